@@ -1,0 +1,1 @@
+//! Futhark source to checked, first-order core to bytecode; never runs anything.

@@ -1,0 +1,1 @@
+//! Kernel and plan to SPIR-V, run through Vulkan.

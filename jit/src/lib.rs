@@ -1,0 +1,1 @@
+//! Kernel and plan to x86-64 machine code.

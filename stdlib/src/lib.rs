@@ -1,0 +1,1 @@
+//! The prelude in Futhark and the table of intrinsics.

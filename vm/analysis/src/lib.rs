@@ -1,0 +1,1 @@
+//! Pure facts and decisions over kernels.

@@ -1,0 +1,158 @@
+//! Messages to users: what is wrong, where, and what to do about it.
+//!
+//! Building a diagnostic and rendering it are separate: stages collect values of [`Diagnostic`], and only the
+//! outermost caller turns them into text.
+
+use crate::source::{Sources, Span};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// How serious a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    /// The program is accepted, but look here.
+    Warning,
+    /// The program is refused.
+    Error,
+}
+
+/// A second place that explains the first one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is to be seen there.
+    pub text: String,
+}
+
+/// One message with its places and hints.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// The place it is about.
+    pub span: Span,
+    /// What the caret line says; may be empty.
+    pub label: String,
+    /// Further places.
+    pub labels: Vec<Label>,
+    /// What the user can do.
+    pub hints: Vec<String>,
+    /// The input ended too early: more text could make it right (a prompt asks for another line).
+    pub incomplete: bool,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            message: message.into(),
+            span,
+            label: String::new(),
+            labels: Vec::new(),
+            hints: Vec::new(),
+            incomplete: false,
+        }
+    }
+
+    /// A warning at a place.
+    pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
+    }
+
+    /// Text for the caret line.
+    pub fn with_label(mut self, text: impl Into<String>) -> Diagnostic {
+        self.label = text.into();
+        self
+    }
+
+    /// Another place that explains this one.
+    pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// A hint that says what to do.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Marks the message as "the input ended too early".
+    pub fn as_incomplete(mut self) -> Diagnostic {
+        self.incomplete = true;
+        self
+    }
+
+    /// True for an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The message as people read it: file, line, column, source line, caret, hints.
+    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let range = |span: Span| {
+            let len = sources.text(span.file).len();
+            let start = (span.start as usize).min(len);
+            start..(span.end as usize).clamp(start, len)
+        };
+        let mut snippet = Snippet::source(sources.text(self.span.file))
+            .path(sources.name(self.span.file))
+            .annotation(AnnotationKind::Primary.span(range(self.span)).label(&self.label));
+        let (near, far): (Vec<_>, Vec<_>) = self.labels.iter().partition(|l| l.span.file == self.span.file);
+        for label in near {
+            snippet = snippet
+                .annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text));
+        }
+        let mut group = level.primary_title(&self.message).element(snippet);
+        for label in far {
+            group = group.element(
+                Snippet::source(sources.text(label.span.file))
+                    .path(sources.name(label.span.file))
+                    .annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text)),
+            );
+        }
+        for hint in &self.hints {
+            group = group.element(Level::HELP.message(hint));
+        }
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group]).to_string()
+    }
+}
+
+/// True if any of the messages is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(Diagnostic::is_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_place_line_caret_and_hint() {
+        let mut sources = Sources::new();
+        let file = sources.add("a.fut", "def x = 1\ndef y = x +\n");
+        let at = Span::new(file, 20, 21);
+        let text = Diagnostic::error(at, "an operand is missing")
+            .with_label("nothing follows this operator")
+            .with_hint("write a second operand")
+            .render(&sources, false);
+        for part in ["a.fut:2:11", "def y = x +", "^ nothing follows", "help: write a second operand"] {
+            assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_is_clipped() {
+        let mut sources = Sources::new();
+        let file = sources.add("a.fut", "x");
+        assert!(Diagnostic::error(Span::new(file, 5, 9), "odd").render(&sources, false).contains("odd"));
+    }
+}

@@ -1,0 +1,152 @@
+//! Typed ids: 32-bit indices into dense vectors, so that the type checker stops one table's index from
+//! reaching another table.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// A 32-bit index with a type of its own; made by [`define_id!`](crate::define_id).
+pub trait TypedId: Copy + Eq + fmt::Debug {
+    /// The id of position `index`.
+    fn from_index(index: usize) -> Self;
+    /// The position this id stands for.
+    fn index(self) -> usize;
+}
+
+/// Defines a typed id: `define_id!(pub struct RegId, "r");` prints as `r7`.
+#[macro_export]
+macro_rules! define_id {
+    ($(#[$meta:meta])* pub struct $name:ident, $prefix:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $crate::TypedId for $name {
+            fn from_index(index: usize) -> Self {
+                $name(u32::try_from(index).unwrap_or(u32::MAX))
+            }
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// A vector indexed by one kind of id.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IdVec<I, T> {
+    items: Vec<T>,
+    id: PhantomData<fn(I)>,
+}
+
+impl<I: TypedId, T> IdVec<I, T> {
+    /// An empty vector.
+    pub fn new() -> Self {
+        IdVec { items: Vec::new(), id: PhantomData }
+    }
+
+    /// Appends an item and gives its id.
+    pub fn push(&mut self, item: T) -> I {
+        self.items.push(item);
+        I::from_index(self.items.len() - 1)
+    }
+
+    /// The id that the next `push` will give.
+    pub fn next_id(&self) -> I {
+        I::from_index(self.items.len())
+    }
+
+    /// The item, or nothing for an id beyond the end.
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.items.get(id.index())
+    }
+
+    /// The item, mutably.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.items.get_mut(id.index())
+    }
+
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// True if there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.items.iter()
+    }
+
+    /// The items in order, mutably.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.items.iter_mut()
+    }
+
+    /// The items in order with their ids.
+    pub fn iter_ids(&self) -> impl Iterator<Item = (I, &T)> {
+        self.items.iter().enumerate().map(|(i, item)| (I::from_index(i), item))
+    }
+
+    /// The ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
+        (0..self.items.len()).map(I::from_index)
+    }
+
+    /// The items as a slice.
+    pub fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<I: TypedId, T> Default for IdVec<I, T> {
+    fn default() -> Self {
+        IdVec::new()
+    }
+}
+
+impl<I: TypedId, T> From<Vec<T>> for IdVec<I, T> {
+    fn from(items: Vec<T>) -> Self {
+        IdVec { items, id: PhantomData }
+    }
+}
+
+impl<I: TypedId, T> FromIterator<T> for IdVec<I, T> {
+    fn from_iter<It: IntoIterator<Item = T>>(items: It) -> Self {
+        items.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<I: TypedId, T> Index<I> for IdVec<I, T> {
+    type Output = T;
+    fn index(&self, id: I) -> &T {
+        &self.items[id.index()]
+    }
+}
+
+impl<I: TypedId, T> IndexMut<I> for IdVec<I, T> {
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.items[id.index()]
+    }
+}
+
+impl<I: TypedId, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}

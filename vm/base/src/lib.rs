@@ -1,0 +1,21 @@
+//! What every crate shares: element types, **the** scalar-operation table with its meaning, typed ids, spans,
+//! diagnostics.
+//!
+//! Invariants:
+//! - A scalar travels as [`Bits`]: the value's own bits, zero-extended to 64. Nothing else is ever in the high bits.
+//! - [`scalar::ScalarOp`] is defined by one table row; typing, algebra, text and the reference page derive from it.
+//! - [`scalar::eval`] is the meaning of every scalar operation; each faster path is tested against it.
+#![forbid(unsafe_code)]
+
+pub mod diagnostic;
+pub mod elem;
+pub mod id;
+pub mod reference;
+pub mod scalar;
+pub mod source;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use elem::ElemType;
+pub use id::{IdVec, TypedId};
+pub use scalar::{Bits, Scalar, ScalarOp};
+pub use source::{FileId, Pos, Sources, Span};

@@ -1,0 +1,448 @@
+//! The meaning of every scalar operation on every type.
+//!
+//! Halves compute in f32 and round once. The functions panic on nothing: an operation applied to a type outside
+//! its domain (which verified code cannot contain) gives 0.
+
+use super::table::ScalarOp;
+use super::value::Bits;
+use crate::elem::ElemType;
+use half::f16;
+use std::fmt;
+
+/// Why a scalar operation has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ScalarTrap {
+    /// Integer division by zero.
+    DivisionByZero,
+}
+
+impl fmt::Display for ScalarTrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScalarTrap::DivisionByZero => f.write_str("division by zero"),
+        }
+    }
+}
+
+/// Applies an operation to as many operands as it takes; too few count as 0.
+pub fn eval(op: ScalarOp, ty: ElemType, operands: &[Bits]) -> Result<Bits, ScalarTrap> {
+    let at = |i: usize| operands.get(i).copied().unwrap_or(0);
+    match op.arity() {
+        1 => Ok(eval1(op, ty, at(0))),
+        2 => eval2(op, ty, at(0), at(1)),
+        _ => Ok(eval3(op, ty, at(0), at(1), at(2))),
+    }
+}
+
+/// A unary operation.
+pub fn eval1(op: ScalarOp, ty: ElemType, a: Bits) -> Bits {
+    match ty {
+        ElemType::I8 => int1(op, a as i8),
+        ElemType::I16 => int1(op, a as i16),
+        ElemType::I32 => int1(op, a as i32),
+        ElemType::I64 => int1(op, a as i64),
+        ElemType::U8 => int1(op, a as u8),
+        ElemType::U16 => int1(op, a as u16),
+        ElemType::U32 => int1(op, a as u32),
+        ElemType::U64 => int1(op, a),
+        ElemType::F16 => half1(op, a),
+        ElemType::F32 => float1(op, f32::from_bits(a as u32)),
+        ElemType::F64 => float1(op, f64::from_bits(a)),
+        ElemType::Bool => match op {
+            ScalarOp::Not => a ^ 1,
+            _ => 0,
+        },
+    }
+}
+
+/// A binary operation.
+pub fn eval2(op: ScalarOp, ty: ElemType, a: Bits, b: Bits) -> Result<Bits, ScalarTrap> {
+    match ty {
+        ElemType::I8 => int2(op, a as i8, b as i8),
+        ElemType::I16 => int2(op, a as i16, b as i16),
+        ElemType::I32 => int2(op, a as i32, b as i32),
+        ElemType::I64 => int2(op, a as i64, b as i64),
+        ElemType::U8 => int2(op, a as u8, b as u8),
+        ElemType::U16 => int2(op, a as u16, b as u16),
+        ElemType::U32 => int2(op, a as u32, b as u32),
+        ElemType::U64 => int2(op, a, b),
+        ElemType::F16 => Ok(half2(op, a, b)),
+        ElemType::F32 => Ok(float2(op, f32::from_bits(a as u32), f32::from_bits(b as u32))),
+        ElemType::F64 => Ok(float2(op, f64::from_bits(a), f64::from_bits(b))),
+        ElemType::Bool => Ok(bool2(op, a, b)),
+    }
+}
+
+/// A ternary operation.
+pub fn eval3(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
+    match (op, ty) {
+        (ScalarOp::Select, _) => {
+            if a != 0 {
+                b
+            } else {
+                c
+            }
+        }
+        (ScalarOp::Fma, ElemType::F16) => {
+            let wide = |x: Bits| f16::from_bits(x as u16).to_f64();
+            f16::from_f64(wide(a).mul_add(wide(b), wide(c))).to_bits() as u64
+        }
+        (ScalarOp::Fma, ElemType::F32) => {
+            let single = |x: Bits| f32::from_bits(x as u32);
+            single(a).mul_add(single(b), single(c)).bits()
+        }
+        (ScalarOp::Fma, ElemType::F64) => f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).bits(),
+        _ => 0,
+    }
+}
+
+fn compare<T: PartialOrd>(op: ScalarOp, a: T, b: T) -> Option<Bits> {
+    Some(match op {
+        ScalarOp::Eq => a == b,
+        ScalarOp::Ne => a != b,
+        ScalarOp::Lt => a < b,
+        ScalarOp::Le => a <= b,
+        ScalarOp::Gt => a > b,
+        ScalarOp::Ge => a >= b,
+        _ => return None,
+    } as u64)
+}
+
+fn bool2(op: ScalarOp, a: Bits, b: Bits) -> Bits {
+    match op {
+        ScalarOp::And | ScalarOp::Min => a & b,
+        ScalarOp::Or | ScalarOp::Max => a | b,
+        ScalarOp::Xor => a ^ b,
+        _ => compare(op, a, b).unwrap_or(0),
+    }
+}
+
+/// What the integer operations need of a type; the inherent methods do the work.
+trait Int: Copy + Ord {
+    const ZERO: Self;
+    fn bits(self) -> Bits;
+    fn add(self, b: Self) -> Self;
+    fn sub(self, b: Self) -> Self;
+    fn mul(self, b: Self) -> Self;
+    fn div_floor(self, b: Self) -> Self;
+    fn mod_floor(self, b: Self) -> Self;
+    fn quot(self, b: Self) -> Self;
+    fn rem(self, b: Self) -> Self;
+    fn power(self, exponent: Self) -> Self;
+    fn and(self, b: Self) -> Self;
+    fn or(self, b: Self) -> Self;
+    fn xor(self, b: Self) -> Self;
+    fn not(self) -> Self;
+    fn shl(self, count: Self) -> Self;
+    fn shr(self, count: Self) -> Self;
+    fn ushr(self, count: Self) -> Self;
+    fn neg(self) -> Self;
+    fn abs(self) -> Self;
+    fn sgn(self) -> Self;
+    fn mul_hi(self, b: Self) -> Self;
+    fn popc(self) -> u32;
+    fn clz(self) -> u32;
+    fn ctz(self) -> u32;
+}
+
+macro_rules! int_impl {
+    ($($t:ident $unsigned:ident $wide:ident $signed:literal;)+) => {$(
+        impl Int for $t {
+            const ZERO: $t = 0;
+            fn bits(self) -> Bits { self as $unsigned as u64 }
+            fn add(self, b: $t) -> $t { self.wrapping_add(b) }
+            fn sub(self, b: $t) -> $t { self.wrapping_sub(b) }
+            fn mul(self, b: $t) -> $t { self.wrapping_mul(b) }
+            fn div_floor(self, b: $t) -> $t {
+                let (q, r) = (self.wrapping_div(b), self.wrapping_rem(b));
+                if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { q.wrapping_sub(1) } else { q }
+            }
+            fn mod_floor(self, b: $t) -> $t {
+                let r = self.wrapping_rem(b);
+                if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { r.wrapping_add(b) } else { r }
+            }
+            fn quot(self, b: $t) -> $t { self.wrapping_div(b) }
+            fn rem(self, b: $t) -> $t { self.wrapping_rem(b) }
+            fn power(self, exponent: $t) -> $t {
+                let (mut result, mut base, mut left): ($t, $t, $unsigned) = (1, self, exponent as $unsigned);
+                while left != 0 {
+                    if left & 1 != 0 { result = result.wrapping_mul(base); }
+                    left >>= 1;
+                    base = base.wrapping_mul(base);
+                }
+                result
+            }
+            fn and(self, b: $t) -> $t { self & b }
+            fn or(self, b: $t) -> $t { self | b }
+            fn xor(self, b: $t) -> $t { self ^ b }
+            fn not(self) -> $t { !self }
+            fn shl(self, count: $t) -> $t {
+                let count = count as $unsigned as u64;
+                if count >= $t::BITS as u64 { 0 } else { self << count }
+            }
+            fn shr(self, count: $t) -> $t {
+                let count = count as $unsigned as u64;
+                if count < $t::BITS as u64 { self >> count }
+                else if $signed { self >> ($t::BITS - 1) } else { 0 }
+            }
+            fn ushr(self, count: $t) -> $t {
+                let count = count as $unsigned as u64;
+                if count >= $t::BITS as u64 { 0 } else { (self as $unsigned >> count) as $t }
+            }
+            fn neg(self) -> $t { self.wrapping_neg() }
+            fn abs(self) -> $t { if $signed && self < Self::ZERO { self.wrapping_neg() } else { self } }
+            fn sgn(self) -> $t {
+                match self.cmp(&0) {
+                    std::cmp::Ordering::Less => <$t>::ZERO.wrapping_sub(1),
+                    std::cmp::Ordering::Equal => 0,
+                    std::cmp::Ordering::Greater => 1,
+                }
+            }
+            fn mul_hi(self, b: $t) -> $t { ((self as $wide * b as $wide) >> $t::BITS) as $t }
+            fn popc(self) -> u32 { self.count_ones() }
+            fn clz(self) -> u32 { self.leading_zeros() }
+            fn ctz(self) -> u32 { self.trailing_zeros() }
+        }
+    )+};
+}
+
+int_impl! {
+    i8 u8 i16 true;
+    i16 u16 i32 true;
+    i32 u32 i64 true;
+    i64 u64 i128 true;
+    u8 u8 u16 false;
+    u16 u16 u32 false;
+    u32 u32 u64 false;
+    u64 u64 u128 false;
+}
+
+fn int1<T: Int>(op: ScalarOp, a: T) -> Bits {
+    match op {
+        ScalarOp::Neg => a.neg().bits(),
+        ScalarOp::Not => a.not().bits(),
+        ScalarOp::Abs => a.abs().bits(),
+        ScalarOp::Sgn => a.sgn().bits(),
+        ScalarOp::Popc => a.popc() as u64,
+        ScalarOp::Clz => a.clz() as u64,
+        ScalarOp::Ctz => a.ctz() as u64,
+        _ => 0,
+    }
+}
+
+fn int2<T: Int>(op: ScalarOp, a: T, b: T) -> Result<Bits, ScalarTrap> {
+    if let Some(answer) = compare(op, a, b) {
+        return Ok(answer);
+    }
+    let value = match op {
+        ScalarOp::Add => a.add(b),
+        ScalarOp::Sub => a.sub(b),
+        ScalarOp::Mul => a.mul(b),
+        ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if b == T::ZERO => {
+            return Err(ScalarTrap::DivisionByZero);
+        }
+        ScalarOp::Div => a.div_floor(b),
+        ScalarOp::Mod => a.mod_floor(b),
+        ScalarOp::Quot => a.quot(b),
+        ScalarOp::Rem => a.rem(b),
+        ScalarOp::Pow => a.power(b),
+        ScalarOp::Min => a.min(b),
+        ScalarOp::Max => a.max(b),
+        ScalarOp::And => a.and(b),
+        ScalarOp::Or => a.or(b),
+        ScalarOp::Xor => a.xor(b),
+        ScalarOp::Shl => a.shl(b),
+        ScalarOp::Shr => a.shr(b),
+        ScalarOp::Ushr => a.ushr(b),
+        ScalarOp::MulHi => a.mul_hi(b),
+        _ => T::ZERO,
+    };
+    Ok(value.bits())
+}
+
+/// What the float operations need of a type; f32 and f64 have it.
+trait Float: Copy + PartialOrd + Into<f64> {
+    fn bits(self) -> Bits;
+    fn add(self, b: Self) -> Self;
+    fn sub(self, b: Self) -> Self;
+    fn mul(self, b: Self) -> Self;
+    fn div(self, b: Self) -> Self;
+    fn fmod(self, b: Self) -> Self;
+    fn lesser(self, b: Self) -> Self;
+    fn greater(self, b: Self) -> Self;
+    fn with_sign_of(self, b: Self) -> Self;
+    fn unary(self, op: ScalarOp) -> Option<Self>;
+    fn library2(self, op: ScalarOp, b: Self) -> Option<Self>;
+}
+
+macro_rules! float_impl {
+    ($($t:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path;)+) => {$(
+        impl Float for $t {
+            fn bits(self) -> Bits { self.to_bits() as u64 }
+            fn add(self, b: $t) -> $t { self + b }
+            fn sub(self, b: $t) -> $t { self - b }
+            fn mul(self, b: $t) -> $t { self * b }
+            fn div(self, b: $t) -> $t { self / b }
+            fn fmod(self, b: $t) -> $t { self % b }
+            // Spelt out, so that every tier can do the same with two compares: the order of zeros is fixed
+            // (the first operand wins a tie), and a NaN gives way to the other operand.
+            fn lesser(self, b: $t) -> $t { if self.is_nan() || b < self { b } else { self } }
+            fn greater(self, b: $t) -> $t { if self.is_nan() || b > self { b } else { self } }
+            fn with_sign_of(self, b: $t) -> $t { self.copysign(b) }
+            fn unary(self, op: ScalarOp) -> Option<$t> {
+                Some(match op {
+                    ScalarOp::Neg => -self,
+                    ScalarOp::Abs => self.abs(),
+                    ScalarOp::Sgn if self > 0.0 => 1.0,
+                    ScalarOp::Sgn if self < 0.0 => -1.0,
+                    ScalarOp::Sgn => self,
+                    ScalarOp::Sqrt => self.sqrt(),
+                    ScalarOp::Floor => self.floor(),
+                    ScalarOp::Ceil => self.ceil(),
+                    ScalarOp::Trunc => self.trunc(),
+                    ScalarOp::Round => self.round_ties_even(),
+                    ScalarOp::Rsqrt => 1.0 / self.sqrt(),
+                    ScalarOp::Cbrt => self.cbrt(),
+                    ScalarOp::Exp => self.exp(),
+                    ScalarOp::Log => self.ln(),
+                    ScalarOp::Log2 => self.log2(),
+                    ScalarOp::Log10 => self.log10(),
+                    ScalarOp::Log1p => self.ln_1p(),
+                    ScalarOp::Sin => self.sin(),
+                    ScalarOp::Cos => self.cos(),
+                    ScalarOp::Tan => self.tan(),
+                    ScalarOp::Asin => self.asin(),
+                    ScalarOp::Acos => self.acos(),
+                    ScalarOp::Atan => self.atan(),
+                    ScalarOp::Sinh => self.sinh(),
+                    ScalarOp::Cosh => self.cosh(),
+                    ScalarOp::Tanh => self.tanh(),
+                    ScalarOp::Asinh => self.asinh(),
+                    ScalarOp::Acosh => self.acosh(),
+                    ScalarOp::Atanh => self.atanh(),
+                    ScalarOp::Gamma => $tgamma(self),
+                    ScalarOp::Lgamma => $lgamma(self),
+                    ScalarOp::Erf => $erf(self),
+                    ScalarOp::Erfc => $erfc(self),
+                    _ => return None,
+                })
+            }
+            fn library2(self, op: ScalarOp, b: $t) -> Option<$t> {
+                Some(match op {
+                    ScalarOp::Pow => self.powf(b),
+                    ScalarOp::Atan2 => self.atan2(b),
+                    ScalarOp::Hypot => self.hypot(b),
+                    _ => return None,
+                })
+            }
+        }
+    )+};
+}
+
+float_impl! {
+    f32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf;
+    f64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc;
+}
+
+fn float1<T: Float>(op: ScalarOp, a: T) -> Bits {
+    match op {
+        ScalarOp::IsNan => a.into().is_nan() as u64,
+        ScalarOp::IsInf => a.into().is_infinite() as u64,
+        _ => a.unary(op).map_or(0, T::bits),
+    }
+}
+
+fn float2<T: Float>(op: ScalarOp, a: T, b: T) -> Bits {
+    if let Some(answer) = compare(op, a, b) {
+        return answer;
+    }
+    let value = match op {
+        ScalarOp::Add => a.add(b),
+        ScalarOp::Sub => a.sub(b),
+        ScalarOp::Mul => a.mul(b),
+        ScalarOp::Div => a.div(b),
+        ScalarOp::Mod => a.fmod(b),
+        ScalarOp::Min => a.lesser(b),
+        ScalarOp::Max => a.greater(b),
+        ScalarOp::CopySign => a.with_sign_of(b),
+        _ => match a.library2(op, b) {
+            Some(value) => value,
+            None => return 0,
+        },
+    };
+    value.bits()
+}
+
+fn half1(op: ScalarOp, a: Bits) -> Bits {
+    let wide = float1(op, f16::from_bits(a as u16).to_f32());
+    if op.result_type(ElemType::F16) == ElemType::F16 { narrow(wide) } else { wide }
+}
+
+fn half2(op: ScalarOp, a: Bits, b: Bits) -> Bits {
+    let wide = float2(op, f16::from_bits(a as u16).to_f32(), f16::from_bits(b as u16).to_f32());
+    if op.result_type(ElemType::F16) == ElemType::F16 { narrow(wide) } else { wide }
+}
+
+fn narrow(single: Bits) -> Bits {
+    f16::from_f32(f32::from_bits(single as u32)).to_bits() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::Scalar;
+
+    fn i32s(op: ScalarOp, a: i32, b: i32) -> i32 {
+        eval2(op, ElemType::I32, a as u32 as u64, b as u32 as u64).expect("no trap") as i32
+    }
+
+    #[test]
+    fn division_rounds_down_and_quot_to_zero() {
+        assert_eq!(i32s(ScalarOp::Div, -7, 2), -4);
+        assert_eq!(i32s(ScalarOp::Mod, -7, 2), 1);
+        assert_eq!(i32s(ScalarOp::Quot, -7, 2), -3);
+        assert_eq!(i32s(ScalarOp::Rem, -7, 2), -1);
+        assert_eq!(i32s(ScalarOp::Div, i32::MIN, -1), i32::MIN);
+        assert_eq!(eval2(ScalarOp::Mod, ElemType::U8, 1, 0), Err(ScalarTrap::DivisionByZero));
+    }
+
+    #[test]
+    fn shifts_take_any_count() {
+        assert_eq!(i32s(ScalarOp::Shl, 1, 32), 0);
+        assert_eq!(i32s(ScalarOp::Shr, -8, 40), -1);
+        assert_eq!(i32s(ScalarOp::Ushr, -1, 28), 15);
+        assert_eq!(i32s(ScalarOp::Shl, 1, -1), 0);
+    }
+
+    #[test]
+    fn results_stay_inside_their_type() {
+        let odd = [0u64, 1, 2, 3, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fff_ffff, 0x8000_0000, u64::MAX];
+        for &op in ScalarOp::ALL {
+            for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
+                for a in odd {
+                    for b in odd {
+                        let args: Vec<u64> = (0..op.arity())
+                            .map(|i| if i == 0 { a } else { b } & op.operand_type(i, ty).mask())
+                            .collect();
+                        if let Ok(bits) = eval(op, ty, &args) {
+                            assert_eq!(bits & !op.result_type(ty).mask(), 0, "{op} on {ty}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn identities_are_neutral() {
+        for &op in ScalarOp::ALL {
+            let Some(identity) = op.info().identity else { continue };
+            for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
+                for value in [0, 1, 2, 77] {
+                    let x = Scalar::from_int(ty, value);
+                    assert_eq!(eval2(op, ty, identity.of(ty).bits, x.bits), Ok(x.bits), "{op} {ty} {value}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Scalars and **the** table of operations on them.
+//!
+//! - `table.rs`: one row per operation (name, typing, algebra, precision, traps, documentation).
+//! - `eval.rs`: the meaning of each operation on every type.
+//! - `convert.rs`: the meaning of conversions between types.
+//! - `value.rs`: a scalar with its type, its text form.
+
+mod convert;
+mod eval;
+mod table;
+mod value;
+
+pub use convert::convert;
+pub use eval::{ScalarTrap, eval, eval1, eval2, eval3};
+pub use table::{Domain, Identity, OpInfo, Precision, ResultType, ScalarOp, TrapRule};
+pub use value::{Bits, Scalar, parse_scalar};

@@ -1,0 +1,109 @@
+//! Source files and places in them.
+
+use crate::define_id;
+use crate::id::IdVec;
+
+define_id!(
+    /// A source file known to a [`Sources`].
+    pub struct FileId, "file"
+);
+
+/// A stretch of bytes in one source file, `start..end`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The stretch `start..end` of `file`.
+    pub fn new(file: FileId, start: usize, end: usize) -> Span {
+        let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span { file, start: clip(start), end: clip(end) }
+    }
+
+    /// The smallest span that covers both (of the same file; otherwise `self`).
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// A line and column, both counted from one; columns count characters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Pos {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+struct File {
+    name: String,
+    text: String,
+    line_starts: Vec<u32>,
+}
+
+/// The source files of one compilation.
+#[derive(Default)]
+pub struct Sources {
+    files: IdVec<FileId, File>,
+}
+
+impl Sources {
+    /// No files yet.
+    pub fn new() -> Sources {
+        Sources::default()
+    }
+
+    /// Adds a file under the name that messages will show.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let text = text.into();
+        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+        let line_starts = std::iter::once(0).chain(starts).collect();
+        self.files.push(File { name: name.into(), text, line_starts })
+    }
+
+    /// The name of a file.
+    pub fn name(&self, file: FileId) -> &str {
+        self.files.get(file).map_or("<unknown>", |f| &f.name)
+    }
+
+    /// The text of a file.
+    pub fn text(&self, file: FileId) -> &str {
+        self.files.get(file).map_or("", |f| &f.text)
+    }
+
+    /// The text a span covers (empty if the span does not fit the file).
+    pub fn snippet(&self, span: Span) -> &str {
+        self.text(span.file).get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Line and column of a byte offset.
+    pub fn position(&self, file: FileId, offset: u32) -> Pos {
+        let Some(f) = self.files.get(file) else { return Pos::default() };
+        let line = f.line_starts.partition_point(|&s| s <= offset).max(1);
+        let start = f.line_starts[line - 1] as usize;
+        let end = (offset as usize).clamp(start, f.text.len());
+        let column = f.text.get(start..end).map_or(end - start, |s| s.chars().count());
+        Pos { line: line as u32, column: column as u32 + 1 }
+    }
+
+    /// First and last position of a span, the last one inclusive.
+    pub fn range(&self, span: Span) -> (Pos, Pos) {
+        let last = span.end.saturating_sub(1).max(span.start);
+        (self.position(span.file, span.start), self.position(span.file, last))
+    }
+
+    /// `file:line:col`, as messages print a place.
+    pub fn place(&self, span: Span) -> String {
+        let at = self.position(span.file, span.start);
+        format!("{}:{}:{}", self.name(span.file), at.line, at.column)
+    }
+}

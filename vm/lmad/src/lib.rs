@@ -1,0 +1,1 @@
+//! The LMAD algebra: views of arrays, their classification and overlap.

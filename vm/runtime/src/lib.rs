@@ -1,0 +1,1 @@
+//! Memory, arrays, interpreter, profiler, lift to kernels and tiering.
