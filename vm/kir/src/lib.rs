@@ -23,10 +23,12 @@ pub mod types;
 pub mod verify;
 pub mod walk;
 
-pub use backend::{Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit};
+pub use backend::{
+    Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit,
+};
 pub use ir::*;
 pub use machine::{CpuMode, Machine};
 pub use observed::{Observed, ObservedParam};
+pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
 pub use verify::{VerifiedRegion, VerifyError, verify};
-pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};

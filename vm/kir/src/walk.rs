@@ -35,7 +35,7 @@ impl Index {
     }
 
     /// As [`Index::each_exp`], for changing.
-    pub fn each_exp_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
+    pub fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
         match self {
             Index::Dims(dims) => {
                 for dim in dims {
@@ -135,7 +135,7 @@ impl ArrayArg {
         }
     }
 
-    fn each_exp_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
+    fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
         match self {
             ArrayArg::Exp(exp) => f(exp),
             ArrayArg::Shape(extents) => extents.iter_mut().for_each(f),
@@ -169,13 +169,14 @@ pub enum PartMut<'a> {
 }
 
 fn axes_parts<'a>(axes: &'a [Axis], f: &mut dyn FnMut(Part<'a>)) {
-    let (bounds, vars): (Vec<_>, Vec<_>) = axes.iter().map(|a| (&a.bound, &a.var)).unzip();
+    let (bounds, vars): (Vec<&Exp>, Vec<&VarId>) = axes.iter().map(|a| (&a.bound, &a.var)).unzip();
     bounds.into_iter().for_each(|e| f(Part::Exp(e)));
     vars.into_iter().for_each(|v| f(Part::Bind(*v)));
 }
 
 fn axes_parts_mut<'a>(axes: &'a mut [Axis], f: &mut dyn FnMut(PartMut<'a>)) {
-    let (bounds, vars): (Vec<_>, Vec<_>) = axes.iter_mut().map(|a| (&mut a.bound, &mut a.var)).unzip();
+    let (bounds, vars): (Vec<&mut Exp>, Vec<&mut VarId>) =
+        axes.iter_mut().map(|a| (&mut a.bound, &mut a.var)).unzip();
     bounds.into_iter().for_each(|e| f(PartMut::Exp(e)));
     vars.into_iter().for_each(|v| f(PartMut::Bind(v)));
 }
@@ -287,7 +288,9 @@ impl Rhs {
                 f(PartMut::Exp(value));
             }
             Rhs::Manifest { perm: _, array } => f(PartMut::Use(array)),
-            Rhs::Array { op: _, args } => args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e)))),
+            Rhs::Array { op: _, args } => {
+                args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e))))
+            }
         }
     }
 
@@ -454,8 +457,11 @@ impl Region {
             loose.insert(var);
         });
         for var in &self.params {
-            if let Some(ty) = self.vars.get(*var).and_then(|v| v.ty.as_ref()) {
-                ty.shape.iter().for_each(|e| e.each_use(&mut |v| drop(loose.insert(v))));
+            let shape = self.vars.get(*var).and_then(|v| v.ty.as_ref()).map_or(&[][..], |ty| &ty.shape);
+            for extent in shape {
+                extent.each_use(&mut |v| {
+                    loose.insert(v);
+                });
             }
         }
         order.extend(loose);
