@@ -33,4 +33,4 @@ pub use machine::{CpuMode, Machine};
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
-pub use verify::{VerifiedRegion, VerifyError, verify};
+pub use verify::{VerifiedRegion, VerifyError, verified_from_text, verify};

@@ -1,12 +1,10 @@
 //! The reference back end: loads what a launch gives, evaluates, stores.
 
-use super::value::{Value, each_index, elements, room};
-use super::{evaluate, failed};
+use super::layout::{load, store};
+use super::{Value, evaluate, failed};
 use crate::backend::{Argument, Backend, Compiled, Launch, Listing, Refusal, RunError, Unit};
 use crate::verify::VerifiedRegion;
-use galopvm_base::scalar::Bits;
-use galopvm_base::{ElemType, Scalar};
-use galopvm_lmad::Lmad;
+use galopvm_base::Scalar;
 use std::sync::Arc;
 
 /// The back end that runs every verified region, slowly.
@@ -51,37 +49,4 @@ impl Compiled for Code {
     fn listing(&self, _kind: Listing) -> Option<String> {
         None
     }
-}
-
-/// The bytes of one element.
-fn range(elem: ElemType, lmad: &Lmad, index: &[i64]) -> std::ops::Range<usize> {
-    let start = lmad.place(index) as usize * elem.bytes();
-    start..start + elem.bytes()
-}
-
-fn load(elem: ElemType, bytes: &[u8], lmad: &Lmad) -> Result<Value, RunError> {
-    let shape = lmad.shape().to_vec();
-    let mut data: Vec<Bits> = room(elements(&shape)?)?;
-    each_index(&shape, |index| {
-        let mut wide = [0; 8];
-        wide[..elem.bytes()].copy_from_slice(&bytes[range(elem, lmad, index)]);
-        let bits = Bits::from_le_bytes(wide);
-        data.push(if elem == ElemType::Bool { Bits::from(bits != 0) } else { bits });
-        Ok(())
-    })?;
-    Ok(Value::new(elem, shape, data))
-}
-
-fn store(value: &Value, bytes: &mut [u8], lmad: &Lmad) -> Result<(), RunError> {
-    let elem = value.elem();
-    if value.shape() != lmad.shape().as_slice() {
-        return Err(failed("a result has another shape than its view"));
-    }
-    let mut elements = value.data().iter();
-    each_index(value.shape(), |index| {
-        if let Some(bits) = elements.next() {
-            bytes[range(elem, lmad, index)].copy_from_slice(&bits.to_le_bytes()[..elem.bytes()]);
-        }
-        Ok(())
-    })
 }
