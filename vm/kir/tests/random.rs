@@ -138,6 +138,34 @@ fn parsed(text: &str) -> Region {
 }
 
 #[test]
+fn changed_texts_are_refused_or_printed_but_never_panic() {
+    let mut random = Random(11);
+    let pieces = [
+        "(", ")", "[", "]", "in", "let", "-", "--", "0", "9f32", "é", " : ", "i64", "x", "A", "+ {", ":+",
+        "\n",
+    ];
+    let (mut parse, mut pass) = (0, 0);
+    for _ in 0..20_000 {
+        let mut text = NESTED.to_string();
+        for _ in 0..=random.below(3) {
+            let at = random.below(text.len());
+            let end = (at + random.below(6)).min(text.len());
+            // Positions that cut a character in two are left alone.
+            if text.is_char_boundary(at) && text.is_char_boundary(end) {
+                text.replace_range(at..end, pieces[random.below(pieces.len())]);
+            }
+        }
+        let Ok(mut region) = parse_region(&text) else { continue };
+        parse += 1;
+        assert_eq!(parse_region(&print_region(&region)).as_ref(), Ok(&region), "{text}");
+        types::infer(&mut region);
+        assert_eq!(parse_region(&print_region(&region)).as_ref(), Ok(&region), "{text}");
+        pass += u32::from(verify(region).is_ok());
+    }
+    assert!(parse > 100 && pass > 10, "{parse} parse, {pass} pass");
+}
+
+#[test]
 fn renumbering_undoes_any_numbering() {
     let region = parsed(NESTED);
     assert_eq!(region.renumbered(), region);
