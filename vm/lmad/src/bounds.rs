@@ -1,6 +1,6 @@
 //! The least and the greatest place of a view, and the safety check made from them.
 
-use crate::view::{Lmad, saturate};
+use crate::view::{Dim, Lmad, saturate};
 
 impl Lmad {
     /// Least and greatest place, exact; sums saturate far outside the 64-bit numbers. `None` when empty.
@@ -18,6 +18,13 @@ impl Lmad {
     /// Least and greatest place, `None` for an empty view. Saturated to 64 bits: ask [`fits`](Lmad::fits) for safety.
     pub fn bounds(&self) -> Option<(i64, i64)> {
         self.wide_bounds().map(|(low, high)| (saturate(low), saturate(high)))
+    }
+
+    /// The shortest stretch of memory with all places of the view, as a view: `None` if empty.
+    pub fn hull(&self) -> Option<Lmad> {
+        let (low, high) = self.wide_bounds()?;
+        let size = saturate(high.saturating_sub(low).saturating_add(1));
+        Some(Lmad::new(saturate(low), [Dim::new(size, 1)]))
     }
 
     /// Whether every place of the view lies in a block of so many elements (an empty view fits in any).
@@ -53,5 +60,12 @@ mod tests {
         assert!(!Lmad::new(0, [Dim::new(2, i64::MAX)]).fits(i64::MAX));
         assert!(Lmad::new(0, [Dim::new(2, i64::MAX - 1)]).fits(i64::MAX));
         assert!(Lmad::new(i64::MIN, [Dim::new(0, 1)]).fits(0));
+    }
+
+    #[test]
+    fn hulls() {
+        let view = Lmad::new(10, [Dim::new(3, -4), Dim::new(2, 7)]);
+        assert_eq!(view.hull().unwrap().to_string(), "2 + {(16:1)}");
+        assert_eq!(Lmad::row_major(&[0]).hull(), None);
     }
 }

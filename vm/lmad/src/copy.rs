@@ -6,7 +6,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::view::Lmad;
+use crate::view::{Lmad, product};
 
 /// The kinds of copy, cheapest first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -164,7 +164,7 @@ fn same_stretch(dims: &[CopyDim]) -> bool {
 
 /// Number of elements under some loops, saturated.
 fn count(dims: &[CopyDim]) -> i64 {
-    dims.iter().fold(1i64, |product, dim| product.saturating_mul(dim.size))
+    product(dims.iter().map(|dim| dim.size))
 }
 
 #[cfg(test)]

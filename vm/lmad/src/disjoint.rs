@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::bitmap::Bitmap;
 use crate::equation::{NODE_BUDGET, Solution, Term, solve};
-use crate::view::{Dim, Lmad, saturate};
+use crate::view::Lmad;
 
 /// How two sets of places lie to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,20 +53,12 @@ fn by_bitmap(a: &Lmad, b: &Lmad, base: i128, last: i128) -> Overlap {
     }
 }
 
-impl Lmad {
-    /// The shortest stretch of memory with all places of the view, as a view: `None` if empty.
-    pub fn hull(&self) -> Option<Lmad> {
-        let (low, high) = self.wide_bounds()?;
-        let size = saturate(high.saturating_sub(low).saturating_add(1));
-        Some(Lmad::new(saturate(low), [Dim::new(size, 1)]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::Dim;
     use crate::random::Random;
 
     fn check(a: &Lmad, b: &Lmad) -> bool {
@@ -120,12 +112,5 @@ mod tests {
         let writes = nw(i * b + n + 1, [i + 1, b, b], [n * b - b, n, 1]);
         let reads = Lmad::new(i * b, [Dim::new(i + 1, n * b - b), Dim::new(b + 1, n)]);
         assert_eq!(disjoint(&writes, &reads), Overlap::Disjoint);
-    }
-
-    #[test]
-    fn hulls() {
-        let view = Lmad::new(10, [Dim::new(3, -4), Dim::new(2, 7)]);
-        assert_eq!(view.hull().unwrap().to_string(), "2 + {(16:1)}");
-        assert_eq!(Lmad::row_major(&[0]).hull(), None);
     }
 }

@@ -12,12 +12,13 @@ impl Lmad {
     }
 
     /// The view without its unit axes and with packed neighbours joined: the fewest axes that visit the same places
-    /// in the same order.
+    /// in the same order. (An empty view only loses its unit axes.)
     pub fn merged(&self) -> Lmad {
         let mut dims = Dims::new();
+        let join = !self.is_empty();
         for &dim in self.dims.iter().filter(|dim| dim.size != 1) {
             match dims.last_mut() {
-                Some(last) if last.packs(dim) && last.size.checked_mul(dim.size).is_some() => {
+                Some(last) if join && last.packs(dim) && last.size.checked_mul(dim.size).is_some() => {
                     *last = Dim::new(last.size * dim.size, dim.stride);
                 }
                 _ => dims.push(dim),

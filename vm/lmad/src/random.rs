@@ -36,6 +36,17 @@ impl Random {
         Lmad::new(self.between(-2 * max_stride, 2 * max_stride), dims)
     }
 
+    /// A view of numbers around the ends of the 64-bit range; sizes may be negative.
+    pub fn extreme_view(&mut self, max_rank: u64) -> Lmad {
+        let ends =
+            [0, 1, 2, 3, -1, -2, 1 << 31, 1 << 40, -(1 << 40), 1 << 62, i64::MAX, i64::MAX - 1, i64::MIN];
+        let mut number = || ends[self.below(ends.len() as u64) as usize];
+        let dims = [(); 6].map(|()| Dim::new(number(), number()));
+        let offset = number();
+        let rank = self.below(max_rank + 1) as usize;
+        Lmad::new(offset, dims.into_iter().take(rank))
+    }
+
     /// A permutation of `0..rank`.
     pub fn permutation(&mut self, rank: usize) -> Vec<usize> {
         let mut perm: Vec<usize> = (0..rank).collect();
@@ -74,4 +85,54 @@ pub fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> + use<> {
         }
         index
     })
+}
+
+#[test]
+fn extreme_numbers_neither_overflow_nor_unbalance() {
+    use crate::{Overlap, copy_plan, disjoint};
+    let mut random = Random::new(16);
+    for _ in 0..20000 {
+        let (a, b) = (random.extreme_view(5), random.extreme_view(5));
+        let meeting = disjoint(&a, &b);
+        if matches!(meeting, Overlap::Overlap { .. }) {
+            assert!(matches!(disjoint(&b, &a), Overlap::Overlap { .. }), "{a} # {b}");
+        }
+        let forms = [
+            Some(a.index_form()),
+            Some(a.merged()),
+            a.set_form(),
+            a.hull(),
+            a.flatten(),
+            a.reshape(&b.shape()),
+        ];
+        for form in forms.into_iter().flatten() {
+            assert_eq!(form.is_empty(), a.is_empty(), "{a} to {form}");
+            if a.fits(i64::MAX) && !a.is_empty() {
+                assert_eq!(form.bounds(), a.bounds(), "{a} to {form}");
+            }
+        }
+        let _ = (a.is_injective(), a.is_dense(), a.is_row_major(), a.map_transpose(), a.places().next());
+        let source = Lmad::new(
+            b.offset,
+            a.dims
+                .iter()
+                .zip(b.dims.iter().chain(&a.dims))
+                .map(|(dim, other)| Dim::new(dim.size, other.stride)),
+        );
+        assert_eq!(copy_plan(&a, &source).target, a.offset);
+        if a.rank() > 0 {
+            let changed = [
+                a.fix(0, b.offset),
+                a.triplet(0, b.offset, 3, b.offset),
+                a.slice_lmad(&b),
+                a.reverse(0),
+                a.expand(0, 7),
+            ];
+            assert!(
+                changed
+                    .iter()
+                    .all(|view| view.bounds().is_some() || a.is_empty() || b.is_empty() || view.is_empty())
+            );
+        }
+    }
 }

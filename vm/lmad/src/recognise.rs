@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::view::{Dims, Lmad};
+use crate::view::{Dims, Lmad, product};
 
 /// A view that reads row-major memory transposed, block by block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl Lmad {
         let order = dense_order(&dims)?;
         let (outer, _, _) = map_transpose(&order)?;
         let (batch, pair) = dims.split_at(outer);
-        let batch = batch.iter().map(|dim| dim.size).product();
+        let batch = product(batch.iter().map(|dim| dim.size));
         Some(MapTranspose { batch, rows: pair[1].size, cols: pair[0].size })
     }
 }
@@ -89,14 +89,12 @@ mod tests {
             let rising = view.places().eq(view.offset..view.offset + view.elements());
             assert_eq!(view.is_row_major(), rising, "{view}");
             if !shape.contains(&1) {
+                // The axes of the first run step inside a row of memory, those of the second from row to row.
                 let expected = map_transpose(&perm).map(|(k, a, b)| {
-                    let size = |range: std::ops::Range<usize>| -> i64 {
-                        perm[range].iter().map(|&axis| shape[axis]).product()
-                    };
-                    MapTranspose { batch: size(0..k), cols: size(k + a..k + a + b), rows: size(k..k + a) }
+                    let size =
+                        |range: std::ops::Range<usize>| product(perm[range].iter().map(|&axis| shape[axis]));
+                    MapTranspose { batch: size(0..k), rows: size(k + a..k + a + b), cols: size(k..k + a) }
                 });
-                // In the view the axes of the first run come first: they are the ones that step inside a row.
-                let expected = expected.map(|t| MapTranspose { batch: t.batch, rows: t.cols, cols: t.rows });
                 assert_eq!(view.map_transpose(), expected, "{view} {perm:?}");
             }
         }

@@ -98,7 +98,7 @@ impl Lmad {
         if self.is_empty() {
             return 0;
         }
-        self.dims.iter().fold(1i64, |product, dim| product.saturating_mul(dim.size))
+        product(self.dims.iter().map(|dim| dim.size))
     }
 
     /// The place an index stands for.
@@ -118,6 +118,11 @@ impl Lmad {
 /// Whether `perm` names each of `rank` axes once.
 pub(crate) fn is_permutation(perm: &[usize], rank: usize) -> bool {
     perm.len() == rank && (0..rank).all(|axis| perm.contains(&axis))
+}
+
+/// The product of sizes, `i64::MAX` when it is more than that.
+pub(crate) fn product(sizes: impl IntoIterator<Item = i64>) -> i64 {
+    sizes.into_iter().fold(1i64, i64::saturating_mul)
 }
 
 /// The 64-bit number nearest to `value`.
