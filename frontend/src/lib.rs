@@ -1,1 +1,5 @@
 //! Futhark source to checked, first-order core to bytecode; never runs anything.
+#![forbid(unsafe_code)]
+
+pub mod stack;
+pub mod syntax;
