@@ -21,14 +21,14 @@ impl<'a> Parser<'a> {
         }
         let sig = if self.eat(TokenKind::Colon) {
             let sig = self.mod_type()?;
-            Some(self.alloc(sig))
+            Some(&*self.alloc(sig))
         } else {
             None
         };
         self.expect(TokenKind::Equals)?;
         let def = self.mod_exp()?;
         let bind =
-            ModBind { name, params: params.into_bump_slice(), sig: sig.map(|s| &*s), def: self.alloc(def) };
+            ModBind { name, params: params.into_bump_slice(), sig, def: self.alloc(def) };
         Ok(DecKind::Module(self.alloc(bind)))
     }
 
@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
                             _ => ModTypeExpKind::Var(p.qual_name()?),
                         };
                         let at = p.node_since(inner_start);
-                        Some(&*p.alloc(ModTypeExp { at, kind }))
+                        Some(p.alloc(ModTypeExp { at, kind }))
                     } else {
                         None
                     };
