@@ -2,9 +2,8 @@
 //! parallel operator that is not inside another one `==== place`, then its region and bindings, or why there is
 //! none. `GALOPVM_ACCEPT=1` writes the last part anew.
 
-use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, FuncId, Instr, Module, VerifiedModule, text, verify};
-use galopvm_kir::text::print_region;
+use galopvm_kir::text::{print_exp, print_region};
 use galopvm_runtime::lift::{Binding, Lifted, lift};
 use std::fmt::Write;
 use std::fs;
@@ -12,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 fn golden_files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/lift");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("the golden folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the golden folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
     files.sort();
     files
@@ -63,7 +64,11 @@ fn lifts(module: &VerifiedModule) -> String {
             let _ = writeln!(out, "==== {name} {block} {index}");
             match lift(module, function, block, index) {
                 Ok(lifted) => {
-                    let _ = writeln!(out, "{}where {}", print_region(lifted.region.region()), bindings(&lifted));
+                    let region = lifted.region.region();
+                    let _ = writeln!(out, "{}where {}", print_region(region), bindings(&lifted));
+                    for guard in &lifted.guards {
+                        let _ = writeln!(out, "guard {}", print_exp(region, guard));
+                    }
                 }
                 Err(refusal) => {
                     let _ = writeln!(out, "refused: {refusal}");

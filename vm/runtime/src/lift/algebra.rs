@@ -44,6 +44,16 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
             _ => {}
         }
     }
+    // Sums wrap, so this holds for all values.
+    if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, terms))) = (op, args.first())
+        && ty.is_int()
+    {
+        for (k, other) in [(0, 1), (1, 0)] {
+            if terms[k] == args[1] {
+                return terms[other].clone();
+            }
+        }
+    }
     if ty == ElemType::Bool && op == ScalarOp::And {
         for (k, other) in [(0, 1), (1, 0)] {
             if is_true(&args[k]) {
@@ -101,7 +111,9 @@ pub(super) fn and(a: Exp, b: Exp) -> Exp {
 pub(super) fn convert(from: ElemType, to: ElemType, exp: Exp) -> Exp {
     match exp {
         exp if from == to => exp,
-        Exp::Const(scalar) => Exp::Const(Scalar::new(to, galopvm_base::scalar::convert(from, to, scalar.bits))),
+        Exp::Const(scalar) => {
+            Exp::Const(Scalar::new(to, galopvm_base::scalar::convert(from, to, scalar.bits)))
+        }
         exp => Exp::Convert(to, Box::new(exp)),
     }
 }

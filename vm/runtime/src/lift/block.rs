@@ -6,7 +6,9 @@ use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::module::BODY;
-use galopvm_bytecode::{BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType};
+use galopvm_bytecode::{
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
+};
 use galopvm_kir::{Body, DimIndex, Exp, Index, Rhs, Type, VarId};
 use std::rc::Rc;
 
@@ -110,7 +112,9 @@ impl Lifter<'_> {
                 let exp = self.bind(*to, algebra::convert(*from, *to, a));
                 self.define(frame, dst.0, Value::Scalar(exp));
             }
-            Instr::If { dsts, cond, then, otherwise } => self.lift_if(frame, dsts, *cond, *then, *otherwise)?,
+            Instr::If { dsts, cond, then, otherwise } => {
+                self.lift_if(frame, dsts, *cond, *then, *otherwise)?
+            }
             Instr::For { dsts, bound, init, body } => self.lift_for(frame, dsts, *bound, init, *body)?,
             Instr::While { dsts, init, cond, body } => self.lift_while(frame, dsts, init, *cond, *body)?,
             Instr::Call { dsts, function, args } => self.lift_call(frame, dsts, *function, args)?,
@@ -129,7 +133,8 @@ impl Lifter<'_> {
             Instr::Index { dst, array, index } => {
                 let array = self.array(frame, *array)?;
                 let index: Vec<Exp> = index.iter().map(|i| self.scalar(frame, *i)).collect::<Lift<_>>()?;
-                let value = self.index(array, &index)?;
+                let whole = self.uses(frame.function).can_delay(&[dst.0]);
+                let value = self.index(array, &index, whole)?;
                 self.define(frame, dst.0, value);
             }
             Instr::Slice { dst, array, dims } => {
@@ -137,7 +142,9 @@ impl Lifter<'_> {
                 let value = self.slice(frame, array, dims)?;
                 self.define(frame, dst.0, value);
             }
-            Instr::Update { dst, array, dims, value } => self.lift_update(frame, *dst, *array, dims, *value)?,
+            Instr::Update { dst, array, dims, value } => {
+                self.lift_update(frame, *dst, *array, dims, *value)?
+            }
             Instr::Permute { dst, array, perm } => {
                 let perm: Vec<usize> = perm.iter().map(|p| *p as usize).collect();
                 let view = self.array(frame, *array)?.permute(&perm).ok_or_else(unreadable_view)?;
@@ -168,7 +175,8 @@ impl Lifter<'_> {
             }
             Instr::Iota { dst, ty, count, start, step } => {
                 let count = self.count(frame, *count)?;
-                let source = Source::Iota { start: self.scalar(frame, *start)?, step: self.scalar(frame, *step)? };
+                let source =
+                    Source::Iota { start: self.scalar(frame, *start)?, step: self.scalar(frame, *step)? };
                 self.define(frame, dst.0, Value::Array(Array::whole(*ty, vec![count], source)));
             }
             Instr::Array { dst, ty, rank, rows } => {
@@ -215,9 +223,7 @@ impl Lifter<'_> {
     /// A number of elements; a negative one traps.
     fn count(&mut self, frame: Frame, count: Operand) -> Lift<Exp> {
         let count = self.scalar(frame, count)?;
-        if !self.is_count(&count) {
-            self.require(algebra::int(ScalarOp::Le, Exp::int(0), count.clone()));
-        }
+        self.require(algebra::int(ScalarOp::Le, Exp::int(0), count.clone()));
         Ok(count)
     }
 
@@ -236,7 +242,14 @@ impl Lifter<'_> {
         Ok(pat)
     }
 
-    fn lift_if(&mut self, frame: Frame, dsts: &[Def], cond: Operand, then: BlockId, otherwise: BlockId) -> Lift<()> {
+    fn lift_if(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        cond: Operand,
+        then: BlockId,
+        otherwise: BlockId,
+    ) -> Lift<()> {
         let cond = self.scalar(frame, cond)?;
         if let Exp::Const(known) = cond {
             let taken = if known.bits != 0 { then } else { otherwise };
@@ -282,7 +295,12 @@ impl Lifter<'_> {
     // Loops
 
     /// Names for carried values, their initial values, and the values that the loop's blocks see.
-    fn carried(&mut self, frame: Frame, init: &[Operand], params: &[RegId]) -> Lift<(Vec<VarId>, Vec<Exp>, Vec<Value>)> {
+    fn carried(
+        &mut self,
+        frame: Frame,
+        init: &[Operand],
+        params: &[RegId],
+    ) -> Lift<(Vec<VarId>, Vec<Exp>, Vec<Value>)> {
         let (mut vars, mut inits, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (operand, param) in init.iter().zip(params) {
             let (ty, start) = match self.value(frame, *operand) {
@@ -336,7 +354,14 @@ impl Lifter<'_> {
         pat
     }
 
-    fn lift_for(&mut self, frame: Frame, dsts: &[Def], bound: Operand, init: &[Operand], body: BlockId) -> Lift<()> {
+    fn lift_for(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        bound: Operand,
+        init: &[Operand],
+        body: BlockId,
+    ) -> Lift<()> {
         let bound = self.scalar(frame, bound)?;
         let params = self.block(frame, body).params.clone();
         let (carried, init, values) = self.carried(frame, init, params.get(1..).unwrap_or_default())?;
@@ -353,7 +378,14 @@ impl Lifter<'_> {
 
     /// The condition of a `while` is an expression in the region. If the condition block is more than that, its
     /// value is carried: computed before the loop, and again at the end of each iteration.
-    fn lift_while(&mut self, frame: Frame, dsts: &[Def], init: &[Operand], cond: BlockId, body: BlockId) -> Lift<()> {
+    fn lift_while(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        init: &[Operand],
+        cond: BlockId,
+        body: BlockId,
+    ) -> Lift<()> {
         let params = self.block(frame, body).params.clone();
         let (mut carried, mut init, values) = self.carried(frame, init, &params)?;
         let mut asked = self.scalar_body(frame, cond, values.clone(), "a loop condition")?;
@@ -397,22 +429,32 @@ impl Lifter<'_> {
     // Arrays
 
     /// An element or a view at indices of the first dimensions. Leaving the array is a trap: of the read where the
-    /// read asks the same question, else of a check of its own.
-    pub fn index(&mut self, array: Array, index: &[Exp]) -> Lift<Value> {
-        let full = index.len() == array.rank() && matches!(array.source, Source::Name(_));
+    /// read asks the same question, else of a check of its own. `whole`: every element of the result is read.
+    pub fn index(&mut self, array: Array, index: &[Exp], whole: bool) -> Lift<Value> {
+        let named = matches!(array.source, Source::Name(_));
+        // The elements of a row ask for the row, provided there are any.
+        let rest = array.rank() - index.len().min(array.rank());
+        let asked = named && (rest == 0 || rest == 1 && whole && self.guard_rest(&array, index));
         let mut safe = true;
         for (axis, at) in index.iter().enumerate() {
             if self.is_inside(at, &array.shape[axis]) {
                 continue;
             }
-            if full && array.is_whole(axis) {
+            if asked && array.is_whole(axis) {
                 safe = false;
             } else {
                 self.require_inside(at, &array.shape[axis]);
             }
         }
-        let view = index.iter().fold(array, |view, at| view.fix(0, at));
-        self.reach(view, safe)
+        let mut view = index.iter().fold(array, |view, at| view.fix(0, at));
+        view.proven &= safe;
+        self.reach(view)
+    }
+
+    /// True if rows at these indices have elements in every launch; asks the launches for it.
+    fn guard_rest(&mut self, array: &Array, index: &[Exp]) -> bool {
+        let inside = index.iter().zip(&array.shape).all(|(at, extent)| self.is_inside(at, extent));
+        !inside && self.guard_not_empty(&array.shape[index.len()..])
     }
 
     fn slice(&mut self, frame: Frame, array: Array, dims: &[SliceDim]) -> Lift<Value> {
@@ -420,7 +462,7 @@ impl Lifter<'_> {
         let full = dims.iter().all(|d| matches!(d, SliceDim::At(_))) && dims.len() == view.rank();
         if full {
             let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(frame, d)).collect::<Lift<_>>()?;
-            return self.index(view, &index);
+            return self.index(view, &index, false);
         }
         let mut dim = 0;
         for part in dims {
@@ -437,7 +479,7 @@ impl Lifter<'_> {
                 }
             }
         }
-        self.reach(view, true)
+        self.reach(view)
     }
 
     fn slice_index(&mut self, frame: Frame, dim: &SliceDim) -> Lift<Exp> {
@@ -480,7 +522,7 @@ impl Lifter<'_> {
             ),
         );
         self.require(inside);
-        let length = sub(high, low);
+        let length = sub(self.expand(&high), self.expand(&low));
         let size = step.abs();
         let count = algebra::int(ScalarOp::Div, add(length, Exp::int(size - 1)), Exp::int(size));
         let first = self.bind(ElemType::I64, first);
@@ -491,9 +533,7 @@ impl Lifter<'_> {
     fn reshape(&mut self, array: Array, shape: Vec<Exp>) -> Lift<Value> {
         let product = |extents: &[Exp]| extents.iter().cloned().reduce(algebra::mul).unwrap_or(Exp::int(1));
         for extent in &shape {
-            if !self.is_count(extent) {
-                self.require(algebra::int(ScalarOp::Le, Exp::int(0), extent.clone()));
-            }
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), extent.clone()));
         }
         self.equate(&product(&array.shape), &product(&shape));
         let elem = array.elem;
@@ -501,7 +541,14 @@ impl Lifter<'_> {
         Ok(Value::Array(Array::whole(elem, shape, source)))
     }
 
-    fn lift_update(&mut self, frame: Frame, dst: Def, array: Operand, dims: &[SliceDim], value: Operand) -> Lift<()> {
+    fn lift_update(
+        &mut self,
+        frame: Frame,
+        dst: Def,
+        array: Operand,
+        dims: &[SliceDim],
+        value: Operand,
+    ) -> Lift<()> {
         let array = self.array(frame, array)?;
         if dims.len() != array.rank() || dims.iter().any(|d| matches!(d, SliceDim::Range { .. })) {
             return refuse("an update of more than one element");

@@ -5,7 +5,7 @@
 //! launch that breaks the equality is left to the interpreter.
 
 use super::algebra::{constant, is_atom};
-use super::uses::Uses;
+use super::uses::{Origin, Uses};
 use super::value::{Array, Delayed, Slot, Source, Value};
 use super::{Binding, LiftRefusal, algebra};
 use galopvm_base::{ElemType, IdVec, ScalarOp};
@@ -61,16 +61,22 @@ struct Scope {
     elements: Vec<(Rc<Delayed>, Exp, Vec<Value>)>,
     /// Conditions that trapped if they did not hold.
     required: Vec<Exp>,
+    /// Axes of the body's statement: inside, their bounds are at least 1.
+    axes: Vec<VarId>,
 }
 
 /// The state of a lift.
 pub(super) struct Lifter<'m> {
     pub module: &'m Module,
+    /// The function of the operator.
+    root: FuncId,
     pub region: Region,
     pub known: IdVec<VarId, Known>,
     pub params: Vec<Param>,
     /// Extents of parameters that were replaced by other sizes.
     pub merged: BTreeMap<VarId, Exp>,
+    /// What the sizes and scalars of a launch must satisfy.
+    pub guards: Vec<Exp>,
     /// Reads that cannot leave their array.
     pub safe: BTreeSet<ReadId>,
     pub env: HashMap<Slot, Value>,
@@ -84,13 +90,15 @@ pub(super) struct Lifter<'m> {
 }
 
 impl<'m> Lifter<'m> {
-    pub fn new(module: &'m Module) -> Lifter<'m> {
+    pub fn new(module: &'m Module, root: FuncId) -> Lifter<'m> {
         Lifter {
             module,
+            root,
             region: Region::default(),
             known: IdVec::new(),
             params: Vec::new(),
             merged: BTreeMap::new(),
+            guards: Vec::new(),
             safe: BTreeSet::new(),
             env: HashMap::new(),
             frames: 0,
@@ -141,6 +149,9 @@ impl<'m> Lifter<'m> {
         }
         let var = self.name(Role::Axis, Type::scalar(ElemType::I64), self.scopes.len());
         self.bounds.insert(var, bound.clone());
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.axes.push(var);
+        }
         Axis { var, bound }
     }
 
@@ -216,6 +227,10 @@ impl<'m> Lifter<'m> {
 
     /// The value of a register that the code does not define.
     pub fn capture(&mut self, reg: RegId, elem: ElemType, rank: usize) -> Value {
+        let origin = self.uses(self.root).origin(reg);
+        if let Some(Origin::Const(value)) = origin {
+            return Value::Scalar(Exp::Const(value));
+        }
         if rank == 0 {
             return Value::Scalar(Exp::Var(self.param(
                 Role::Scalar,
@@ -318,18 +333,67 @@ impl<'m> Lifter<'m> {
         }
     }
 
-    /// True if a size is certainly not negative.
-    pub fn is_count(&self, size: &Exp) -> bool {
-        match self.expand(size) {
-            Exp::Var(var) => self.is_extent(var),
-            size => constant(&size).is_some_and(|n| n >= 0),
+    /// True if a size is certainly not less than `least`, which is 0 or 1.
+    pub fn is_at_least(&self, size: &Exp, least: i64) -> bool {
+        let size = self.expand(size);
+        if let Some(value) = constant(&size) {
+            return value >= least;
+        }
+        let mut axes = self.scopes.iter().flat_map(|s| &s.axes);
+        if axes.any(|axis| self.bounds.get(axis).is_some_and(|bound| self.expand(bound) == size)) {
+            return true;
+        }
+        let is_extent = |p: &Param| self.extents(p.var).iter().any(|e| self.resolve(e) == size);
+        least == 0 && matches!(size, Exp::Var(_)) && self.params.iter().any(is_extent)
+    }
+
+    fn is_axis(&self, exp: &Exp) -> bool {
+        matches!(exp, Exp::Var(var) if self.bounds.contains_key(var))
+    }
+
+    fn extents(&self, var: VarId) -> &[Exp] {
+        self.region.vars[var].ty.as_ref().map_or(&[], |ty| &ty.shape)
+    }
+
+    /// True if a condition certainly holds where the code stands.
+    pub fn is_certain(&self, cond: &Exp) -> bool {
+        let Exp::Op(op, sides) = cond else { return algebra::is_true(cond) };
+        let low = sides.first().and_then(constant);
+        match (op, low) {
+            (ScalarOp::Le, Some(low)) if low <= 0 && self.is_axis(&sides[1]) => true,
+            (ScalarOp::Le, Some(low)) if low <= 1 => self.is_at_least(&sides[1], low.max(0)),
+            (ScalarOp::Lt, Some(low)) if low <= 0 => {
+                self.is_at_least(&sides[1], low.saturating_add(1).max(0))
+            }
+            (ScalarOp::Le | ScalarOp::Eq, _) => sides[0] == sides[1],
+            _ => false,
         }
     }
 
-    /// Emits a trap for the case that a condition does not hold: a division by zero.
+    /// Emits a trap for the case that a condition does not hold: a division by zero. A condition over parameters
+    /// is one for launches instead.
     pub fn require(&mut self, cond: Exp) {
         let cond = self.expand(&cond);
-        if algebra::is_true(&cond) || self.scopes.iter().any(|s| s.required.contains(&cond)) {
+        if let Exp::Op(ScalarOp::And, sides) = cond {
+            // Parts that hold at entry leave a shorter question.
+            let (known, open): (Vec<Exp>, Vec<Exp>) =
+                conjuncts(sides).into_iter().partition(|c| self.is_known_outside(c, 1));
+            known.into_iter().for_each(|c| self.require(c));
+            let open = open.into_iter().filter(|c| !self.is_certain(c)).reduce(algebra::and);
+            if let Some(cond) = open {
+                self.trap_unless(cond);
+            }
+        } else if self.is_known_outside(&cond, 1) {
+            if !self.is_certain(&cond) && !self.guards.contains(&cond) {
+                self.guards.push(cond);
+            }
+        } else if !self.is_certain(&cond) {
+            self.trap_unless(cond);
+        }
+    }
+
+    fn trap_unless(&mut self, cond: Exp) {
+        if self.scopes.iter().any(|s| s.required.contains(&cond)) {
             return;
         }
         let number = algebra::convert(ElemType::Bool, ElemType::I64, cond.clone());
@@ -343,12 +407,39 @@ impl<'m> Lifter<'m> {
 
     /// Emits a trap for the case that an index lies outside an extent.
     pub fn require_inside(&mut self, index: &Exp, extent: &Exp) {
-        if !self.is_inside(index, extent) {
+        if let Exp::Var(var) = index
+            && let Some(bound) = self.bounds.get(var).map(|b| self.expand(b))
+            && self.is_known_outside(&bound, 1)
+            && self.is_known_outside(&self.expand(extent), 1)
+        {
+            // All indices of an axis are inside if the last one is.
+            if !self.same(&bound, extent) {
+                self.require(algebra::int(ScalarOp::Le, bound, extent.clone()));
+            }
+        } else if !self.is_inside(index, extent) {
             let low = algebra::int(ScalarOp::Le, Exp::int(0), index.clone());
             let high = algebra::int(ScalarOp::Lt, index.clone(), extent.clone());
             self.require(algebra::and(low, high));
         }
     }
+
+    /// Asks every launch for extents of at least 1; false if they are not known at entry.
+    pub fn guard_not_empty(&mut self, shape: &[Exp]) -> bool {
+        let shape: Vec<Exp> = shape.iter().map(|e| self.expand(e)).collect();
+        let known = shape.iter().all(|e| self.is_known_outside(e, 1));
+        if known {
+            shape.into_iter().for_each(|e| self.require(algebra::int(ScalarOp::Lt, Exp::int(0), e)));
+        }
+        known
+    }
+}
+
+fn conjuncts(sides: Vec<Exp>) -> Vec<Exp> {
+    let part = |side| match side {
+        Exp::Op(ScalarOp::And, sides) => conjuncts(sides),
+        other => vec![other],
+    };
+    sides.into_iter().flat_map(part).collect()
 }
 
 /// True for small expressions whose value depends on nothing but names and which cannot trap.
@@ -358,7 +449,9 @@ fn is_size(exp: &Exp) -> bool {
         parts += 1;
         total &= match part {
             Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
-            Exp::Op(op, args) => !op.can_trap(ElemType::I64) || args.get(1).and_then(constant).is_some_and(|c| c != 0),
+            Exp::Op(op, args) => {
+                !op.can_trap(ElemType::I64) || args.get(1).and_then(constant).is_some_and(|c| c != 0)
+            }
             Exp::Read(_) | Exp::Opaque(..) => false,
         }
     });

@@ -13,8 +13,8 @@ const FEW_ROWS: usize = 8;
 
 impl Lifter<'_> {
     /// A view as far as it can be followed: an element if no dimension is left, and no delayed map whose index is
-    /// known. `safe`: every index is inside its extent or was checked.
-    pub fn reach(&mut self, mut array: Array, safe: bool) -> Lift<Value> {
+    /// known.
+    pub fn reach(&mut self, mut array: Array) -> Lift<Value> {
         loop {
             let at = match array.places.first() {
                 Some(Place::At(at)) => Some(at.clone()),
@@ -45,7 +45,7 @@ impl Lifter<'_> {
                     continue;
                 }
                 (Source::Name(var), _) if element => {
-                    let (var, elem) = (*var, array.elem);
+                    let (var, elem, safe) = (*var, array.elem, array.proven);
                     return Ok(Value::Scalar(self.read(var, elem, fixed(&array.places), safe)));
                 }
                 (Source::Iota { start, step }, Some(at)) => {
@@ -60,7 +60,7 @@ impl Lifter<'_> {
             match inner {
                 Value::Scalar(exp) => return Ok(Value::Scalar(exp)),
                 Value::Array(row) => match row.seen_through(&array.places[1..], &array.shape) {
-                    Some(view) => array = view,
+                    Some(view) => array = Array { proven: view.proven && array.proven, ..view },
                     None => return refuse("a view whose strides are too large"),
                 },
             }
@@ -69,7 +69,7 @@ impl Lifter<'_> {
 
     /// Rows of arrays at an index that is inside all of them.
     pub fn rows(&mut self, arrays: &[Array], index: &Exp) -> Lift<Vec<Value>> {
-        arrays.iter().map(|a| self.reach(a.fix(0, index), true)).collect()
+        arrays.iter().map(|a| self.reach(a.fix(0, index))).collect()
     }
 
     /// The results of a delayed map at an index.
@@ -96,7 +96,7 @@ impl Lifter<'_> {
                     let Some(view) = row.seen_through(&array.places[1..], &[]) else {
                         return refuse("a view whose strides are too large");
                     };
-                    match self.reach(view, true)? {
+                    match self.reach(view)? {
                         Value::Scalar(exp) => exp,
                         Value::Array(_) => return refuse("an array literal of unequal rows"),
                     }

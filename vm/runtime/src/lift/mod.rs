@@ -8,8 +8,8 @@
 //! Invariants:
 //! - Whatever traps in the bytecode traps in the region: by a checked read, or by a division by zero where no
 //!   read asks the same question. A region may trap more often (a strict check); the interpreter, run again, decides.
-//! - A launch whose shapes contradict the region's parameters is not the region's: equal extents in the region are
-//!   checked at launch, not inside.
+//! - Conditions on sizes are not asked inside: equal extents share a parameter (a launch checks shapes), the others
+//!   are guards of the launch. A launch that they refuse is the interpreter's.
 
 mod algebra;
 mod block;
@@ -21,8 +21,10 @@ mod uses;
 mod value;
 
 use build::Lifter;
+use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, FuncId, Instr, RegId, VerifiedModule};
-use galopvm_kir::VerifiedRegion;
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::{Exp, VarId, VerifiedRegion};
 use std::fmt;
 use value::{Frame, Value};
 
@@ -49,6 +51,16 @@ pub struct Lifted {
     pub region: VerifiedRegion,
     /// One for each parameter of the region.
     pub bindings: Vec<Binding>,
+    /// Conditions over the region's parameters. A launch that breaks one is not the region's: some check of the
+    /// bytecode fails there, or may fail. See [`Lifted::admits`].
+    pub guards: Vec<Exp>,
+}
+
+impl Lifted {
+    /// True if a launch with these scalars satisfies the guards. (Shapes are checked by `Launch::check`.)
+    pub fn admits(&self, scalar: &dyn Fn(VarId) -> Option<Scalar>) -> bool {
+        self.guards.iter().all(|guard| scalar_value(guard, scalar) == Some(Scalar::bool(true)))
+    }
 }
 
 /// Why an instruction has no region.
@@ -75,11 +87,17 @@ fn refuse<T>(reason: impl Into<String>) -> Result<T, LiftRefusal> {
 }
 
 /// Lifts the parallel operator at one place of a module.
-pub fn lift(module: &VerifiedModule, function: FuncId, block: BlockId, index: usize) -> Result<Lifted, LiftRefusal> {
+pub fn lift(
+    module: &VerifiedModule,
+    function: FuncId,
+    block: BlockId,
+    index: usize,
+) -> Result<Lifted, LiftRefusal> {
     let module = module.module();
     let code = module.functions.get(function).and_then(|f| f.blocks.get(block));
-    let instr = code.and_then(|b| b.code.get(index)).ok_or_else(|| LiftRefusal::new("no instruction there"))?;
-    let mut lifter = Lifter::new(module);
+    let instr =
+        code.and_then(|b| b.code.get(index)).ok_or_else(|| LiftRefusal::new("no instruction there"))?;
+    let mut lifter = Lifter::new(module, function);
     let frame = Frame { function, number: 0 };
     lifter.burn()?;
     let dsts = match instr {
@@ -102,7 +120,7 @@ pub fn lift(module: &VerifiedModule, function: FuncId, block: BlockId, index: us
         results.push(match lifter.env.get(&(frame, dst.0)) {
             Some(Value::Scalar(exp)) => exp.clone(),
             Some(Value::Array(array)) => match array.as_name() {
-                Some(var) => galopvm_kir::Exp::Var(var),
+                Some(var) => Exp::Var(var),
                 None => return refuse("a result without a name"),
             },
             None => return refuse("a result that nothing defines"),

@@ -5,6 +5,7 @@
 //! further axes; what the body computes before its rows is then computed again for each element.
 
 use super::build::{Lift, Lifter};
+use super::uses::Origin;
 use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::ElemType;
@@ -29,7 +30,8 @@ impl Lifter<'_> {
         let map = Rc::new(Delayed { frame, body, arrays });
         let delay = self.depth() > 1 && self.uses(frame.function).can_delay(&regs);
         let ranked = regs.iter().any(|r| self.reg_type(frame, *r).rank > 1);
-        let rows = if delay && ranked { self.row_shapes(&map, &width)? } else { vec![Vec::new(); regs.len()] };
+        let rows =
+            if delay && ranked { self.row_shapes(&map, &width)? } else { vec![Vec::new(); regs.len()] };
         if delay {
             for (k, (reg, row)) in regs.iter().zip(rows).enumerate() {
                 let shape = [width.clone()].into_iter().chain(row).collect();
@@ -77,6 +79,9 @@ impl Lifter<'_> {
 
     /// The width and the arrays of an operator; the arrays have that many rows.
     fn operands(&mut self, frame: Frame, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
+        for array in arrays {
+            self.spell_out(frame, width, *array)?;
+        }
         let width = self.scalar(frame, width)?;
         let arrays = self.arrays(frame, arrays)?;
         for array in &arrays {
@@ -86,6 +91,26 @@ impl Lifter<'_> {
             }
         }
         Ok((self.expand(&width), arrays))
+    }
+
+    /// An `iota` that was made before the region for an operator of its own width need not be read.
+    fn spell_out(&mut self, frame: Frame, width: Operand, array: Operand) -> Lift<()> {
+        if self.env.contains_key(&(frame, array.reg)) {
+            return Ok(());
+        }
+        let uses = self.uses(frame.function);
+        let constant =
+            |reg| if let Some(Origin::Const(c)) = uses.origin(reg) { Some(Exp::Const(c)) } else { None };
+        if let Some(Origin::Iota(count, [start, step])) = uses.origin(array.reg)
+            && count == width.reg
+            && let (Some(start), Some(step)) = (constant(start), constant(step))
+        {
+            let shape = vec![self.scalar(frame, width)?];
+            let elem = self.reg_type(frame, array.reg).elem;
+            let array_value = Array::whole(elem, shape, Source::Iota { start, step });
+            self.define(frame, array.reg, Value::Array(array_value));
+        }
+        Ok(())
     }
 
     /// A kernel over an axis, whose body is given by a function of the index. Results are whole arrays.

@@ -17,6 +17,8 @@ impl Lifter<'_> {
     pub fn finish(mut self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
         let mut body = self.close(results);
         body.visit_exps_mut(&mut |exp| *exp = self.resolve(exp));
+        let mut guards: Vec<Exp> = self.guards.iter().map(|g| self.resolve(g)).collect();
+        guards.retain(|guard| !self.is_certain(guard));
         let mut region = std::mem::take(&mut self.region);
         for var in region.vars.iter_mut() {
             if let Some(ty) = &mut var.ty {
@@ -30,10 +32,13 @@ impl Lifter<'_> {
 
         let mut used = vec![false; region.vars.len()];
         region.body.each_use(&mut |var| used[var.index()] = true);
-        let shapes: Vec<Exp> = region.vars.iter_ids().filter(|(id, _)| used[id.index()]).flat_map(|(_, v)| {
-            v.ty.iter().flat_map(|ty| ty.shape.iter().cloned())
-        }).collect();
-        shapes.iter().for_each(|e| e.each_use(&mut |var| used[var.index()] = true));
+        let shapes: Vec<Exp> = region
+            .vars
+            .iter_ids()
+            .filter(|(id, _)| used[id.index()])
+            .flat_map(|(_, v)| v.ty.iter().flat_map(|ty| ty.shape.iter().cloned()))
+            .collect();
+        shapes.iter().chain(&guards).for_each(|e| e.each_use(&mut |var| used[var.index()] = true));
         let mut params: Vec<_> = self.params.into_iter().filter(|p| used[p.var.index()]).collect();
         params.sort_by_key(|p| match self.known[p.var].role {
             Role::Size => 0,
@@ -42,9 +47,13 @@ impl Lifter<'_> {
         });
         region.params = params.iter().map(|p| p.var).collect();
         name_all(&mut region, &self.known);
+        // Renumbering gives parameters the first numbers.
+        let number = |var: VarId| region.params.iter().position(|p| *p == var);
+        let renumbered = |var| number(var).map(|k| Exp::Var(VarId::from_index(k)));
+        let guards = guards.iter().map(|guard| guard.substitute(&renumbered)).collect();
         let bindings: Vec<Binding> = params.into_iter().map(|p| p.binding).collect();
         match verify(region.renumbered()) {
-            Ok(region) => Ok(Lifted { region, bindings }),
+            Ok(region) => Ok(Lifted { region, bindings, guards }),
             Err(errors) => {
                 let first = errors.first().map_or_else(String::new, |e| e.to_string());
                 Err(LiftRefusal::new(format!("code that the kernel IR cannot say ({first})")))
@@ -77,7 +86,7 @@ fn spelled(role: Role, count: usize) -> String {
         Role::Array => first(&["A", "B", "C", "D", "E", "F", "G", "H"], "A"),
         Role::Axis => first(&["i", "j", "k", "l"], "k"),
         Role::Local => format!("x{count}"),
-        Role::LocalArray => format!("r{count}"),
+        Role::LocalArray => format!("y{count}"),
     }
 }
 
@@ -177,7 +186,9 @@ fn forward_in(body: &mut Body, counts: &[u32], known: &IdVec<VarId, Known>) {
         receivers(&mut stm.rhs, &mut |exp| insert(exp, &mut pending));
         if matches!(stm.rhs, Rhs::While { .. }) {
             // Nothing that may trap moves behind a loop that may not end.
-            kept.extend(pending.drain(..).map(|(var, exp)| Stm { pat: vec![var], rhs: Rhs::Exps(vec![exp]) }));
+            kept.extend(
+                pending.drain(..).map(|(var, exp)| Stm { pat: vec![var], rhs: Rhs::Exps(vec![exp]) }),
+            );
         }
         stm.rhs.each_part_mut(&mut |part| {
             if let galopvm_kir::walk::PartMut::Body(body) = part {
@@ -212,7 +223,11 @@ fn receivers(rhs: &mut Rhs, f: &mut dyn FnMut(&mut Exp)) {
             index.each_exp_mut(f);
             f(value);
         }
-        Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {}
+        Rhs::Kernel { .. }
+        | Rhs::Reduce { .. }
+        | Rhs::Scan { .. }
+        | Rhs::Manifest { .. }
+        | Rhs::Array { .. } => {}
     }
 }
 

@@ -1,9 +1,10 @@
 //! Where the registers of a function are used, to decide what may be computed at its only use.
 
-use galopvm_base::{IdVec, TypedId};
+use galopvm_base::{IdVec, Scalar, TypedId};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use std::collections::HashMap;
 
 /// How the elements of a register are used, extents aside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,16 @@ pub(super) enum Use {
 pub(super) struct Uses {
     uses: IdVec<RegId, Use>,
     homes: IdVec<RegId, BlockId>,
+    known: HashMap<RegId, Origin>,
+}
+
+/// A definition that can be repeated anywhere instead of using the register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// A constant.
+    Const(Scalar),
+    /// `iota` with the count in a register, and registers for start and step.
+    Iota(RegId, [RegId; 2]),
 }
 
 impl Uses {
@@ -39,9 +50,19 @@ impl Uses {
                 }
             }
         }
-        let mut uses = Uses { uses: function.regs.iter().map(|_| Use::Never).collect(), homes };
+        let never = function.regs.iter().map(|_| Use::Never).collect();
+        let mut uses = Uses { uses: never, homes, known: HashMap::new() };
         for (id, block) in function.blocks.iter_ids() {
             for instr in &block.code {
+                match instr {
+                    Instr::Const { dst, value } => {
+                        uses.known.insert(dst.0, Origin::Const(*value));
+                    }
+                    Instr::Iota { dst, ty: _, count, start, step } => {
+                        uses.known.insert(dst.0, Origin::Iota(count.reg, [start.reg, step.reg]));
+                    }
+                    _ => {}
+                }
                 uses.add_instr(id, instr);
             }
             for result in &block.results {
@@ -56,9 +77,10 @@ impl Uses {
         let first = fields.defs.first().map(|d| d.0);
         let (whole, kind) = match (instr, first) {
             (Instr::Dim { .. }, _) => return,
-            (Instr::Map { arrays, .. } | Instr::Reduce { arrays, .. } | Instr::Scan { arrays, .. }, Some(dst)) => {
-                (arrays.len(), Use::Operator(dst))
-            }
+            (
+                Instr::Map { arrays, .. } | Instr::Reduce { arrays, .. } | Instr::Scan { arrays, .. },
+                Some(dst),
+            ) => (arrays.len(), Use::Operator(dst)),
             (Instr::Permute { .. } | Instr::Reverse { .. }, Some(dst)) => (1, Use::View(dst)),
             _ => (0, Use::Other),
         };
@@ -75,6 +97,11 @@ impl Uses {
         }
         let first = self.uses[reg] == Use::Never && self.homes[reg] == block;
         self.uses[reg] = if first { kind } else { Use::Other };
+    }
+
+    /// The definition of a register, if it is a simple one.
+    pub fn origin(&self, reg: RegId) -> Option<Origin> {
+        self.known.get(&reg).copied()
     }
 
     /// True if computing the given results of one map where they are used computes every element exactly once:

@@ -30,6 +30,8 @@ pub(super) struct Array {
     pub source: Source,
     /// One for each dimension of the source.
     pub places: Vec<Place>,
+    /// Indices that were fixed are inside; otherwise the reads of elements ask.
+    pub proven: bool,
 }
 
 /// Where the elements of an array come from.
@@ -100,7 +102,7 @@ impl Array {
     pub fn whole(elem: ElemType, shape: Vec<Exp>, source: Source) -> Array {
         let place = |axis| Place::Along { axis, start: Exp::int(0), step: 1, whole: true };
         let places = (0..shape.len()).map(place).collect();
-        Array { elem, shape, source, places }
+        Array { elem, shape, source, places, proven: true }
     }
 
     /// The number of dimensions of the view.
