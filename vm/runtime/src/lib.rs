@@ -3,7 +3,7 @@
 //! - `session.rs`: the way in: a loaded program, its limits, calls.
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
-//! - `interpret/`: the interpreter, which is the meaning.
+//! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //!
 //! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
 
@@ -11,6 +11,7 @@ pub mod array;
 pub mod data;
 pub mod error;
 pub mod interpret;
+pub mod lift;
 pub mod memory;
 pub mod session;
 pub mod value;
