@@ -1,1 +1,9 @@
 //! Kernel and plan to SPIR-V, run through Vulkan.
+#![deny(unsafe_code)]
+
+pub mod device;
+pub mod glsl;
+pub mod info;
+
+pub use device::{Buffer, Dispatch, Gpu, Pipeline, Shader, devices};
+pub use info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};

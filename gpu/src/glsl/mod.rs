@@ -1,0 +1,4 @@
+//! The GLSL route.
+
+#[cfg(feature = "shaderc")]
+pub mod compile;
