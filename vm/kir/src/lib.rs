@@ -1,1 +1,26 @@
-//! The kernel IR with its text form, verifier and slow reference evaluator; plans and the Backend trait.
+//! The kernel IR: what the analyses, the reference evaluator and both back ends share.
+//!
+//! - `ir.rs`: regions, statements, expressions. `walk.rs`: visiting them.
+//! - `text/`: the text form (a superset of the grammar of the case files), printing and parsing.
+//! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
+//! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data.
+//! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
+//!
+//! Invariants:
+//! - Back ends are given [`VerifiedRegion`] and [`VerifiedPlan`] only; both can be made in one way, by checking.
+//! - A read outside its array and a division by zero are *traps*: a back end reports that one happened, the
+//!   interpreter, run again, says which. Kernels are pure, so running again is always possible.
+//! - Names are unique in a region; every variable is defined once, before its uses.
+#![forbid(unsafe_code)]
+
+pub mod backend;
+pub mod ir;
+pub mod machine;
+pub mod observed;
+pub mod plan;
+
+pub use backend::{Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit};
+pub use ir::*;
+pub use machine::{CpuMode, Machine};
+pub use observed::{Observed, ObservedParam};
+pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};

@@ -1,0 +1,263 @@
+//! The one door to code generators.
+//!
+//! A back end turns a [`Unit`] into something that can be launched, or refuses with a reason; the caller then
+//! uses another back end. A launch gives it blocks of memory as byte slices and views into them; the launch is
+//! checked once ([`Launch::check`]) and may then be trusted.
+
+use crate::ir::{Exp, Type, VarId};
+use crate::machine::Machine;
+use crate::observed::Observed;
+use crate::plan::VerifiedPlan;
+use crate::verify::VerifiedRegion;
+use galopvm_base::scalar::Bits;
+use galopvm_base::{ElemType, Scalar};
+use galopvm_lmad::Lmad;
+use std::fmt;
+use std::sync::Arc;
+
+/// Everything a back end may look at when it compiles.
+#[derive(Clone, Copy)]
+pub struct Unit<'a> {
+    /// The code.
+    pub region: &'a VerifiedRegion,
+    /// The decisions. The reads it calls unchecked are proven for every launch that will be given to the result.
+    pub plan: &'a VerifiedPlan,
+    /// The numbers of the first launch. Code may be specialised on stride *classes* seen here (see
+    /// [`StrideClass`]); everything else must come from the launch.
+    pub observed: &'a Observed,
+    /// The machine.
+    pub machine: &'a Machine,
+}
+
+/// What code may be specialised on: whether neighbours along a dimension are equal, adjacent, adjacent in
+/// reverse, or neither. A compiled unit is only launched with arrays whose strides have, dimension by dimension,
+/// the classes of the observation it was compiled for (dimensions of extent 0 or 1 count as `Unit`); results are
+/// always fresh and row-major at offset 0 unless the plan says otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum StrideClass {
+    /// Stride 0.
+    Same,
+    /// Stride 1.
+    Unit,
+    /// Stride -1.
+    Reversed,
+    /// Any stride.
+    Other,
+}
+
+/// The class of a stride.
+pub fn stride_class(stride: i64) -> StrideClass {
+    match stride {
+        0 => StrideClass::Same,
+        1 => StrideClass::Unit,
+        -1 => StrideClass::Reversed,
+        _ => StrideClass::Other,
+    }
+}
+
+/// Why a back end does not take a unit. Never a user's error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// For `explain` and `--trace`.
+    pub reason: String,
+}
+
+impl Refusal {
+    /// A refusal with its reason.
+    pub fn new(reason: impl Into<String>) -> Refusal {
+        Refusal { reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// Why a launch did not produce results. The result blocks then hold unspecified values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RunError {
+    /// Some read left its array or some division had a zero divisor. The interpreter, run again, finds the first.
+    Trap,
+    /// The back end could not carry it out (device lost, out of device memory).
+    Failed(Refusal),
+}
+
+/// Texts that a compiled unit can show.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Listing {
+    /// Machine code, disassembled.
+    Asm,
+    /// SPIR-V, disassembled.
+    Spirv,
+    /// GLSL source.
+    Glsl,
+}
+
+/// A code generator.
+pub trait Backend: Send + Sync {
+    /// The word on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Compiles, or says why not.
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal>;
+}
+
+/// A unit that can be launched, from any thread.
+pub trait Compiled: Send + Sync {
+    /// Computes the results of the region into the result views of the launch.
+    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError>;
+
+    /// A text of the code, if this back end has one of that kind.
+    fn listing(&self, kind: Listing) -> Option<String>;
+}
+
+/// A block of memory during a launch. Element `k` of a view with element type `t` lies at bytes
+/// `k * t.bytes()` of its block; elements need not be aligned.
+pub enum Buffer<'a> {
+    /// Only read.
+    Read(&'a [u8]),
+    /// Written, and possibly read through parameters of the same block.
+    Write(&'a mut [u8]),
+}
+
+impl Buffer<'_> {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Buffer::Read(bytes) => bytes,
+            Buffer::Write(bytes) => bytes,
+        }
+    }
+
+    /// The bytes for writing, if the block may be written.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match self {
+            Buffer::Read(_) => None,
+            Buffer::Write(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// The value of a parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Argument {
+    /// A scalar of the parameter's type.
+    Scalar(Bits),
+    /// An array: a view of a buffer.
+    Array {
+        /// Index into `Launch::buffers`.
+        buffer: usize,
+        /// How it lies there, in elements.
+        lmad: Lmad,
+    },
+}
+
+/// Where a result goes. A scalar result is a view of rank 0.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ResultView {
+    /// Index into `Launch::buffers`; that buffer is `Write`.
+    pub buffer: usize,
+    /// How it lies there; injective.
+    pub lmad: Lmad,
+}
+
+/// Everything a compiled unit works on.
+pub struct Launch<'a> {
+    /// Each block once.
+    pub buffers: Vec<Buffer<'a>>,
+    /// One for each parameter of the region.
+    pub arguments: Vec<Argument>,
+    /// One for each result of the region.
+    pub results: Vec<ResultView>,
+}
+
+/// What is wrong with a launch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaunchError(pub String);
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Launch<'_> {
+    /// Checks counts, types, that every view stays inside its buffer, that the shapes of array parameters agree
+    /// with the size parameters, and that result views have the shapes the region says, are injective, and that
+    /// no two of them share a buffer.
+    pub fn check(&self, region: &VerifiedRegion) -> Result<(), LaunchError> {
+        let fail = |text: String| Err(LaunchError(text));
+        let params = &region.region().params;
+        if params.len() != self.arguments.len() || region.results().len() != self.results.len() {
+            return fail("the number of arguments or results is not the region's".into());
+        }
+        for (&param, argument) in params.iter().zip(&self.arguments) {
+            let ty = region.type_of(param);
+            match argument {
+                Argument::Scalar(bits) if ty.is_scalar() && bits & !ty.elem.mask() == 0 => {}
+                Argument::Array { buffer, lmad } if !ty.is_scalar() => {
+                    self.check_view(region, ty, *buffer, lmad, region.region().name_of(param))?;
+                }
+                _ => return fail(format!("argument {} has the wrong kind", region.region().name_of(param))),
+            }
+        }
+        for (k, (ty, result)) in region.results().iter().zip(&self.results).enumerate() {
+            self.check_view(region, ty, result.buffer, &result.lmad, &format!("result {k}"))?;
+            if !matches!(self.buffers.get(result.buffer), Some(Buffer::Write(_))) {
+                return fail(format!("result {k} lies in a buffer that is only read"));
+            }
+            if !result.lmad.is_injective() {
+                return fail(format!("result {k} stores two elements at one place"));
+            }
+            if self.results[..k].iter().any(|other| other.buffer == result.buffer) {
+                return fail(format!("result {k} shares its buffer with another result"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_view(&self, region: &VerifiedRegion, ty: &Type, buffer: usize, lmad: &Lmad, who: &str) -> Result<(), LaunchError> {
+        let Some(block) = self.buffers.get(buffer) else {
+            return Err(LaunchError(format!("{who} names a buffer that is not there")));
+        };
+        let elements = block.bytes().len() / ty.elem.bytes();
+        if !lmad.fits(i64::try_from(elements).unwrap_or(i64::MAX)) {
+            return Err(LaunchError(format!("{who} leaves its buffer: {lmad} in {elements} elements")));
+        }
+        let shape = self.shape(region, ty).ok_or_else(|| LaunchError(format!("the shape of {who} is unknown")))?;
+        if lmad.shape().as_slice() != shape.as_slice() {
+            return Err(LaunchError(format!("{who} has shape {:?}, expected {shape:?}", lmad.shape())));
+        }
+        Ok(())
+    }
+
+    /// The extents of a type under the arguments of this launch.
+    pub fn shape(&self, region: &VerifiedRegion, ty: &Type) -> Option<Vec<i64>> {
+        ty.shape.iter().map(|e| self.size(region, e)).collect()
+    }
+
+    /// An `i64` expression over parameters and constants.
+    pub fn size(&self, region: &VerifiedRegion, exp: &Exp) -> Option<i64> {
+        region.size_with(exp, &|var| self.scalar(region, var).map(Scalar::as_i64))
+    }
+
+    /// The value of a scalar parameter.
+    pub fn scalar(&self, region: &VerifiedRegion, var: VarId) -> Option<Scalar> {
+        let at = region.region().params.iter().position(|p| *p == var)?;
+        match self.arguments.get(at)? {
+            Argument::Scalar(bits) => Some(Scalar::new(region.type_of(var).elem, *bits)),
+            Argument::Array { .. } => None,
+        }
+    }
+
+    /// The element type and view of an array parameter.
+    pub fn array(&self, region: &VerifiedRegion, var: VarId) -> Option<(ElemType, usize, &Lmad)> {
+        let at = region.region().params.iter().position(|p| *p == var)?;
+        match self.arguments.get(at)? {
+            Argument::Scalar(_) => None,
+            Argument::Array { buffer, lmad } => Some((region.type_of(var).elem, *buffer, lmad)),
+        }
+    }
+}
