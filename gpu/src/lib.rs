@@ -4,6 +4,9 @@
 pub mod device;
 pub mod glsl;
 pub mod info;
+pub mod lower;
+pub mod shader;
+pub mod spirv;
 
 pub use device::{Buffer, Dispatch, Gpu, Pipeline, Shader, devices};
 pub use info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};

@@ -1,0 +1,8 @@
+//! Kernels to shaders.
+
+pub mod convert;
+pub mod float;
+pub mod half;
+pub mod integer;
+pub mod math;
+pub mod scalar;
