@@ -212,7 +212,7 @@ impl Field for SliceDim {
         }
     }
     fn parse(input: &mut Reader<'_>) -> Result<SliceDim, TextError> {
-        let mut part = |input: &mut Reader<'_>| {
+        let part = |input: &mut Reader<'_>| {
             if input.peek_is(":") || input.peek_is(",") || input.peek_is(")") || !input.peek_id("r") {
                 Ok(None)
             } else {
