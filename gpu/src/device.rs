@@ -473,6 +473,18 @@ impl Gpu {
         Ok(lock(&self.pipelines).entry(key).or_insert(made).clone())
     }
 
+    /// The pipeline of a shader of this crate's own lowering, spelt by one of the two routes.
+    pub(crate) fn kernel(&self, shader: &crate::shader::Shader, words: &[u32]) -> Result<Arc<Pipeline>, GpuError> {
+        let limits = &self.info.limits;
+        if shader.group_size > limits.group_size || shader.shared_bytes() > limits.shared_bytes {
+            return Err(GpuError::BadDispatch("the kernel needs larger workgroups than the device has".into()));
+        }
+        // SAFETY: both routes spell valid SPIR-V; the lowering guards every index by the extents it is launched
+        // with, or by a plan's proof, writes each element from one invocation and puts barriers around workgroup
+        // memory.
+        self.pipeline(unsafe { Shader::new(words, "main", shader.buffers.len() as u32) })
+    }
+
     fn make_pipeline(&self, shader: Shader<'_>) -> Result<Pipeline, GpuError> {
         let failed = driver("making a pipeline");
         if shader.buffers > self.info.limits.buffers {

@@ -1,7 +1,18 @@
 //! GLSL text to SPIR-V words, by shaderc.
 
-use crate::info::GpuError;
+use crate::info::{Features, GpuError};
+use crate::shader::Shader;
+use rspirv::binary::Assemble;
 use shaderc::{CompileOptions, Compiler, EnvVersion, OptimizationLevel, ShaderKind, SpirvVersion, TargetEnv};
+
+/// The words of a shader by way of its GLSL text, with the same execution modes as the direct route.
+pub fn words(shader: &Shader, features: &Features) -> Result<Vec<u32>, GpuError> {
+    let words = compile(&super::print::text(shader))?;
+    let mut module = rspirv::dr::load_words(&words)
+        .map_err(|e| GpuError::Driver { doing: "reading what shaderc made", why: e.to_string() })?;
+    crate::spirv::modes::preserve(&mut module, features);
+    Ok(module.assemble())
+}
 
 /// Compiles a compute shader with entry point `main`. Not optimised: the driver does that, and exact float
 /// arithmetic is asked for by `precise` in the text.

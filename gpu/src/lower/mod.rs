@@ -6,3 +6,6 @@ pub mod half;
 pub mod integer;
 pub mod math;
 pub mod scalar;
+
+#[cfg(test)]
+mod tests;
