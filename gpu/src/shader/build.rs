@@ -233,6 +233,25 @@ impl Code {
         self.push(Stm::Barrier);
     }
 
+    /// Puts all blocks but the outermost aside. What is written until [`Code::resume`] comes before the statement
+    /// being written there, and its values can be used from then on in every block.
+    pub fn suspend(&mut self) -> Vec<Vec<Stm>> {
+        self.blocks.split_off(self.blocks.len().min(1))
+    }
+
+    /// Goes on where [`Code::suspend`] stopped.
+    pub fn resume(&mut self, inner: Vec<Vec<Stm>>) {
+        self.blocks.extend(inner);
+    }
+
+    /// Computes something at the start, see [`Code::suspend`].
+    pub fn at_entry<T>(&mut self, write: impl FnOnce(&mut Code) -> T) -> T {
+        let inner = self.suspend();
+        let answer = write(self);
+        self.resume(inner);
+        answer
+    }
+
     /// Starts a block.
     pub fn open(&mut self) {
         self.blocks.push(Vec::new());
