@@ -29,7 +29,7 @@ pub enum Decision {
 pub struct PlanLine {
     /// What.
     pub decision: Decision,
-    /// Why, for people; never empty.
+    /// Why, for people; one line, never empty.
     pub reason: String,
 }
 
@@ -97,8 +97,8 @@ impl VerifiedPlan {
                     }
                 }
             }
-            if line.reason.trim().is_empty() {
-                return Err("a decision has no reason".into());
+            if line.reason.trim().is_empty() || line.reason.contains('\n') {
+                return Err("a reason is empty or longer than a line".into());
             }
         }
         Ok(VerifiedPlan(plan))
