@@ -270,6 +270,8 @@ impl Gpu {
             shader_int8: can.int8,
             storage_buffer8_bit_access: can.storage8,
             storage_buffer16_bit_access: can.storage16,
+            // Every device has it: whatever an index is, an access stays inside its buffer.
+            robust_buffer_access: true,
             ..DeviceFeatures::empty()
         };
         // What became core later than Vulkan 1.1 is still an extension on a 1.1 device.
@@ -474,14 +476,20 @@ impl Gpu {
     }
 
     /// The pipeline of a shader of this crate's own lowering, spelt by one of the two routes.
-    pub(crate) fn kernel(&self, shader: &crate::shader::Shader, words: &[u32]) -> Result<Arc<Pipeline>, GpuError> {
+    pub(crate) fn kernel(
+        &self,
+        shader: &crate::shader::Shader,
+        words: &[u32],
+    ) -> Result<Arc<Pipeline>, GpuError> {
         let limits = &self.info.limits;
         if shader.group_size > limits.group_size || shader.shared_bytes() > limits.shared_bytes {
-            return Err(GpuError::BadDispatch("the kernel needs larger workgroups than the device has".into()));
+            return Err(GpuError::BadDispatch(
+                "the kernel needs larger workgroups than the device has".into(),
+            ));
         }
-        // SAFETY: both routes spell valid SPIR-V; the lowering guards every index by the extents it is launched
-        // with, or by a plan's proof, writes each element from one invocation and puts barriers around workgroup
-        // memory.
+        // SAFETY: both routes spell valid SPIR-V; robust buffer access keeps accesses inside the bound buffers, and
+        // workgroup memory is indexed by invocation numbers; each element is written by one invocation, and
+        // barriers stand between writes and reads of workgroup memory.
         self.pipeline(unsafe { Shader::new(words, "main", shader.buffers.len() as u32) })
     }
 

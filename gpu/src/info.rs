@@ -60,6 +60,25 @@ pub struct Features {
     pub exact64: bool,
 }
 
+impl Features {
+    /// A device that can do everything.
+    pub fn all() -> Features {
+        Features {
+            float64: true,
+            float16: true,
+            int64: true,
+            int16: true,
+            int8: true,
+            storage8: true,
+            storage16: true,
+            denorm32: true,
+            denorm64: true,
+            exact32: true,
+            exact64: true,
+        }
+    }
+}
+
 /// The numbers a plan must respect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -245,19 +264,7 @@ mod tests {
             driver: "driver 1".into(),
             version: "1.3.0".into(),
             unusable: None,
-            features: Features {
-                float64: true,
-                float16: true,
-                int64: true,
-                int16: true,
-                int8: true,
-                storage8: true,
-                storage16: true,
-                denorm32: true,
-                denorm64: true,
-                exact32: true,
-                exact64: true,
-            },
+            features: Features::all(),
             limits: Limits {
                 group_count: [65535; 3],
                 group_size: 1024,

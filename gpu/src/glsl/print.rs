@@ -53,10 +53,7 @@ impl Printer<'_> {
         let s = self.shader;
         self.out.push_str("#version 450\n");
         for (used, extension) in [
-            (
-                s.uses(Ty::B64) || s.stores(Width::W64),
-                "GL_EXT_shader_explicit_arithmetic_types_int64",
-            ),
+            (s.uses(Ty::B64) || s.stores(Width::W64), "GL_EXT_shader_explicit_arithmetic_types_int64"),
             (s.stores(Width::W8), "GL_EXT_shader_8bit_storage"),
             (s.stores(Width::W16), "GL_EXT_shader_16bit_storage"),
         ] {
@@ -102,7 +99,9 @@ impl Printer<'_> {
 
     /// A value in an expression: its name, or the constant it is.
     fn val(&self, val: Val) -> String {
-        let Ok(at) = self.shader.consts.binary_search_by_key(&val, |(v, _)| *v) else { return val.to_string() };
+        let Ok(at) = self.shader.consts.binary_search_by_key(&val, |(v, _)| *v) else {
+            return val.to_string();
+        };
         constant(self.shader.vals[val], self.shader.consts[at].1)
     }
 

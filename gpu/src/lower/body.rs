@@ -1,9 +1,9 @@
 //! Bodies of kernels to statements of a shader: expressions, choices, loops, reductions inside an invocation.
 
+use super::convert::convert;
 use super::program::{Slot, Source, Table, Top, describe};
 use super::scalar::{self, Trap, reg};
 use super::view::{Dim, Stride, Value, View, is_view_change};
-use super::convert::convert;
 use crate::shader::{BinOp, Binding, Cell, Code, Ty, UnOp, Val, Width};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
@@ -213,7 +213,10 @@ impl<'t, 'a> Lower<'t, 'a> {
             Exp::Op(op, args) => {
                 let values = args.iter().map(|a| self.scalar(a)).collect::<Result<Vec<_>, _>>()?;
                 let at = usize::from(*op == ScalarOp::Select);
-                let ty = values.get(at).map(|v| v.0).ok_or_else(|| Refusal::new("an operation without operands"))?;
+                let ty = values
+                    .get(at)
+                    .map(|v| v.0)
+                    .ok_or_else(|| Refusal::new("an operation without operands"))?;
                 let vals: Vec<Val> = values.iter().map(|v| v.1).collect();
                 let value = scalar::apply(&mut self.c, *op, ty, &vals, self.trap).map_err(Refusal::new)?;
                 Ok(Value::Scalar(op.result_type(ty), value))

@@ -87,8 +87,7 @@ fn to_int(c: &mut Code, to: ElemType, a: Val) -> Val {
     let outside = c.bin(BinOp::LOr, over, under);
     let outside = c.bin(BinOp::LOr, outside, odd);
     let safe = c.select(outside, nothing, a);
-    let value =
-        if to.is_signed() { c.un(UnOp::ToSigned(r), safe) } else { c.un(UnOp::ToUnsigned(r), safe) };
+    let value = if to.is_signed() { c.un(UnOp::ToSigned(r), safe) } else { c.un(UnOp::ToUnsigned(r), safe) };
     let value = c.select(over, greatest, value);
     let value = c.select(under, least, value);
     c.select(odd, zero, value)

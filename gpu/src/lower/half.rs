@@ -76,7 +76,8 @@ pub fn narrow(c: &mut Code, single: Val) -> Val {
     let tiny = c.bin(BinOp::Ult, u, least_normal);
     let magnitude = c.select(tiny, subnormal, normal);
     // 65520 and more round to infinity; NaN stays NaN.
-    let (large, infinity, single_infinity, nan) = (k(c, 0x477f_f000), k(c, 0x7c00), k(c, 0x7f80_0000), k(c, 0x7e00));
+    let (large, infinity, single_infinity, nan) =
+        (k(c, 0x477f_f000), k(c, 0x7c00), k(c, 0x7f80_0000), k(c, 0x7e00));
     let over = c.bin(BinOp::Ule, large, u);
     let magnitude = c.select(over, infinity, magnitude);
     let is_nan = c.bin(BinOp::Ult, single_infinity, u);

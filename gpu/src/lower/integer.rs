@@ -198,21 +198,15 @@ fn divide(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val, b: Val, trap: Trap) 
     let signs = c.bin(BinOp::Xor, rest, b);
     let differ = c.bin(BinOp::Slt, signs, zero);
     let down = c.bin(BinOp::LAnd, some, differ);
-    let corrected = if op == ScalarOp::Div {
-        c.bin(BinOp::Sub, quotient, one)
-    } else {
-        c.bin(BinOp::Add, rest, b)
-    };
+    let corrected =
+        if op == ScalarOp::Div { c.bin(BinOp::Sub, quotient, one) } else { c.bin(BinOp::Add, rest, b) };
     c.select(down, corrected, if op == ScalarOp::Div { quotient } else { rest })
 }
 
 fn shift(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val, count: Val) -> Val {
     let r = reg(ty);
-    let (zero, width, most) = (
-        c.constant(r, 0),
-        c.constant(r, u64::from(ty.bits())),
-        c.constant(r, u64::from(ty.bits() - 1)),
-    );
+    let (zero, width, most) =
+        (c.constant(r, 0), c.constant(r, u64::from(ty.bits())), c.constant(r, u64::from(ty.bits() - 1)));
     let fits = c.bin(BinOp::Ult, count, width);
     let safe = c.select(fits, count, most);
     match op {

@@ -149,7 +149,9 @@ impl<'a> Table<'a> {
             _ => {}
         });
         match unknown {
-            Some(name) => Err(Refusal::new(format!("an extent depends on `{name}`, which is computed on the device"))),
+            Some(name) => {
+                Err(Refusal::new(format!("an extent depends on `{name}`, which is computed on the device")))
+            }
             None => Ok(()),
         }
     }
@@ -246,7 +248,8 @@ pub fn describe(rhs: &Rhs) -> String {
         Rhs::Update { .. } => "an update".into(),
         Rhs::Manifest { .. } => "a change of layout".into(),
         Rhs::Array { op, .. } => {
-            let word = galopvm_kir::ArrayOp::WORDS.iter().find(|(known, _)| known == op).map_or("?", |(_, w)| w);
+            let word =
+                galopvm_kir::ArrayOp::WORDS.iter().find(|(known, _)| known == op).map_or("?", |(_, w)| w);
             format!("`{word}`")
         }
     }

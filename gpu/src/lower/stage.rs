@@ -27,7 +27,12 @@ fn flattened<'a>(axes: &'a [Axis], body: &'a Body) -> (Vec<&'a Axis>, &'a Body) 
 }
 
 /// A kernel: one invocation for each point of its axes.
-pub fn map<'a>(table: &mut Table<'a>, pat: &'a [VarId], axes: &'a [Axis], body: &'a Body) -> Result<(), Refusal> {
+pub fn map<'a>(
+    table: &mut Table<'a>,
+    pat: &'a [VarId],
+    axes: &'a [Axis],
+    body: &'a Body,
+) -> Result<(), Refusal> {
     let (axes, body) = flattened(axes, body);
     let bounds: Vec<Exp> = axes.iter().map(|a| a.bound.clone()).collect();
     let temps = results(table, pat)?;

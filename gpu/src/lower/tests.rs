@@ -7,10 +7,16 @@ use crate::shader::{BinOp, Builtin, Code, Shader, Ty, Val, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 
 /// Runs `out[i] = f(in0[i], in1[i], ..)`; gives the bits, and whether the flag was raised.
-fn run(gpu: &Gpu, shader: &Shader, inputs: &[(ElemType, Vec<u64>)], out: ElemType) -> Vec<(&'static str, Vec<u64>, bool)> {
+fn run(
+    gpu: &Gpu,
+    shader: &Shader,
+    inputs: &[(ElemType, Vec<u64>)],
+    out: ElemType,
+) -> Vec<(&'static str, Vec<u64>, bool)> {
     let count = inputs[0].1.len();
     let mut answers = Vec::new();
-    let mut routes = vec![("direct", crate::spirv::emit::words(shader, &gpu.info().features).expect("words"))];
+    let mut routes =
+        vec![("direct", crate::spirv::emit::words(shader, &gpu.info().features).expect("words"))];
     #[cfg(feature = "shaderc")]
     routes.push((
         "glsl",
@@ -93,21 +99,95 @@ fn samples(ty: ElemType) -> Vec<u64> {
     let mut all: Vec<u64> = match ty {
         ElemType::Bool => vec![0, 1],
         ty if ty.is_float() => [
-            0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.25, 0.1, 100.0, 127.6, 255.5, 300.0, 1e-3, 65504.0,
-            65519.0, 65520.0, 70000.0, -40000.0, 2147483648.0, -2147483648.0, 4294967296.0, 9.223372036854775807e18,
-            -9.3e18, 1.8446744073709552e19, 3e19, 1e30, 6e-8, 5.96e-8, 2.9e-8, 3e-5, 16777217.0, 0.33333334,
-            f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-300, 1e300,
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -0.5,
+            1.5,
+            2.5,
+            -2.5,
+            3.0,
+            -7.25,
+            0.1,
+            100.0,
+            127.6,
+            255.5,
+            300.0,
+            1e-3,
+            65504.0,
+            65519.0,
+            65520.0,
+            70000.0,
+            -40000.0,
+            2147483648.0,
+            -2147483648.0,
+            4294967296.0,
+            9.223372036854775e18,
+            -9.3e18,
+            1.8446744073709552e19,
+            3e19,
+            1e30,
+            6e-8,
+            5.96e-8,
+            2.9e-8,
+            3e-5,
+            16777217.0,
+            0.33333334,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            1e-300,
+            1e300,
         ]
         .iter()
         .map(|x| Scalar::from_f64(ty, *x).bits)
         // Subnormal inputs: whether a device keeps them is for it to say.
-        .filter(|bits| ty == ElemType::F16 || {
-            let x = Scalar::new(ty, *bits).as_f64().abs();
-            x == 0.0 || x.is_nan() || x >= if ty == ElemType::F32 { 1.2e-38 } else { 2.3e-308 }
+        .filter(|bits| {
+            ty == ElemType::F16 || {
+                let x = Scalar::new(ty, *bits).as_f64().abs();
+                x == 0.0 || x.is_nan() || x >= if ty == ElemType::F32 { 1.2e-38 } else { 2.3e-308 }
+            }
         })
         .collect(),
-        _ => [0i64, 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128, 200, 255, 256, 1000, 32767, 32768,
-            65535, 65536, 70000, 16777217, i32::MAX as i64, 1 << 31, u32::MAX as i64, 1 << 32, (1 << 53) + 1, i64::MAX, i64::MIN]
+        _ => [
+            0i64,
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            13,
+            16,
+            31,
+            32,
+            33,
+            63,
+            64,
+            65,
+            100,
+            127,
+            128,
+            200,
+            255,
+            256,
+            1000,
+            32767,
+            32768,
+            65535,
+            65536,
+            70000,
+            16777217,
+            i32::MAX as i64,
+            1 << 31,
+            u32::MAX as i64,
+            1 << 32,
+            (1 << 53) + 1,
+            i64::MAX,
+            i64::MIN,
+        ]
         .iter()
         .flat_map(|x| [*x, x.wrapping_neg()])
         .map(|x| x as u64 & ty.mask())
@@ -159,7 +239,10 @@ fn columns(op: ScalarOp, ty: ElemType) -> Vec<(ElemType, Vec<u64>)> {
             .iter()
             .enumerate()
             .flat_map(|(n, row)| {
-                set.iter().skip(if k == 2 { n % 5 } else { 0 }).step_by(thin).map(move |x| [row.as_slice(), &[*x]].concat())
+                set.iter()
+                    .skip(if k == 2 { n % 5 } else { 0 })
+                    .step_by(thin)
+                    .map(move |x| [row.as_slice(), &[*x]].concat())
             })
             .collect();
     }
@@ -176,7 +259,10 @@ fn every_operation_means_what_the_table_says() {
             let mut inputs = columns(op, ty);
             // Rows that trap are for the test below.
             let traps: Vec<bool> = (0..inputs[0].1.len())
-                .map(|i| galopvm_base::scalar::eval(op, ty, &inputs.iter().map(|c| c.1[i]).collect::<Vec<_>>()).is_err())
+                .map(|i| {
+                    galopvm_base::scalar::eval(op, ty, &inputs.iter().map(|c| c.1[i]).collect::<Vec<_>>())
+                        .is_err()
+                })
                 .collect();
             for (_, column) in &mut inputs {
                 let mut at = 0;
@@ -206,7 +292,12 @@ fn every_operation_means_what_the_table_says() {
                         shown += 1;
                         let text = |ty, bits| Scalar::new(ty, bits).to_string();
                         let args: Vec<String> = types.iter().zip(&args).map(|(t, a)| text(*t, *a)).collect();
-                        wrong.push(format!("{route} {op} {}: {} not {}", args.join(" "), text(out, got), text(out, want)));
+                        wrong.push(format!(
+                            "{route} {op} {}: {} not {}",
+                            args.join(" "),
+                            text(out, got),
+                            text(out, want)
+                        ));
                     }
                 }
             }
@@ -223,13 +314,15 @@ fn every_conversion_means_what_the_table_says() {
     for from in ElemType::ALL {
         for to in ElemType::ALL {
             let values = samples(from);
-            let shader = elementwise(&[from], to, values.len(), |c, args, _| Ok(convert(c, from, to, args[0])))
-                .expect("a shader");
+            let shader =
+                elementwise(&[from], to, values.len(), |c, args, _| Ok(convert(c, from, to, args[0])))
+                    .expect("a shader");
             for (route, got, _) in run(gpu, &shader, &[(from, values.clone())], to) {
                 for (bits, got) in values.iter().zip(got) {
                     let want = galopvm_base::scalar::convert(from, to, *bits);
                     if !agree(to, true, want, got) {
-                        let (x, y, z) = (Scalar::new(from, *bits), Scalar::new(to, got), Scalar::new(to, want));
+                        let (x, y, z) =
+                            (Scalar::new(from, *bits), Scalar::new(to, got), Scalar::new(to, want));
                         wrong.push(format!("{route} {x} to {to}: {y} not {z}"));
                     }
                 }
@@ -244,9 +337,11 @@ fn a_zero_divisor_raises_the_flag() {
     let Some(gpu) = gpu() else { return };
     for op in [ScalarOp::Div, ScalarOp::Mod, ScalarOp::Quot, ScalarOp::Rem] {
         for ty in ElemType::ALL.into_iter().filter(|t| t.is_int()) {
-            let shader = elementwise(&[ty, ty], ty, 3, |c, args, trap| apply(c, op, ty, args, trap)).expect("a shader");
+            let shader = elementwise(&[ty, ty], ty, 3, |c, args, trap| apply(c, op, ty, args, trap))
+                .expect("a shader");
             for (divisors, want) in [(vec![1, 2, 3], false), (vec![1, 0, 3], true)] {
-                for (route, _, flag) in run(gpu, &shader, &[(ty, vec![9, 9, 9]), (ty, divisors.clone())], ty) {
+                for (route, _, flag) in run(gpu, &shader, &[(ty, vec![9, 9, 9]), (ty, divisors.clone())], ty)
+                {
                     assert_eq!(flag, want, "{route} {op} {ty} {divisors:?}");
                 }
             }
@@ -258,7 +353,8 @@ fn a_zero_divisor_raises_the_flag() {
 fn constants_and_all_halves_survive() {
     let Some(gpu) = gpu() else { return };
     let halves: Vec<u64> = (0..1 << 16).collect();
-    let shader = elementwise(&[ElemType::F16], ElemType::F16, halves.len(), |_, args, _| Ok(args[0])).expect("a shader");
+    let shader = elementwise(&[ElemType::F16], ElemType::F16, halves.len(), |_, args, _| Ok(args[0]))
+        .expect("a shader");
     for (route, got, _) in run(gpu, &shader, &[(ElemType::F16, halves.clone())], ElemType::F16) {
         for (want, got) in halves.iter().zip(got) {
             assert!(agree(ElemType::F16, true, *want, got), "{route} {want:#x} {got:#x}");
@@ -267,10 +363,11 @@ fn constants_and_all_halves_survive() {
     for ty in ElemType::ALL {
         let values = samples(ty);
         for value in &values {
-            let shader = elementwise(&[ty], ty, 1, |c, _, _| Ok(scalar::constant(c, Scalar::new(ty, *value)))).expect("a shader");
+            let shader =
+                elementwise(&[ty], ty, 1, |c, _, _| Ok(scalar::constant(c, Scalar::new(ty, *value))))
+                    .expect("a shader");
             // Building is enough to check the form; running each would take long.
             assert!(shader.vals.iter().any(|t| *t == reg(ty)));
         }
     }
-
 }

@@ -231,7 +231,8 @@ impl Lower<'_, '_> {
         match op {
             ArrayOp::Transpose if view.dims.len() >= 2 => view.dims.swap(0, 1),
             ArrayOp::Rearrange => {
-                let perm = args.iter().find_map(|arg| if let ArrayArg::Perm(p) = arg { Some(p) } else { None });
+                let perm =
+                    args.iter().find_map(|arg| if let ArrayArg::Perm(p) = arg { Some(p) } else { None });
                 let dims: Option<Vec<Dim>> =
                     perm.and_then(|p| p.iter().map(|d| view.dims.get(*d).copied()).collect());
                 view.dims = dims.ok_or_else(|| Refusal::new("not a permutation"))?;

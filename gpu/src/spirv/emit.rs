@@ -8,8 +8,8 @@ use galopvm_base::TypedId;
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, InsertPoint, Instruction, Operand};
 use rspirv::spirv::{
-    self, AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, GlslStd450Op,
-    LoopControl, MemoryModel, SelectionControl, StorageClass,
+    self, AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl,
+    GlslStd450Op, LoopControl, MemoryModel, SelectionControl, StorageClass,
 };
 use std::collections::HashMap;
 
@@ -286,7 +286,8 @@ impl Emitter<'_> {
             Stm::Barrier => {
                 let uint = self.ty(Ty::B32);
                 let workgroup = self.b.constant_bit32(uint, spirv::Scope::Workgroup as u32);
-                let semantics = spirv::MemorySemantics::ACQUIRE_RELEASE | spirv::MemorySemantics::WORKGROUP_MEMORY;
+                let semantics =
+                    spirv::MemorySemantics::ACQUIRE_RELEASE | spirv::MemorySemantics::WORKGROUP_MEMORY;
                 let semantics = self.b.constant_bit32(uint, semantics.bits());
                 self.b.control_barrier(workgroup, workgroup, semantics)?;
             }
@@ -446,4 +447,3 @@ fn binary_opcode(op: BinOp) -> spirv::Op {
         BinOp::FLe => spirv::Op::FOrdLessThanEqual,
     }
 }
-

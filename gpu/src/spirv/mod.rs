@@ -5,3 +5,4 @@
 
 pub mod emit;
 pub mod modes;
+pub mod text;

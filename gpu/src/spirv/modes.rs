@@ -26,7 +26,11 @@ pub fn preserve(module: &mut Module, features: &Features) {
             wanted.push((ExecutionMode::DenormPreserve, Capability::DenormPreserve, width));
         }
         if exact {
-            wanted.push((ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve, width));
+            wanted.push((
+                ExecutionMode::SignedZeroInfNanPreserve,
+                Capability::SignedZeroInfNanPreserve,
+                width,
+            ));
         }
     }
     if wanted.is_empty() {
