@@ -1,0 +1,223 @@
+//! The parallel operators, row after row.
+//!
+//! Results are written into their arrays row by row; the shape of array rows is that of the first one, or, if there
+//! is none, what can be known without executing the block.
+
+use super::arrays::mismatch;
+use super::{Interpreter, Outcome, Registers};
+use crate::array::{Array, copy_elements, store};
+use crate::error::Trap;
+use crate::memory::Memory;
+use galopvm_base::ElemType;
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use smallvec::SmallVec;
+
+type Arrays = SmallVec<[Array; 4]>;
+
+/// One result array while it is made.
+struct Output {
+    elem: ElemType,
+    is_scalar: bool,
+    /// Made at once for scalar rows, with the first row for array rows.
+    array: Option<Array>,
+}
+
+impl<'a> Interpreter<'a> {
+    pub(super) fn operator(
+        &mut self,
+        registers: &mut Registers<'a>,
+        _block: BlockId,
+        _index: usize,
+        instr: &'a Instr,
+    ) -> Outcome<()> {
+        match instr {
+            Instr::Map { dsts, width, arrays, body } => self.map(registers, dsts, *width, arrays, *body),
+            Instr::Reduce { dsts, width, neutral, arrays, body } => {
+                self.fold(registers, dsts, *width, neutral, arrays, *body, false)
+            }
+            Instr::Scan { dsts, width, neutral, arrays, body } => {
+                self.fold(registers, dsts, *width, neutral, arrays, *body, true)
+            }
+            _ => unreachable!("only parallel operators come here"),
+        }
+    }
+
+    fn map(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        width: Operand,
+        arrays: &[Operand],
+        body: BlockId,
+    ) -> Outcome<()> {
+        let width = registers.int(width);
+        let inputs = inputs(registers, width, arrays)?;
+        let block = &registers.code.blocks[body];
+        let scope = &registers.prepared.blocks[body].arrays;
+        let mut outputs = self.outputs(registers, width, &block.results)?;
+        for i in 0..width {
+            set_rows(registers, &block.params, &inputs, i);
+            self.block(registers, body)?;
+            self.put_rows(registers, &mut outputs, width, i, &block.results)?;
+            registers.release(scope);
+        }
+        self.finish(registers, dsts, outputs, body, &inputs)
+    }
+
+    /// `reduce`, or `scan` if all prefixes are kept.
+    #[expect(clippy::too_many_arguments, reason = "they are the instruction's fields")]
+    fn fold(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        width: Operand,
+        neutral: &[Operand],
+        arrays: &[Operand],
+        body: BlockId,
+        keep: bool,
+    ) -> Outcome<()> {
+        let width = registers.int(width);
+        let inputs = inputs(registers, width, arrays)?;
+        let block = &registers.code.blocks[body];
+        let scope = &registers.prepared.blocks[body].arrays;
+        let (accumulators, items) = block.params.split_at(neutral.len());
+        let mut values = registers.take_all(neutral);
+        if !keep {
+            for i in 0..width {
+                registers.put_all(accumulators.iter().copied(), values);
+                set_rows(registers, items, &inputs, i);
+                self.block(registers, body)?;
+                values = registers.take_all(&block.results);
+                registers.release(scope);
+            }
+            registers.put_all(dsts.iter().map(|d| d.0), values);
+            return Ok(());
+        }
+        let mut outputs = self.outputs(registers, width, &block.results)?;
+        // Each prefix is used twice: as a row of the result and as the next accumulator.
+        let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
+        for i in 0..width {
+            registers.put_all(accumulators.iter().copied(), values);
+            set_rows(registers, items, &inputs, i);
+            self.block(registers, body)?;
+            self.put_rows(registers, &mut outputs, width, i, &shared)?;
+            values = registers.take_all(&block.results);
+            registers.release(scope);
+        }
+        if width == 0 {
+            // Rows have the shape of the neutral elements.
+            registers.put_all(accumulators.iter().copied(), values);
+            for (output, accumulator) in outputs.iter_mut().zip(accumulators) {
+                if !output.is_scalar {
+                    let row = registers.array(Operand::new(*accumulator)).shape();
+                    output.array = Some(rows(self.memory, output.elem, 0, &row)?);
+                }
+            }
+            registers.release(scope);
+        }
+        self.finish(registers, dsts, outputs, body, &inputs)
+    }
+
+    fn outputs(
+        &mut self,
+        registers: &Registers<'a>,
+        width: i64,
+        results: &[Operand],
+    ) -> Outcome<SmallVec<[Output; 4]>> {
+        let one = |operand: &Operand| {
+            let ty = registers.ty(operand.reg);
+            let array = if ty.is_scalar() { Some(rows(self.memory, ty.elem, width, &[])?) } else { None };
+            Ok(Output { elem: ty.elem, is_scalar: ty.is_scalar(), array })
+        };
+        results.iter().map(one).collect()
+    }
+
+    /// Writes row `i` of each result.
+    fn put_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        outputs: &mut [Output],
+        width: i64,
+        i: i64,
+        results: &[Operand],
+    ) -> Outcome<()> {
+        for (output, operand) in outputs.iter_mut().zip(results) {
+            let elem = output.elem;
+            if output.is_scalar {
+                let bits = registers.bits(*operand);
+                let target = output.array.as_mut().and_then(|a| a.block_mut().bytes_mut());
+                store(target.expect("nobody else has seen a result in the making"), elem.bytes(), i, bits);
+                continue;
+            }
+            let row = registers.take(*operand);
+            self.pay_elements(row.elements())?;
+            let array = match &mut output.array {
+                Some(array) => array,
+                none => none.insert(rows(self.memory, elem, width, &row.shape())?),
+            };
+            if array.lmad().dims.iter().skip(1).map(|d| d.size).ne(row.shape()) {
+                return Err(Trap::new(mismatch("Rows of a result", &array.shape()[1..], &row.shape())).into());
+            }
+            let view = array.lmad().fix(0, i);
+            let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        outputs: SmallVec<[Output; 4]>,
+        body: BlockId,
+        inputs: &[Array],
+    ) -> Outcome<()> {
+        for (k, (dst, output)) in dsts.iter().zip(outputs).enumerate() {
+            let array = match output.array {
+                Some(array) => array,
+                None => {
+                    // There was no row.
+                    let params = inputs.iter().map(|input| input.shape()[1..].into());
+                    let row = self.row_shape(registers, body, k, params);
+                    rows(self.memory, output.elem, 0, &row)?
+                }
+            };
+            registers.set_array(dst.0, array);
+        }
+        Ok(())
+    }
+}
+
+/// A fresh array of rows.
+fn rows(memory: &Memory, elem: ElemType, width: i64, row: &[i64]) -> Outcome<Array> {
+    if width < 0 {
+        return Err(Trap::new(format!("An array cannot have {width} rows.")).into());
+    }
+    let shape: SmallVec<[i64; 4]> = [width].iter().chain(row).copied().collect();
+    Ok(Array::fresh(memory, elem, &shape)?)
+}
+
+/// The arrays that an operator goes over, which must have as many rows as it says.
+fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outcome<Arrays> {
+    for operand in arrays {
+        let shape = registers.array(*operand).shape();
+        if shape[0] != width {
+            return Err(Trap::new(mismatch("Arrays of an operator", &[width], &shape[..1])).into());
+        }
+    }
+    Ok(arrays.iter().map(|operand| registers.take(*operand)).collect())
+}
+
+/// Puts row `i` of each array into a register.
+#[inline]
+fn set_rows(registers: &mut Registers<'_>, params: &[RegId], inputs: &[Array], i: i64) {
+    for (param, input) in params.iter().zip(inputs) {
+        if registers.is_array(*param) {
+            registers.set_array(*param, input.row(i));
+        } else {
+            let view = input.lmad();
+            registers.set_bits(*param, input.load(view.offset + i * view.dims[0].stride));
+        }
+    }
+}
