@@ -218,7 +218,14 @@ impl Launch<'_> {
         Ok(())
     }
 
-    fn check_view(&self, region: &VerifiedRegion, ty: &Type, buffer: usize, lmad: &Lmad, who: &str) -> Result<(), LaunchError> {
+    fn check_view(
+        &self,
+        region: &VerifiedRegion,
+        ty: &Type,
+        buffer: usize,
+        lmad: &Lmad,
+        who: &str,
+    ) -> Result<(), LaunchError> {
         let Some(block) = self.buffers.get(buffer) else {
             return Err(LaunchError(format!("{who} names a buffer that is not there")));
         };
@@ -226,16 +233,17 @@ impl Launch<'_> {
         if !lmad.fits(i64::try_from(elements).unwrap_or(i64::MAX)) {
             return Err(LaunchError(format!("{who} leaves its buffer: {lmad} in {elements} elements")));
         }
-        let shape = self.shape(region, ty).ok_or_else(|| LaunchError(format!("the shape of {who} is unknown")))?;
+        let shape =
+            self.shape(region, ty).ok_or_else(|| LaunchError(format!("the shape of {who} is unknown")))?;
         if lmad.shape().as_slice() != shape.as_slice() {
             return Err(LaunchError(format!("{who} has shape {:?}, expected {shape:?}", lmad.shape())));
         }
         Ok(())
     }
 
-    /// The extents of a type under the arguments of this launch.
+    /// The extents of a type under the arguments of this launch; negative ones count as 0.
     pub fn shape(&self, region: &VerifiedRegion, ty: &Type) -> Option<Vec<i64>> {
-        ty.shape.iter().map(|e| self.size(region, e)).collect()
+        ty.shape.iter().map(|e| Some(self.size(region, e)?.max(0))).collect()
     }
 
     /// An `i64` expression over parameters and constants.

@@ -305,7 +305,7 @@ pub enum Index {
     /// `[[o + {(n:s),(m:t)}]]`, an LMAD slice over the flat first dimension.
     Lmad {
         /// Offset.
-        offset: Exp,
+        offset: Box<Exp>,
         /// (extent, stride) per dimension.
         dims: Vec<(Exp, Exp)>,
     },

@@ -18,9 +18,17 @@ pub mod ir;
 pub mod machine;
 pub mod observed;
 pub mod plan;
+pub mod text;
+pub mod types;
+pub mod verify;
+pub mod walk;
 
-pub use backend::{Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit};
+pub use backend::{
+    Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit,
+};
 pub use ir::*;
 pub use machine::{CpuMode, Machine};
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
+pub use text::ParseError;
+pub use verify::{VerifiedRegion, VerifyError, verify};

@@ -68,6 +68,12 @@ pub struct Machine {
 
 impl Default for Machine {
     fn default() -> Machine {
-        Machine { cpu: CpuMode::Scalar, threads: 1, l1_bytes: 32 << 10, l2_bytes: 1 << 20, thread_grain: 1 << 16 }
+        Machine {
+            cpu: CpuMode::Scalar,
+            threads: 1,
+            l1_bytes: 32 << 10,
+            l2_bytes: 1 << 20,
+            thread_grain: 1 << 16,
+        }
     }
 }

@@ -78,7 +78,8 @@ impl VerifiedPlan {
                     if !axes.contains(v) {
                         return Err(format!("{v} is not a parallel or reduction axis of the region"));
                     }
-                    let count = if matches!(line.decision, Decision::Lane(_)) { &mut lanes } else { &mut threads };
+                    let count =
+                        if matches!(line.decision, Decision::Lane(_)) { &mut lanes } else { &mut threads };
                     *count += 1;
                     if *count > 1 {
                         return Err("an axis is chosen twice for the same purpose".into());

@@ -1,0 +1,409 @@
+//! Types of expressions and right sides, and filling in what a text left out.
+//!
+//! [`infer`] never fails and never changes a type that is there; what stays unknown or does not fit is the
+//! verifier's to report. Rules: iteration variables are `i64`; reads follow their arrays; results of kernels and
+//! scans get the extents of the axes in front; an integer constant without suffix (which is an `i64` constant in
+//! the IR) takes the type of the other operand, of the other branch, or of the name it is bound to; an untyped
+//! name that is an operand is a scalar of the other operand's type.
+
+use crate::ir::*;
+use galopvm_base::scalar::eval;
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
+
+/// The names of a region with what is known of them.
+pub type Vars = IdVec<VarId, Var>;
+
+impl Region {
+    /// The element type of an expression, as far as types are known.
+    pub fn exp_type(&self, exp: &Exp) -> Option<ElemType> {
+        elem_of(&self.vars, exp)
+    }
+
+    /// The whole type of an expression, as far as types are known.
+    pub fn type_of_exp(&self, exp: &Exp) -> Option<Type> {
+        type_of(&self.vars, exp)
+    }
+}
+
+/// The element type of an expression.
+pub(crate) fn elem_of(vars: &Vars, exp: &Exp) -> Option<ElemType> {
+    match exp {
+        Exp::Const(value) => Some(value.ty),
+        Exp::Var(var) => Some(vars.get(*var)?.ty.as_ref()?.elem),
+        Exp::Op(op, args) => Some(op.result_type(operand_elem(vars, *op, args)?)),
+        Exp::Convert(ty, _) => Some(*ty),
+        Exp::Read(read) => Some(vars.get(read.array)?.ty.as_ref()?.elem),
+        Exp::Opaque(..) => None,
+    }
+}
+
+/// The type an operation works on: that of its operands, constants without suffix last.
+pub(crate) fn operand_elem(vars: &Vars, op: ScalarOp, args: &[Exp]) -> Option<ElemType> {
+    let operands = || args.iter().skip(usize::from(op == ScalarOp::Select));
+    operands()
+        .filter(|arg| !is_bare(arg))
+        .find_map(|arg| elem_of(vars, arg))
+        .or_else(|| operands().find_map(|arg| elem_of(vars, arg)))
+}
+
+/// An integer constant without suffix, or operations on such alone: takes the type of its surroundings.
+fn is_bare(exp: &Exp) -> bool {
+    match exp {
+        Exp::Const(value) => value.ty == ElemType::I64,
+        Exp::Op(op, args) => {
+            let operands = &args[usize::from(*op == ScalarOp::Select).min(args.len())..];
+            op.result_type(ElemType::I64) == ElemType::I64
+                && op.result_type(ElemType::I8) == ElemType::I8
+                && operands.iter().all(is_bare)
+        }
+        _ => false,
+    }
+}
+
+/// The type of an expression.
+pub(crate) fn type_of(vars: &Vars, exp: &Exp) -> Option<Type> {
+    match exp {
+        Exp::Var(var) => vars.get(*var)?.ty.clone(),
+        Exp::Read(read) => {
+            let array = vars.get(read.array)?.ty.as_ref()?;
+            Some(Type { elem: array.elem, shape: indexed_shape(&array.shape, &read.index)? })
+        }
+        other => Some(Type::scalar(elem_of(vars, other)?)),
+    }
+}
+
+/// What is left of a shape under an index; nothing if the index does not fit the rank.
+pub(crate) fn indexed_shape(shape: &[Exp], index: &Index) -> Option<Vec<Exp>> {
+    let (mut left, used): (Vec<Exp>, usize) = match index {
+        Index::Dims(dims) => {
+            let slices = dims.iter().filter_map(|dim| match dim {
+                DimIndex::At(_) => None,
+                DimIndex::Slice { count, .. } => Some(count.clone()),
+            });
+            (slices.collect(), dims.len())
+        }
+        Index::Lmad { dims, .. } => (dims.iter().map(|(extent, _)| extent.clone()).collect(), 1),
+    };
+    left.extend_from_slice(shape.get(used..)?);
+    Some(left)
+}
+
+fn in_front(axes: &[Axis], ty: Option<Type>) -> Option<Type> {
+    let ty = ty?;
+    let shape = axes.iter().map(|a| a.bound.clone()).chain(ty.shape).collect();
+    Some(Type { elem: ty.elem, shape })
+}
+
+/// The types of a right side's results, as far as the names in it have types.
+pub(crate) fn rhs_types(vars: &Vars, rhs: &Rhs) -> Vec<Option<Type>> {
+    let of_var = |var: &VarId| vars.get(*var).and_then(|v| v.ty.clone());
+    let of_exps = |exps: &[Exp]| exps.iter().map(|e| type_of(vars, e)).collect::<Vec<_>>();
+    match rhs {
+        Rhs::Exps(exps) => of_exps(exps),
+        Rhs::Kernel { axes, body } => body.results.iter().map(|e| in_front(axes, type_of(vars, e))).collect(),
+        Rhs::Reduce { combine, .. } => combine.acc.iter().map(of_var).collect(),
+        Rhs::Scan { axis, combine, .. } => {
+            combine.acc.iter().map(|v| in_front(std::slice::from_ref(axis), of_var(v))).collect()
+        }
+        // A loop that carries nothing gives the values of its last round (texts written by hand).
+        Rhs::For { carried, body, .. } if carried.is_empty() => of_exps(&body.results),
+        Rhs::For { carried, .. } | Rhs::While { carried, .. } => carried.iter().map(of_var).collect(),
+        Rhs::If { then, otherwise, .. } => {
+            let sides = of_exps(&then.results).into_iter().zip(of_exps(&otherwise.results));
+            sides.map(|(a, b)| a.or(b)).collect()
+        }
+        Rhs::Update { array, .. } | Rhs::Manifest { array, .. } => vec![of_var(array)],
+        Rhs::Array { op, args } => vec![array_op_type(vars, *op, args)],
+    }
+}
+
+/// The type of an operation on arrays, if its arguments have the right kinds.
+pub(crate) fn array_op_type(vars: &Vars, op: ArrayOp, args: &[ArrayArg]) -> Option<Type> {
+    let array = |exp: &Exp| type_of(vars, exp).filter(|ty| !ty.is_scalar());
+    match (op, args) {
+        (ArrayOp::Concat, [ArrayArg::Exp(first), rest @ ..]) => {
+            let mut ty = array(first)?;
+            for arg in rest {
+                let ArrayArg::Exp(exp) = arg else { return None };
+                let extent = array(exp)?.shape.swap_remove(0);
+                ty.shape[0] = folded(&Exp::Op(ScalarOp::Add, vec![ty.shape[0].clone(), extent]));
+            }
+            Some(ty)
+        }
+        (ArrayOp::Copy | ArrayOp::Reverse, [ArrayArg::Exp(exp)]) => array(exp),
+        (ArrayOp::Scratch, [ArrayArg::Shape(shape), ArrayArg::Elem(elem)]) => {
+            Some(Type { elem: *elem, shape: shape.clone() })
+        }
+        (ArrayOp::Iota, [ArrayArg::Shape(shape)]) if shape.len() == 1 => {
+            Some(Type { elem: ElemType::I64, shape: shape.clone() })
+        }
+        (ArrayOp::Replicate, [ArrayArg::Shape(shape), ArrayArg::Exp(value)]) => {
+            let ty = type_of(vars, value)?;
+            Some(Type { elem: ty.elem, shape: shape.iter().cloned().chain(ty.shape).collect() })
+        }
+        (ArrayOp::Transpose, [ArrayArg::Exp(exp)]) => {
+            let mut ty = array(exp).filter(|ty| ty.rank() >= 2)?;
+            ty.shape.swap(0, 1);
+            Some(ty)
+        }
+        (ArrayOp::Rearrange, [ArrayArg::Perm(perm), ArrayArg::Exp(exp)]) => {
+            let ty = array(exp).filter(|ty| is_permutation(perm, ty.rank()))?;
+            Some(Type { elem: ty.elem, shape: perm.iter().map(|d| ty.shape[*d].clone()).collect() })
+        }
+        (ArrayOp::Reshape, [ArrayArg::Shape(shape), ArrayArg::Exp(exp)]) => {
+            Some(Type { elem: array(exp)?.elem, shape: shape.clone() })
+        }
+        (ArrayOp::Flatten, [ArrayArg::Exp(exp)]) => {
+            let mut ty = array(exp).filter(|ty| ty.rank() >= 2)?;
+            let inner = ty.shape.remove(1);
+            ty.shape[0] = folded(&Exp::Op(ScalarOp::Mul, vec![ty.shape[0].clone(), inner]));
+            Some(ty)
+        }
+        (ArrayOp::Reduce, [ArrayArg::Op(_), ArrayArg::Exp(exp)]) => {
+            let mut ty = array(exp)?;
+            ty.shape.remove(0);
+            Some(ty)
+        }
+        _ => None,
+    }
+}
+
+/// True if `perm` names each of `rank` dimensions once.
+pub(crate) fn is_permutation(perm: &[usize], rank: usize) -> bool {
+    perm.len() == rank && (0..rank).all(|dim| perm.contains(&dim))
+}
+
+/// The value of an expression over constants and the names that `lookup` knows; nothing if it needs anything
+/// else or divides by zero.
+pub fn scalar_value(exp: &Exp, lookup: &dyn Fn(VarId) -> Option<Scalar>) -> Option<Scalar> {
+    match exp {
+        Exp::Const(value) => Some(*value),
+        Exp::Var(var) => lookup(*var),
+        Exp::Convert(ty, arg) => {
+            let value = scalar_value(arg, lookup)?;
+            Some(Scalar::new(*ty, galopvm_base::scalar::convert(value.ty, *ty, value.bits)))
+        }
+        Exp::Op(op, args) => {
+            let values = args.iter().map(|arg| scalar_value(arg, lookup)).collect::<Option<Vec<_>>>()?;
+            let ty = values.get(usize::from(*op == ScalarOp::Select))?.ty;
+            let bits: Vec<_> = values.iter().map(|v| v.bits).collect();
+            Some(Scalar::new(op.result_type(ty), eval(*op, ty, &bits).ok()?))
+        }
+        Exp::Read(_) | Exp::Opaque(..) => None,
+    }
+}
+
+/// An extent with its constant parts computed; equal extents of different spelling stay different.
+pub(crate) fn folded(exp: &Exp) -> Exp {
+    if let Some(value) = scalar_value(exp, &|_| None) {
+        return Exp::Const(value);
+    }
+    let Exp::Op(op, args) = exp else { return exp.clone() };
+    let args: Vec<Exp> = args.iter().map(folded).collect();
+    let is = |exp: &Exp, value: i64| *exp == Exp::int(value);
+    match (op, args.as_slice()) {
+        (ScalarOp::Add, [a, b]) if is(b, 0) => a.clone(),
+        (ScalarOp::Add, [a, b]) if is(a, 0) => b.clone(),
+        (ScalarOp::Mul, [a, b]) if is(b, 1) => a.clone(),
+        (ScalarOp::Mul, [a, b]) if is(a, 1) => b.clone(),
+        (ScalarOp::Sub, [a, b]) if is(b, 0) => a.clone(),
+        _ => Exp::Op(*op, args),
+    }
+}
+
+/// Fills in missing types and gives constants without suffix the type of their surroundings.
+pub fn infer(region: &mut Region) {
+    let mut body = std::mem::take(&mut region.body);
+    let mut inference = Inference { vars: std::mem::take(&mut region.vars) };
+    inference.body(&mut body, &[]);
+    region.vars = inference.vars;
+    region.body = body;
+}
+
+struct Inference {
+    vars: Vars,
+}
+
+impl Inference {
+    fn set(&mut self, var: VarId, ty: Option<Type>) {
+        if let Some(known) = self.vars.get_mut(var)
+            && known.ty.is_none()
+        {
+            known.ty = ty;
+        }
+    }
+
+    fn var_type(&self, var: VarId) -> Option<Type> {
+        self.vars.get(var)?.ty.clone()
+    }
+
+    fn elems(&self, vars: &[VarId]) -> Vec<Option<ElemType>> {
+        vars.iter().map(|v| self.var_type(*v).map(|ty| ty.elem)).collect()
+    }
+
+    /// Statements, then results, whose constants take the wanted types.
+    fn body(&mut self, body: &mut Body, wanted: &[Option<ElemType>]) {
+        for stm in &mut body.stms {
+            self.statement(stm);
+        }
+        self.exps(&mut body.results, wanted);
+    }
+
+    fn exps(&mut self, exps: &mut [Exp], wanted: &[Option<ElemType>]) {
+        for (k, exp) in exps.iter_mut().enumerate() {
+            self.exp(exp, wanted.get(k).copied().flatten());
+        }
+    }
+
+    fn exp(&mut self, exp: &mut Exp, wanted: Option<ElemType>) {
+        match exp {
+            Exp::Const(value) => {
+                if let Some(ty) = wanted
+                    && value.ty == ElemType::I64
+                    && ty != ElemType::Bool
+                {
+                    *value = Scalar::from_int(ty, value.as_i64());
+                }
+            }
+            Exp::Var(var) => self.set(*var, wanted.map(Type::scalar)),
+            Exp::Op(op, args) => {
+                let known = args.iter().skip(usize::from(*op == ScalarOp::Select));
+                let known = known.filter(|arg| !is_bare(arg)).find_map(|arg| elem_of(&self.vars, arg));
+                let same = op.result_type(ElemType::I64) == ElemType::I64
+                    && op.result_type(ElemType::I8) == ElemType::I8;
+                let ty = known.or(wanted.filter(|_| same)).unwrap_or(ElemType::I64);
+                for (k, arg) in args.iter_mut().enumerate() {
+                    self.exp(arg, Some(op.operand_type(k, ty)));
+                }
+            }
+            Exp::Convert(_, arg) => self.exp(arg, None),
+            Exp::Read(read) => self.index(&mut read.index),
+            Exp::Opaque(_, args) => self.exps(args, &[]),
+        }
+    }
+
+    fn index(&mut self, index: &mut Index) {
+        index.each_exp_mut(&mut |exp| self.exp(exp, Some(ElemType::I64)));
+    }
+
+    fn axes(&mut self, axes: &mut [Axis]) {
+        for axis in axes {
+            self.exp(&mut axis.bound, Some(ElemType::I64));
+            self.set(axis.var, Some(Type::scalar(ElemType::I64)));
+        }
+    }
+
+    fn statement(&mut self, stm: &mut Stm) {
+        let wanted = self.elems(&stm.pat);
+        match &mut stm.rhs {
+            Rhs::Exps(exps) => self.exps(exps, &wanted),
+            Rhs::Kernel { axes, body } => {
+                self.axes(axes);
+                self.body(body, &wanted);
+            }
+            Rhs::Reduce { axes, body, combine } => {
+                self.axes(axes);
+                self.combined(body, combine, &wanted);
+            }
+            Rhs::Scan { axis, body, combine } => {
+                self.axes(std::slice::from_mut(axis));
+                self.combined(body, combine, &wanted);
+            }
+            Rhs::For { carried, init, axis, body } => {
+                self.axes(std::slice::from_mut(axis));
+                self.carried(carried, init, &wanted);
+                let known = self.elems(carried);
+                self.body(body, &known);
+                self.settle(carried, init, body);
+            }
+            Rhs::While { carried, init, cond, body } => {
+                self.carried(carried, init, &wanted);
+                let known = self.elems(carried);
+                self.body(body, &known);
+                self.settle(carried, init, body);
+                self.exp(cond, Some(ElemType::Bool));
+            }
+            Rhs::If { cond, then, otherwise } => {
+                self.exp(cond, Some(ElemType::Bool));
+                self.body(then, &wanted);
+                self.body(otherwise, &wanted);
+                let sides = then.results.iter_mut().zip(&mut otherwise.results);
+                for (a, b) in sides {
+                    match (is_bare(a), is_bare(b)) {
+                        (true, false) => self.exp(a, elem_of(&self.vars, b)),
+                        (false, true) => self.exp(b, elem_of(&self.vars, a)),
+                        _ => {}
+                    }
+                }
+            }
+            Rhs::Update { array, index, value } => {
+                self.index(index);
+                self.exp(value, self.var_type(*array).map(|ty| ty.elem));
+            }
+            Rhs::Manifest { .. } => {}
+            Rhs::Array { args, .. } => {
+                for arg in args {
+                    match arg {
+                        ArrayArg::Exp(exp) => {
+                            self.exp(exp, wanted.first().copied().flatten().filter(|_| is_bare(exp)))
+                        }
+                        ArrayArg::Shape(extents) => {
+                            extents.iter_mut().for_each(|e| self.exp(e, Some(ElemType::I64)));
+                        }
+                        ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+                    }
+                }
+            }
+        }
+        for (var, ty) in stm.pat.iter().zip(rhs_types(&self.vars, &stm.rhs)) {
+            self.set(*var, ty);
+        }
+    }
+
+    /// Carried names take the types of their initial values, unless these are constants without suffix.
+    fn carried(&mut self, carried: &[VarId], init: &mut [Exp], wanted: &[Option<ElemType>]) {
+        for (k, (var, exp)) in carried.iter().zip(init).enumerate() {
+            let elem = self.var_type(*var).map(|ty| ty.elem).or(wanted.get(k).copied().flatten());
+            self.exp(exp, elem);
+            if !is_bare(exp) || elem.is_some() {
+                let ty = type_of(&self.vars, exp);
+                self.set(*var, ty);
+            }
+        }
+    }
+
+    /// After the body: what it says of carried names that are still open, and of constants among its results.
+    fn settle(&mut self, carried: &[VarId], init: &mut [Exp], body: &mut Body) {
+        for (k, var) in carried.iter().enumerate() {
+            if let Some(result) = body.results.get(k).filter(|r| !is_bare(r)) {
+                let ty = type_of(&self.vars, result);
+                self.set(*var, ty);
+            }
+            self.set(*var, Some(Type::scalar(ElemType::I64)));
+        }
+        let known = self.elems(carried);
+        self.exps(init, &known);
+        self.exps(&mut body.results, &known);
+    }
+
+    fn combined(&mut self, body: &mut Body, combine: &mut Combine, wanted: &[Option<ElemType>]) {
+        self.body(body, wanted);
+        for k in 0..combine.acc.len() {
+            let (acc, item) = (Some(combine.acc[k]), combine.item.get(k).copied());
+            let declared = [acc, item].into_iter().flatten().find_map(|v| self.var_type(v));
+            let from = |exp: Option<&Exp>| exp.filter(|e| !is_bare(e)).and_then(|e| type_of(&self.vars, e));
+            let ty = declared
+                .or_else(|| from(body.results.get(k)))
+                .or_else(|| from(combine.neutral.get(k)))
+                .or_else(|| wanted.get(k).copied().flatten().map(Type::scalar))
+                .unwrap_or(Type::scalar(ElemType::I64));
+            for var in [acc, item].into_iter().flatten() {
+                self.set(var, Some(ty.clone()));
+            }
+        }
+        let known = self.elems(&combine.acc);
+        self.exps(&mut body.results, &known);
+        self.exps(&mut combine.neutral, &known);
+        self.body(&mut combine.body, &known);
+    }
+}

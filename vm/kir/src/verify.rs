@@ -1,0 +1,621 @@
+//! The verifier: the only way to a [`VerifiedRegion`], which is what analyses and back ends are given.
+//!
+//! Checked:
+//! - names are unique, plain ([`crate::text::is_name`]), defined exactly once, and used where they are in scope:
+//!   after their definition, inside the body (or bodies) that their statement gives them; bounds of axes and
+//!   initial values see only what is outside; an operator sees what is outside its statement and its operands,
+//!   neither axes nor names of the reduced body;
+//! - every name has a type; extents are `i64` expressions of constants, names in scope and operations, without
+//!   reads; extents of parameters are over `i64` parameters alone; axes are `i64` scalars;
+//! - expressions: operations have their number of operands, all of one type that the table accepts (`select`: a
+//!   bool in front); operands, indices and conversions are scalars; nothing opaque;
+//! - reads have numbers of their own below `region.reads`, no more indices than dimensions, LMAD slices are of
+//!   arrays;
+//! - statements: as many names as results, and the types of the results are the types of the names, extents
+//!   included (compared as expressions after folding constants); both branches, all rounds of a loop, both
+//!   operands and the neutral element of an operator likewise; conditions are bools; loops carry at least one
+//!   value; updates have the element type and the shape of the place; permutations are permutations; array
+//!   operations have fitting arguments, `call` is refused;
+//! - results of the region are names, and their extents can be written over parameters and constants (scalar
+//!   statements of the top level are put in).
+//!
+//! Not proved, and therefore traps or claims: that indices are inside (trap, or `Unchecked` in a plan), divisors
+//! not zero (trap), slice extents not negative (trap), reshapes keep the number of elements (trap), update places
+//! distinct (trap), operators associative with that neutral element (the language's contract), while loops end.
+
+use crate::ir::*;
+use crate::text::{is_name, print_exp, print_region, print_type};
+use crate::types::{
+    array_op_type, elem_of, folded, indexed_shape, is_permutation, operand_elem, rhs_types, scalar_value,
+    type_of,
+};
+use galopvm_base::{ElemType, Scalar, TypedId};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// One thing that is wrong with a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifyError {
+    /// The name whose definition is meant, if it is about one.
+    pub place: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "in `{place}`: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+/// A region that passed every check. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct VerifiedRegion(Arc<Verified>);
+
+#[derive(Debug)]
+struct Verified {
+    region: Region,
+    types: Vec<Type>,
+    results: Vec<Type>,
+    hash: u128,
+}
+
+impl PartialEq for VerifiedRegion {
+    fn eq(&self, other: &VerifiedRegion) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.region == other.0.region
+    }
+}
+
+impl VerifiedRegion {
+    /// The region.
+    pub fn region(&self) -> &Region {
+        &self.0.region
+    }
+
+    /// The type of a name of the region.
+    pub fn type_of(&self, var: VarId) -> &Type {
+        &self.0.types[var.index()]
+    }
+
+    /// The types of the region's results; their extents are over parameters and constants.
+    pub fn results(&self) -> &[Type] {
+        &self.0.results
+    }
+
+    /// The value of an `i64` expression without reads, given values of the names in it.
+    pub fn size_with(&self, exp: &Exp, lookup: &dyn Fn(VarId) -> Option<i64>) -> Option<i64> {
+        let value = scalar_value(exp, &|var| lookup(var).map(Scalar::i64))?;
+        (value.ty == ElemType::I64).then(|| value.as_i64())
+    }
+
+    /// The element type of an expression of the region.
+    pub fn exp_type(&self, exp: &Exp) -> Option<ElemType> {
+        elem_of(&self.0.region.vars, exp)
+    }
+
+    /// The type of an expression of the region.
+    pub fn type_of_exp(&self, exp: &Exp) -> Option<Type> {
+        type_of(&self.0.region.vars, exp)
+    }
+
+    /// The number of dimensions of an expression of the region; 0 for scalars.
+    pub fn rank(&self, exp: &Exp) -> Option<usize> {
+        self.type_of_exp(exp).map(|ty| ty.rank())
+    }
+
+    /// A number of the content (text form and read numbers) that is the same in every process; for caches.
+    pub fn content_hash(&self) -> u128 {
+        self.0.hash
+    }
+}
+
+/// Checks a region.
+pub fn verify(region: Region) -> Result<VerifiedRegion, Vec<VerifyError>> {
+    let mut verifier = Verifier {
+        region: &region,
+        defined: vec![false; region.vars.len()],
+        in_scope: vec![false; region.vars.len()],
+        reads: HashSet::new(),
+        place: None,
+        errors: Vec::new(),
+    };
+    verifier.region();
+    let results = verifier.results();
+    if !verifier.errors.is_empty() {
+        return Err(verifier.errors);
+    }
+    let types = region.vars.iter().filter_map(|var| var.ty.clone()).collect();
+    let hash = content_hash(&region);
+    Ok(VerifiedRegion(Arc::new(Verified { region, types, results, hash })))
+}
+
+/// FNV-1a, 128 bits.
+fn content_hash(region: &Region) -> u128 {
+    let mut hash: u128 = 0x6c62272e07bb014262b821756295c58d;
+    let mut feed = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u128::from(*byte)).wrapping_mul(0x0000000001000000000000000000013b);
+        }
+    };
+    feed(print_region(region).as_bytes());
+    for read in region.all_reads() {
+        feed(&read.id.0.to_le_bytes());
+    }
+    hash
+}
+
+struct Verifier<'a> {
+    region: &'a Region,
+    /// Names whose definition was seen.
+    defined: Vec<bool>,
+    /// Names that may be used here.
+    in_scope: Vec<bool>,
+    reads: HashSet<ReadId>,
+    place: Option<String>,
+    errors: Vec<VerifyError>,
+}
+
+impl<'a> Verifier<'a> {
+    fn error(&mut self, message: impl Into<String>) {
+        self.errors.push(VerifyError { place: self.place.clone(), message: message.into() });
+    }
+
+    fn text(&self, exp: &Exp) -> String {
+        print_exp(self.region, exp)
+    }
+
+    fn type_text(&self, ty: &Type) -> String {
+        print_type(self.region, ty)
+    }
+
+    fn name(&self, var: VarId) -> String {
+        self.region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone())
+    }
+
+    fn var_type(&self, var: VarId) -> Option<&'a Type> {
+        self.region.vars.get(var)?.ty.as_ref()
+    }
+
+    fn region(&mut self) {
+        let mut seen = HashMap::new();
+        for (id, var) in self.region.vars.iter_ids() {
+            if !is_name(&var.name) {
+                self.error(format!("`{}` cannot be a name", var.name));
+            }
+            if seen.insert(var.name.as_str(), id).is_some() {
+                self.error(format!("the name `{}` is not unique", var.name));
+            }
+        }
+        // Extents of array parameters may use scalar parameters that come later.
+        for param in &self.region.params {
+            self.bring_in(*param);
+        }
+        for param in &self.region.params {
+            self.place = Some(self.name(*param));
+            self.declared_type(*param);
+            let shape = self.var_type(*param).map_or(&[][..], |ty| ty.shape.as_slice());
+            let mut bad = false;
+            for extent in shape {
+                extent.each_use(&mut |v| bad |= self.var_type(v).is_none_or(|ty| !ty.is_scalar()));
+            }
+            if bad {
+                self.error("its extents are not over scalar parameters");
+            }
+        }
+        self.place = None;
+        for stm in &self.region.body.stms {
+            self.statement(stm);
+        }
+        self.place = None;
+        for exp in &self.region.body.results {
+            self.value(exp);
+        }
+        for (id, var) in self.region.vars.iter_ids() {
+            if !self.defined[id.index()] {
+                self.error(format!("the name `{}` is never defined", var.name));
+            }
+        }
+    }
+
+    /// Types of the region's results over parameters and constants.
+    fn results(&mut self) -> Vec<Type> {
+        let region = self.region;
+        let mut scalars: HashMap<VarId, Exp> = HashMap::new();
+        for stm in &region.body.stms {
+            if let Rhs::Exps(exps) = &stm.rhs {
+                for (var, exp) in stm.pat.iter().zip(exps) {
+                    let whole = exp.substitute(&|v| scalars.get(&v).cloned());
+                    if self.var_type(*var).is_some_and(Type::is_scalar) && size_of_exp(&whole) <= 64 {
+                        scalars.insert(*var, whole);
+                    }
+                }
+            }
+        }
+        let mut types = Vec::new();
+        for exp in &region.body.results {
+            let Exp::Var(var) = exp else {
+                let text = self.text(exp);
+                self.error(format!("a result of the region is not a name: {text}"));
+                continue;
+            };
+            let Some(ty) = self.var_type(*var) else { continue };
+            let ty = ty.substitute(&|v| scalars.get(&v).cloned());
+            let mut open = None;
+            for extent in &ty.shape {
+                extent.visit(&mut |part| match part {
+                    Exp::Var(v) if !region.params.contains(v) => open = Some(self.name(*v)),
+                    Exp::Read(read) => open = Some(self.name(read.array)),
+                    _ => {}
+                });
+            }
+            if let Some(name) = open {
+                let result = self.name(*var);
+                self.error(format!(
+                    "the shape of the result `{result}` depends on `{name}`, which is not known at entry"
+                ));
+            }
+            types.push(Type { elem: ty.elem, shape: ty.shape.iter().map(folded).collect() });
+        }
+        types
+    }
+
+    /// A definition: in scope from here on.
+    fn bring_in(&mut self, var: VarId) {
+        match self.defined.get_mut(var.index()) {
+            Some(defined) if *defined => {
+                let name = self.name(var);
+                self.error(format!("the name `{name}` is defined twice"));
+            }
+            Some(defined) => {
+                *defined = true;
+                self.in_scope[var.index()] = true;
+            }
+            None => self.error(format!("{var} is not a name of the region")),
+        }
+    }
+
+    fn declared_type(&mut self, var: VarId) {
+        match self.var_type(var) {
+            None => {
+                let name = self.name(var);
+                self.error(format!("`{name}` has no type"));
+            }
+            Some(ty) => {
+                for extent in &ty.shape {
+                    self.extent(extent);
+                }
+            }
+        }
+    }
+
+    fn extent(&mut self, exp: &Exp) {
+        let mut reads = false;
+        exp.visit(&mut |part| reads |= matches!(part, Exp::Read(_)));
+        if reads {
+            let text = self.text(exp);
+            self.error(format!("an extent reads memory: {text}"));
+        } else {
+            self.scalar_of(exp, ElemType::I64, "an extent");
+        }
+    }
+
+    /// Definitions of a statement's insides; gone from scope when `inside` is done.
+    fn with_names(&mut self, vars: &[VarId], inside: impl FnOnce(&mut Self)) {
+        // Types of inner names are over what is outside.
+        for var in vars {
+            self.declared_type(*var);
+        }
+        for var in vars {
+            self.bring_in(*var);
+        }
+        inside(self);
+        for var in vars {
+            if let Some(slot) = self.in_scope.get_mut(var.index()) {
+                *slot = false;
+            }
+        }
+    }
+
+    /// The statements and results of a body; gives the types of the results, checked to be visible outside only
+    /// by whoever compares them with declared types.
+    fn body(&mut self, body: &Body) -> Vec<Option<Type>> {
+        let place = self.place.clone();
+        for stm in &body.stms {
+            self.statement(stm);
+        }
+        self.place = place;
+        let types = body.results.iter().map(|exp| self.value(exp)).collect();
+        for stm in &body.stms {
+            for var in &stm.pat {
+                if let Some(slot) = self.in_scope.get_mut(var.index()) {
+                    *slot = false;
+                }
+            }
+        }
+        types
+    }
+
+    fn statement(&mut self, stm: &Stm) {
+        self.place = stm.pat.first().map(|var| self.name(*var));
+        let errors = self.errors.len();
+        self.rhs(&stm.rhs);
+        self.place = stm.pat.first().map(|var| self.name(*var));
+        for var in &stm.pat {
+            self.declared_type(*var);
+        }
+        let results = rhs_types(&self.region.vars, &stm.rhs);
+        if results.len() != stm.pat.len() {
+            self.error(format!("{} names are bound to {} results", stm.pat.len(), results.len()));
+        } else if self.errors.len() == errors {
+            for (var, ty) in stm.pat.iter().zip(&results) {
+                let what = format!("`{}`", self.name(*var));
+                self.same_type(&what, self.var_type(*var), ty.as_ref());
+            }
+        }
+        for var in &stm.pat {
+            self.bring_in(*var);
+        }
+    }
+
+    fn same_type(&mut self, what: &str, declared: Option<&Type>, found: Option<&Type>) {
+        let (Some(declared), Some(found)) = (declared, found) else { return };
+        let same = declared.elem == found.elem
+            && declared.rank() == found.rank()
+            && declared.shape.iter().zip(&found.shape).all(|(a, b)| folded(a) == folded(b));
+        if !same {
+            let (declared, found) = (self.type_text(declared), self.type_text(found));
+            self.error(format!("{what} has type {declared}, but its value has type {found}"));
+        }
+    }
+
+    fn same_types(&mut self, what: &str, vars: &[VarId], found: &[Option<Type>]) {
+        if vars.len() != found.len() {
+            self.error(format!("{what}: {} values for {} names", found.len(), vars.len()));
+        }
+        for (var, ty) in vars.iter().zip(found) {
+            let what = format!("{what} `{}`", self.name(*var));
+            self.same_type(&what, self.var_type(*var), ty.as_ref());
+        }
+    }
+
+    fn axes(&mut self, axes: &[Axis]) -> Vec<VarId> {
+        if axes.is_empty() {
+            self.error("there is no axis");
+        }
+        for axis in axes {
+            self.extent(&axis.bound);
+            if self.var_type(axis.var).is_some_and(|ty| *ty != Type::scalar(ElemType::I64)) {
+                let name = self.name(axis.var);
+                self.error(format!("the iteration variable `{name}` is not an i64"));
+            }
+        }
+        axes.iter().map(|axis| axis.var).collect()
+    }
+
+    fn combine(&mut self, combine: &Combine, items: &[Option<Type>]) {
+        let Combine { acc, neutral, item, body } = combine;
+        if acc.is_empty() {
+            self.error("the operator combines nothing");
+        }
+        let neutral: Vec<_> = neutral.iter().map(|exp| self.value(exp)).collect();
+        self.same_types("the neutral element of", acc, &neutral);
+        let acc_types: Vec<_> = acc.iter().map(|var| self.var_type(*var).cloned()).collect();
+        self.same_types("the right operand", item, &acc_types);
+        self.same_types("the combined value of", acc, items);
+        let both: Vec<VarId> = acc.iter().chain(item).copied().collect();
+        self.with_names(&both, |v| {
+            let results = v.body(body);
+            v.same_types("the combination of", acc, &results);
+        });
+    }
+
+    fn rhs(&mut self, rhs: &Rhs) {
+        match rhs {
+            Rhs::Exps(exps) => exps.iter().for_each(|exp| drop(self.value(exp))),
+            Rhs::Kernel { axes, body } => {
+                let vars = self.axes(axes);
+                self.with_names(&vars, |v| drop(v.body(body)));
+            }
+            Rhs::Reduce { axes, body, combine } => {
+                let vars = self.axes(axes);
+                let mut items = Vec::new();
+                self.with_names(&vars, |v| items = v.body(body));
+                self.combine(combine, &items);
+            }
+            Rhs::Scan { axis, body, combine } => {
+                let vars = self.axes(std::slice::from_ref(axis));
+                let mut items = Vec::new();
+                self.with_names(&vars, |v| items = v.body(body));
+                self.combine(combine, &items);
+            }
+            Rhs::For { carried, init, axis, body } => {
+                self.initial(carried, init);
+                let mut vars = self.axes(std::slice::from_ref(axis));
+                vars.extend(carried);
+                self.with_names(&vars, |v| {
+                    let next = v.body(body);
+                    v.same_types("the next", carried, &next);
+                });
+            }
+            Rhs::While { carried, init, cond, body } => {
+                self.initial(carried, init);
+                self.with_names(carried, |v| {
+                    v.scalar_of(cond, ElemType::Bool, "a condition");
+                    let next = v.body(body);
+                    v.same_types("the next", carried, &next);
+                });
+            }
+            Rhs::If { cond, then, otherwise } => {
+                self.scalar_of(cond, ElemType::Bool, "a condition");
+                let then = self.body(then);
+                let otherwise = self.body(otherwise);
+                if then.len() != otherwise.len() {
+                    self.error(format!("the branches have {} and {} results", then.len(), otherwise.len()));
+                }
+                for (a, b) in then.iter().zip(&otherwise) {
+                    self.same_type("the result of one branch", a.as_ref(), b.as_ref());
+                }
+            }
+            Rhs::Update { array, index, value } => self.update(*array, index, value),
+            Rhs::Manifest { perm, array } => {
+                self.used(*array);
+                let rank = self.var_type(*array).map_or(0, Type::rank);
+                if !is_permutation(perm, rank) {
+                    self.error(format!("{perm:?} is not a permutation of {rank} dimensions"));
+                }
+            }
+            Rhs::Array { op, args } => self.array_op(*op, args),
+        }
+    }
+
+    fn initial(&mut self, carried: &[VarId], init: &[Exp]) {
+        if carried.is_empty() {
+            self.error("the loop carries nothing");
+        }
+        let types: Vec<_> = init.iter().map(|exp| self.value(exp)).collect();
+        self.same_types("the initial", carried, &types);
+    }
+
+    fn update(&mut self, array: VarId, index: &Index, value: &Exp) {
+        self.used(array);
+        let value = self.value(value);
+        let Some(ty) = self.var_type(array) else { return };
+        self.index(array, ty, index);
+        if let Some(shape) = indexed_shape(&ty.shape, index) {
+            let place = Type { elem: ty.elem, shape };
+            self.same_type("the place of the update", Some(&place), value.as_ref());
+        }
+    }
+
+    fn array_op(&mut self, op: ArrayOp, args: &[ArrayArg]) {
+        let word = ArrayOp::WORDS.iter().find(|(known, _)| *known == op).map_or("", |(_, word)| word);
+        if op == ArrayOp::Call {
+            return self.error("`call` has no meaning here");
+        }
+        let mut types = Vec::new();
+        for arg in args {
+            match arg {
+                ArrayArg::Exp(exp) => types.extend(self.value(exp)),
+                ArrayArg::Shape(extents) => extents.iter().for_each(|e| self.extent(e)),
+                ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+            }
+        }
+        if array_op_type(&self.region.vars, op, args).is_none() {
+            return self.error(format!("`{word}` does not take these arguments"));
+        }
+        if op == ArrayOp::Concat {
+            let inner = |ty: &Type| Type { elem: ty.elem, shape: ty.shape.get(1..).unwrap_or(&[]).to_vec() };
+            for ty in types.iter().skip(1) {
+                let (first, other) = (inner(&types[0]), inner(ty));
+                self.same_type("the first array's element", Some(&first), Some(&other));
+            }
+        }
+        if let (Some(ArrayArg::Op(scalar)), Some(ty)) = (args.first(), types.first()) {
+            let fits =
+                scalar.arity() == 2 && scalar.accepts(ty.elem) && scalar.result_type(ty.elem) == ty.elem;
+            if !fits || scalar.info().identity.is_none() || ty.rank() != 1 {
+                self.error(format!("`{scalar}` does not reduce an array of type {}", self.type_text(ty)));
+            }
+        }
+    }
+
+    fn used(&mut self, var: VarId) {
+        if !self.in_scope.get(var.index()).copied().unwrap_or(false) {
+            let name = self.name(var);
+            self.error(format!("`{name}` is not in scope"));
+        }
+    }
+
+    /// A scalar or a whole array.
+    fn value(&mut self, exp: &Exp) -> Option<Type> {
+        match exp {
+            Exp::Const(value) => {
+                if value.bits & !value.ty.mask() != 0 {
+                    self.error("a constant has bits beyond its type");
+                }
+            }
+            Exp::Var(var) => self.used(*var),
+            Exp::Op(op, args) => {
+                if args.len() != op.arity() {
+                    self.error(format!("`{op}` takes {} operands, not {}", op.arity(), args.len()));
+                    return None;
+                }
+                let ty = operand_elem(&self.region.vars, *op, args)?;
+                if !op.accepts(ty) {
+                    self.error(format!("`{op}` does not work on {ty}"));
+                }
+                for (k, arg) in args.iter().enumerate() {
+                    self.scalar_of(arg, op.operand_type(k, ty), &format!("an operand of `{op}`"));
+                }
+            }
+            Exp::Convert(_, arg) => {
+                if self.value(arg).is_some_and(|ty| !ty.is_scalar()) {
+                    self.error("an array cannot be converted");
+                }
+            }
+            Exp::Read(read) => {
+                if read.id.0 >= self.region.reads || !self.reads.insert(read.id) {
+                    self.error(format!("{} is not a number of its own below {}", read.id, self.region.reads));
+                }
+                self.used(read.array);
+                let ty = self.var_type(read.array)?;
+                self.index(read.array, ty, &read.index);
+            }
+            Exp::Opaque(name, _) => self.error(format!("nothing is known of `{name}`")),
+        }
+        type_of(&self.region.vars, exp)
+    }
+
+    fn scalar_of(&mut self, exp: &Exp, elem: ElemType, what: &str) {
+        if let Some(ty) = self.value(exp)
+            && ty != Type::scalar(elem)
+        {
+            let (text, found) = (self.text(exp), self.type_text(&ty));
+            self.error(format!("{what} should be of type {elem}: {text} has type {found}"));
+        }
+    }
+
+    fn index(&mut self, array: VarId, ty: &Type, index: &Index) {
+        let used = match index {
+            Index::Dims(dims) => dims.len(),
+            Index::Lmad { .. } => 1,
+        };
+        if used > ty.rank() {
+            let name = self.name(array);
+            self.error(format!("`{name}` has {} dimensions and is indexed with {used}", ty.rank()));
+        }
+        match index {
+            Index::Dims(dims) => {
+                for dim in dims {
+                    match dim {
+                        DimIndex::At(at) => self.scalar_of(at, ElemType::I64, "an index"),
+                        DimIndex::Slice { start, count, step } => {
+                            self.scalar_of(start, ElemType::I64, "an index");
+                            self.extent(count);
+                            self.scalar_of(step, ElemType::I64, "an index");
+                        }
+                    }
+                }
+            }
+            Index::Lmad { offset, dims } => {
+                self.scalar_of(offset, ElemType::I64, "an index");
+                for (extent, stride) in dims {
+                    self.extent(extent);
+                    self.scalar_of(stride, ElemType::I64, "an index");
+                }
+            }
+        }
+    }
+}
+
+fn size_of_exp(exp: &Exp) -> usize {
+    let mut size = 0;
+    exp.visit(&mut |_| size += 1);
+    size
+}

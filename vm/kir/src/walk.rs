@@ -1,0 +1,497 @@
+//! Visiting regions: every traversal that analyses, the printer, the verifier and the back ends need.
+//!
+//! The order is always that of the text form: names of a pattern before what its right side binds, an access
+//! before the accesses in its index, conditions before branches. Read ids and variable ids follow this order in
+//! parsed and in [renumbered](Region::renumbered) regions.
+
+use crate::ir::*;
+use galopvm_base::{IdVec, TypedId};
+use std::collections::BTreeSet;
+
+impl Index {
+    /// Calls `f` on each expression of the index, left to right (not on parts of expressions).
+    pub fn each_exp<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+        match self {
+            Index::Dims(dims) => {
+                for dim in dims {
+                    match dim {
+                        DimIndex::At(at) => f(at),
+                        DimIndex::Slice { start, count, step } => {
+                            f(start);
+                            f(count);
+                            f(step);
+                        }
+                    }
+                }
+            }
+            Index::Lmad { offset, dims } => {
+                f(offset);
+                for (extent, stride) in dims {
+                    f(extent);
+                    f(stride);
+                }
+            }
+        }
+    }
+
+    /// As [`Index::each_exp`], for changing.
+    pub fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
+        match self {
+            Index::Dims(dims) => {
+                for dim in dims {
+                    match dim {
+                        DimIndex::At(at) => f(at),
+                        DimIndex::Slice { start, count, step } => {
+                            f(start);
+                            f(count);
+                            f(step);
+                        }
+                    }
+                }
+            }
+            Index::Lmad { offset, dims } => {
+                f(offset);
+                for (extent, stride) in dims {
+                    f(extent);
+                    f(stride);
+                }
+            }
+        }
+    }
+}
+
+impl Exp {
+    /// Calls `f` on each direct part.
+    pub fn each_part<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+        match self {
+            Exp::Const(_) | Exp::Var(_) => {}
+            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter().for_each(f),
+            Exp::Convert(_, arg) => f(arg),
+            Exp::Read(read) => read.index.each_exp(f),
+        }
+    }
+
+    /// As [`Exp::each_part`], for changing.
+    pub fn each_part_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
+        match self {
+            Exp::Const(_) | Exp::Var(_) => {}
+            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter_mut().for_each(f),
+            Exp::Convert(_, arg) => f(arg),
+            Exp::Read(read) => read.index.each_exp_mut(f),
+        }
+    }
+
+    /// Calls `f` on this expression and on all its parts at any depth, outer ones first.
+    pub fn visit<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+        f(self);
+        self.each_part(&mut |part| part.visit(f));
+    }
+
+    /// As [`Exp::visit`], for changing.
+    pub fn visit_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
+        f(self);
+        self.each_part_mut(&mut |part| part.visit_mut(f));
+    }
+
+    /// Calls `f` on each use of a name: plain ones and arrays of reads.
+    pub fn each_use(&self, f: &mut dyn FnMut(VarId)) {
+        self.visit(&mut |exp| match exp {
+            Exp::Var(var) => f(*var),
+            Exp::Read(read) => f(read.array),
+            _ => {}
+        });
+    }
+
+    /// The expression with names replaced. An array that is read can only be replaced by a name; otherwise it
+    /// stays.
+    pub fn substitute(&self, with: &dyn Fn(VarId) -> Option<Exp>) -> Exp {
+        let mut result = match self {
+            Exp::Var(var) => return with(*var).unwrap_or_else(|| self.clone()),
+            other => other.clone(),
+        };
+        if let Exp::Read(read) = &mut result
+            && let Some(Exp::Var(var)) = with(read.array)
+        {
+            read.array = var;
+        }
+        result.each_part_mut(&mut |part| *part = part.substitute(with));
+        result
+    }
+}
+
+impl Type {
+    /// The type with names of its shape replaced.
+    pub fn substitute(&self, with: &dyn Fn(VarId) -> Option<Exp>) -> Type {
+        Type { elem: self.elem, shape: self.shape.iter().map(|e| e.substitute(with)).collect() }
+    }
+}
+
+impl ArrayArg {
+    fn each_exp<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+        match self {
+            ArrayArg::Exp(exp) => f(exp),
+            ArrayArg::Shape(extents) => extents.iter().for_each(f),
+            ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+        }
+    }
+
+    fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
+        match self {
+            ArrayArg::Exp(exp) => f(exp),
+            ArrayArg::Shape(extents) => extents.iter_mut().for_each(f),
+            ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+        }
+    }
+}
+
+/// A piece of a right side, in text order.
+pub enum Part<'a> {
+    /// An expression.
+    Exp(&'a Exp),
+    /// An array that is used by name alone (updates and manifests).
+    Use(VarId),
+    /// A name that is bound for what follows.
+    Bind(VarId),
+    /// A body.
+    Body(&'a Body),
+}
+
+/// A piece of a right side, for changing.
+pub enum PartMut<'a> {
+    /// An expression.
+    Exp(&'a mut Exp),
+    /// An array that is used by name alone (updates and manifests).
+    Use(&'a mut VarId),
+    /// A name that is bound for what follows.
+    Bind(&'a mut VarId),
+    /// A body.
+    Body(&'a mut Body),
+}
+
+fn axes_parts<'a>(axes: &'a [Axis], f: &mut dyn FnMut(Part<'a>)) {
+    let (bounds, vars): (Vec<&Exp>, Vec<&VarId>) = axes.iter().map(|a| (&a.bound, &a.var)).unzip();
+    bounds.into_iter().for_each(|e| f(Part::Exp(e)));
+    vars.into_iter().for_each(|v| f(Part::Bind(*v)));
+}
+
+fn axes_parts_mut<'a>(axes: &'a mut [Axis], f: &mut dyn FnMut(PartMut<'a>)) {
+    let (bounds, vars): (Vec<&mut Exp>, Vec<&mut VarId>) =
+        axes.iter_mut().map(|a| (&mut a.bound, &mut a.var)).unzip();
+    bounds.into_iter().for_each(|e| f(PartMut::Exp(e)));
+    vars.into_iter().for_each(|v| f(PartMut::Bind(v)));
+}
+
+impl Combine {
+    fn each_part<'a>(&'a self, f: &mut dyn FnMut(Part<'a>)) {
+        self.neutral.iter().for_each(|e| f(Part::Exp(e)));
+        self.acc.iter().for_each(|v| f(Part::Bind(*v)));
+        self.item.iter().for_each(|v| f(Part::Bind(*v)));
+        f(Part::Body(&self.body));
+    }
+
+    fn each_part_mut<'a>(&'a mut self, f: &mut dyn FnMut(PartMut<'a>)) {
+        self.neutral.iter_mut().for_each(|e| f(PartMut::Exp(e)));
+        self.acc.iter_mut().for_each(|v| f(PartMut::Bind(v)));
+        self.item.iter_mut().for_each(|v| f(PartMut::Bind(v)));
+        f(PartMut::Body(&mut self.body));
+    }
+}
+
+impl Rhs {
+    /// Calls `f` on each piece, in the order in which names are bound and reads are numbered. What is bound is
+    /// in scope in the bodies (and in the condition of a while loop) that follow, up to the next bound names of
+    /// an operator, which see neither axes nor names of the first body.
+    pub fn each_part<'a>(&'a self, f: &mut dyn FnMut(Part<'a>)) {
+        match self {
+            Rhs::Exps(exps) => exps.iter().for_each(|e| f(Part::Exp(e))),
+            Rhs::Kernel { axes, body } => {
+                axes_parts(axes, f);
+                f(Part::Body(body));
+            }
+            Rhs::Reduce { axes, body, combine } => {
+                axes_parts(axes, f);
+                f(Part::Body(body));
+                combine.each_part(f);
+            }
+            Rhs::Scan { axis, body, combine } => {
+                axes_parts(std::slice::from_ref(axis), f);
+                f(Part::Body(body));
+                combine.each_part(f);
+            }
+            Rhs::For { carried, init, axis, body } => {
+                init.iter().for_each(|e| f(Part::Exp(e)));
+                f(Part::Exp(&axis.bound));
+                carried.iter().for_each(|v| f(Part::Bind(*v)));
+                f(Part::Bind(axis.var));
+                f(Part::Body(body));
+            }
+            Rhs::While { carried, init, cond, body } => {
+                init.iter().for_each(|e| f(Part::Exp(e)));
+                carried.iter().for_each(|v| f(Part::Bind(*v)));
+                f(Part::Exp(cond));
+                f(Part::Body(body));
+            }
+            Rhs::If { cond, then, otherwise } => {
+                f(Part::Exp(cond));
+                f(Part::Body(then));
+                f(Part::Body(otherwise));
+            }
+            Rhs::Update { array, index, value } => {
+                f(Part::Use(*array));
+                index.each_exp(&mut |e| f(Part::Exp(e)));
+                f(Part::Exp(value));
+            }
+            Rhs::Manifest { perm: _, array } => f(Part::Use(*array)),
+            Rhs::Array { op: _, args } => args.iter().for_each(|arg| arg.each_exp(&mut |e| f(Part::Exp(e)))),
+        }
+    }
+
+    /// As [`Rhs::each_part`], for changing.
+    pub fn each_part_mut<'a>(&'a mut self, f: &mut dyn FnMut(PartMut<'a>)) {
+        match self {
+            Rhs::Exps(exps) => exps.iter_mut().for_each(|e| f(PartMut::Exp(e))),
+            Rhs::Kernel { axes, body } => {
+                axes_parts_mut(axes, f);
+                f(PartMut::Body(body));
+            }
+            Rhs::Reduce { axes, body, combine } => {
+                axes_parts_mut(axes, f);
+                f(PartMut::Body(body));
+                combine.each_part_mut(f);
+            }
+            Rhs::Scan { axis, body, combine } => {
+                axes_parts_mut(std::slice::from_mut(axis), f);
+                f(PartMut::Body(body));
+                combine.each_part_mut(f);
+            }
+            Rhs::For { carried, init, axis, body } => {
+                init.iter_mut().for_each(|e| f(PartMut::Exp(e)));
+                f(PartMut::Exp(&mut axis.bound));
+                carried.iter_mut().for_each(|v| f(PartMut::Bind(v)));
+                f(PartMut::Bind(&mut axis.var));
+                f(PartMut::Body(body));
+            }
+            Rhs::While { carried, init, cond, body } => {
+                init.iter_mut().for_each(|e| f(PartMut::Exp(e)));
+                carried.iter_mut().for_each(|v| f(PartMut::Bind(v)));
+                f(PartMut::Exp(cond));
+                f(PartMut::Body(body));
+            }
+            Rhs::If { cond, then, otherwise } => {
+                f(PartMut::Exp(cond));
+                f(PartMut::Body(then));
+                f(PartMut::Body(otherwise));
+            }
+            Rhs::Update { array, index, value } => {
+                f(PartMut::Use(array));
+                index.each_exp_mut(&mut |e| f(PartMut::Exp(e)));
+                f(PartMut::Exp(value));
+            }
+            Rhs::Manifest { perm: _, array } => f(PartMut::Use(array)),
+            Rhs::Array { op: _, args } => {
+                args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e))))
+            }
+        }
+    }
+
+    /// The axes of a kernel, reduction or scan.
+    pub fn parallel_axes(&self) -> &[Axis] {
+        match self {
+            Rhs::Kernel { axes, .. } | Rhs::Reduce { axes, .. } => axes,
+            Rhs::Scan { axis, .. } => std::slice::from_ref(axis),
+            _ => &[],
+        }
+    }
+
+    /// The axes of any kind, sequential ones too.
+    pub fn axes(&self) -> &[Axis] {
+        match self {
+            Rhs::For { axis, .. } => std::slice::from_ref(axis),
+            other => other.parallel_axes(),
+        }
+    }
+}
+
+impl Body {
+    /// Calls `f` on each statement at any depth; a statement comes before the statements inside it.
+    pub fn visit_stms<'a>(&'a self, f: &mut dyn FnMut(&'a Stm)) {
+        for stm in &self.stms {
+            f(stm);
+            stm.rhs.each_part(&mut |part| {
+                if let Part::Body(body) = part {
+                    body.visit_stms(f);
+                }
+            });
+        }
+    }
+
+    /// Calls `f` on each expression at any depth, whole ones only (see [`Exp::visit`] for their parts).
+    pub fn visit_exps<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+        for stm in &self.stms {
+            stm.rhs.each_part(&mut |part| match part {
+                Part::Exp(exp) => f(exp),
+                Part::Body(body) => body.visit_exps(f),
+                Part::Use(_) | Part::Bind(_) => {}
+            });
+        }
+        self.results.iter().for_each(f);
+    }
+
+    /// As [`Body::visit_exps`], for changing.
+    pub fn visit_exps_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
+        for stm in &mut self.stms {
+            stm.rhs.each_part_mut(&mut |part| match part {
+                PartMut::Exp(exp) => f(exp),
+                PartMut::Body(body) => body.visit_exps_mut(f),
+                PartMut::Use(_) | PartMut::Bind(_) => {}
+            });
+        }
+        self.results.iter_mut().for_each(f);
+    }
+
+    /// Calls `f` on each read access at any depth, in program order.
+    pub fn visit_reads<'a>(&'a self, f: &mut dyn FnMut(&'a Read)) {
+        self.visit_exps(&mut |exp| {
+            exp.visit(&mut |part| {
+                if let Exp::Read(read) = part {
+                    f(read);
+                }
+            })
+        });
+    }
+
+    /// Every name bound in the body, at any depth, in text order.
+    pub fn bound_vars(&self) -> Vec<VarId> {
+        fn collect(body: &Body, out: &mut Vec<VarId>) {
+            for stm in &body.stms {
+                out.extend(&stm.pat);
+                stm.rhs.each_part(&mut |part| match part {
+                    Part::Bind(var) => out.push(var),
+                    Part::Body(body) => collect(body, out),
+                    Part::Exp(_) | Part::Use(_) => {}
+                });
+            }
+        }
+        let mut out = Vec::new();
+        collect(self, &mut out);
+        out
+    }
+
+    /// The names that the body uses and does not bind, in the order of their ids. (Names are unique in a region,
+    /// so what is bound somewhere inside is not free.)
+    pub fn free_vars(&self) -> BTreeSet<VarId> {
+        let mut used = BTreeSet::new();
+        self.each_use(&mut |var| {
+            used.insert(var);
+        });
+        for var in self.bound_vars() {
+            used.remove(&var);
+        }
+        used
+    }
+
+    /// Calls `f` on each use of a name, at any depth.
+    pub fn each_use(&self, f: &mut dyn FnMut(VarId)) {
+        for stm in &self.stms {
+            stm.rhs.each_part(&mut |part| match part {
+                Part::Exp(exp) => exp.each_use(f),
+                Part::Use(var) => f(var),
+                Part::Body(body) => body.each_use(f),
+                Part::Bind(_) => {}
+            });
+        }
+        self.results.iter().for_each(|exp| exp.each_use(f));
+    }
+
+    fn rename(&mut self, name: &dyn Fn(VarId) -> VarId) {
+        for stm in &mut self.stms {
+            stm.pat.iter_mut().for_each(|var| *var = name(*var));
+            stm.rhs.each_part_mut(&mut |part| match part {
+                PartMut::Exp(exp) => rename_exp(exp, name),
+                PartMut::Use(var) | PartMut::Bind(var) => *var = name(*var),
+                PartMut::Body(body) => body.rename(name),
+            });
+        }
+        self.results.iter_mut().for_each(|exp| rename_exp(exp, name));
+    }
+}
+
+fn rename_exp(exp: &mut Exp, name: &dyn Fn(VarId) -> VarId) {
+    exp.visit_mut(&mut |part| match part {
+        Exp::Var(var) => *var = name(*var),
+        Exp::Read(read) => read.array = name(read.array),
+        _ => {}
+    });
+}
+
+impl Region {
+    /// The variables of all axes of kernels, reductions and scans, at any depth, in text order.
+    pub fn parallel_axes(&self) -> Vec<VarId> {
+        let mut axes = Vec::new();
+        self.body.visit_stms(&mut |stm| axes.extend(stm.rhs.parallel_axes().iter().map(|a| a.var)));
+        axes
+    }
+
+    /// Every axis of the region, sequential ones too, in text order.
+    pub fn axes(&self) -> Vec<&Axis> {
+        let mut axes = Vec::new();
+        self.body.visit_stms(&mut |stm| axes.extend(stm.rhs.axes()));
+        axes
+    }
+
+    /// Every read access of the region, in program order.
+    pub fn all_reads(&self) -> Vec<&Read> {
+        let mut reads = Vec::new();
+        self.body.visit_reads(&mut |read| reads.push(read));
+        reads
+    }
+
+    /// The same region with variables numbered in the order of their definitions (parameters first), reads in
+    /// program order, and variables that nothing defines dropped: what parsing the printed region gives. Names
+    /// that are used without a definition are kept, at the end.
+    pub fn renumbered(&self) -> Region {
+        let mut order: Vec<VarId> = self.params.clone();
+        order.extend(self.body.bound_vars());
+        let mut loose = BTreeSet::new();
+        self.body.each_use(&mut |var| {
+            loose.insert(var);
+        });
+        for var in &self.params {
+            let shape = self.vars.get(*var).and_then(|v| v.ty.as_ref()).map_or(&[][..], |ty| &ty.shape);
+            for extent in shape {
+                extent.each_use(&mut |v| {
+                    loose.insert(v);
+                });
+            }
+        }
+        order.extend(loose);
+        let mut numbers: Vec<Option<VarId>> = vec![None; self.vars.len()];
+        let mut vars: IdVec<VarId, Var> = IdVec::new();
+        for var in order {
+            if let (Some(known), Some(slot)) = (self.vars.get(var), numbers.get_mut(var.index()))
+                && slot.is_none()
+            {
+                *slot = Some(vars.push(known.clone()));
+            }
+        }
+        let number = |var: VarId| numbers.get(var.index()).copied().flatten().unwrap_or(var);
+        for var in vars.iter_mut() {
+            if let Some(ty) = &mut var.ty {
+                ty.shape.iter_mut().for_each(|e| rename_exp(e, &number));
+            }
+        }
+        let mut body = self.body.clone();
+        body.rename(&number);
+        let mut reads = 0;
+        body.visit_exps_mut(&mut |exp| {
+            exp.visit_mut(&mut |part| {
+                if let Exp::Read(read) = part {
+                    read.id = ReadId(reads);
+                    reads += 1;
+                }
+            })
+        });
+        let params = self.params.iter().map(|v| number(*v)).collect();
+        Region { name: self.name.clone(), vars, params, body, reads }
+    }
+}
