@@ -3,6 +3,7 @@
 //! A buffer is written while writable and run while executable, never both (dynasmrt's two buffer types).
 #![allow(unsafe_code)]
 
+use crate::record::Record;
 use dynasmrt::AssemblyOffset;
 use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 
@@ -26,17 +27,15 @@ impl Executable {
     }
 
     /// Runs the code on a launch record. True if all is well, false if something trapped.
-    ///
-    /// # Safety
-    /// The code was made by `emit` for the region the record was made for, and the record's addresses are those of
-    /// blocks that stay where they are during the call, hold the views the record describes, and are not written
-    /// elsewhere in the meantime (pieces that run at the same time write disjoint places).
-    pub unsafe fn run(&self, record: &[u64]) -> bool {
+    pub fn run(&self, record: &Record<'_>) -> bool {
         let entry = self.buffer.ptr(AssemblyOffset(0));
-        // SAFETY: the buffer begins with a function of this type (see `emit`); the rest is the caller's promise.
+        // SAFETY: the buffer holds a function of this type, made by `emit`. A record is made from a checked launch
+        // and borrows its blocks, so every view lies inside a block that stays where it is; the code reads and
+        // writes inside the views only (reads are checked, or proven by whoever made the plan), and pieces that
+        // run at the same time write different elements.
         unsafe {
             let function: extern "C" fn(*const u64) -> u64 = std::mem::transmute(entry);
-            function(record.as_ptr()) == 0
+            function(record.words().as_ptr()) == 0
         }
     }
 }

@@ -1,1 +1,61 @@
 //! The prelude in Futhark and the table of intrinsics.
+//!
+//! Invariants:
+//! - Every name a program sees without defining it is a row of [`INTRINSICS`], a member of a scalar module
+//!   ([`member`]), or a definition in the prelude's text; nothing is known to the compiler by name alone.
+//! - The prelude is text: the front end parses it at start and checks only what a program uses.
+#![forbid(unsafe_code)]
+
+mod intrinsics;
+mod scalars;
+
+pub use intrinsics::{INTRINSICS, Intrinsic, Lowering, intrinsic, intrinsics_page};
+pub use scalars::{Member, member, member_names, operator};
+
+/// The definitions every program sees.
+pub const PRELUDE: &str = include_str!("../prelude/prelude.fut");
+
+/// The functions of the scalar modules that are made of others; `$T` stands for the module's type, and the
+/// sections are opened by lines `-- numbers`, `-- integers`, `-- floats`.
+const SCALAR: &str = include_str!("../prelude/scalar.fut");
+
+/// The text of the prelude's definition of a scalar module's member, if it is defined there.
+pub fn scalar_definition(ty: galopvm_base::ElemType, name: &str) -> Option<String> {
+    let head = format!("def {name} ");
+    let mut applies = false;
+    for line in SCALAR.lines() {
+        match line {
+            "-- numbers" => applies = ty != galopvm_base::ElemType::Bool,
+            "-- integers" => applies = ty.is_int(),
+            "-- floats" => applies = ty.is_float(),
+            _ if applies && line.starts_with(&head) => return Some(line.replace("$T", ty.name())),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use galopvm_base::{ElemType, ScalarOp};
+
+    #[test]
+    fn names_are_unique() {
+        for (i, row) in INTRINSICS.iter().enumerate() {
+            assert!(INTRINSICS[..i].iter().all(|r| r.name != row.name), "{} twice", row.name);
+        }
+    }
+
+    #[test]
+    fn members_come_from_the_tables() {
+        assert_eq!(member(ElemType::F32, "sqrt"), Some(Member::Op(ScalarOp::Sqrt)));
+        assert_eq!(member(ElemType::I32, "sqrt"), None);
+        assert_eq!(member(ElemType::I32, "+"), Some(Member::Op(ScalarOp::Add)));
+        assert_eq!(member(ElemType::I32, "add"), None);
+        assert_eq!(member(ElemType::U8, "f64"), Some(Member::From(ElemType::F64)));
+        assert_eq!(member(ElemType::F64, "to_i64"), Some(Member::To(ElemType::I64)));
+        assert!(scalar_definition(ElemType::F32, "sum").is_some_and(|d| d.contains("[n]f32")));
+        assert!(scalar_definition(ElemType::I32, "recip").is_none());
+    }
+}

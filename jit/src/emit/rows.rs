@@ -61,7 +61,6 @@ pub const STORE_WORDS: Row = row(F3, M38, 0x33, 0);
 pub const TRUNCATE_Q: Row = row(F3, M38, 0x35, 0);
 pub const K_MOVE: Row = row(NP, M0F, 0x90, 0);
 pub const K_STORE: Row = row(NP, M0F, 0x91, 0);
-pub const K_FROM_GPR: Row = row(NP, M0F, 0x92, 0);
 pub const K_TO_GPR: Row = row(NP, M0F, 0x93, 0);
 pub const K_AND: Row = row(NP, M0F, 0x41, 0);
 pub const K_AND_NOT: Row = row(NP, M0F, 0x42, 0);

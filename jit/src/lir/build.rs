@@ -84,9 +84,9 @@ impl Builder {
         self.current
     }
 
-    /// Opens a scope; the current block must not end before the scope's first block starts.
-    pub fn open(&mut self, kind: Scope) {
-        self.scopes.push(Open { kind, outside: self.current, keys: Vec::new() });
+    /// Opens a scope; work that leaves it goes to the end of `outside`.
+    pub fn open_from(&mut self, kind: Scope, outside: Label) {
+        self.scopes.push(Open { kind, outside, keys: Vec::new() });
     }
 
     /// Closes the innermost scope: its values may not be used any more.
@@ -164,9 +164,33 @@ impl Builder {
 
     /// Ends the current block.
     pub fn end(&mut self, op: Op, args: &[Reg]) {
-        let block = &mut self.code.blocks[self.current.index()];
-        debug_assert!(block.end.is_none());
+        self.end_of(self.current, op, args);
+    }
+
+    /// Ends a block. Instructions that move out of scopes may still be put in front of its end.
+    pub fn end_of(&mut self, label: Label, op: Op, args: &[Reg]) {
+        let block = &mut self.code.blocks[label.index()];
+        debug_assert!(block.end.is_none(), "a block ends twice");
         block.end = Some(Inst { op, out: None, args: args.into() });
+    }
+
+    /// The scope in which a register is defined; 0 is the function's own.
+    pub fn level(&self, reg: Reg) -> u32 {
+        self.levels[reg.index()]
+    }
+
+    /// An instruction with a result that stays where it is, but is made once only.
+    pub fn op_here(&mut self, op: Op, args: &[Reg]) -> Reg {
+        let key: Key = (op, args.into());
+        if let Some(&reg) = self.numbered.get(&key) {
+            return reg;
+        }
+        let (class, top) = (self.result_class(op), self.scopes.len() - 1);
+        let reg = self.register(class, top);
+        self.append(self.current, Inst { op, out: Some(reg), args: args.into() });
+        self.scopes[top].keys.push(key.clone());
+        self.numbered.insert(key, reg);
+        reg
     }
 
     /// An integer constant.

@@ -5,6 +5,7 @@
 //! no edge is critical. `build.rs` makes it, `text.rs` prints it, `crate::allocate` and `crate::emit` consume it.
 
 pub mod build;
+pub mod sweep;
 mod text;
 
 use crate::library::Helper;

@@ -107,8 +107,7 @@ impl Diagnostic {
             .annotation(AnnotationKind::Primary.span(range(self.span)).label(&self.label));
         let (near, far): (Vec<_>, Vec<_>) = self.labels.iter().partition(|l| l.span.file == self.span.file);
         for label in near {
-            snippet = snippet
-                .annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text));
+            snippet = snippet.annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text));
         }
         let mut group = level.primary_title(&self.message).element(snippet);
         for label in far {

@@ -1,1 +1,27 @@
-//! The opcode table, and what derives from it: encoder, decoder, assembler, disassembler, verifier, .gbc files.
+//! The array bytecode: **the** opcode table and what derives from it.
+//!
+//! - `op.rs`: the table, one row per instruction. `field.rs`: the operand modes rows are made of; each mode knows
+//!   how to encode, decode, print, parse and visit itself, so a new row needs none of that.
+//! - `module.rs`: modules, functions, code blocks, entry points, source places.
+//! - `file.rs`: the `.gbc` container. `wire.rs`: its primitive encodings.
+//! - `text/`: assembler and disassembler. `verify/`: what may be relied on before anything runs.
+//!
+//! The form is structured: a function is a tree of code blocks; `if`, loops and the parallel operators refer to
+//! blocks. Registers are typed, belong to the function, and are defined exactly once. Each operand says whether it
+//! is the last use of its register.
+#![forbid(unsafe_code)]
+
+pub mod field;
+pub mod file;
+pub mod module;
+pub mod op;
+pub mod reference;
+pub mod text;
+pub mod verify;
+mod wire;
+
+pub use field::{BlockId, Def, FuncId, Operand, RegId, SliceDim};
+pub use file::{FormatError, VERSION, decode, encode};
+pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
+pub use op::{Effect, Instr, OpRow, Opcode};
+pub use verify::{VerifiedModule, VerifyError, verify};

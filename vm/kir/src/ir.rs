@@ -11,6 +11,7 @@
 //! Sizes, strides and indices are `i64`. Scalar operations are rows of the table in galopvm-base and mean
 //! exactly what `galopvm_base::scalar::eval` says.
 
+use crate::text::as_name;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, define_id};
 
 define_id!(
@@ -351,10 +352,11 @@ impl Region {
         &self.vars[var].name
     }
 
-    /// A new name; the text form gets a number if `name` is taken.
+    /// A new name close to `name`: signs and words of the text form are changed, a number is added if it is taken.
     pub fn fresh(&mut self, name: &str, ty: Option<Type>) -> VarId {
         let taken = |candidate: &str| self.vars.iter().any(|v| v.name == candidate);
-        let mut unique = name.to_string();
+        let name = as_name(name);
+        let mut unique = name.clone();
         let mut number = 1;
         while taken(&unique) {
             number += 1;

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backend;
+pub mod evaluate;
 pub mod ir;
 pub mod machine;
 pub mod observed;
@@ -26,9 +27,10 @@ pub mod walk;
 pub use backend::{
     Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit,
 };
+pub use evaluate::Reference;
 pub use ir::*;
 pub use machine::{CpuMode, Machine};
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
-pub use verify::{VerifiedRegion, VerifyError, verify};
+pub use verify::{VerifiedRegion, VerifyError, verified_from_text, verify};

@@ -29,7 +29,7 @@ pub enum Decision {
 pub struct PlanLine {
     /// What.
     pub decision: Decision,
-    /// Why, for people; never empty.
+    /// Why, for people; one line, never empty.
     pub reason: String,
 }
 
@@ -71,12 +71,16 @@ impl VerifiedPlan {
     /// Checks a plan; the error says what is wrong with it.
     pub fn new(plan: Plan, region: &Region) -> Result<VerifiedPlan, String> {
         let axes = region.parallel_axes();
+        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone());
         let (mut threads, mut lanes) = (0, 0);
         for line in &plan.lines {
             match &line.decision {
                 Decision::Threads(v) | Decision::Lane(v) => {
                     if !axes.contains(v) {
-                        return Err(format!("{v} is not a parallel or reduction axis of the region"));
+                        return Err(format!(
+                            "`{}` is not a parallel or reduction axis of the region",
+                            name(*v)
+                        ));
                     }
                     let count =
                         if matches!(line.decision, Decision::Lane(_)) { &mut lanes } else { &mut threads };
@@ -93,12 +97,12 @@ impl VerifiedPlan {
                 Decision::Fresh(v) => {
                     let results = &region.body.results;
                     if !results.contains(&crate::ir::Exp::Var(*v)) {
-                        return Err(format!("{v} is not a result of the region"));
+                        return Err(format!("`{}` is not a result of the region", name(*v)));
                     }
                 }
             }
-            if line.reason.trim().is_empty() {
-                return Err("a decision has no reason".into());
+            if line.reason.trim().is_empty() || line.reason.contains('\n') {
+                return Err("a reason is empty or longer than a line".into());
             }
         }
         Ok(VerifiedPlan(plan))

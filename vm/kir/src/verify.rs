@@ -24,10 +24,10 @@
 //! distinct (trap), operators associative with that neutral element (the language's contract), while loops end.
 
 use crate::ir::*;
-use crate::text::{is_name, print_exp, print_region, print_type};
+use crate::text::{is_name, parse_region, print_exp, print_region, print_type};
 use crate::types::{
-    array_op_type, elem_of, folded, indexed_shape, is_permutation, operand_elem, rhs_types, scalar_value,
-    type_of,
+    array_op_type, elem_of, folded, indexed_shape, infer, is_permutation, operand_elem, rhs_types,
+    scalar_value, type_of,
 };
 use galopvm_base::{ElemType, Scalar, TypedId};
 use std::collections::{HashMap, HashSet};
@@ -133,6 +133,13 @@ pub fn verify(region: Region) -> Result<VerifiedRegion, Vec<VerifyError>> {
     let types = region.vars.iter().filter_map(|var| var.ty.clone()).collect();
     let hash = content_hash(&region);
     Ok(VerifiedRegion(Arc::new(Verified { region, types, results, hash })))
+}
+
+/// Reads, infers and checks a region in text form; the error says what is wrong, for people.
+pub fn verified_from_text(text: &str) -> Result<VerifiedRegion, String> {
+    let mut region = parse_region(text).map_err(|error| error.to_string())?;
+    infer(&mut region);
+    verify(region).map_err(|errors| errors.iter().map(VerifyError::to_string).collect::<Vec<_>>().join("\n"))
 }
 
 /// FNV-1a, 128 bits.

@@ -91,7 +91,9 @@ pub fn eval3(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
             let single = |x: Bits| f32::from_bits(x as u32);
             single(a).mul_add(single(b), single(c)).bits()
         }
-        (ScalarOp::Fma, ElemType::F64) => f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).bits(),
+        (ScalarOp::Fma, ElemType::F64) => {
+            f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).bits()
+        }
         _ => 0,
     }
 }

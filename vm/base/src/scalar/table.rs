@@ -141,20 +141,36 @@ pub struct OpInfo {
 }
 
 macro_rules! algebra {
-    (none) => { (false, false, None) };
-    (comm) => { (false, true, None) };
-    (assoc) => { (true, false, None) };
-    (monoid $id:ident) => { (true, true, Some(Identity::$id)) };
+    (none) => {
+        (false, false, None)
+    };
+    (comm) => {
+        (false, true, None)
+    };
+    (assoc) => {
+        (true, false, None)
+    };
+    (monoid $id:ident) => {
+        (true, true, Some(Identity::$id))
+    };
 }
 
 macro_rules! infix {
-    (-) => { None };
-    ($text:literal) => { Some($text) };
+    (-) => {
+        None
+    };
+    ($text:literal) => {
+        Some($text)
+    };
 }
 
 macro_rules! result_type {
-    (Same) => { ResultType::Same };
-    ($ty:ident) => { ResultType::Fixed(ElemType::$ty) };
+    (Same) => {
+        ResultType::Same
+    };
+    ($ty:ident) => {
+        ResultType::Fixed(ElemType::$ty)
+    };
 }
 
 macro_rules! scalar_ops {

@@ -190,7 +190,8 @@ mod tests {
 
     #[test]
     fn text_round_trips() {
-        for text in ["3i32", "-128i8", "255u8", "1.5f32", "-0.1f64", "f32.nan", "-f64.inf", "true", "1e30f32"] {
+        for text in ["3i32", "-128i8", "255u8", "1.5f32", "-0.1f64", "f32.nan", "-f64.inf", "true", "1e30f32"]
+        {
             let value = parse_scalar(text).unwrap_or_else(|| panic!("{text} does not parse"));
             assert_eq!(parse_scalar(&value.to_string()), Some(value), "{text}");
         }

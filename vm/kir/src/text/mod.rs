@@ -71,3 +71,15 @@ pub fn is_name(text: &str) -> bool {
         && text.parse::<ElemType>().is_err()
         && !ArrayOp::WORDS.iter().any(|(_, word)| *word == text)
 }
+
+/// The name closest to `text`.
+pub fn as_name(text: &str) -> String {
+    let mut name: String = text.chars().map(|c| if lex::continues_name(c) { c } else { '_' }).collect();
+    if !name.starts_with(lex::starts_name) {
+        name.insert(0, '_');
+    }
+    if !is_name(&name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,10 @@
+//! Source text to syntax tree, and back to canonical source text.
+
+pub mod ast;
+mod parser;
+mod print;
+mod token;
+
+pub use parser::{MAX_DEPTH, Parsed, parse_expression, parse_prog, parse_scheme};
+pub use print::{is_operator, print_exp, print_prog, print_type};
+pub use token::{Token, TokenKind, lex};

@@ -1,0 +1,219 @@
+//! The house rules, checked: crate edges, unsafe code, file sizes and headers, generated pages, links.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each crate's folder, package, and the crates of this workspace it may use.
+const HOUSE: &[(&str, &str, &[&str])] = &[
+    ("vm/base", "galopvm-base", &[]),
+    ("vm/lmad", "galopvm-lmad", &[]),
+    ("vm/bytecode", "galopvm-bytecode", &["base"]),
+    ("vm/kir", "galopvm-kir", &["base", "lmad"]),
+    ("vm/analysis", "galopvm-analysis", &["base", "lmad", "kir"]),
+    ("vm/runtime", "galopvm-runtime", &["base", "lmad", "bytecode", "kir", "analysis"]),
+    ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
+    ("stdlib", "galopvm-stdlib", &["base", "bytecode"]),
+    ("jit", "galopvm-jit", &["base", "lmad", "kir"]),
+    ("gpu", "galopvm-gpu", &["base", "lmad", "kir"]),
+    (
+        ".",
+        "galopvm",
+        &["base", "lmad", "bytecode", "kir", "analysis", "runtime", "frontend", "stdlib", "jit", "gpu"],
+    ),
+    (
+        "repl",
+        "galopvm-cli",
+        &["galopvm", "base", "lmad", "bytecode", "kir", "analysis", "runtime", "frontend", "stdlib", "jit", "gpu"],
+    ),
+    ("benches", "galopvm-bench", &["galopvm", "base"]),
+];
+
+/// The only files that may hold unsafe code, and what for.
+const UNSAFE_FILES: &[(&str, &str)] = &[
+    ("vm/runtime/src/memory/block.rs", "raw blocks of elements"),
+    ("vm/runtime/src/memory/mapped.rs", "mapped input files"),
+    ("jit/src/executable.rs", "executable memory and the calls into it"),
+    ("jit/src/library.rs", "functions that generated code calls"),
+    ("gpu/src/device.rs", "Vulkan commands"),
+];
+
+const MAX_LINES: usize = 800;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Files of the repository with this extension, as paths from the root.
+fn files(extension: &str) -> Vec<String> {
+    fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+        let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        for entry in entries.filter_map(Result::ok) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if path.is_dir() {
+                if !name.starts_with('.') && name != "target" {
+                    collect(&path, extension, found);
+                }
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&root(), extension, &mut found);
+    let mut names: Vec<String> = found
+        .iter()
+        .filter_map(|p| p.strip_prefix(root()).ok())
+        .map(|p| p.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The sections of a manifest, each with its lines.
+fn sections(manifest: &str) -> BTreeMap<String, Vec<String>> {
+    let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut current = String::new();
+    for line in manifest.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
+        match line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            Some(name) => current = name.trim_matches(['[', ']']).to_string(),
+            None => sections.entry(current.clone()).or_default().push(line.to_string()),
+        }
+    }
+    sections
+}
+
+fn manifest_path(folder: &str) -> String {
+    if folder == "." { "Cargo.toml".into() } else { format!("{folder}/Cargo.toml") }
+}
+
+#[test]
+fn crates_use_only_what_the_house_allows() {
+    let mut complaints = Vec::new();
+    for (folder, package, allowed) in HOUSE {
+        let manifest = sections(&read(&manifest_path(folder)));
+        let lines = |section: &str| manifest.get(section).cloned().unwrap_or_default();
+        if !lines("package").contains(&format!("name = \"{package}\"")) {
+            complaints.push(format!("{folder} should be package {package}"));
+        }
+        for line in lines("dependencies") {
+            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            let short = name.strip_prefix("galopvm-").unwrap_or(name);
+            if name.starts_with("galopvm") && !allowed.contains(&short) {
+                complaints.push(format!("{package} may not use {name}"));
+            }
+        }
+    }
+    let members = read("Cargo.toml").matches("\", \"").count();
+    assert!(members > 0, "the workspace lists its members");
+    for manifest in files("toml").iter().filter(|f| f.ends_with("Cargo.toml")) {
+        let is_known = HOUSE.iter().any(|(folder, ..)| manifest_path(folder) == *manifest);
+        if !is_known && !manifest.starts_with("fuzz/") {
+            complaints.push(format!("{manifest} belongs to no room of the house"));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn every_crate_says_what_it_is_and_shares_the_rules() {
+    for (folder, package, _) in HOUSE {
+        let manifest = sections(&read(&manifest_path(folder)));
+        let package_lines = manifest.get("package").cloned().unwrap_or_default().join("\n");
+        assert!(package_lines.contains("description = \""), "{package} needs a one-sentence purpose");
+        for key in ["version", "edition", "rust-version", "license"] {
+            assert!(package_lines.contains(&format!("{key}.workspace = true")), "{package}: {key} is the workspace's");
+        }
+        assert!(manifest.contains_key("lints"), "{package} takes the workspace's lints");
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_its_files() {
+    let mut complaints = Vec::new();
+    for file in files("rs") {
+        let text = read(&file);
+        let allowed = UNSAFE_FILES.iter().any(|(name, _)| *name == file);
+        let code = || text.lines().map(|l| l.split("//").next().unwrap_or_default());
+        let has_unsafe = code().any(|l| {
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code)"].iter().any(|w| l.contains(w))
+        });
+        if has_unsafe && !allowed && file != "tests/tidy.rs" {
+            complaints.push(format!("{file} holds unsafe code but is not one of the named files"));
+        }
+        if file.ends_with("src/lib.rs") || file.ends_with("src/main.rs") {
+            let folder = file.rsplit_once("src/").map_or("", |(f, _)| f);
+            let exempt = UNSAFE_FILES.iter().any(|(name, _)| !folder.is_empty() && name.starts_with(folder));
+            if !exempt && !text.contains("#![forbid(unsafe_code)]") {
+                complaints.push(format!("{file} should forbid unsafe code"));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn unsafe_blocks_give_their_reason() {
+    for (file, _) in UNSAFE_FILES {
+        let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
+        let lines: Vec<&str> = text.lines().collect();
+        for (k, line) in lines.iter().enumerate() {
+            let is_unsafe = ["unsafe {", "unsafe impl"].iter().any(|w| line.contains(w)) && !line.trim().starts_with("//");
+            let reason = lines[k.saturating_sub(6)..=k].iter().any(|l| l.contains("SAFETY"));
+            assert!(!is_unsafe || reason, "{file}:{}: an unsafe block without its reason", k + 1);
+        }
+    }
+}
+
+#[test]
+fn files_have_a_header_and_a_readable_size() {
+    let mut complaints = Vec::new();
+    for file in files("rs") {
+        let text = read(&file);
+        if !text.trim_start().starts_with("//!") {
+            complaints.push(format!("{file}: no header that says its one idea"));
+        }
+        if text.lines().count() > MAX_LINES {
+            complaints.push(format!("{file}: {} lines; split it", text.lines().count()));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn reference_pages_are_fresh() {
+    let pages = [
+        ("docs/reference/scalar-operations.md", galopvm_base::reference::scalar_page()),
+        ("docs/reference/instructions.md", galopvm_bytecode::reference::instruction_page()),
+        ("docs/reference/intrinsics.md", galopvm_stdlib::reference::intrinsics_page()),
+    ];
+    for (path, page) in pages {
+        if std::env::var_os("GALOPVM_ACCEPT").is_some() {
+            fs::write(root().join(path), &page).unwrap_or_else(|e| panic!("{path}: {e}"));
+        }
+        let found = fs::read_to_string(root().join(path)).unwrap_or_default();
+        assert!(found == page, "{path} is stale: run GALOPVM_ACCEPT=1 cargo test --test tidy");
+    }
+}
+
+#[test]
+fn links_in_documents_lead_somewhere() {
+    let mut complaints = Vec::new();
+    for file in files("md") {
+        let text = read(&file);
+        let folder = root().join(&file).parent().map(Path::to_path_buf).unwrap_or_default();
+        for (start, _) in text.match_indices("](") {
+            let target = text[start + 2..].split([')', '#']).next().unwrap_or_default();
+            let is_local = !target.is_empty() && !target.contains("://");
+            if is_local && !folder.join(target).exists() {
+                complaints.push(format!("{file}: {target} is not there"));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}

@@ -1,0 +1,217 @@
+//! **The** opcode table.
+//!
+//! A row gives: code (never reused), variant, mnemonic, effect, fields with their modes, meaning. The
+//! instruction enum, encoder, decoder, assembler, disassembler, operand visitor and reference page are expansions of it;
+//! a new instruction is a row, its typing rule (`verify/types.rs`) and its execution (interpreter).
+
+use crate::field::{BlockId, Def, Field, FieldVisitor, FuncId, Operand, SliceDim};
+use crate::text::{Reader, TextError};
+use crate::wire::{Decoder, Encoder, WireError};
+use galopvm_base::{ElemType, Scalar, ScalarOp};
+
+/// What executing an instruction can do besides defining its registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Effect {
+    /// Nothing: it may be removed, repeated or moved.
+    Pure,
+    /// It can end the program with an error; it may be repeated or moved where it would run anyway.
+    Trap,
+    /// It takes memory for its result; otherwise pure.
+    Alloc,
+    /// It takes memory and can end the program with an error.
+    AllocTrap,
+    /// Whatever its blocks or its callee do.
+    Control,
+}
+
+impl Effect {
+    /// The word in reference pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Effect::Pure => "pure",
+            Effect::Trap => "trap",
+            Effect::Alloc => "alloc",
+            Effect::AllocTrap => "alloc, trap",
+            Effect::Control => "control",
+        }
+    }
+}
+
+/// What the table says of an opcode.
+#[derive(Clone, Copy, Debug)]
+pub struct OpRow {
+    /// The opcode.
+    pub opcode: Opcode,
+    /// The byte in files.
+    pub code: u8,
+    /// The word in assembly.
+    pub mnemonic: &'static str,
+    /// Its effect.
+    pub effect: Effect,
+    /// Names and modes of its fields, in the order of encoding and text.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// Its meaning.
+    pub doc: &'static str,
+}
+
+macro_rules! opcodes {
+    ($($code:literal $variant:ident $mnemonic:literal $effect:ident
+       { $($field:ident : $mode:ty),* $(,)? } $doc:literal;)+) => {
+        /// An opcode.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[repr(u8)]
+        pub enum Opcode {
+            $(#[doc = $doc] $variant = $code),+
+        }
+
+        /// An instruction.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        #[allow(missing_docs, reason = "fields are described by the row's text")]
+        pub enum Instr {
+            $(#[doc = $doc] $variant { $($field: $mode),* }),+
+        }
+
+        static ROWS: &[OpRow] = &[$(OpRow {
+            opcode: Opcode::$variant,
+            code: $code,
+            mnemonic: $mnemonic,
+            effect: Effect::$effect,
+            fields: &[$((stringify!($field), <$mode as Field>::MODE)),*],
+            doc: $doc,
+        }),+];
+
+        impl Opcode {
+            /// Every row of the table.
+            pub fn rows() -> &'static [OpRow] {
+                ROWS
+            }
+        }
+
+        impl Instr {
+            /// The opcode.
+            pub fn opcode(&self) -> Opcode {
+                match self { $(Instr::$variant { .. } => Opcode::$variant),+ }
+            }
+
+            /// Calls the visitor for each field in order.
+            pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
+                match self {
+                    $(Instr::$variant { $($field),* } => { $($field.visit(visitor);)* let _ = visitor; })+
+                }
+            }
+
+            pub(crate) fn encode(&self, out: &mut Encoder<'_>) {
+                out.byte(self.row().code);
+                match self {
+                    $(Instr::$variant { $($field),* } => { $($field.encode(out);)* })+
+                }
+            }
+
+            pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Instr, WireError> {
+                let code = input.byte()?;
+                match code {
+                    $($code => Ok(Instr::$variant { $($field: <$mode as Field>::decode(input)?),* }),)+
+                    _ => Err(input.error(format!("unknown opcode {code}"))),
+                }
+            }
+
+            pub(crate) fn print_fields(&self, out: &mut Vec<String>) {
+                match self {
+                    $(Instr::$variant { $($field),* } => {
+                        $(if !<$mode as Field>::IS_DEF { out.push(Field::print($field)); })*
+                    })+
+                }
+            }
+
+            pub(crate) fn parse(defs: Vec<Def>, mnemonic: &str, input: &mut Reader<'_>) -> Result<Instr, TextError> {
+                let mut defs = defs.into_iter();
+                let instr = match mnemonic {
+                    $($mnemonic => Instr::$variant {
+                        $($field: if <$mode as Field>::IS_DEF {
+                            <$mode as Field>::from_defs(&mut defs).ok_or_else(|| input.error("a definition is missing"))?
+                        } else {
+                            <$mode as Field>::parse(input)?
+                        }),*
+                    },)+
+                    _ => return Err(input.error(format!("unknown instruction `{mnemonic}`"))),
+                };
+                if defs.next().is_some() {
+                    return Err(input.error(format!("`{mnemonic}` defines fewer registers")));
+                }
+                Ok(instr)
+            }
+        }
+    };
+}
+
+opcodes! {
+    // Scalars
+    0x01 Const "const" Pure { dst: Def, value: Scalar }
+        "A constant.";
+    0x02 Op1 "op1" Pure { dst: Def, op: ScalarOp, ty: ElemType, a: Operand }
+        "A unary scalar operation on a type.";
+    0x03 Op2 "op2" Trap { dst: Def, op: ScalarOp, ty: ElemType, a: Operand, b: Operand }
+        "A binary scalar operation on a type; division traps on an integer zero.";
+    0x04 Op3 "op3" Pure { dst: Def, op: ScalarOp, ty: ElemType, a: Operand, b: Operand, c: Operand }
+        "A ternary scalar operation on a type.";
+    0x05 Convert "convert" Pure { dst: Def, from: ElemType, to: ElemType, a: Operand }
+        "Conversion between element types.";
+    // Control
+    0x10 If "if" Control { dsts: Vec<Def>, cond: Operand, then: BlockId, otherwise: BlockId }
+        "Executes one of two blocks (no parameters) and defines the registers as its results.";
+    0x11 For "for" Control { dsts: Vec<Def>, bound: Operand, init: Vec<Operand>, body: BlockId }
+        "Counts i from 0 below an i64 bound; block parameters: i, then the carried values, whose next values are the results.";
+    0x12 While "while" Control { dsts: Vec<Def>, init: Vec<Operand>, cond: BlockId, body: BlockId }
+        "Repeats the body while the condition block gives true; both take the carried values.";
+    0x13 Call "call" Control { dsts: Vec<Def>, function: FuncId, args: Vec<Operand> }
+        "Calls a function.";
+    0x14 Assert "assert" Trap { cond: Operand, message: String, args: Vec<Operand> }
+        "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
+    // Arrays
+    0x20 Dim "dim" Pure { dst: Def, array: Operand, dim: u32 }
+        "The extent of one dimension, as i64.";
+    0x21 Index "index" Trap { dst: Def, array: Operand, index: Vec<Operand> }
+        "The element, or the sub-array (a view), at i64 indices of the first dimensions; outside: a trap.";
+    0x22 Slice "slice" Trap { dst: Def, array: Operand, dims: Vec<SliceDim> }
+        "A view: per dimension an index, or a range start:end:step with Futhark's defaults; trailing dimensions stay whole.";
+    0x23 Update "update" AllocTrap { dst: Def, array: Operand, dims: Vec<SliceDim>, value: Operand }
+        "The array with an element or slice replaced; in place if this is the last use and nobody else holds the block.";
+    0x24 Permute "permute" Pure { dst: Def, array: Operand, perm: Vec<u32> }
+        "A view whose dimension k is the array's dimension perm[k].";
+    0x25 Reverse "reverse" Pure { dst: Def, array: Operand, dim: u32 }
+        "A view with one dimension reversed.";
+    0x26 Reshape "reshape" AllocTrap { dst: Def, array: Operand, shape: Vec<Operand> }
+        "The elements in row-major order under a new shape of the same size; a view where one LMAD can say it, else a copy.";
+    0x27 Concat "concat" AllocTrap { dst: Def, arrays: Vec<Operand>, dim: u32 }
+        "Arrays one after the other along a dimension; other extents must agree.";
+    0x28 Replicate "replicate" AllocTrap { dst: Def, count: Operand, value: Operand }
+        "An array of i64 count copies of a value; a negative count is a trap.";
+    0x29 Iota "iota" AllocTrap { dst: Def, ty: ElemType, count: Operand, start: Operand, step: Operand }
+        "start, start + step, .. in an integer type; a negative count is a trap.";
+    0x2a Array "array" AllocTrap { dst: Def, ty: ElemType, rank: u32, rows: Vec<Operand> }
+        "An array (of this rank) of the given rows, which must have equal shapes.";
+    0x2b Copy "copy" Alloc { dst: Def, array: Operand }
+        "The same value in a row-major block of its own.";
+    // Parallel operators
+    0x40 Map "map" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
+        "Applies the block to rows of arrays of i64 extent `width`; results become rows of the defined arrays.";
+    0x41 Reduce "reduce" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
+        "Combines rows with an associative block (accumulators, then items) that has the given neutral elements.";
+    0x42 Scan "scan" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
+        "All inclusive prefixes of `reduce`.";
+}
+
+impl Opcode {
+    /// The opcode's row.
+    pub fn row(self) -> &'static OpRow {
+        // The table is complete by construction: each variant comes from a row.
+        ROWS.iter().find(|r| r.opcode == self).expect("every opcode has a row")
+    }
+}
+
+impl Instr {
+    /// The row of the instruction's opcode.
+    pub fn row(&self) -> &'static OpRow {
+        self.opcode().row()
+    }
+}

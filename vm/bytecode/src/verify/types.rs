@@ -1,0 +1,279 @@
+//! The typing rule of each instruction. Registers exist and are defined: `flow.rs` has checked that.
+
+use super::lookup;
+use crate::field::{BlockId, Def, FuncId, Operand, RegId, SliceDim};
+use crate::module::{CodeBlock, Function, ValueType};
+use crate::op::Instr;
+use galopvm_base::{ElemType, IdVec, ScalarOp};
+
+const BOOL: ValueType = ValueType::scalar(ElemType::Bool);
+const SIZE: ValueType = ValueType::scalar(ElemType::I64);
+
+struct Types<'a> {
+    function: &'a Function,
+}
+
+/// Checks that registers have these types.
+pub(super) fn same(
+    function: &Function,
+    regs: &[RegId],
+    types: &[ValueType],
+    what: &str,
+) -> Result<(), String> {
+    if regs.len() != types.len() {
+        return Err(format!("{what}: {} values, expected {}", regs.len(), types.len()));
+    }
+    for (reg, ty) in regs.iter().zip(types) {
+        if function.regs[*reg] != *ty {
+            return Err(format!("{what}: {reg} has type {}, expected {ty}", function.regs[*reg]));
+        }
+    }
+    Ok(())
+}
+
+fn regs_of(operands: &[Operand]) -> Vec<RegId> {
+    operands.iter().map(|o| o.reg).collect()
+}
+
+impl Types<'_> {
+    fn of(&self, operand: Operand) -> ValueType {
+        self.function.regs[operand.reg]
+    }
+
+    fn all(&self, operands: &[Operand]) -> Vec<ValueType> {
+        operands.iter().map(|o| self.of(*o)).collect()
+    }
+
+    fn expect(&self, operand: Operand, ty: ValueType, what: &str) -> Result<(), String> {
+        same(self.function, &[operand.reg], &[ty], what)
+    }
+
+    fn define(&self, dst: Def, ty: ValueType) -> Result<(), String> {
+        same(self.function, &[dst.0], &[ty], "the result")
+    }
+
+    fn define_all(&self, dsts: &[Def], types: &[ValueType]) -> Result<(), String> {
+        let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
+        same(self.function, &regs, types, "the results")
+    }
+
+    /// An array operand's type.
+    fn array(&self, operand: Operand) -> Result<ValueType, String> {
+        let ty = self.of(operand);
+        if ty.is_scalar() { Err(format!("{} is not an array", operand.reg)) } else { Ok(ty) }
+    }
+
+    fn block(&self, id: BlockId) -> Result<&CodeBlock, String> {
+        lookup(&self.function.blocks, id, "block")
+    }
+
+    /// A block that takes and gives values of these types.
+    fn block_is(&self, id: BlockId, params: &[ValueType], results: &[ValueType]) -> Result<(), String> {
+        let block = self.block(id)?;
+        same(self.function, &block.params, params, "block parameters")?;
+        same(self.function, &regs_of(&block.results), results, "block results")
+    }
+
+    fn sizes(&self, operands: &[Operand]) -> Result<(), String> {
+        operands.iter().try_for_each(|o| self.expect(*o, SIZE, "an index or extent"))
+    }
+
+    fn scalar_op(&self, dst: Def, op: ScalarOp, ty: ElemType, operands: &[Operand]) -> Result<(), String> {
+        if op.arity() != operands.len() {
+            return Err(format!("{op} takes {} operands", op.arity()));
+        }
+        if !op.accepts(ty) {
+            return Err(format!("{op} does not exist on {ty}"));
+        }
+        for (k, operand) in operands.iter().enumerate() {
+            self.expect(*operand, ValueType::scalar(op.operand_type(k, ty)), "an operand")?;
+        }
+        self.define(dst, ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// The type that a slice of an array has.
+    fn slice(&self, array: Operand, dims: &[SliceDim]) -> Result<ValueType, String> {
+        let ty = self.array(array)?;
+        if dims.len() > ty.rank as usize {
+            return Err(format!("{} dimensions for an array of rank {}", dims.len(), ty.rank));
+        }
+        let mut rank = ty.rank;
+        for dim in dims {
+            match dim {
+                SliceDim::At(index) => {
+                    self.sizes(&[*index])?;
+                    rank -= 1;
+                }
+                SliceDim::Range { start, end, step } => {
+                    let given: Vec<Operand> = [start, end, step].into_iter().flatten().copied().collect();
+                    self.sizes(&given)?;
+                }
+            }
+        }
+        Ok(ValueType { rank, ..ty })
+    }
+
+    fn dimension(&self, array: Operand, dim: u32) -> Result<ValueType, String> {
+        let ty = self.array(array)?;
+        if dim >= ty.rank as u32 {
+            Err(format!("dimension {dim} of an array of rank {}", ty.rank))
+        } else {
+            Ok(ty)
+        }
+    }
+
+    fn rows(&self, arrays: &[Operand]) -> Result<Vec<ValueType>, String> {
+        let row = |o: &Operand| self.of(*o).row().ok_or_else(|| format!("{} is not an array", o.reg));
+        arrays.iter().map(row).collect()
+    }
+}
+
+/// The typing rule of an instruction.
+pub(super) fn instruction(
+    functions: &IdVec<FuncId, Function>,
+    function: &Function,
+    instr: &Instr,
+) -> Result<(), String> {
+    let t = Types { function };
+    match instr {
+        Instr::Const { dst, value } => t.define(*dst, ValueType::scalar(value.ty)),
+        Instr::Op1 { dst, op, ty, a } => t.scalar_op(*dst, *op, *ty, &[*a]),
+        Instr::Op2 { dst, op, ty, a, b } => t.scalar_op(*dst, *op, *ty, &[*a, *b]),
+        Instr::Op3 { dst, op, ty, a, b, c } => t.scalar_op(*dst, *op, *ty, &[*a, *b, *c]),
+        Instr::Convert { dst, from, to, a } => {
+            t.expect(*a, ValueType::scalar(*from), "the operand")?;
+            t.define(*dst, ValueType::scalar(*to))
+        }
+        Instr::If { dsts, cond, then, otherwise } => {
+            t.expect(*cond, BOOL, "the condition")?;
+            let types = t.all(&t.block(*then)?.results);
+            t.block_is(*then, &[], &types)?;
+            t.block_is(*otherwise, &[], &types)?;
+            t.define_all(dsts, &types)
+        }
+        Instr::For { dsts, bound, init, body } => {
+            t.sizes(&[*bound])?;
+            let carried = t.all(init);
+            let params: Vec<ValueType> = [SIZE].iter().chain(&carried).copied().collect();
+            t.block_is(*body, &params, &carried)?;
+            t.define_all(dsts, &carried)
+        }
+        Instr::While { dsts, init, cond, body } => {
+            let carried = t.all(init);
+            t.block_is(*cond, &carried, &[BOOL])?;
+            t.block_is(*body, &carried, &carried)?;
+            t.define_all(dsts, &carried)
+        }
+        Instr::Call { dsts, function: callee, args } => {
+            let callee = lookup(functions, *callee, "function")?;
+            let params: Result<Vec<ValueType>, String> =
+                callee.params.iter().map(|p| lookup(&callee.regs, *p, "register").copied()).collect();
+            same(function, &regs_of(args), &params?, "the arguments")?;
+            t.define_all(dsts, &callee.results)
+        }
+        Instr::Assert { cond, message, args } => {
+            t.expect(*cond, BOOL, "the condition")?;
+            if let Some(array) = args.iter().find(|a| !t.of(**a).is_scalar()) {
+                return Err(format!("{} is not a scalar", array.reg));
+            }
+            let shown = message.matches("{}").count();
+            if shown == args.len() {
+                Ok(())
+            } else {
+                Err(format!("the message shows {shown} values, {} are given", args.len()))
+            }
+        }
+        Instr::Dim { dst, array, dim } => {
+            t.dimension(*array, *dim)?;
+            t.define(*dst, SIZE)
+        }
+        Instr::Index { dst, array, index } => {
+            let dims: Vec<SliceDim> = index.iter().map(|i| SliceDim::At(*i)).collect();
+            t.define(*dst, t.slice(*array, &dims)?)
+        }
+        Instr::Slice { dst, array, dims } => t.define(*dst, t.slice(*array, dims)?),
+        Instr::Update { dst, array, dims, value } => {
+            t.expect(*value, t.slice(*array, dims)?, "the new value")?;
+            t.define(*dst, t.array(*array)?)
+        }
+        Instr::Permute { dst, array, perm } => {
+            let ty = t.array(*array)?;
+            let mut sorted = perm.clone();
+            sorted.sort_unstable();
+            if sorted.iter().copied().ne(0..ty.rank as u32) {
+                return Err(format!("{perm:?} is not a permutation of {} dimensions", ty.rank));
+            }
+            t.define(*dst, ty)
+        }
+        Instr::Reverse { dst, array, dim } => t.define(*dst, t.dimension(*array, *dim)?),
+        Instr::Reshape { dst, array, shape } => {
+            let ty = t.array(*array)?;
+            t.sizes(shape)?;
+            let rank = u8::try_from(shape.len()).unwrap_or(u8::MAX);
+            t.define(*dst, ValueType { rank, ..ty })?;
+            if rank == 0 { Err("a reshape leaves at least one dimension".into()) } else { Ok(()) }
+        }
+        Instr::Concat { dst, arrays, dim } => {
+            let Some(first) = arrays.first() else { return Err("nothing to concatenate".into()) };
+            let ty = t.dimension(*first, *dim)?;
+            arrays.iter().try_for_each(|a| t.expect(*a, ty, "an array"))?;
+            t.define(*dst, ty)
+        }
+        Instr::Replicate { dst, count, value } => {
+            t.sizes(&[*count])?;
+            t.define(*dst, t.of(*value).array_of())
+        }
+        Instr::Iota { dst, ty, count, start, step } => {
+            if !ty.is_int() {
+                return Err(format!("iota of {ty}: only integers count"));
+            }
+            t.sizes(&[*count])?;
+            t.expect(*start, ValueType::scalar(*ty), "the start")?;
+            t.expect(*step, ValueType::scalar(*ty), "the step")?;
+            t.define(*dst, ValueType::array(*ty, 1))
+        }
+        Instr::Array { dst, ty, rank, rows } => {
+            let rank =
+                u8::try_from(*rank).ok().filter(|r| *r > 0).ok_or("the rank of an array literal is wrong")?;
+            let whole = ValueType::array(*ty, rank);
+            let row = ValueType { rank: rank - 1, ..whole };
+            rows.iter().try_for_each(|r| t.expect(*r, row, "a row"))?;
+            t.define(*dst, whole)
+        }
+        Instr::Copy { dst, array } => t.define(*dst, t.array(*array)?),
+        Instr::Map { dsts, width, arrays, body } => {
+            t.sizes(&[*width])?;
+            let results = t.all(&t.block(*body)?.results);
+            t.block_is(*body, &t.rows(arrays)?, &results)?;
+            t.define_all(dsts, &results.iter().map(|r| r.array_of()).collect::<Vec<_>>())
+        }
+        Instr::Reduce { dsts, width, neutral, arrays, body } => {
+            let types = t.operator(*width, neutral, arrays, *body)?;
+            t.define_all(dsts, &types)
+        }
+        Instr::Scan { dsts, width, neutral, arrays, body } => {
+            let types = t.operator(*width, neutral, arrays, *body)?;
+            t.define_all(dsts, &types.iter().map(|r| r.array_of()).collect::<Vec<_>>())
+        }
+    }
+}
+
+impl Types<'_> {
+    /// The rule that `reduce` and `scan` share; gives the types combined.
+    fn operator(
+        &self,
+        width: Operand,
+        neutral: &[Operand],
+        arrays: &[Operand],
+        body: BlockId,
+    ) -> Result<Vec<ValueType>, String> {
+        self.sizes(&[width])?;
+        let types = self.all(neutral);
+        if self.rows(arrays)? != types {
+            return Err("neutral elements and rows of the arrays differ in type".into());
+        }
+        let twice: Vec<ValueType> = types.iter().chain(&types).copied().collect();
+        self.block_is(body, &twice, &types)?;
+        Ok(types)
+    }
+}

@@ -1,0 +1,79 @@
+//! What the verifier refuses, and how it says so.
+
+use galopvm_bytecode::{text, verify};
+
+/// Wraps a body (blocks of one function from i64 and an array to i64) and gives the verifier's message.
+fn refusal(blocks: &str) -> String {
+    let module = format!("module fn @0 \"f\" (r0 : i64, r1 : []i64) -> (i64)\n{blocks}");
+    let module = text::parse(&module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    verify(module).expect_err("refused").to_string()
+}
+
+#[test]
+fn each_rule_has_its_message() {
+    let cases = [
+        ("b0 ():\n => (r1)", "the function's results: r1 has type []i64, expected i64"),
+        ("b0 ():\n r2 : i64 = op2 add i64 r0! r0\n => (r2)", "register r0 is used after its last use"),
+        (
+            "b0 ():\n r2 : i64 = op2 add i64 r0 r3\n r3 : i64 = const 1i64\n => (r2)",
+            "r3 is used before its definition",
+        ),
+        ("b0 ():\n r2 : f32 = op2 add i64 r0 r0\n => (r0)", "the result: r2 has type f32, expected i64"),
+        ("b0 ():\n r2 : i64 = op1 sqrt i64 r0\n => (r0)", "sqrt does not exist on i64"),
+        ("b0 ():\n r2 : i64 = op2 neg i64 r0 r0\n => (r0)", "neg takes 1 operands"),
+        ("b0 ():\n r2 : i64 = dim r1 1\n => (r2)", "dimension 1 of an array of rank 1"),
+        ("b0 ():\n r2 : []i64 = permute r1 (1)\n => (r0)", "[1] is not a permutation of 1 dimensions"),
+        ("b0 ():\n => (r0)\nb1 ():\n => ()", "no instruction names block b1"),
+        ("b0 ():\n r2 : i64 = call @5 ()\n => (r2)", "there is no function @5"),
+        (
+            "b0 ():\n r2 : i64 = for r0 (r0) b1\n => (r2)\nb1 (r3 : i64, r4 : i64):\n => (r0!)",
+            "comes from outside a repeated block",
+        ),
+        (
+            "b0 ():\n r2 : i64 = for r0 (r0) b1\n => (r3)\nb1 (r3 : i64, r4 : i64):\n => (r4)",
+            "register r3 is used outside its scope",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = map r0 (r1) b1\n => (r0)\nb1 (r3 : f32):\n => (r0)",
+            "block parameters: r3 has type f32",
+        ),
+        ("b0 ():\n r2 : i64 = for r0 (r0) b0\n => (r2)", "block b0 is named twice"),
+        ("b0 ():\n assert r0 \"x\" ()\n => (r0)", "the condition: r0 has type i64, expected bool"),
+    ];
+    for (blocks, message) in cases {
+        let found = refusal(blocks);
+        assert!(found.contains(message), "expected {message:?} in {found:?} for\n{blocks}");
+    }
+}
+
+#[test]
+fn either_branch_may_use_a_value_up() {
+    let text = "module fn @0 \"f\" (r0 : bool, r1 : []i64) -> ([]i64)
+        b0 ():
+          r2 : []i64 = if r0! b1 b2
+          => (r2!)
+        b1 ():
+          => (r1!)
+        b2 ():
+          r3 : []i64 = reverse r1! 0
+          => (r3!)";
+    verify(text::parse(text).expect("assembles")).expect("verifies");
+}
+
+#[test]
+fn deep_nesting_is_refused_not_followed() {
+    let depth = 5000;
+    let mut text = String::from("module fn @0 \"f\" (r0 : bool) -> ()\n");
+    for k in 0..depth {
+        text += &format!(
+            "b{} ():\n if r0 b{} b{}\n => ()\nb{} ():\n => ()\n",
+            2 * k,
+            2 * k + 2,
+            2 * k + 1,
+            2 * k + 1
+        );
+    }
+    text += &format!("b{} ():\n => ()\n", 2 * depth);
+    let module = text::parse(&text).expect("assembles");
+    assert!(verify(module).expect_err("too deep").to_string().contains("nest deeper"));
+}

@@ -1,0 +1,208 @@
+//! Arrays: a view (LMAD) of a counted block.
+//!
+//! - `element.rs`: elements as bytes and as Rust values. `view.rs`: indices and slices with Futhark's meaning and
+//!   messages. `copy.rs`: moving elements from one view to another by the kind of copy.
+//!
+//! Invariants of [`Array`]: every place of the view lies in the block; bools are 0 or 1. Changing the layout changes
+//! only the view.
+
+mod copy;
+mod element;
+pub(crate) mod view;
+
+pub use element::Element;
+pub use view::SliceIndex;
+
+pub(crate) use copy::copy_elements;
+pub(crate) use element::{load, store};
+
+use crate::error::Trap;
+use crate::memory::{Block, Memory, OutOfMemory};
+use galopvm_base::{Bits, ElemType, Scalar};
+use galopvm_lmad::Lmad;
+
+/// An array value; cloning shares the block.
+#[derive(Clone, Debug)]
+pub struct Array {
+    block: Block,
+    elem: ElemType,
+    lmad: Lmad,
+}
+
+impl Array {
+    /// A row-major array with a block of its own and unspecified elements.
+    pub fn fresh(memory: &Memory, elem: ElemType, shape: &[i64]) -> Result<Array, OutOfMemory> {
+        let lmad = Lmad::row_major(shape);
+        let bytes = i128::from(lmad.elements()) * elem.bytes() as i128;
+        let too_large = || OutOfMemory {
+            requested: u64::try_from(bytes).unwrap_or(u64::MAX),
+            live: memory.stats().live_bytes,
+            budget: None,
+        };
+        // `elements` saturates, so a shape with too many elements is found here as well.
+        let bytes =
+            usize::try_from(bytes).ok().filter(|_| lmad.elements() < i64::MAX).ok_or_else(too_large)?;
+        let mut block = memory.block(bytes)?;
+        if elem == ElemType::Bool
+            && let Some(bytes) = block.bytes_mut()
+        {
+            // Stale bytes need not be truth values.
+            bytes.fill(0);
+        }
+        Ok(Array { block, elem, lmad })
+    }
+
+    /// A row-major array of the elements of a slice, which must be as many as the shape says.
+    pub fn from_slice<T: Element>(memory: &Memory, elements: &[T], shape: &[i64]) -> Result<Array, Trap> {
+        let mut array = Array::fresh(memory, T::TYPE, shape)?;
+        if array.elements() != i64::try_from(elements.len()).unwrap_or(i64::MAX)
+            || shape.iter().any(|n| *n < 0)
+        {
+            let shape = view::shape_text(shape);
+            return Err(Trap::new(format!(
+                "{} elements do not make an array of shape {shape}.",
+                elements.len()
+            )));
+        }
+        let bytes = array.block.bytes_mut().expect("nobody else has seen a fresh block");
+        for (place, element) in bytes.chunks_exact_mut(T::TYPE.bytes()).zip(elements) {
+            element.write(place);
+        }
+        Ok(array)
+    }
+
+    /// A view of a block, if the view fits it. Blocks of bools must hold 0 and 1 only where the view reaches, which
+    /// is checked.
+    pub fn from_block(block: Block, elem: ElemType, lmad: Lmad) -> Option<Array> {
+        if !lmad.fits((block.len() / elem.bytes()) as i64) || lmad.dims.iter().any(|d| d.size < 0) {
+            return None;
+        }
+        if elem == ElemType::Bool && lmad.places().any(|place| load(block.bytes(), 1, place) > 1) {
+            return None;
+        }
+        Some(Array { block, elem, lmad })
+    }
+
+    /// The element type.
+    pub fn elem(&self) -> ElemType {
+        self.elem
+    }
+
+    /// The extents, outermost first.
+    pub fn shape(&self) -> smallvec::SmallVec<[i64; 4]> {
+        self.lmad.shape()
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.lmad.rank()
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> i64 {
+        self.lmad.elements()
+    }
+
+    /// How the array lies in its block.
+    pub fn lmad(&self) -> &Lmad {
+        &self.lmad
+    }
+
+    /// The block.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// The block, for writing to it; the view stays.
+    pub(crate) fn block_mut(&mut self) -> &mut Block {
+        &mut self.block
+    }
+
+    /// The same block under another view, which the caller knows to fit.
+    #[inline]
+    pub(crate) fn with_view(&self, lmad: Lmad) -> Array {
+        debug_assert!(lmad.fits((self.block.len() / self.elem.bytes()) as i64));
+        Array { block: self.block.clone(), elem: self.elem, lmad }
+    }
+
+    /// This array under another view, which the caller knows to fit.
+    pub(crate) fn into_view(self, lmad: Lmad) -> Array {
+        debug_assert!(lmad.fits((self.block.len() / self.elem.bytes()) as i64));
+        Array { lmad, ..self }
+    }
+
+    /// The element at an index, or nothing outside the array.
+    pub fn get(&self, index: &[i64]) -> Option<Scalar> {
+        let inside = index.len() == self.rank()
+            && self.lmad.dims.iter().zip(index).all(|(d, &i)| 0 <= i && i < d.size);
+        inside.then(|| Scalar::new(self.elem, self.load(self.lmad.place(index))))
+    }
+
+    /// The bits of the element at a place of the view.
+    #[inline]
+    pub(crate) fn load(&self, place: i64) -> Bits {
+        load(self.block.bytes(), self.elem.bytes(), place)
+    }
+
+    /// Row `i` (an array of one dimension less); the caller knows that it exists.
+    #[inline]
+    pub(crate) fn row(&self, i: i64) -> Array {
+        self.with_view(self.lmad.fix(0, i))
+    }
+
+    /// The bytes of all elements in row-major order, if they lie like that.
+    pub fn row_major_bytes(&self) -> Option<&[u8]> {
+        if !self.lmad.is_row_major() {
+            return None;
+        }
+        let width = self.elem.bytes();
+        let start = if self.lmad.is_empty() { 0 } else { self.lmad.offset as usize * width };
+        self.block.bytes().get(start..start + self.elements() as usize * width)
+    }
+
+    /// A row-major array with the same elements: this one if it lies like that, else a copy.
+    pub fn to_row_major(&self, memory: &Memory) -> Result<Array, OutOfMemory> {
+        if self.lmad.is_row_major() { Ok(self.clone()) } else { self.copy(memory) }
+    }
+
+    /// A copy in a row-major block of its own.
+    pub fn copy(&self, memory: &Memory) -> Result<Array, OutOfMemory> {
+        let mut copy = Array::fresh(memory, self.elem, &self.shape())?;
+        let target = copy.block.bytes_mut().expect("nobody else has seen a fresh block");
+        copy_elements(memory, target, &copy.lmad, self.block.bytes(), &self.lmad, self.elem.bytes());
+        Ok(copy)
+    }
+
+    /// The bits of all elements in row-major order.
+    pub fn iter_bits(&self) -> impl Iterator<Item = Bits> + '_ {
+        let (bytes, width) = (self.block.bytes(), self.elem.bytes());
+        self.lmad.places().map(move |place| load(bytes, width, place))
+    }
+
+    /// The elements in row-major order, if they have this type.
+    pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
+        if T::TYPE != self.elem {
+            return None;
+        }
+        Some(match self.row_major_bytes() {
+            Some(bytes) => bytes.chunks_exact(T::TYPE.bytes()).map(T::read).collect(),
+            None => self.iter_bits().map(|bits| T::read(&bits.to_le_bytes())).collect(),
+        })
+    }
+}
+
+/// Equal element types, shapes and elements; elements are equal when their bits are, so NaN equals itself.
+impl PartialEq for Array {
+    fn eq(&self, other: &Array) -> bool {
+        if self.elem != other.elem || self.shape() != other.shape() {
+            return false;
+        }
+        match (self.row_major_bytes(), other.row_major_bytes()) {
+            (Some(a), Some(b)) => a == b,
+            _ => self.iter_bits().eq(other.iter_bits()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

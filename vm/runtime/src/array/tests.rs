@@ -1,0 +1,84 @@
+use super::view::{index, slice};
+use super::*;
+use galopvm_lmad::{Dim, Lmad};
+
+fn numbers(memory: &Memory, shape: &[i64]) -> Array {
+    let count: i64 = shape.iter().product();
+    let numbers: Vec<i32> = (0..count as i32).collect();
+    Array::from_slice(memory, &numbers, shape).unwrap()
+}
+
+#[test]
+fn copies_of_every_kind_keep_the_elements() {
+    let memory = Memory::default();
+    let array = numbers(&memory, &[3, 40, 70]);
+    let views = [
+        array.lmad().clone(),
+        array.lmad().permute(&[0, 2, 1]),
+        array.lmad().permute(&[2, 1, 0]),
+        array.lmad().reverse(1),
+        array.lmad().triplet(2, 3, 20, 3),
+        array.lmad().fix(0, 2).expand(0, 4),
+        array.lmad().triplet(0, 1, 0, 1),
+    ];
+    for view in views {
+        for elem in [ElemType::I8, ElemType::I16, ElemType::I32] {
+            // Narrow types read the same block in smaller pieces.
+            let array = Array::from_block(array.block().clone(), elem, view.clone()).unwrap();
+            let copy = array.copy(&memory).unwrap();
+            assert!(copy.lmad().is_row_major());
+            assert_eq!(copy, array, "{view}");
+            assert!(copy.iter_bits().eq(array.iter_bits()));
+        }
+    }
+    let stats = memory.stats();
+    assert!(stats.copies.iter().all(|n| *n > 0), "{stats}");
+}
+
+#[test]
+fn slices_mean_what_futhark_says() {
+    let view = Lmad::row_major(&[5]);
+    let range = |start, end, step| slice(&view, &[SliceIndex::Range { start, end, step }]);
+    let places = |start, end, step| range(start, end, step).map(|v| v.places().collect::<Vec<_>>());
+    assert_eq!(places(None, None, None), Ok(vec![0, 1, 2, 3, 4]));
+    assert_eq!(places(Some(1), Some(4), None), Ok(vec![1, 2, 3]));
+    assert_eq!(places(Some(0), Some(5), Some(2)), Ok(vec![0, 2, 4]));
+    assert_eq!(places(None, None, Some(-1)), Ok(vec![4, 3, 2, 1, 0]));
+    assert_eq!(places(Some(4), Some(0), Some(-2)), Ok(vec![4, 2]));
+    assert_eq!(places(Some(9), Some(9), None), Ok(vec![]));
+    let bad = |text: &str| Err(format!("Index [{text}] out of bounds for array of shape [5]."));
+    assert_eq!(places(Some(2), Some(1), None), bad("2:1"));
+    assert_eq!(places(Some(2), Some(9), None), bad("2:9"));
+    assert_eq!(places(None, Some(9), None), bad(":9"));
+    assert_eq!(places(Some(-1), None, None), bad("-1:"));
+    assert_eq!(places(Some(0), Some(3), Some(0)), bad("0:3:0"));
+    assert_eq!(places(Some(7), Some(0), Some(-3)), bad("7:0:-3"));
+    assert_eq!(places(Some(i64::MIN), Some(i64::MAX), Some(2)), bad(&format!("{}:{}:2", i64::MIN, i64::MAX)));
+    let matrix = Lmad::row_major(&[2, 2]);
+    assert_eq!(index(&matrix, &[1, 5]), Err("Index [1, 5] out of bounds for array of shape [2][2].".into()));
+    assert_eq!(index(&matrix, &[7]), Err("Index [7] out of bounds for array of shape [2].".into()));
+    let both = [SliceIndex::At(1), SliceIndex::Range { start: Some(1), end: Some(5), step: None }];
+    assert_eq!(slice(&matrix, &both), Err("Index [1, 1:5] out of bounds for array of shape [2][2].".into()));
+}
+
+#[test]
+fn conversions_and_checks() {
+    let memory = Memory::default();
+    let array = Array::from_slice(&memory, &[true, false, true], &[3]).unwrap();
+    assert_eq!(array.to_vec::<bool>(), Some(vec![true, false, true]));
+    assert_eq!(array.to_vec::<u8>(), None);
+    assert_eq!(array.get(&[1]), Some(Scalar::bool(false)));
+    assert_eq!(array.get(&[3]), None);
+    assert!(Array::from_slice(&memory, &[1i32], &[2]).is_err());
+    assert!(Array::from_slice(&memory, &[1i32], &[-1, -1]).is_err());
+    assert!(Array::fresh(&memory, ElemType::F64, &[i64::MAX, 4]).is_err());
+    let bytes = numbers(&memory, &[4]);
+    assert!(Array::from_block(bytes.block().clone(), ElemType::Bool, Lmad::row_major(&[16])).is_none());
+    assert!(Array::from_block(bytes.block().clone(), ElemType::I32, Lmad::row_major(&[5])).is_none());
+    assert!(
+        Array::from_block(bytes.block().clone(), ElemType::I32, Lmad::new(3, [Dim::new(4, -1)])).is_some()
+    );
+    let reversed = bytes.with_view(bytes.lmad().reverse(0));
+    assert_eq!(reversed.to_vec::<i32>(), Some(vec![3, 2, 1, 0]));
+    assert!(reversed != bytes && reversed.clone() == reversed);
+}

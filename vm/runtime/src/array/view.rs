@@ -1,0 +1,123 @@
+//! Indices and slices: which view they mean, and the messages when they lie outside.
+
+use galopvm_lmad::Lmad;
+use std::fmt::Write;
+
+/// The index of one dimension of a slice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SliceIndex {
+    /// One index; the dimension vanishes.
+    At(i64),
+    /// `start:end:step`. A missing step is 1; missing bounds are the whole dimension in the direction of the step.
+    Range {
+        /// First index.
+        start: Option<i64>,
+        /// Index before which to stop.
+        end: Option<i64>,
+        /// Distance, not 0.
+        step: Option<i64>,
+    },
+}
+
+/// Extents as Futhark writes them: `[2][3]`.
+pub(crate) fn shape_text(shape: &[i64]) -> String {
+    let mut text = String::new();
+    for extent in shape {
+        let _ = write!(text, "[{extent}]");
+    }
+    text
+}
+
+/// The view of what lies at these indices of the first dimensions.
+#[inline]
+pub(crate) fn index(view: &Lmad, index: &[i64]) -> Result<Lmad, String> {
+    let mut offset = view.offset;
+    for (dim, &i) in view.dims.iter().zip(index) {
+        if i < 0 || i >= dim.size {
+            return Err(index_message(view, index));
+        }
+        offset += i * dim.stride;
+    }
+    Ok(Lmad { offset, dims: view.dims[index.len().min(view.rank())..].into() })
+}
+
+/// The place of the element at an index that names every dimension.
+#[inline]
+pub(crate) fn place(view: &Lmad, index: &[i64]) -> Result<i64, String> {
+    let mut place = view.offset;
+    for (dim, &i) in view.dims.iter().zip(index) {
+        if i < 0 || i >= dim.size {
+            return Err(index_message(view, index));
+        }
+        place += i * dim.stride;
+    }
+    Ok(place)
+}
+
+#[cold]
+pub(crate) fn index_message(view: &Lmad, index: &[i64]) -> String {
+    let dims: Vec<SliceIndex> = index.iter().map(|&i| SliceIndex::At(i)).collect();
+    message(view, &dims)
+}
+
+/// The view that a slice means; dimensions that it does not name stay whole.
+pub(crate) fn slice(view: &Lmad, dims: &[SliceIndex]) -> Result<Lmad, String> {
+    let mut offset = view.offset;
+    let mut kept = galopvm_lmad::Dims::new();
+    for (dim, index) in view.dims.iter().zip(dims) {
+        match *index {
+            SliceIndex::At(i) if 0 <= i && i < dim.size => offset += i * dim.stride,
+            SliceIndex::At(_) => return Err(message(view, dims)),
+            SliceIndex::Range { start, end, step } => {
+                let Some((start, count, step)) = range(dim.size, start, end, step) else {
+                    return Err(message(view, dims));
+                };
+                // With no indices the start is not a place; with one the step is not used.
+                if count > 0 {
+                    offset += start * dim.stride;
+                }
+                let stride = if count > 1 { dim.stride * step } else { dim.stride };
+                kept.push(galopvm_lmad::Dim::new(count, stride));
+            }
+        }
+    }
+    kept.extend_from_slice(&view.dims[dims.len().min(view.rank())..]);
+    Ok(Lmad { offset, dims: kept })
+}
+
+/// First index, number of indices and distance of a range in a dimension of `size`; nothing if it is not valid.
+fn range(size: i64, start: Option<i64>, end: Option<i64>, step: Option<i64>) -> Option<(i64, i64, i64)> {
+    let step = step.unwrap_or(1);
+    let backwards = step < 0;
+    let start = start.unwrap_or(if backwards { size - 1 } else { 0 });
+    let end = end.unwrap_or(if backwards { -1 } else { size });
+    if step == 0 {
+        return None;
+    }
+    // In 128 bits nothing overflows.
+    let (wide_start, wide_end, wide_step) = (i128::from(start), i128::from(end), i128::from(step));
+    let count = (wide_end - wide_start + wide_step - wide_step.signum()) / wide_step;
+    if count == 0 {
+        return Some((0, 0, step));
+    }
+    let last = wide_start + (count - 1) * wide_step;
+    let inside = |i: i128| 0 <= i && i < i128::from(size);
+    let directed = if backwards { -1 <= wide_end && wide_end <= wide_start } else { wide_start <= wide_end };
+    (count > 0 && directed && inside(wide_start) && inside(last)).then_some((start, count as i64, step))
+}
+
+#[cold]
+fn message(view: &Lmad, dims: &[SliceIndex]) -> String {
+    let number = |part: Option<i64>| part.map_or(String::new(), |n| n.to_string());
+    let one = |index: &SliceIndex| match *index {
+        SliceIndex::At(i) => i.to_string(),
+        SliceIndex::Range { start, end, step: Some(step) } => {
+            format!("{}:{}:{step}", number(start), number(end))
+        }
+        SliceIndex::Range { start: None, end: None, step: None } => "0:".to_string(),
+        SliceIndex::Range { start, end, step: None } => format!("{}:{}", number(start), number(end)),
+    };
+    let parts: Vec<String> = dims.iter().map(one).collect();
+    let shape: Vec<i64> = view.dims.iter().take(dims.len()).map(|d| d.size).collect();
+    format!("Index [{}] out of bounds for array of shape {}.", parts.join(", "), shape_text(&shape))
+}

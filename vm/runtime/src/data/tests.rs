@@ -1,0 +1,145 @@
+use super::*;
+use crate::memory::{MappedFile, Memory};
+use crate::value::Value;
+use galopvm_base::{ElemType, Scalar};
+use galopvm_bytecode::ValueType;
+use std::sync::Arc;
+
+/// The values of a text, printed, one per line; or the error.
+fn read(text: &str) -> String {
+    match read_values(&Memory::default(), text.as_bytes()) {
+        Ok(values) => values.iter().map(value_text).collect::<Vec<_>>().join("\n"),
+        Err(error) => format!("error {error}"),
+    }
+}
+
+#[test]
+fn text_is_read_and_printed_as_futhark_does() {
+    for (text, printed) in [
+        ("1 -2i8 0xffu8 0b101 1_000i64 +7", "1i32\n-2i8\n255u8\n5i32\n1000i64\n7i32"),
+        ("300u8 -1u16 99999999999i32", "44u8\n65535u16\n1215752191i32"),
+        (
+            "1.0 -2.5f32 1e3 1e-5f32 3f32 .5 2.",
+            "1f64\n-2.5f32\n1000f64\n9.99999975e-06f32\n3f32\n0.5f64\n2f64",
+        ),
+        ("0.1 0.1f32 1.5f16 0x1.8p1f32", "0.10000000000000001f64\n0.100000001f32\n1.5f16\n3f32"),
+        (
+            "f32.nan -f64.inf f16.inf -0.0 1e16 1e17",
+            "f32.nan\n-f64.inf\nf16.inf\n-0f64\n10000000000000000f64\n1e+17f64",
+        ),
+        (
+            "123456789012f32 1e9f32 123456789f32 0.0001 0.00001",
+            "1.23456791e+11f32\n1e+09f32\n123456792f32\n0.0001f64\n1.0000000000000001e-05f64",
+        ),
+        ("true false", "true\nfalse"),
+        ("[[1,2],[3,4]] -- a comment [\n[ 1i64 , 2 ,]", "[[1i32, 2i32], [3i32, 4i32]]\n[1i64, 2i64]"),
+        ("empty([0][2]i32) empty( [3] [0] f32 )", "empty([0][2]i32)\nempty([3][0]f32)"),
+        ("\"a\\n\\\"\\228\" ()", "[97u8, 10u8, 34u8, 195u8, 164u8]"),
+        ("[1.5, 2] [1.0f32, 2.5]", "[1.5f64, 2f64]\n[1f32, 2.5f32]"),
+        ("[true,false]", "[true, false]"),
+    ] {
+        assert_eq!(read(text), printed, "{text}");
+    }
+}
+
+#[test]
+fn errors_have_places() {
+    for (text, error) in [
+        ("[1, 2", "error 1:6: the input ends where `,` or `]` is expected"),
+        ("1\n  [[1],\n [2, 3]]", "error 3:7: this row has 2 elements, the rows before it have 1"),
+        ("[1 2]", "error 1:4: `,` or `]` is expected here"),
+        ("[1, 2.5]", "error 1:5: `2.5` is not an integer, but a value of type i32 is expected"),
+        ("[1i8, 2i16]", "error 1:7: this i16 is in an array of i8"),
+        ("[]", "error 1:1: the type of this array is not known: write it as `empty([0]i32)`"),
+        ("[[1], 2]", "error 1:7: `[` is expected here"),
+        ("ä hello", "error 1:1: a value is expected here"),
+        ("\"ä\" hello", "error 1:5: `hello` is not a value"),
+        ("empty([1]i32)", "error 1:1: an array without a zero extent is not empty"),
+        ("\"abc", "error 1:1: this string has no end"),
+        ("1i33 ", "error 1:1: `1i33` is not a value"),
+        ("b\u{2}", "error 1:1: the binary value that starts here is cut off"),
+        ("b\u{3}  ", "error 1:1: binary values of version 3 are not known, only version 2"),
+    ] {
+        assert_eq!(read(text), error, "{text}");
+    }
+}
+
+#[test]
+fn expected_types_direct_reading() {
+    let memory = Memory::default();
+    let one = |text: &str, ty: ValueType| match Reader::new(&memory, text.as_bytes()).value(Some(ty)) {
+        Ok(Some(value)) => value_text(&value),
+        Ok(None) => "nothing".to_string(),
+        Err(error) => format!("error {error}"),
+    };
+    assert_eq!(one("5", ValueType::scalar(ElemType::I64)), "5i64");
+    assert_eq!(one("5", ValueType::scalar(ElemType::F32)), "5f32");
+    assert_eq!(
+        one("5i32", ValueType::scalar(ElemType::I64)),
+        "error 1:1: expected a value of type i64, found one of type i32"
+    );
+    assert_eq!(one("[1, 2]", ValueType::array(ElemType::U8, 1)), "[1u8, 2u8]");
+    assert_eq!(one("[[],[]]", ValueType::array(ElemType::F64, 2)), "empty([2][0]f64)");
+    assert_eq!(
+        one("[]", ValueType::array(ElemType::F64, 2)),
+        "error 1:1: expected a value of type [][]f64, found one of type []f64"
+    );
+    assert_eq!(
+        one("1.5", ValueType::scalar(ElemType::I32)),
+        "error 1:1: `1.5` is not an integer, but a value of type i32 is expected"
+    );
+    assert_eq!(one("1", ValueType::scalar(ElemType::Bool)), "error 1:1: `1` is not a bool");
+    assert_eq!(one(" ", ValueType::scalar(ElemType::I32)), "nothing");
+}
+
+#[test]
+fn binary_and_text_mix_and_round_trip() {
+    let memory = Memory::default();
+    let texts = "[[1i32, 2i32], [3i32, 4i32]] 7u8 [true, false] -1.5f16 empty([0][2]f64) [0.1f64]";
+    let values = read_values(&memory, texts.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    for (k, value) in values.iter().enumerate() {
+        bytes.extend_from_slice(b" \n");
+        if k % 2 == 0 {
+            write_binary(&mut bytes, value).unwrap();
+        } else {
+            write_text(&mut bytes, value).unwrap();
+        }
+    }
+    assert_eq!(read_values(&memory, &bytes).unwrap(), values);
+    let mut scalar = Vec::new();
+    write_binary(&mut scalar, &Value::Scalar(Scalar::i64(-2))).unwrap();
+    assert_eq!(scalar, b"b\x02\0 i64\xfe\xff\xff\xff\xff\xff\xff\xff");
+}
+
+#[test]
+fn large_binary_arrays_stay_in_their_file() {
+    let memory = Memory::default();
+    let numbers: Vec<f32> = (0..100_000).map(|i| i as f32).collect();
+    let array = crate::Array::from_slice(&memory, &numbers, &[100, 1000]).unwrap();
+    let transposed = array.with_view(array.lmad().transpose());
+    let path = std::env::temp_dir().join(format!("galopvm-data-{}", std::process::id()));
+    let mut bytes = Vec::new();
+    write_binary(&mut bytes, &Value::Array(transposed.clone())).unwrap();
+    std::fs::write(&path, &bytes).unwrap();
+    let file = Arc::new(MappedFile::open(&path).unwrap());
+    let fresh = Memory::default();
+    let value = Reader::of_file(&fresh, &file).value(None).unwrap().unwrap();
+    assert_eq!(value, Value::Array(transposed));
+    assert_eq!(fresh.stats().allocated_bytes, 0);
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn every_scalar_reads_back() {
+    let mut state = 1u64;
+    for round in 0..20_000 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let ty = ElemType::ALL[round % ElemType::ALL.len()];
+        let scalar = Scalar::new(ty, state >> (round % 3 * 20));
+        let is_nan = ty.is_float() && scalar.as_f64().is_nan();
+        let text = value_text(&Value::Scalar(scalar));
+        let back = read_values(&Memory::default(), text.as_bytes()).unwrap();
+        assert!(is_nan || back == [Value::Scalar(scalar)], "{text}");
+    }
+}

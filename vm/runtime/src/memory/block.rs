@@ -1,0 +1,174 @@
+//! A counted block of bytes.
+//!
+//! Blocks start at a multiple of 64 bytes (blocks made of foreign memory start where that starts). A block is written
+//! only through [`Block::bytes_mut`], which refuses while anybody else holds it.
+#![allow(unsafe_code)]
+
+use super::pool::{OutOfMemory, Pool};
+use memmap2::MmapMut;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One cache line: the unit of small storage, so that it is aligned without further care.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Line([u8; LINE]);
+
+const LINE: usize = 64;
+
+/// Storage of at least this size is mapped, so that it goes back to the system whole and can have huge pages.
+const MAP_FROM: usize = 1 << 20;
+
+/// Storage of at least this size asks for huge pages.
+const HUGE_FROM: usize = 4 << 20;
+
+/// Bytes that can be used again for another block of the same size class.
+pub(super) enum Storage {
+    Lines(Vec<Line>),
+    Map(MmapMut),
+}
+
+impl Storage {
+    /// Takes `size` bytes from the system; all are zero.
+    pub(super) fn take(size: usize) -> Option<Storage> {
+        if size >= MAP_FROM {
+            let map = MmapMut::map_anon(size).ok()?;
+            #[cfg(target_os = "linux")]
+            if size >= HUGE_FROM {
+                // Only advice: without huge pages the block works as well.
+                let _ = map.advise(memmap2::Advice::HugePage);
+            }
+            return Some(Storage::Map(map));
+        }
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(size.div_ceil(LINE)).ok()?;
+        lines.resize(size.div_ceil(LINE), Line([0; LINE]));
+        Some(Storage::Lines(lines))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            // SAFETY: the lines are `LINE` initialised bytes each without padding, one after the other, and the
+            // result borrows from the vector.
+            Storage::Lines(lines) => unsafe {
+                std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * LINE)
+            },
+            Storage::Map(map) => map,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            // SAFETY: as in `bytes`; any byte pattern is a valid line, and the result borrows the vector mutably.
+            Storage::Lines(lines) => unsafe {
+                std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * LINE)
+            },
+            Storage::Map(map) => map,
+        }
+    }
+}
+
+/// Memory that somebody else owns; it is only read.
+pub(super) type Foreign = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+enum Source {
+    Own { storage: Option<Storage>, pool: Arc<Pool> },
+    Foreign { owner: Foreign, range: Range<usize> },
+}
+
+struct Inner {
+    source: Source,
+    bytes: usize,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Source::Own { storage, pool } = &mut self.source {
+            pool.give_back(self.bytes, storage.take());
+        }
+    }
+}
+
+/// A counted block of bytes; cloning counts, it does not copy.
+#[derive(Clone)]
+pub struct Block(Arc<Inner>);
+
+impl Block {
+    pub(super) fn own(pool: Arc<Pool>, storage: Option<Storage>, bytes: usize) -> Block {
+        Block(Arc::new(Inner { source: Source::Own { storage, pool }, bytes }))
+    }
+
+    /// Part of memory that somebody else owns, without copying; it is never written. Nothing if the range is not
+    /// inside.
+    pub fn foreign(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Option<Block> {
+        let bytes = (*owner).as_ref().get(range.clone())?.len();
+        Some(Block(Arc::new(Inner { source: Source::Foreign { owner, range }, bytes })))
+    }
+
+    /// The bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        match &self.0.source {
+            Source::Own { storage: Some(storage), .. } => &storage.bytes()[..self.0.bytes],
+            Source::Own { storage: None, .. } => &[],
+            // An owner whose memory shrinks gives an empty block, and every access is checked against that.
+            Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or(&[]),
+        }
+    }
+
+    /// The bytes for writing, if nobody else holds the block.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let inner = Arc::get_mut(&mut self.0)?;
+        match &mut inner.source {
+            Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..inner.bytes]),
+            Source::Own { storage: None, .. } => Some(&mut []),
+            Source::Foreign { .. } => None,
+        }
+    }
+
+    /// Whether this is the only holder of a block that may be written.
+    pub fn is_unique(&self) -> bool {
+        Arc::strong_count(&self.0) == 1 && matches!(self.0.source, Source::Own { .. })
+    }
+
+    /// How many hold the block.
+    pub fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Whether the block has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.0.bytes == 0
+    }
+
+    /// Whether both are the same block.
+    pub fn same(&self, other: &Block) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A number that no other living block has.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Block({} bytes, {} holders)", self.len(), self.references())
+    }
+}
+
+impl super::Memory {
+    /// A block of this size with unspecified contents.
+    pub fn block(&self, bytes: usize) -> Result<Block, OutOfMemory> {
+        let storage = self.pool().take(bytes)?;
+        Ok(Block::own(self.pool().clone(), storage, bytes))
+    }
+}

@@ -1,0 +1,16 @@
+//! Blocks of bytes, where they come from and where they go when nobody holds them any more.
+//!
+//! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `mapped.rs`: files as blocks.
+//!
+//! Invariants: elements in blocks are little-endian; a fresh block has unspecified but initialised contents; running
+//! out of memory is a value ([`OutOfMemory`]), never an abort.
+
+mod block;
+mod mapped;
+mod pool;
+
+pub use block::Block;
+pub use mapped::MappedFile;
+pub use pool::{Memory, MemoryStats, OutOfMemory};
+
+pub(crate) use pool::CopyKind;
