@@ -71,12 +71,16 @@ impl VerifiedPlan {
     /// Checks a plan; the error says what is wrong with it.
     pub fn new(plan: Plan, region: &Region) -> Result<VerifiedPlan, String> {
         let axes = region.parallel_axes();
+        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone());
         let (mut threads, mut lanes) = (0, 0);
         for line in &plan.lines {
             match &line.decision {
                 Decision::Threads(v) | Decision::Lane(v) => {
                     if !axes.contains(v) {
-                        return Err(format!("{v} is not a parallel or reduction axis of the region"));
+                        return Err(format!(
+                            "`{}` is not a parallel or reduction axis of the region",
+                            name(*v)
+                        ));
                     }
                     let count =
                         if matches!(line.decision, Decision::Lane(_)) { &mut lanes } else { &mut threads };
@@ -93,7 +97,7 @@ impl VerifiedPlan {
                 Decision::Fresh(v) => {
                     let results = &region.body.results;
                     if !results.contains(&crate::ir::Exp::Var(*v)) {
-                        return Err(format!("{v} is not a result of the region"));
+                        return Err(format!("`{}` is not a result of the region", name(*v)));
                     }
                 }
             }

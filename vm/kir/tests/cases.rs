@@ -45,7 +45,7 @@ fn without_blanks(text: &str) -> String {
 
 #[test]
 fn every_environment_and_input_round_trips() {
-    let (mut envs, mut inputs) = (0, 0);
+    let (mut envs, mut inputs, mut transforms) = (0, 0, 0);
     for (name, case) in cases() {
         let env = section(&case, "ENV").unwrap_or_default();
         let (params, observed) = parse_env(env).unwrap_or_else(|e| panic!("{name}: ENV:{e}\n{env}"));
@@ -53,6 +53,11 @@ fn every_environment_and_input_round_trips() {
         let (_, again) = parse_env(&printed).unwrap_or_else(|e| panic!("{name}: printed ENV:{e}\n{printed}"));
         assert_eq!(again, observed, "{name}: {printed}");
         envs += 1;
+        if let Some(text) = section(&case, "EXPECT transform gpu") {
+            let region = parse_region(text).unwrap_or_else(|e| panic!("{name}: transform:{e}\n{text}"));
+            assert_eq!(without_blanks(&print_statements(&region)), without_blanks(text), "{name}");
+            transforms += 1;
+        }
         let Some(input) = section(&case, "INPUT") else { continue };
         inputs += 1;
         let mut region =
@@ -68,4 +73,5 @@ fn every_environment_and_input_round_trips() {
     }
     assert_eq!(envs, 86);
     assert_eq!(inputs, 67);
+    assert_eq!(transforms, 3);
 }

@@ -65,17 +65,20 @@ impl Evaluation<'_> {
     /// The places of an index in an array of this shape that lies row-major. Traps if one of them is outside.
     pub(super) fn view(&self, shape: &[i64], index: &Index) -> Result<Lmad, RunError> {
         let whole = Lmad::row_major(shape);
-        let mut offset = 0;
+        let mut offset = 0i64;
         let mut dims = Vec::new();
         let used = match index {
             Index::Dims(entries) => {
                 for (entry, dim) in entries.iter().zip(&whole.dims) {
                     match entry {
-                        DimIndex::At(at) => offset += inside(self.int(at)?.into(), dim.size)? * dim.stride,
+                        DimIndex::At(at) => {
+                            let at = inside(self.int(at)?.into(), dim.size)?;
+                            offset = offset.saturating_add(step(at, dim));
+                        }
                         DimIndex::Slice { start, count, step } => {
                             let start = self.int(start)?;
                             let slice = [(not_negative(self.int(count)?)?, self.int(step)?)];
-                            offset += slice_of(dim, start, &slice, &mut dims)?;
+                            offset = offset.saturating_add(slice_of(dim, start, &slice, &mut dims)?);
                         }
                     }
                 }
@@ -88,7 +91,7 @@ impl Evaluation<'_> {
                 for (extent, stride) in entries {
                     slice.push((not_negative(self.int(extent)?)?, self.int(stride)?));
                 }
-                offset += slice_of(dim, start, &slice, &mut dims)?;
+                offset = offset.saturating_add(slice_of(dim, start, &slice, &mut dims)?);
                 1
             }
         };
@@ -110,10 +113,16 @@ fn slice_of(dim: &Dim, start: i64, slice: &[(i64, i64)], dims: &mut Vec<Dim>) ->
     }
     for (extent, stride) in slice {
         // Strides that nothing is reached with may be of any size.
-        let stride = if *extent <= 1 || empty { 0 } else { stride * dim.stride };
+        let stride = if *extent <= 1 || empty { 0 } else { step(*stride, dim) };
         dims.push(Dim::new(*extent, stride));
     }
-    Ok(if empty { 0 } else { start * dim.stride })
+    Ok(if empty { 0 } else { step(start, dim) })
+}
+
+/// The distance of `count` indices. Exact in arrays with elements; in empty ones, whose strides may be of any
+/// size, nothing is ever reached.
+fn step(count: i64, dim: &Dim) -> i64 {
+    count.saturating_mul(dim.stride)
 }
 
 /// An index that lies inside an extent.

@@ -373,11 +373,11 @@ impl Printer<'_> {
         }
     }
 
-    /// An operand after a sign; `- -x` must not become a comment.
+    /// An operand after a sign; `--` would start a comment.
     fn right_operand(&mut self, exp: &Exp, least: u8, style: Style) {
         let start = self.out.len();
         self.exp(exp, least, style);
-        if self.out[start..].starts_with('-') {
+        if self.out[start..].starts_with('-') && self.out[..start].ends_with('-') {
             self.out.insert(start, '(');
             self.out.push(')');
         }

@@ -7,10 +7,10 @@ use super::prepare::{PreparedFunction, Slot};
 use crate::array::Array;
 use crate::value::Value;
 use galopvm_base::{Bits, ElemType, Scalar};
-use galopvm_bytecode::{FuncId, Operand, RegId, ValueType};
+use galopvm_bytecode::{Operand, RegId, ValueType};
 use smallvec::SmallVec;
 
-/// Registers of a call. `function` says how they are laid out.
+/// Values of registers.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
     scalars: Vec<Bits>,
@@ -26,7 +26,6 @@ pub(crate) struct Moved {
 
 /// A frame together with its layout.
 pub(crate) struct Registers<'a> {
-    pub(crate) id: FuncId,
     pub(crate) code: &'a galopvm_bytecode::Function,
     pub(crate) prepared: &'a PreparedFunction,
     pub(crate) frame: Frame,

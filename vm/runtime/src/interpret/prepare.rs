@@ -49,7 +49,7 @@ pub(crate) struct PreparedBlock {
 }
 
 /// The guess for a trip count that is not a constant.
-const UNKNOWN_TRIPS: u64 = 16;
+pub(super) const UNKNOWN_TRIPS: u64 = 16;
 
 impl Prepared {
     pub(crate) fn new(module: &Module) -> Prepared {

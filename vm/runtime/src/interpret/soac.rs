@@ -4,7 +4,7 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::{Interpreter, Outcome, Registers};
+use super::{Interpreter, Outcome, Registers, shape};
 use crate::array::{Array, copy_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
@@ -22,14 +22,41 @@ struct Output {
     array: Option<Array>,
 }
 
+/// The fields that the operators share.
+struct Operator<'a> {
+    dsts: &'a [Def],
+    width: Operand,
+    neutral: &'a [Operand],
+    arrays: &'a [Operand],
+    body: BlockId,
+}
+
+impl Operator<'_> {
+    fn of(instr: &Instr) -> Option<Operator<'_>> {
+        Some(match instr {
+            Instr::Map { dsts, width, arrays, body } => {
+                Operator { dsts, width: *width, neutral: &[], arrays, body: *body }
+            }
+            Instr::Reduce { dsts, width, neutral, arrays, body }
+            | Instr::Scan { dsts, width, neutral, arrays, body } => {
+                Operator { dsts, width: *width, neutral, arrays, body: *body }
+            }
+            _ => return None,
+        })
+    }
+}
+
 impl<'a> Interpreter<'a> {
     pub(super) fn operator(
         &mut self,
         registers: &mut Registers<'a>,
-        _block: BlockId,
-        _index: usize,
+        block: BlockId,
+        index: usize,
         instr: &'a Instr,
     ) -> Outcome<()> {
+        if self.compiled(registers, block, index, instr)? {
+            return Ok(());
+        }
         match instr {
             Instr::Map { dsts, width, arrays, body } => self.map(registers, dsts, *width, arrays, *body),
             Instr::Reduce { dsts, width, neutral, arrays, body } => {
@@ -40,6 +67,40 @@ impl<'a> Interpreter<'a> {
             }
             _ => unreachable!("only parallel operators come here"),
         }
+    }
+
+    /// Executes an operator by compiled code; false if the interpreter has to.
+    fn compiled(
+        &mut self,
+        registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
+        instr: &'a Instr,
+    ) -> Outcome<bool> {
+        let (Some(site), Some(operator)) =
+            (registers.prepared.blocks[block].site(index), Operator::of(instr))
+        else {
+            return Ok(false);
+        };
+        let width = registers.int(operator.width);
+        if width < 0 {
+            return Ok(false);
+        }
+        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.body, width));
+        let Some(values) = self.tiers.run(site, registers, self.memory, width, work)? else {
+            return Ok(false);
+        };
+        // As the interpreter would have: an operation for each, and what is used up is given up.
+        self.pay(work)?;
+        for operand in operator.arrays.iter().chain(operator.neutral) {
+            if registers.is_array(operand.reg) {
+                registers.drop_last(*operand);
+            }
+        }
+        for (dst, value) in operator.dsts.iter().zip(values) {
+            registers.set_value(dst.0, value);
+        }
+        Ok(true)
     }
 
     fn map(

@@ -1,0 +1,96 @@
+//! Launches: what the one check refuses, and results that overwrite an argument's block.
+
+use galopvm_base::ElemType;
+use galopvm_kir::evaluate::{Value, load};
+use galopvm_kir::{
+    Argument, Backend, Buffer, Launch, Machine, Observed, Plan, Reference, ResultView, RunError, Unit,
+    VerifiedPlan, VerifiedRegion, verified_from_text,
+};
+use galopvm_lmad::{Dim, Lmad};
+
+fn region() -> VerifiedRegion {
+    let text = "region reversed (n : i64, A : [n]i16)\nlet r =\n  kernel i < n do\n    in A[n-1-i]\nin r\n";
+    verified_from_text(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn bytes(values: &[i16]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+/// `n`, the view of A in block 0, the view of the result in block 1.
+fn check(n: i64, a: &Lmad, result: &Lmad) -> Result<(), String> {
+    let mut out = [0; 8];
+    let launch = Launch {
+        buffers: vec![Buffer::Read(&[0; 8]), Buffer::Write(&mut out)],
+        arguments: vec![Argument::Scalar(n as u64), Argument::Array { buffer: 0, lmad: a.clone() }],
+        results: vec![ResultView { buffer: 1, lmad: result.clone() }],
+    };
+    launch.check(&region()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn views_must_fit_shapes_and_blocks() {
+    let whole = Lmad::row_major(&[4]);
+    assert_eq!(check(4, &whole, &whole), Ok(()));
+    assert_eq!(check(4, &Lmad::new(0, [Dim::new(4, 0)]), &Lmad::new(3, [Dim::new(4, -1)])), Ok(()));
+    // A negative size is an extent of 0.
+    let empty = Lmad::row_major(&[0]);
+    assert_eq!(check(-3, &empty, &empty), Ok(()));
+    for (n, a, result, message) in [
+        (3, &whole, &whole, "A has shape"),
+        (4, &Lmad::new(1, [Dim::new(4, 1)]), &whole, "A leaves its buffer"),
+        (4, &Lmad::new(2, [Dim::new(4, -1)]), &whole, "A leaves its buffer"),
+        (4, &whole, &Lmad::new(0, [Dim::new(4, 2)]), "result 0 leaves its buffer"),
+        (4, &whole, &Lmad::new(0, [Dim::new(4, 0)]), "result 0 stores two elements"),
+        (4, &whole, &Lmad::row_major(&[2, 2]), "result 0 has shape"),
+    ] {
+        let error = check(n, a, result).expect_err(message);
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn buffers_and_kinds_must_fit() {
+    let whole = || Lmad::row_major(&[4]);
+    let scalar = || Argument::Scalar(4);
+    let array = |buffer| Argument::Array { buffer, lmad: whole() };
+    let result = |buffer| vec![ResultView { buffer, lmad: whole() }];
+    for (arguments, results, message) in [
+        (vec![scalar()], result(1), "the number of arguments or results"),
+        (vec![scalar(), array(0)], vec![], "the number of arguments or results"),
+        (vec![scalar(), scalar()], result(1), "argument A has the wrong kind"),
+        (vec![array(0), array(0)], result(1), "argument n has the wrong kind"),
+        (vec![scalar(), array(7)], result(1), "A names a buffer that is not there"),
+        (vec![scalar(), array(0)], result(0), "result 0 lies in a buffer that is only read"),
+    ] {
+        let mut out = [0; 8];
+        let buffers = vec![Buffer::Read(&[0; 8]), Buffer::Write(&mut out)];
+        let mut launch = Launch { buffers, arguments, results };
+        let error = launch.check(&region()).expect_err(message).to_string();
+        assert!(error.contains(message), "{error}");
+        // The reference back end refuses it too, instead of running into it.
+        let refused = reference(&region()).run(&mut launch);
+        assert!(matches!(refused, Err(RunError::Failed(_))), "{refused:?}");
+    }
+}
+
+fn reference(region: &VerifiedRegion) -> std::sync::Arc<dyn galopvm_kir::Compiled> {
+    let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan fits every region");
+    let unit = Unit { region, plan: &plan, observed: &Observed::default(), machine: &Machine::default() };
+    Reference.compile(unit).expect("the reference takes everything")
+}
+
+#[test]
+fn a_result_may_overwrite_the_block_of_an_argument() {
+    let region = region();
+    let mut block = bytes(&[1, 2, 3, 4]);
+    let mut launch = Launch {
+        buffers: vec![Buffer::Write(&mut block)],
+        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: Lmad::row_major(&[4]) }],
+        results: vec![ResultView { buffer: 0, lmad: Lmad::row_major(&[4]) }],
+    };
+    assert_eq!(reference(&region).run(&mut launch), Ok(()));
+    assert_eq!(block, bytes(&[4, 3, 2, 1]));
+    let value = load(ElemType::I16, &block, &Lmad::new(3, [Dim::new(4, -1)]));
+    assert_eq!(value, Ok(Value::new(ElemType::I16, vec![4], vec![1, 2, 3, 4])));
+}
