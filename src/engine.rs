@@ -4,9 +4,10 @@ use crate::error::Error;
 use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
-use galopvm_gpu::Route;
-use galopvm_kir::{CpuMode, Machine};
-use galopvm_runtime::{Limits, Memory};
+use galopvm_gpu::{Route, Vulkan};
+use galopvm_jit::X86;
+use galopvm_kir::{Backend, CpuMode, Machine, Reference};
+use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -64,17 +65,19 @@ impl FromStr for BackendChoice {
 }
 
 /// The wishes an engine is made from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Config {
     backend: BackendChoice,
     cpu: Option<CpuMode>,
     threads: Option<usize>,
     route: Route,
     limits: Limits,
+    trace: Option<TraceSink>,
+    own: Option<Arc<dyn Backend>>,
 }
 
 /// Settings for a new engine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct EngineBuilder {
     config: Config,
 }
@@ -116,15 +119,35 @@ impl EngineBuilder {
         self
     }
 
+    /// Receives one event for everything that happens at parallel operators.
+    pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
+        self.config.trace = Some(sink);
+        self
+    }
+
+    /// A code generator of the host's own, asked for all that can be compiled, instead of the built-in ones.
+    pub fn own_backend(mut self, backend: Arc<dyn Backend>) -> EngineBuilder {
+        self.config.own = Some(backend);
+        self
+    }
+
     /// The engine. Nothing is looked for and no thread started before it is needed.
     pub fn build(self) -> Engine {
-        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new() }))
+        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new(), backends: OnceLock::new() }))
     }
 }
 
 struct Inner {
     config: Config,
     machine: OnceLock<Machine>,
+    backends: OnceLock<Backends>,
+}
+
+/// What was found when back ends were first needed.
+#[derive(Default)]
+struct Backends {
+    usable: Vec<Arc<dyn Backend>>,
+    notes: Vec<String>,
 }
 
 /// Configuration, machine and back ends, shared by all sessions. Cheap to clone; usable from any thread.
@@ -165,7 +188,63 @@ impl Engine {
 
     /// The machine that code is made for.
     pub fn machine(&self) -> &Machine {
-        self.0.machine.get_or_init(|| machine::detect(CpuMode::Scalar, self.0.config.threads))
+        let config = &self.0.config;
+        self.0.machine.get_or_init(|| {
+            let greatest = galopvm_jit::detect();
+            machine::detect(config.cpu.map_or(greatest, |wanted| wanted.min(greatest)), config.threads)
+        })
+    }
+
+    /// What was asked for and is not to be had, with the reasons: the interpreter does that work.
+    pub fn notes(&self) -> &[String] {
+        &self.backends().notes
+    }
+
+    fn backends(&self) -> &Backends {
+        self.0.backends.get_or_init(|| self.find_backends())
+    }
+
+    fn find_backends(&self) -> Backends {
+        let config = &self.0.config;
+        let mut found = Backends::default();
+        if let Some(own) = &config.own {
+            found.usable.push(own.clone());
+            return found;
+        }
+        match config.backend {
+            BackendChoice::Interp => {}
+            BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
+            BackendChoice::Auto if galopvm_jit::is_available() => found.usable.push(Arc::new(X86)),
+            BackendChoice::Auto => {}
+            BackendChoice::X86 if galopvm_jit::is_available() => found.usable.push(Arc::new(X86)),
+            BackendChoice::X86 => found.notes.push("x86: this processor is not x86-64".into()),
+            BackendChoice::Vulkan => match Vulkan::new(config.route) {
+                Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
+                Err(error) => found.notes.push(format!("vulkan: {error}")),
+            },
+        }
+        if config.backend == BackendChoice::Vulkan && !config.route.is_built_in() {
+            found.notes.push(format!("route {}: this build has no shaderc", config.route));
+        }
+        if let Some(wanted) = config.cpu.filter(|wanted| *wanted > self.machine().cpu) {
+            found.notes.push(format!("cpu {wanted}: this processor offers {}", self.machine().cpu));
+        }
+        found
+    }
+
+    /// How sessions are to use the back ends.
+    pub(crate) fn tiering(&self) -> Tiering {
+        let config = &self.0.config;
+        let backends = self.backends().usable.clone();
+        if backends.is_empty() {
+            return Tiering::interpreter();
+        }
+        let always = config.own.is_some() || config.backend != BackendChoice::Auto;
+        Tiering { backends, machine: self.machine().clone(), always, ..Tiering::interpreter() }
+    }
+
+    pub(crate) fn trace(&self) -> Option<TraceSink> {
+        self.0.config.trace.clone()
     }
 
     /// A session in which the entry points of a program can be called.
@@ -187,6 +266,13 @@ impl Engine {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Engine").field(&self.0.config).finish()
+        let config = &self.0.config;
+        f.debug_struct("Engine")
+            .field("backend", &config.backend)
+            .field("cpu", &config.cpu)
+            .field("threads", &config.threads)
+            .field("route", &config.route)
+            .field("limits", &config.limits)
+            .finish_non_exhaustive()
     }
 }

@@ -50,5 +50,8 @@ pub use session::Session;
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
 pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
 pub use galopvm_gpu::Route;
-pub use galopvm_kir::{CpuMode, Machine};
-pub use galopvm_runtime::{Array, Element, ErrorKind, Limits, Memory, MemoryStats, RuntimeError, Value, data};
+pub use galopvm_kir::{Backend, CpuMode, Machine};
+pub use galopvm_runtime::{
+    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink, Value,
+    data,
+};

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::program::Program;
 use galopvm_bytecode::{Entry, ValueType};
-use galopvm_runtime::{Array, Element, Memory, MemoryStats, Options, Value};
+use galopvm_runtime::{Array, Element, Memory, MemoryStats, Options, SiteReport, Value};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +16,12 @@ pub struct Session {
 
 impl Session {
     pub(crate) fn new(engine: &Engine, program: &Program, memory: Memory) -> Session {
-        let options = Options { limits: engine.limits().clone(), memory: Some(memory) };
+        let options = Options {
+            limits: engine.limits().clone(),
+            memory: Some(memory),
+            tiering: engine.tiering(),
+            trace: engine.trace(),
+        };
         Session { inner: galopvm_runtime::Session::new(program.module().clone(), options) }
     }
 
@@ -55,6 +60,11 @@ impl Session {
     /// Figures of the memory.
     pub fn memory_stats(&self) -> MemoryStats {
         self.inner.memory().stats()
+    }
+
+    /// What is known of each parallel operator, in the order of the code: figures, kernels, plans, compiled code.
+    pub fn sites(&self) -> Vec<SiteReport> {
+        self.inner.sites()
     }
 
     /// A flag that, once set from any thread, ends the running call with an error. It stays set until it is
