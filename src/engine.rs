@@ -5,7 +5,7 @@ use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
 use galopvm_gpu::{Route, Vulkan};
-use galopvm_jit::X86;
+use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
 use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
 use std::fmt;
@@ -133,7 +133,7 @@ impl EngineBuilder {
 
     /// The engine. Nothing is looked for and no thread started before it is needed.
     pub fn build(self) -> Engine {
-        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new(), backends: OnceLock::new() }))
+        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new(), backends: OnceLock::new(), pool: OnceLock::new() }))
     }
 }
 
@@ -141,6 +141,7 @@ struct Inner {
     config: Config,
     machine: OnceLock<Machine>,
     backends: OnceLock<Backends>,
+    pool: OnceLock<Option<rayon::ThreadPool>>,
 }
 
 /// What was found when back ends were first needed.
@@ -190,7 +191,7 @@ impl Engine {
     pub fn machine(&self) -> &Machine {
         let config = &self.0.config;
         self.0.machine.get_or_init(|| {
-            let greatest = galopvm_jit::detect();
+            let greatest = X86Backend::greatest_mode();
             machine::detect(config.cpu.map_or(greatest, |wanted| wanted.min(greatest)), config.threads)
         })
     }
@@ -214,10 +215,10 @@ impl Engine {
         match config.backend {
             BackendChoice::Interp => {}
             BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
-            BackendChoice::Auto if galopvm_jit::is_available() => found.usable.push(Arc::new(X86)),
+            BackendChoice::Auto if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
             BackendChoice::Auto => {}
-            BackendChoice::X86 if galopvm_jit::is_available() => found.usable.push(Arc::new(X86)),
-            BackendChoice::X86 => found.notes.push("x86: this processor is not x86-64".into()),
+            BackendChoice::X86 if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
+            BackendChoice::X86 => found.notes.push("x86: this is not a Unix system on an x86-64 processor".into()),
             BackendChoice::Vulkan => match Vulkan::new(config.route) {
                 Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
                 Err(error) => found.notes.push(format!("vulkan: {error}")),
@@ -241,6 +242,19 @@ impl Engine {
         }
         let always = config.own.is_some() || config.backend != BackendChoice::Auto;
         Tiering { backends, machine: self.machine().clone(), always, ..Tiering::interpreter() }
+    }
+
+    /// Does `work` where parallel loops use as many threads as was asked for.
+    pub(crate) fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        // One thread never divides its work, and without a wish the process's pool has the right size.
+        let wanted = self.0.config.threads.filter(|n| *n > 1);
+        let pool = self.0.pool.get_or_init(|| {
+            wanted.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().ok())
+        });
+        match pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 /// A program with memory, limits and what was compiled of it. It can be sent to another thread.
 pub struct Session {
     inner: galopvm_runtime::Session,
+    engine: Engine,
 }
 
 impl Session {
@@ -22,18 +23,19 @@ impl Session {
             tiering: engine.tiering(),
             trace: engine.trace(),
         };
-        Session { inner: galopvm_runtime::Session::new(program.module().clone(), options) }
+        Session { inner: galopvm_runtime::Session::new(program.module().clone(), options), engine: engine.clone() }
     }
 
     /// Calls an entry point with values of Rust types.
     pub fn call<R: Results>(&mut self, entry: &str, arguments: impl Arguments) -> Result<R, Error> {
         let arguments = arguments.into_values(self.inner.memory())?;
-        R::from_values(self.inner.call(entry, arguments)?)
+        R::from_values(self.call_values(entry, arguments)?)
     }
 
     /// Calls an entry point with values of the machine.
     pub fn call_values(&mut self, entry: &str, arguments: Vec<Value>) -> Result<Vec<Value>, Error> {
-        Ok(self.inner.call(entry, arguments)?)
+        let Session { inner, engine } = self;
+        Ok(engine.with_threads(|| inner.call(entry, arguments))?)
     }
 
     /// The entry point of this name, or the error that says which there are.
