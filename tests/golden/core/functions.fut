@@ -8,5 +8,5 @@ entry main (xs: []i64) = (small xs, apply (+ 1) xs[0], table[xs[0]])
 entry twice (xs: []i64) =
   let (a, b, n) = large true xs
   let (c, d, m) = large false (map (+ 1) xs)
-  let local k = k + n
-  in (a && c, local b + local d, large (1i32, 2.0f32) xs, m)
+  let near k = k + n
+  in (a && c, near b + near d, large (1i32, 2.0f32) xs, m)
