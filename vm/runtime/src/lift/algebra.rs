@@ -18,6 +18,13 @@ pub(super) fn is_true(exp: &Exp) -> bool {
     *exp == Exp::Const(Scalar::bool(true))
 }
 
+/// The number of parts of an expression.
+pub(super) fn size(exp: &Exp) -> usize {
+    let mut parts = 0;
+    exp.visit(&mut |_| parts += 1);
+    parts
+}
+
 /// True for constants and names, which can be repeated for nothing.
 pub(super) fn is_atom(exp: &Exp) -> bool {
     matches!(exp, Exp::Const(_) | Exp::Var(_))

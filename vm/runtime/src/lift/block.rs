@@ -68,12 +68,20 @@ impl Lifter<'_> {
         operands.iter().map(|o| self.array(frame, *o)).collect()
     }
 
+    /// Counts a step into a block, a call, or an operator that feeds another; `nesting` is to be counted down after it.
+    pub fn descend(&mut self) -> Lift<()> {
+        self.nesting += 1;
+        match self.nesting > DEEPEST {
+            true => {
+                refuse(format!("blocks, calls or operators that nest more than {DEEPEST} deep (recursion?)"))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Lifts a block into the open body and gives its results.
     pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
-        self.nesting += 1;
-        if self.nesting > DEEPEST {
-            return refuse(format!("blocks or calls that nest more than {DEEPEST} deep (recursion?)"));
-        }
+        self.descend()?;
         let module = self.module;
         let code = &module.functions[frame.function].blocks[block];
         for (param, arg) in code.params.iter().zip(args) {
@@ -154,6 +162,7 @@ impl Lifter<'_> {
                 let array = self.array(frame, *array)?;
                 dimension(&array.shape, *dim)?;
                 let view = array.reverse(*dim as usize).ok_or_else(unreadable_view)?;
+                let view = self.with_short_starts(view);
                 self.define(frame, dst.0, Value::Array(view));
             }
             Instr::Reshape { dst, array, shape } => {
@@ -479,6 +488,7 @@ impl Lifter<'_> {
                 }
             }
         }
+        let view = self.with_short_starts(view);
         self.reach(view)
     }
 

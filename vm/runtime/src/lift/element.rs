@@ -1,6 +1,6 @@
 //! Getting at elements: from an array as a formula to the expression of one element.
 
-use super::algebra::{self, add, constant, mul};
+use super::algebra::{self, add, constant, mul, size};
 use super::build::{Lift, Lifter};
 use super::refuse;
 use super::value::{Array, Delayed, Place, Source, Value};
@@ -8,6 +8,8 @@ use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::Exp;
 use std::rc::Rc;
 
+/// Largest expression that a view starts from.
+const LONGEST_START: usize = 9;
 /// Literals of at most this many rows are indexed by comparing.
 const FEW_ROWS: usize = 8;
 
@@ -60,11 +62,25 @@ impl Lifter<'_> {
             match inner {
                 Value::Scalar(exp) => return Ok(Value::Scalar(exp)),
                 Value::Array(row) => match row.seen_through(&array.places[1..], &array.shape) {
-                    Some(view) => array = Array { proven: view.proven && array.proven, ..view },
+                    Some(view) => {
+                        let proven = view.proven && array.proven;
+                        array = self.with_short_starts(Array { proven, ..view });
+                    }
                     None => return refuse("a view whose strides are too large"),
                 },
             }
         }
+    }
+
+    /// The view with names for what views of views have added up to.
+    pub fn with_short_starts(&mut self, mut view: Array) -> Array {
+        for place in &mut view.places {
+            let (Place::Along { start: at, .. } | Place::At(at)) = place;
+            if size(at) > LONGEST_START {
+                *at = self.bind(ElemType::I64, at.clone());
+            }
+        }
+        view
     }
 
     /// Rows of arrays at an index that is inside all of them.
@@ -77,8 +93,10 @@ impl Lifter<'_> {
         if let Some(values) = self.computed(map, index) {
             return Ok(values.clone());
         }
+        self.descend()?;
         let rows = self.rows(&map.arrays, index)?;
         let values = self.lift_block(map.frame, map.body, rows)?;
+        self.nesting -= 1;
         self.remember(map.clone(), index.clone(), values.clone());
         Ok(values)
     }
