@@ -109,7 +109,7 @@ impl Lifter<'_> {
         Ok(self.close(results))
     }
 
-    fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+    pub fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
         match instr {
             Instr::Const { dst, value } => self.define(frame, dst.0, Value::Scalar(Exp::Const(*value))),
             Instr::Op1 { dst, op, ty, a } => self.lift_op(frame, *dst, *op, *ty, &[*a])?,

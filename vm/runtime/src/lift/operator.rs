@@ -10,7 +10,7 @@ use super::uses::Origin;
 use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Def, Operand, RegId};
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 use galopvm_kir::{Axis, Combine, Exp, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
@@ -221,8 +221,7 @@ impl Lifter<'_> {
     }
 
     /// The operator block of a reduction or scan, with its neutral elements.
-    fn combine(&mut self, frame: Frame, neutral: &[Operand], body: BlockId) -> Lift<Combine> {
-        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
+    fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
         let params = self.function(frame).blocks[body].params.clone();
         self.open();
         let mut vars = Vec::new();
@@ -250,14 +249,79 @@ impl Lifter<'_> {
         body: BlockId,
     ) -> Lift<()> {
         let (width, arrays) = self.operands(frame, width, arrays)?;
+        let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
+        let results = self.reduction(frame, &width, neutral, arrays, body, &elems)?;
+        for (dst, value) in dsts.iter().zip(results) {
+            self.define(frame, dst.0, value);
+        }
+        Ok(())
+    }
+
+    /// The combination of rows. Rows that are arrays are combined element by element, if that is what the operator
+    /// does: a reduction of maps is a kernel of reductions.
+    fn reduction(
+        &mut self,
+        frame: Frame,
+        width: &Exp,
+        neutral: Vec<Value>,
+        arrays: Vec<Array>,
+        body: BlockId,
+        elems: &[ElemType],
+    ) -> Lift<Vec<Value>> {
+        if let Some(extent) = arrays.iter().find_map(|array| array.shape.get(1).cloned()) {
+            let inner = self.row_operator(frame, body, &neutral, &extent)?;
+            let starts = arrays_of(neutral)?;
+            for shape in arrays.iter().map(|a| a.shape.get(1)).chain(starts.iter().map(|a| a.shape.first())) {
+                match shape.cloned() {
+                    Some(other) => self.equate(&other, &extent),
+                    None => return refuse("a reduction of scalars together with arrays"),
+                }
+            }
+            let extent = self.expand(&extent);
+            let made = self.kernel(extent, elems, |lifter, index| {
+                let neutral = lifter.rows(&starts, index)?;
+                let columns = arrays.iter().map(|array| array.fix(1, index)).collect();
+                lifter.reduction(frame, width, neutral, columns, inner, elems)
+            })?;
+            return Ok(made.into_iter().map(Value::Array).collect());
+        }
+        let neutral = scalars(neutral, "a reduction's neutral elements")?;
         self.open();
-        let axis = self.axis(width);
+        let axis = self.axis(width.clone());
         let items = self.rows(&arrays, &Exp::Var(axis.var))?;
         let items = self.close_scalars(items)?;
         let combine = self.combine(frame, neutral, body)?;
-        let pat = self.define_scalars(frame, dsts)?;
+        let pat: Vec<VarId> = elems.iter().map(|elem| self.local(Type::scalar(*elem))).collect();
+        let results = pat.iter().map(|var| Value::Scalar(Exp::Var(*var))).collect();
         self.emit(pat, Rhs::Reduce { axes: vec![axis], body: items, combine });
-        Ok(())
+        Ok(results)
+    }
+
+    /// The block that an operator on rows applies to their elements: the operator is one map of both operands, with
+    /// nothing but constants and extents before it.
+    fn row_operator(&mut self, frame: Frame, body: BlockId, neutral: &[Value], extent: &Exp) -> Lift<BlockId> {
+        let module = self.module;
+        let block = &module.functions[frame.function].blocks[body];
+        let no = || LiftRefusal::new("an operator on arrays that is not a map of its operands");
+        let (last, before) = block.code.split_last().ok_or_else(no)?;
+        let Instr::Map { dsts, width, arrays, body: inner } = last else { return Err(no()) };
+        let in_order = arrays.iter().map(|o| o.reg).eq(block.params.iter().copied())
+            && block.results.iter().map(|o| o.reg).eq(dsts.iter().map(|d| d.0));
+        let plain = before.iter().all(|instr| matches!(instr, Instr::Const { .. } | Instr::Dim { .. }));
+        if !in_order || !plain {
+            return Err(no());
+        }
+        // Both operands have the shape of the neutral element.
+        for (param, value) in block.params.iter().zip(neutral.iter().chain(neutral)) {
+            self.define(frame, *param, value.clone());
+        }
+        for instr in before {
+            self.lift_instr(frame, instr)?;
+        }
+        let width = self.scalar(frame, *width)?;
+        self.equate(&width, extent);
+        Ok(*inner)
     }
 
     pub fn lift_scan(
@@ -274,6 +338,7 @@ impl Lifter<'_> {
         let axis = self.axis(width.clone());
         let items = self.rows(&arrays, &Exp::Var(axis.var))?;
         let items = self.close_scalars(items)?;
+        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
         let combine = self.combine(frame, neutral, body)?;
         let mut pat: Vec<VarId> = Vec::new();
         for dst in dsts {
@@ -290,6 +355,14 @@ impl Lifter<'_> {
         let results = scalars(values, "the rows of a reduction or scan")?;
         Ok(self.close(results))
     }
+}
+
+fn arrays_of(values: Vec<Value>) -> Lift<Vec<Array>> {
+    let array = |value| match value {
+        Value::Array(array) => Ok(array),
+        Value::Scalar(_) => refuse("a reduction of scalars together with arrays"),
+    };
+    values.into_iter().map(array).collect()
 }
 
 fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
