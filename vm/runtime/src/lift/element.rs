@@ -5,7 +5,7 @@ use super::build::{Lift, Lifter};
 use super::refuse;
 use super::value::{Array, Delayed, Place, Source, Value};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::Exp;
+use galopvm_kir::{Exp, Rhs, Type};
 use std::rc::Rc;
 
 /// Largest expression that a view starts from.
@@ -45,6 +45,10 @@ impl Lifter<'_> {
                     let (inner, shape) = (inner.clone(), shape.clone());
                     array = self.through_reshape(&inner, &shape, &array.places);
                     continue;
+                }
+                (Source::Concat(parts), Some(at)) if element => {
+                    let parts = parts.clone();
+                    return self.element_of_parts(&parts, &at, &array.places[1..]);
                 }
                 (Source::Name(var), _) if element => {
                     let (var, elem, safe) = (*var, array.elem, array.proven);
@@ -99,6 +103,28 @@ impl Lifter<'_> {
         self.nesting -= 1;
         self.remember(map.clone(), index.clone(), values.clone());
         Ok(values)
+    }
+
+    /// An element of the part that an index falls into.
+    fn element_of_parts(&mut self, parts: &[Array], at: &Exp, rest: &[Place]) -> Lift<Value> {
+        let Some((first, others)) = parts.split_first() else { return refuse("an element of nothing") };
+        let at = self.bind(ElemType::I64, at.clone());
+        let view = first.fix(0, &at).seen_through(rest, &[]);
+        let Some(view) = view else { return refuse("a view whose strides are too large") };
+        if others.is_empty() {
+            return self.reach(view);
+        }
+        let extent = first.shape[0].clone();
+        let cond = algebra::int(ScalarOp::Lt, at.clone(), extent.clone());
+        self.open();
+        let here = self.reach(view)?;
+        let then = self.close_scalars(vec![here])?;
+        self.open();
+        let there = self.element_of_parts(others, &algebra::sub(at, extent), rest)?;
+        let otherwise = self.close_scalars(vec![there])?;
+        let var = self.local(Type::scalar(first.elem));
+        self.emit(vec![var], Rhs::If { cond, then, otherwise });
+        Ok(Value::Scalar(Exp::Var(var)))
     }
 
     /// The row of a literal whose number is only known when the code runs.

@@ -11,7 +11,7 @@ use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
-use galopvm_kir::{Axis, Combine, Exp, Rhs, Stm, Type, VarId};
+use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
 /// Element operations that may be computed again for each element of a row.
@@ -70,7 +70,7 @@ impl Lifter<'_> {
     }
 
     /// A size as it reads outside the bodies from `depth` on; rows must all have the same shape.
-    fn outside(&self, size: &Exp, depth: usize) -> Lift<Exp> {
+    pub fn outside(&self, size: &Exp, depth: usize) -> Lift<Exp> {
         let size = self.expand(size);
         match self.is_known_outside(&size, depth) {
             true => Ok(size),
@@ -145,6 +145,7 @@ impl Lifter<'_> {
             types.push(Type { elem: *elem, shape });
         }
         let body = self.close(results);
+        let (axes, body) = self.joined(axes, body, depth);
         let mut pat = Vec::new();
         let mut made = Vec::new();
         for ty in types {
@@ -154,6 +155,25 @@ impl Lifter<'_> {
         }
         self.emit(pat, Rhs::Kernel { axes, body });
         Ok(made)
+    }
+
+    /// A kernel whose body is little more than another kernel is one kernel.
+    fn joined(&self, mut axes: Vec<Axis>, mut body: Body, depth: usize) -> (Vec<Axis>, Body) {
+        let inner = match body.stms.split_last() {
+            Some((last, before)) if is_cheap(before) && is_all_of(last, &body.results) => match &last.rhs {
+                Rhs::Kernel { axes, .. } if axes.iter().all(|a| self.is_known_outside(&a.bound, depth)) => {
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        if inner && let Some(Stm { rhs: Rhs::Kernel { axes: more, body: core }, .. }) = body.stms.pop() {
+            axes.extend(more);
+            body.stms.extend(core.stms);
+            body.results = core.results;
+        }
+        (axes, body)
     }
 
     /// Makes the dimensions of rows axes of the kernel around them while that costs little; rows that remain
@@ -300,7 +320,13 @@ impl Lifter<'_> {
 
     /// The block that an operator on rows applies to their elements: the operator is one map of both operands, with
     /// nothing but constants and extents before it.
-    fn row_operator(&mut self, frame: Frame, body: BlockId, neutral: &[Value], extent: &Exp) -> Lift<BlockId> {
+    fn row_operator(
+        &mut self,
+        frame: Frame,
+        body: BlockId,
+        neutral: &[Value],
+        extent: &Exp,
+    ) -> Lift<BlockId> {
         let module = self.module;
         let block = &module.functions[frame.function].blocks[body];
         let no = || LiftRefusal::new("an operator on arrays that is not a map of its operands");
@@ -351,8 +377,8 @@ impl Lifter<'_> {
         Ok(())
     }
 
-    fn close_scalars(&mut self, values: Vec<Value>) -> Lift<galopvm_kir::Body> {
-        let results = scalars(values, "the rows of a reduction or scan")?;
+    pub fn close_scalars(&mut self, values: Vec<Value>) -> Lift<Body> {
+        let results = scalars(values, "a body that combines or chooses scalars")?;
         Ok(self.close(results))
     }
 }
@@ -371,6 +397,11 @@ fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
         Value::Array(_) => refuse(format!("arrays as values of {whose}")),
     };
     values.into_iter().map(scalar).collect()
+}
+
+/// True if the results are what the statement defines.
+fn is_all_of(stm: &Stm, results: &[Exp]) -> bool {
+    results.iter().eq(stm.pat.iter().map(|var| Exp::Var(*var)).collect::<Vec<_>>().iter())
 }
 
 /// True if computing the statements again for every element of a row costs little.
