@@ -240,21 +240,6 @@ impl Lifter<'_> {
         Ok(count)
     }
 
-    /// Names for scalar registers that a statement will define.
-    pub fn define_scalars(&mut self, frame: Frame, dsts: &[Def]) -> Lift<Vec<VarId>> {
-        let mut pat = Vec::new();
-        for dst in dsts {
-            let ty = self.reg_type(frame, dst.0);
-            if !ty.is_scalar() {
-                return refuse("an array where a scalar belongs");
-            }
-            let var = self.local(Type::scalar(ty.elem));
-            self.define(frame, dst.0, Value::Scalar(Exp::Var(var)));
-            pat.push(var);
-        }
-        Ok(pat)
-    }
-
     fn lift_if(
         &mut self,
         frame: Frame,

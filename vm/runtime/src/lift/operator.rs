@@ -159,15 +159,12 @@ impl Lifter<'_> {
 
     /// A kernel whose body is little more than another kernel is one kernel.
     fn joined(&self, mut axes: Vec<Axis>, mut body: Body, depth: usize) -> (Vec<Axis>, Body) {
-        let inner = match body.stms.split_last() {
-            Some((last, before)) if is_cheap(before) && is_all_of(last, &body.results) => match &last.rhs {
-                Rhs::Kernel { axes, .. } if axes.iter().all(|a| self.is_known_outside(&a.bound, depth)) => {
-                    true
-                }
-                _ => false,
-            },
-            _ => false,
-        };
+        let known = |axes: &[Axis]| axes.iter().all(|a| self.is_known_outside(&a.bound, depth));
+        let inner = body.stms.split_last().is_some_and(|(last, before)| {
+            is_cheap(before)
+                && is_all_of(last, &body.results)
+                && matches!(&last.rhs, Rhs::Kernel { axes, .. } if known(axes))
+        });
         if inner && let Some(Stm { rhs: Rhs::Kernel { axes: more, body: core }, .. }) = body.stms.pop() {
             axes.extend(more);
             body.stms.extend(core.stms);
@@ -401,7 +398,7 @@ fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
 
 /// True if the results are what the statement defines.
 fn is_all_of(stm: &Stm, results: &[Exp]) -> bool {
-    results.iter().eq(stm.pat.iter().map(|var| Exp::Var(*var)).collect::<Vec<_>>().iter())
+    results.len() == stm.pat.len() && results.iter().zip(&stm.pat).all(|(r, var)| *r == Exp::Var(*var))
 }
 
 /// True if computing the statements again for every element of a row costs little.
