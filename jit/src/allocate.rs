@@ -86,6 +86,7 @@ impl<'a> Flat<'a> {
                         operands.push(Operand::reg_use(vreg(arg)));
                     }
                 } else {
+                    check_jump(code, inst)?;
                     flat.jump_args[k] = inst.args.iter().map(|a| vreg(*a)).collect();
                 }
                 if let Some(out) = inst.out {
@@ -119,6 +120,17 @@ impl<'a> Flat<'a> {
     pub fn position(&self, label: crate::lir::Label) -> usize {
         self.code.order.iter().position(|l| *l == label).unwrap_or(0)
     }
+}
+
+/// A jump passes what its target takes.
+fn check_jump(code: &Code, inst: &LirInst) -> Result<(), Refusal> {
+    let classes = |regs: &[crate::lir::Reg]| regs.iter().map(|r| code.classes[r.index()]).collect::<Vec<_>>();
+    for target in inst.op.targets() {
+        if classes(&inst.args) != classes(&code.blocks[target.index()].params) {
+            return Err(Refusal::new(format!("internal: `{inst}` does not fit its target")));
+        }
+    }
+    Ok(())
 }
 
 fn define(inst: &LirInst, out: VReg) -> Operand {

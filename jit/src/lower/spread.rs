@@ -11,7 +11,9 @@ impl Lower<'_> {
     pub fn varying(&self) -> HashSet<VarId> {
         let scalars = self.scalars.iter().filter(|(_, v)| v.varies()).map(|(k, _)| *k);
         let views = self.views.iter().filter(|(_, v)| v.fixed.iter().any(|(i, _)| i.varies())).map(|(k, _)| *k);
-        scalars.chain(views).collect()
+        // In the flat form the axes are not bound; what is read at them varies.
+        let flat = self.flat.iter().filter(|_| self.lanes.is_some()).flat_map(|(axes, _)| axes.iter().copied());
+        scalars.chain(views).chain(flat).collect()
     }
 
     /// True if an expression depends on a name that varies.
