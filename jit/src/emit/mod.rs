@@ -8,6 +8,8 @@
 //! work area of helpers and of element-by-element gathers, then the spill slots. rsp is aligned to 64.
 
 pub mod encode;
+#[cfg(test)]
+mod encode_tests;
 mod evex;
 mod general;
 mod masks;
