@@ -6,8 +6,8 @@ use galopvm_base::Scalar;
 use galopvm_jit::{Options, X86Backend};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{
-    Argument, Backend, Buffer, CpuMode, Launch, Listing, Machine, Observed, ObservedParam, Plan, PlanLine, ResultView,
-    Unit, VerifiedPlan, types, verify,
+    Argument, Backend, Buffer, CpuMode, Launch, Listing, Machine, Observed, ObservedParam, Plan, PlanLine,
+    ResultView, Unit, VerifiedPlan, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::time::Instant;
@@ -159,5 +159,9 @@ fn measure(name: &str, text: &str, sizes: &[i64], mode: CpuMode, threads: usize,
         code.run(&mut launch).expect("it runs");
         best = best.min(start.elapsed().as_secs_f64());
     }
-    println!("{name:12} {mode} {threads} threads: compile {:7.1} us, run {:9.3} ms", latency * 1e6, best * 1e3);
+    println!(
+        "{name:12} {mode} {threads} threads: compile {:7.1} us, run {:9.3} ms",
+        latency * 1e6,
+        best * 1e3
+    );
 }

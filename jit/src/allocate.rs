@@ -36,6 +36,8 @@ pub fn reg_class(class: Class) -> RegClass {
 /// A function in the allocator's terms, with instructions numbered through all blocks in memory order.
 pub struct Flat<'a> {
     code: &'a Code,
+    /// Place of each label in memory order.
+    position: Vec<usize>,
     /// Instructions in order.
     pub insts: Vec<&'a LirInst>,
     operands: Vec<Vec<Operand>>,
@@ -62,6 +64,7 @@ impl<'a> Flat<'a> {
         let count = code.order.len();
         let mut flat = Flat {
             code,
+            position,
             insts: Vec::new(),
             operands: Vec::new(),
             ranges: Vec::with_capacity(count),
@@ -97,7 +100,7 @@ impl<'a> Flat<'a> {
             }
             flat.ranges.push(InstRange::new(Inst::new(first), Inst::new(flat.insts.len())));
             for target in end.op.targets() {
-                let to = position[target.index()];
+                let to = flat.position[target.index()];
                 if to == usize::MAX {
                     return Err(Refusal::new("internal: a block was never placed"));
                 }
@@ -118,7 +121,7 @@ impl<'a> Flat<'a> {
 
     /// The memory position of a label.
     pub fn position(&self, label: crate::lir::Label) -> usize {
-        self.code.order.iter().position(|l| *l == label).unwrap_or(0)
+        self.position[label.index()]
     }
 }
 

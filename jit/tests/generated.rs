@@ -63,7 +63,8 @@ impl Maker {
         }
         for _ in 0..30 {
             let op = self.exact[self.random.below(self.exact.len())];
-            let on = if op.result_type(ElemType::I32) == ElemType::I32 && op.result_type(ElemType::F32) != ElemType::Bool
+            let on = if op.result_type(ElemType::I32) == ElemType::I32
+                && op.result_type(ElemType::F32) != ElemType::Bool
             {
                 ty
             } else {
@@ -103,7 +104,10 @@ impl Maker {
                         1 => "(k % 5)".to_string(),
                         _ => bound.to_string(),
                     };
-                    let _ = write!(text, "let {name} : {ty} = loop ({carried} : {ty}) = ({init}) for {counter} < {bound} do ");
+                    let _ = write!(
+                        text,
+                        "let {name} : {ty} = loop ({carried} : {ty}) = ({init}) for {counter} < {bound} do "
+                    );
                     self.names.extend([(carried, ty), (counter, ElemType::I64)]);
                     self.statements(text, depth - 1);
                     let result = self.exp(ty, 2);
@@ -167,5 +171,15 @@ fn programs_mean_the_same_everywhere() {
         let mut args = vec![size(n), size(random.below(20))];
         args.extend(inputs.iter().map(|ty| array(*ty, &[n as i64], &mut random)));
         check(&text, &args);
+    }
+}
+
+#[test]
+fn programs_are_varied() {
+    let texts: Vec<String> =
+        (1..=100u64).map(|seed| program(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15)).0).collect();
+    for word in ["while", " for ", "= if ", "to_u16", "f64", "sqrt", "popc", "select"] {
+        let with = texts.iter().filter(|t| t.contains(word)).count();
+        assert!(with >= 5, "{word} is in {with} of 100 programs\n{}", texts[3]);
     }
 }

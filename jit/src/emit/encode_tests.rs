@@ -121,7 +121,9 @@ fn three_operands_in_vex_and_sse() {
             continue;
         }
         let plain = match name {
-            "vpandd" | "vpandq" | "vpord" | "vporq" | "vpxord" | "vpxorq" | "vpandnd" | "vpandnq" => &name[..name.len() - 1],
+            "vpandd" | "vpandq" | "vpord" | "vporq" | "vpxord" | "vpxorq" | "vpandnd" | "vpandnq" => {
+                &name[..name.len() - 1]
+            }
             other => other,
         };
         for _ in 0..20 {
@@ -183,7 +185,11 @@ fn memory_operands() {
 fn gathers_have_vector_indices() {
     for index in (0..32u8).filter(|k| *k != 30) {
         let place = Place::Indexed { base: 3, index, scale: 8, disp: 0 };
-        let instr = Instr { mask: 3, vector_index: true, ..Instr::new(rows::GATHER_WIDE, Length::L512, 30, 0, place) };
+        let instr = Instr {
+            mask: 3,
+            vector_index: true,
+            ..Instr::new(rows::GATHER_WIDE, Length::L512, 30, 0, place)
+        };
         let decoded = decode(&instr, Form::Evex);
         assert_eq!(format!("{:?}", decoded.mnemonic()), "Vpgatherqq");
         assert_eq!(decoded.memory_index(), vector(Length::L512, index));
