@@ -1,0 +1,743 @@
+//! Vulkan through vulkano: devices, buffers, pipelines, dispatches. The only file of this crate with `unsafe`.
+//!
+//! Invariants:
+//! - A buffer is only reachable through [`Buffer`], whose length is the one asked for; the pool's larger size is
+//!   never visible. A [`Buffer`] is idle whenever the caller can touch it: [`Gpu::submit`] waits for its work.
+//! - A [`Pipeline`] can only be made from a [`Shader`], whose constructor states what the words must satisfy.
+//! - Every failure is a [`GpuError`]; nothing here panics on what a driver answers.
+#![allow(unsafe_code)]
+
+use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use vulkano::buffer::{Buffer as RawBuffer, BufferCreateInfo, BufferUsage, Subbuffer};
+use vulkano::command_buffer::allocator::StandardCommandBufferAllocator;
+use vulkano::command_buffer::{
+    AutoCommandBufferBuilder, CommandBufferUsage, CopyBufferInfo, PrimaryAutoCommandBuffer,
+    PrimaryCommandBufferAbstract,
+};
+use vulkano::descriptor_set::allocator::StandardDescriptorSetAllocator;
+use vulkano::descriptor_set::layout::{
+    DescriptorSetLayout, DescriptorSetLayoutBinding, DescriptorSetLayoutCreateInfo, DescriptorType,
+};
+use vulkano::descriptor_set::{DescriptorSet, WriteDescriptorSet};
+use vulkano::device::physical::{PhysicalDevice, PhysicalDeviceType};
+use vulkano::device::{
+    Device, DeviceCreateInfo, DeviceExtensions, DeviceFeatures, Queue, QueueCreateInfo, QueueFlags,
+};
+use vulkano::instance::{Instance, InstanceCreateFlags, InstanceCreateInfo};
+use vulkano::memory::allocator::{
+    AllocationCreateInfo, DeviceLayout, MemoryTypeFilter, StandardMemoryAllocator,
+};
+use vulkano::pipeline::compute::ComputePipelineCreateInfo;
+use vulkano::pipeline::layout::{PipelineLayout, PipelineLayoutCreateInfo, PushConstantRange};
+use vulkano::pipeline::{ComputePipeline, PipelineBindPoint, PipelineShaderStageCreateInfo};
+use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo, ShaderStages};
+use vulkano::sync::GpuFuture;
+use vulkano::{Version, VulkanLibrary};
+
+/// Bytes of push constants every pipeline declares: what Vulkan guarantees.
+pub const PUSH_BYTES: usize = 128;
+
+/// Bytes the pool may keep for reuse; freed buffers beyond it go back to the driver.
+const POOL_BYTES: u64 = 512 << 20;
+
+fn driver(doing: &'static str) -> impl Fn(String) -> GpuError {
+    move |why| GpuError::Driver { doing, why }
+}
+
+/// A lock whose data stays consistent even if a holder panicked: every critical section here is one update.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn instance() -> Result<Arc<Instance>, GpuError> {
+    let library = VulkanLibrary::new().map_err(|e| GpuError::NoLoader(e.to_string()))?;
+    let info = InstanceCreateInfo {
+        application_name: Some("galopvm".into()),
+        flags: InstanceCreateFlags::ENUMERATE_PORTABILITY,
+        ..Default::default()
+    };
+    Instance::new(library, info).map_err(|e| GpuError::NoInstance(e.to_string()))
+}
+
+fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
+    let properties = device.properties();
+    let can = device.supported_features();
+    let driver = match (&properties.driver_name, &properties.driver_info) {
+        (Some(name), Some(info)) => format!("{name} {info}"),
+        (Some(name), None) => name.clone(),
+        _ => format!("driver version {}", properties.driver_version),
+    };
+    let unusable = if device.api_version() < Version::V1_1 {
+        Some(format!("it has Vulkan {}, 1.1 is needed", device.api_version()))
+    } else if compute_family(device).is_none() {
+        Some("it has no compute queue".into())
+    } else {
+        None
+    };
+    DeviceInfo {
+        index,
+        name: properties.device_name.clone(),
+        kind: match properties.device_type {
+            PhysicalDeviceType::DiscreteGpu => DeviceKind::Discrete,
+            PhysicalDeviceType::IntegratedGpu => DeviceKind::Integrated,
+            PhysicalDeviceType::VirtualGpu => DeviceKind::Virtual,
+            PhysicalDeviceType::Cpu => DeviceKind::Cpu,
+            _ => DeviceKind::Other,
+        },
+        driver,
+        version: device.api_version().to_string(),
+        unusable,
+        features: Features {
+            float64: can.shader_float64,
+            float16: can.shader_float16,
+            int64: can.shader_int64,
+            int16: can.shader_int16,
+            int8: can.shader_int8,
+            storage8: can.storage_buffer8_bit_access,
+            storage16: can.storage_buffer16_bit_access,
+            denorm32: properties.shader_denorm_preserve_float32 == Some(true),
+            denorm64: properties.shader_denorm_preserve_float64 == Some(true),
+            exact32: properties.shader_signed_zero_inf_nan_preserve_float32 == Some(true),
+            exact64: properties.shader_signed_zero_inf_nan_preserve_float64 == Some(true),
+        },
+        limits: Limits {
+            group_count: properties.max_compute_work_group_count,
+            group_size: properties.max_compute_work_group_invocations,
+            shared_bytes: properties.max_compute_shared_memory_size,
+            buffer_bytes: u64::from(properties.max_storage_buffer_range),
+            buffers: properties
+                .max_per_stage_descriptor_storage_buffers
+                .min(properties.max_descriptor_set_storage_buffers),
+            push_bytes: properties.max_push_constants_size,
+            subgroup: properties.subgroup_size,
+        },
+    }
+}
+
+/// The queue family to compute in; one without graphics if there is one.
+fn compute_family(device: &PhysicalDevice) -> Option<u32> {
+    let families = device.queue_family_properties();
+    let computes = |flags: QueueFlags| flags.contains(QueueFlags::COMPUTE);
+    let alone = families
+        .iter()
+        .position(|f| computes(f.queue_flags) && !f.queue_flags.contains(QueueFlags::GRAPHICS));
+    alone.or_else(|| families.iter().position(|f| computes(f.queue_flags))).map(|i| i as u32)
+}
+
+/// Every physical device the loader knows, usable or not.
+pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
+    let instance = instance()?;
+    let all = instance.enumerate_physical_devices().map_err(|e| GpuError::NoInstance(e.to_string()))?;
+    Ok(all.enumerate().map(|(i, d)| describe(i, &d)).collect())
+}
+
+/// An open device. Shareable between threads; submissions take turns.
+pub struct Gpu {
+    info: DeviceInfo,
+    device: Arc<Device>,
+    queue: Arc<Queue>,
+    memory: Arc<StandardMemoryAllocator>,
+    commands: Arc<StandardCommandBufferAllocator>,
+    sets: Arc<StandardDescriptorSetAllocator>,
+    pool: Arc<Mutex<Pool>>,
+    pipelines: Mutex<HashMap<PipelineKey, Arc<Pipeline>>>,
+    /// The device's own memory can be read and written by the host without a detour.
+    direct: bool,
+    turn: Mutex<()>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct PipelineKey {
+    words: Box<[u32]>,
+    entry: String,
+    buffers: u32,
+}
+
+/// What a buffer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Place {
+    /// Read and written by shaders.
+    Device,
+    /// Written by the host, copied from.
+    Upload,
+    /// Copied to, read by the host.
+    Download,
+}
+
+#[derive(Default)]
+struct Pool {
+    free: HashMap<(Place, u64), Vec<Subbuffer<[u8]>>>,
+    bytes: u64,
+}
+
+/// A stretch of device memory. Goes back to its pool when dropped.
+pub struct Buffer {
+    /// The whole pooled block; `len` bytes of it are in use. Only `drop` takes it out.
+    raw: Option<Subbuffer<[u8]>>,
+    len: usize,
+    place: Place,
+    pool: Arc<Mutex<Pool>>,
+}
+
+impl Buffer {
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True for a buffer without bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn raw(&self) -> &Subbuffer<[u8]> {
+        self.raw.as_ref().expect("a buffer holds its block until it is dropped")
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Some(raw) = self.raw.take() {
+            let mut pool = lock(&self.pool);
+            if pool.bytes + raw.size() <= POOL_BYTES {
+                pool.bytes += raw.size();
+                pool.free.entry((self.place, raw.size())).or_default().push(raw);
+            }
+        }
+    }
+}
+
+/// SPIR-V with its entry point and the number of storage buffers it uses (set 0, bindings 0, 1, ..).
+#[derive(Clone, Copy, Debug)]
+pub struct Shader<'a> {
+    words: &'a [u32],
+    entry: &'a str,
+    buffers: u32,
+}
+
+impl<'a> Shader<'a> {
+    /// Names a shader.
+    ///
+    /// # Safety
+    /// The words must be valid SPIR-V for Vulkan, every access to a storage buffer must stay inside it, and shared
+    /// data must be accessed without races, for every dispatch that will be made of it. The words of this crate's
+    /// own lowering of a verified kernel are such, with the buffers and group counts the lowering computed.
+    pub unsafe fn new(words: &'a [u32], entry: &'a str, buffers: u32) -> Shader<'a> {
+        Shader { words, entry, buffers }
+    }
+}
+
+/// A shader made ready for the device.
+pub struct Pipeline {
+    raw: Arc<ComputePipeline>,
+    layout: Arc<PipelineLayout>,
+    set: Arc<DescriptorSetLayout>,
+    buffers: u32,
+}
+
+/// One dispatch: buffers in binding order, at most [`PUSH_BYTES`] bytes of parameters, group counts.
+pub struct Dispatch<'a> {
+    /// The shader.
+    pub pipeline: &'a Pipeline,
+    /// The storage buffers, in the order of their bindings.
+    pub buffers: &'a [&'a Buffer],
+    /// The push constants.
+    pub push: &'a [u8],
+    /// Group counts.
+    pub groups: [u32; 3],
+}
+
+impl Gpu {
+    /// Opens a device.
+    pub fn open(choice: &DeviceChoice) -> Result<Gpu, GpuError> {
+        let instance = instance()?;
+        let all: Vec<Arc<PhysicalDevice>> =
+            instance.enumerate_physical_devices().map_err(|e| GpuError::NoInstance(e.to_string()))?.collect();
+        let mut infos: Vec<DeviceInfo> = all.iter().enumerate().map(|(i, d)| describe(i, d)).collect();
+        let index = choice.pick(&infos)?;
+        let physical = all[index].clone();
+        let info = infos.swap_remove(index);
+        let family = compute_family(&physical)
+            .ok_or_else(|| GpuError::NoneUsable { known: vec![info.to_string()] })?;
+        let can = &info.features;
+        let features = DeviceFeatures {
+            shader_float64: can.float64,
+            shader_float16: can.float16,
+            shader_int64: can.int64,
+            shader_int16: can.int16,
+            shader_int8: can.int8,
+            storage_buffer8_bit_access: can.storage8,
+            storage_buffer16_bit_access: can.storage16,
+            // Every device has it: whatever an index is, an access stays inside its buffer.
+            robust_buffer_access: true,
+            ..DeviceFeatures::empty()
+        };
+        // What became core later than Vulkan 1.1 is still an extension on a 1.1 device.
+        let wanted = DeviceExtensions {
+            khr_8bit_storage: true,
+            khr_shader_float16_int8: true,
+            khr_shader_float_controls: true,
+            khr_portability_subset: true,
+            ..DeviceExtensions::empty()
+        };
+        let (device, mut queues) = Device::new(
+            physical.clone(),
+            DeviceCreateInfo {
+                queue_create_infos: vec![QueueCreateInfo {
+                    queue_family_index: family,
+                    ..Default::default()
+                }],
+                enabled_extensions: wanted.intersection(physical.supported_extensions()),
+                enabled_features: features,
+                ..Default::default()
+            },
+        )
+        .map_err(|e| driver("opening the device")(e.to_string()))?;
+        let queue =
+            queues.next().ok_or_else(|| driver("opening the device")("the driver gave no queue".into()))?;
+        let direct = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated);
+        Ok(Gpu {
+            memory: Arc::new(StandardMemoryAllocator::new_default(device.clone())),
+            commands: Arc::new(StandardCommandBufferAllocator::new(device.clone(), Default::default())),
+            sets: Arc::new(StandardDescriptorSetAllocator::new(device.clone(), Default::default())),
+            pool: Arc::default(),
+            pipelines: Mutex::default(),
+            turn: Mutex::new(()),
+            info,
+            device,
+            queue,
+            direct,
+        })
+    }
+
+    /// The process's device: opened on first use, as [`DeviceChoice::from_env`] says; a failure is remembered.
+    pub fn shared() -> Result<&'static Gpu, GpuError> {
+        static SHARED: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
+        SHARED.get_or_init(|| Gpu::open(&DeviceChoice::from_env())).as_ref().map_err(Clone::clone)
+    }
+
+    /// What this device is and can do.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, place: Place, len: usize) -> Result<Buffer, GpuError> {
+        let bytes = len as u64;
+        if place == Place::Device && bytes > self.info.limits.buffer_bytes {
+            return Err(GpuError::TooLarge { bytes, limit: self.info.limits.buffer_bytes });
+        }
+        // Size classes of a quarter power of two keep the pool's buffers reusable and waste little.
+        let step = (bytes.max(256).next_power_of_two() / 8).max(64);
+        let class = bytes.max(256).next_multiple_of(step);
+        let pool = self.pool.clone();
+        let reused = {
+            let mut free = lock(&pool);
+            let found = free.free.get_mut(&(place, class)).and_then(Vec::pop);
+            if found.is_some() {
+                free.bytes -= class;
+            }
+            found
+        };
+        let raw = match reused {
+            Some(raw) => raw,
+            None => self.allocate_fresh(place, class).or_else(|first| {
+                // The pool may be what fills the memory.
+                let mut free = lock(&pool);
+                if free.bytes == 0 {
+                    return Err(first);
+                }
+                *free = Pool::default();
+                drop(free);
+                self.allocate_fresh(place, class)
+            })?,
+        };
+        Ok(Buffer { raw: Some(raw), len, place, pool })
+    }
+
+    fn allocate_fresh(&self, place: Place, bytes: u64) -> Result<Subbuffer<[u8]>, GpuError> {
+        let memory_type_filter = match place {
+            Place::Device if self.direct => {
+                MemoryTypeFilter::PREFER_DEVICE | MemoryTypeFilter::HOST_RANDOM_ACCESS
+            }
+            Place::Device => MemoryTypeFilter::PREFER_DEVICE,
+            Place::Upload => MemoryTypeFilter::PREFER_HOST | MemoryTypeFilter::HOST_SEQUENTIAL_WRITE,
+            Place::Download => MemoryTypeFilter::PREFER_HOST | MemoryTypeFilter::HOST_RANDOM_ACCESS,
+        };
+        let usage = match place {
+            Place::Device => {
+                BufferUsage::STORAGE_BUFFER | BufferUsage::TRANSFER_SRC | BufferUsage::TRANSFER_DST
+            }
+            Place::Upload => BufferUsage::TRANSFER_SRC,
+            Place::Download => BufferUsage::TRANSFER_DST,
+        };
+        let layout = DeviceLayout::from_size_alignment(bytes, 64)
+            .ok_or(GpuError::TooLarge { bytes, limit: self.info.limits.buffer_bytes })?;
+        let raw = RawBuffer::new(
+            self.memory.clone(),
+            BufferCreateInfo { usage, ..Default::default() },
+            AllocationCreateInfo { memory_type_filter, ..Default::default() },
+            layout,
+        )
+        .map_err(|_| GpuError::OutOfMemory { bytes })?;
+        Ok(Subbuffer::new(raw))
+    }
+
+    /// A buffer of `bytes` bytes with any content.
+    pub fn buffer(&self, bytes: usize) -> Result<Buffer, GpuError> {
+        self.allocate(Place::Device, bytes)
+    }
+
+    /// A buffer that holds these bytes.
+    pub fn upload(&self, data: &[u8]) -> Result<Buffer, GpuError> {
+        let buffer = self.buffer(data.len())?;
+        self.write(&buffer, data)?;
+        Ok(buffer)
+    }
+
+    /// Overwrites the start of a buffer.
+    pub fn write(&self, buffer: &Buffer, data: &[u8]) -> Result<(), GpuError> {
+        if data.len() > buffer.len {
+            return Err(driver("writing a buffer")("the data are longer than the buffer".into()));
+        }
+        if data.is_empty() {
+            return Ok(());
+        }
+        if self.direct {
+            return fill(buffer.raw(), data);
+        }
+        let staging = self.allocate(Place::Upload, data.len())?;
+        fill(staging.raw(), data)?;
+        self.copy(&staging, buffer, data.len() as u64)
+    }
+
+    /// Copies the start of a buffer to the host.
+    pub fn download(&self, buffer: &Buffer, out: &mut [u8]) -> Result<(), GpuError> {
+        if out.len() > buffer.len {
+            return Err(driver("reading a buffer")("more was asked for than the buffer holds".into()));
+        }
+        if out.is_empty() {
+            return Ok(());
+        }
+        if self.direct {
+            return fetch(buffer.raw(), out);
+        }
+        let staging = self.allocate(Place::Download, out.len())?;
+        self.copy(buffer, &staging, out.len() as u64)?;
+        fetch(staging.raw(), out)
+    }
+
+    fn copy(&self, from: &Buffer, to: &Buffer, bytes: u64) -> Result<(), GpuError> {
+        let mut builder = self.recorder()?;
+        builder
+            .copy_buffer(CopyBufferInfo::buffers(
+                from.raw().clone().slice(..bytes),
+                to.raw().clone().slice(..bytes),
+            ))
+            .map_err(|e| driver("copying a buffer")(e.to_string()))?;
+        self.finish(builder)
+    }
+
+    fn recorder(&self) -> Result<AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>, GpuError> {
+        AutoCommandBufferBuilder::primary(
+            self.commands.clone(),
+            self.queue.queue_family_index(),
+            CommandBufferUsage::OneTimeSubmit,
+        )
+        .map_err(|e| driver("recording commands")(e.to_string()))
+    }
+
+    fn finish(&self, builder: AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>) -> Result<(), GpuError> {
+        let failed = driver("running commands");
+        let commands = builder.build().map_err(|e| failed(e.to_string()))?;
+        let _turn = lock(&self.turn);
+        commands
+            .execute(self.queue.clone())
+            .map_err(|e| failed(e.to_string()))?
+            .then_signal_fence_and_flush()
+            .map_err(|e| failed(e.to_string()))?
+            .wait(None)
+            .map_err(|e| failed(e.to_string()))
+    }
+
+    /// The pipeline of a shader, made once per content.
+    pub fn pipeline(&self, shader: Shader<'_>) -> Result<Arc<Pipeline>, GpuError> {
+        let key = PipelineKey {
+            words: shader.words.into(),
+            entry: shader.entry.to_string(),
+            buffers: shader.buffers,
+        };
+        if let Some(found) = lock(&self.pipelines).get(&key) {
+            return Ok(found.clone());
+        }
+        let made = Arc::new(self.make_pipeline(shader)?);
+        Ok(lock(&self.pipelines).entry(key).or_insert(made).clone())
+    }
+
+    /// The pipeline of a shader of this crate's own lowering, spelt by one of the two routes.
+    pub(crate) fn kernel(
+        &self,
+        shader: &crate::shader::Shader,
+        words: &[u32],
+    ) -> Result<Arc<Pipeline>, GpuError> {
+        let limits = &self.info.limits;
+        if shader.group_size > limits.group_size || shader.shared_bytes() > limits.shared_bytes {
+            return Err(GpuError::BadDispatch(
+                "the kernel needs larger workgroups than the device has".into(),
+            ));
+        }
+        // SAFETY: both routes spell valid SPIR-V; robust buffer access keeps accesses inside the bound buffers, and
+        // workgroup memory is indexed by invocation numbers; each element is written by one invocation, and
+        // barriers stand between writes and reads of workgroup memory.
+        self.pipeline(unsafe { Shader::new(words, "main", shader.buffers.len() as u32) })
+    }
+
+    fn make_pipeline(&self, shader: Shader<'_>) -> Result<Pipeline, GpuError> {
+        let failed = driver("making a pipeline");
+        if shader.buffers > self.info.limits.buffers {
+            return Err(GpuError::BadDispatch(format!(
+                "the kernel needs {} buffers, the device allows {}",
+                shader.buffers, self.info.limits.buffers
+            )));
+        }
+        // SAFETY: whoever made the `Shader` vouched for the words; vulkano itself checks versions, capabilities
+        // and extensions against the device.
+        let module =
+            unsafe { ShaderModule::new(self.device.clone(), ShaderModuleCreateInfo::new(shader.words)) }
+                .map_err(|e| failed(e.to_string()))?;
+        let entry = module
+            .entry_point(shader.entry)
+            .ok_or_else(|| failed(format!("the shader has no entry point `{}`", shader.entry)))?;
+        let storage = DescriptorSetLayoutBinding {
+            stages: ShaderStages::COMPUTE,
+            ..DescriptorSetLayoutBinding::descriptor_type(DescriptorType::StorageBuffer)
+        };
+        let set = DescriptorSetLayout::new(
+            self.device.clone(),
+            DescriptorSetLayoutCreateInfo {
+                bindings: (0..shader.buffers).map(|i| (i, storage.clone())).collect(),
+                ..Default::default()
+            },
+        )
+        .map_err(|e| failed(e.to_string()))?;
+        let layout = PipelineLayout::new(
+            self.device.clone(),
+            PipelineLayoutCreateInfo {
+                set_layouts: vec![set.clone()],
+                push_constant_ranges: vec![PushConstantRange {
+                    stages: ShaderStages::COMPUTE,
+                    offset: 0,
+                    size: PUSH_BYTES as u32,
+                }],
+                ..Default::default()
+            },
+        )
+        .map_err(|e| failed(e.to_string()))?;
+        let raw = ComputePipeline::new(
+            self.device.clone(),
+            None,
+            ComputePipelineCreateInfo::stage_layout(
+                PipelineShaderStageCreateInfo::new(entry),
+                layout.clone(),
+            ),
+        )
+        .map_err(|e| failed(e.to_string()))?;
+        Ok(Pipeline { raw, layout, set, buffers: shader.buffers })
+    }
+
+    /// Runs dispatches one after another, each seeing what the earlier ones wrote, and waits for the last.
+    pub fn submit(&self, work: &[Dispatch<'_>]) -> Result<(), GpuError> {
+        let failed = driver("recording a dispatch");
+        let mut builder = self.recorder()?;
+        let mut any = false;
+        for dispatch in work {
+            self.check(dispatch)?;
+            if dispatch.groups.contains(&0) {
+                continue;
+            }
+            any = true;
+            let writes = dispatch
+                .buffers
+                .iter()
+                .zip(0..)
+                .map(|(buffer, i)| WriteDescriptorSet::buffer(i, buffer.raw().clone()));
+            let pipeline = dispatch.pipeline;
+            let set = DescriptorSet::new(self.sets.clone(), pipeline.set.clone(), writes, [])
+                .map_err(|e| failed(e.to_string()))?;
+            let mut push = [0u8; PUSH_BYTES];
+            push[..dispatch.push.len()].copy_from_slice(dispatch.push);
+            builder
+                .bind_pipeline_compute(pipeline.raw.clone())
+                .map_err(|e| failed(e.to_string()))?
+                .bind_descriptor_sets(PipelineBindPoint::Compute, pipeline.layout.clone(), 0, set)
+                .map_err(|e| failed(e.to_string()))?
+                .push_constants(pipeline.layout.clone(), 0, push)
+                .map_err(|e| failed(e.to_string()))?;
+            // SAFETY: the shader's maker vouched for its accesses; the buffers are bound in full, the group counts
+            // were checked against the limits, and vulkano inserts the barriers between dispatches.
+            unsafe { builder.dispatch(dispatch.groups) }.map_err(|e| failed(e.to_string()))?;
+        }
+        if any { self.finish(builder) } else { Ok(()) }
+    }
+
+    fn check(&self, dispatch: &Dispatch<'_>) -> Result<(), GpuError> {
+        let bad = |why: String| Err(GpuError::BadDispatch(why));
+        if dispatch.buffers.len() != dispatch.pipeline.buffers as usize {
+            return bad(format!(
+                "the shader takes {} buffers, {} were given",
+                dispatch.pipeline.buffers,
+                dispatch.buffers.len()
+            ));
+        }
+        if dispatch.push.len() > PUSH_BYTES {
+            return bad(format!("{} bytes of parameters, {PUSH_BYTES} are allowed", dispatch.push.len()));
+        }
+        let limit = self.info.limits.group_count;
+        if dispatch.groups.iter().zip(limit).any(|(have, most)| *have > most) {
+            return bad(format!("{:?} groups, the device allows {limit:?}", dispatch.groups));
+        }
+        Ok(())
+    }
+}
+
+fn fill(to: &Subbuffer<[u8]>, data: &[u8]) -> Result<(), GpuError> {
+    let mut bytes = to.write().map_err(|e| driver("writing a buffer")(e.to_string()))?;
+    bytes[..data.len()].copy_from_slice(data);
+    Ok(())
+}
+
+fn fetch(from: &Subbuffer<[u8]>, out: &mut [u8]) -> Result<(), GpuError> {
+    let bytes = from.read().map_err(|e| driver("reading a buffer")(e.to_string()))?;
+    out.copy_from_slice(&bytes[..out.len()]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rspirv::binary::Assemble;
+    use rspirv::dr::{Builder, Operand};
+    use rspirv::spirv::{
+        AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, MemoryModel,
+        StorageClass,
+    };
+
+    fn is_shareable<T: Send + Sync>() {}
+
+    #[test]
+    fn a_device_can_be_shared_between_threads() {
+        is_shareable::<Gpu>();
+        is_shareable::<Buffer>();
+    }
+
+    /// `out[i] = in[i] * in[i] + push[0]` over u32, in workgroups of 64 without a bounds check.
+    fn square_plus() -> Vec<u32> {
+        let mut b = Builder::new();
+        b.set_version(1, 3);
+        b.capability(Capability::Shader);
+        b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
+        let (void, uint) = (b.type_void(), b.type_int(32, 0));
+        let uvec3 = b.type_vector(uint, 3);
+        let array = b.type_runtime_array(uint);
+        b.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(4)]);
+        let block = b.type_struct([array]);
+        let params = b.type_struct([uint]);
+        for s in [block, params] {
+            b.decorate(s, Decoration::Block, []);
+            b.member_decorate(s, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
+        }
+        let block_ptr = b.type_pointer(None, StorageClass::StorageBuffer, block);
+        let uint_ptr = b.type_pointer(None, StorageClass::StorageBuffer, uint);
+        let params_ptr = b.type_pointer(None, StorageClass::PushConstant, params);
+        let push_ptr = b.type_pointer(None, StorageClass::PushConstant, uint);
+        let vec_ptr = b.type_pointer(None, StorageClass::Input, uvec3);
+        let id = b.variable(vec_ptr, None, StorageClass::Input, None);
+        b.decorate(id, Decoration::BuiltIn, [Operand::BuiltIn(rspirv::spirv::BuiltIn::GlobalInvocationId)]);
+        let push = b.variable(params_ptr, None, StorageClass::PushConstant, None);
+        let buffers = [0u32, 1].map(|binding| {
+            let v = b.variable(block_ptr, None, StorageClass::StorageBuffer, None);
+            b.decorate(v, Decoration::DescriptorSet, [Operand::LiteralBit32(0)]);
+            b.decorate(v, Decoration::Binding, [Operand::LiteralBit32(binding)]);
+            v
+        });
+        let zero = b.constant_bit32(uint, 0);
+        let signature = b.type_function(void, []);
+        let build = |b: &mut Builder| -> Result<u32, rspirv::dr::Error> {
+            let main = b.begin_function(void, None, FunctionControl::NONE, signature)?;
+            b.begin_block(None)?;
+            let ids = b.load(uvec3, None, id, None, [])?;
+            let i = b.composite_extract(uint, None, ids, [0])?;
+            let from = b.access_chain(uint_ptr, None, buffers[0], [zero, i])?;
+            let x = b.load(uint, None, from, None, [])?;
+            let squared = b.i_mul(uint, None, x, x)?;
+            let at = b.access_chain(push_ptr, None, push, [zero])?;
+            let add = b.load(uint, None, at, None, [])?;
+            let y = b.i_add(uint, None, squared, add)?;
+            let to = b.access_chain(uint_ptr, None, buffers[1], [zero, i])?;
+            b.store(to, y, None, [])?;
+            b.ret()?;
+            b.end_function()?;
+            Ok(main)
+        };
+        let main = build(&mut b).expect("a well-formed function");
+        b.entry_point(ExecutionModel::GLCompute, main, "main", [id]);
+        b.execution_mode(main, ExecutionMode::LocalSize, [64, 1, 1]);
+        b.module().assemble()
+    }
+
+    /// The shared device, or the reason there is none, printed.
+    fn device() -> Option<&'static Gpu> {
+        Gpu::shared().map_err(|why| eprintln!("skipped: {why}")).ok()
+    }
+
+    #[test]
+    fn a_kernel_runs_and_its_pipeline_and_buffers_are_reused() {
+        let Some(gpu) = device() else { return };
+        eprintln!("on {}", gpu.info());
+        let words = square_plus();
+        // SAFETY: the shader touches element i < 64 * groups of two buffers; both have 256 elements, 4 groups run.
+        let shader = unsafe { Shader::new(&words, "main", 2) };
+        let pipeline = gpu.pipeline(shader).expect("a pipeline");
+        assert!(Arc::ptr_eq(&pipeline, &gpu.pipeline(shader).expect("the same pipeline")));
+        for round in 0u32..3 {
+            let input: Vec<u8> = (0u32..256).flat_map(|x| (x + round).to_le_bytes()).collect();
+            let from = gpu.upload(&input).expect("an input buffer");
+            let to = gpu.buffer(input.len()).expect("an output buffer");
+            gpu.submit(&[Dispatch {
+                pipeline: &pipeline,
+                buffers: &[&from, &to],
+                push: &7u32.to_le_bytes(),
+                groups: [4, 1, 1],
+            }])
+            .expect("a dispatch");
+            let mut out = vec![0; input.len()];
+            gpu.download(&to, &mut out).expect("the result");
+            let got: Vec<u32> =
+                out.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+            let want: Vec<u32> = (0..256).map(|x| (x + round) * (x + round) + 7).collect();
+            assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let Some(gpu) = device() else { return };
+        let words = square_plus();
+        // SAFETY: nothing is dispatched successfully with it.
+        let pipeline = gpu.pipeline(unsafe { Shader::new(&words, "main", 2) }).expect("a pipeline");
+        let one = gpu.buffer(4).expect("a buffer");
+        let run = |buffers: &[&Buffer], push: &[u8], groups| {
+            gpu.submit(&[Dispatch { pipeline: &pipeline, buffers, push, groups }])
+        };
+        assert!(matches!(run(&[&one], &[], [1, 1, 1]), Err(GpuError::BadDispatch(_))));
+        assert!(matches!(run(&[&one, &one], &[0; 132], [1, 1, 1]), Err(GpuError::BadDispatch(_))));
+        assert!(matches!(run(&[&one, &one], &[], [u32::MAX, 1, 1]), Err(GpuError::BadDispatch(_))));
+        assert!(matches!(gpu.buffer(1 << 40), Err(GpuError::TooLarge { .. })));
+        assert!(gpu.write(&one, &[0; 8]).is_err() && gpu.download(&one, &mut [0; 8]).is_err());
+        // SAFETY: these words are refused before they reach the driver.
+        assert!(gpu.pipeline(unsafe { Shader::new(&[0; 5], "main", 0) }).is_err());
+        // SAFETY: as above; the entry point does not exist.
+        assert!(gpu.pipeline(unsafe { Shader::new(&words, "other", 2) }).is_err());
+    }
+}

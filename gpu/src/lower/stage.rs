@@ -1,0 +1,384 @@
+//! The stages: one invocation per point, one invocation in all, or a reduction in two steps.
+
+use super::body::Lower;
+use super::program::{Count, Slot, Stage, Table, Top};
+use super::scalar::{reg, to_bits};
+use super::view::Value;
+use crate::shader::{BinOp, Binding, Builtin, Cell, Shared, Ty, UnOp, Val};
+use galopvm_base::ElemType;
+use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
+
+/// Invocations of a workgroup; a power of two.
+pub const GROUP: u32 = 128;
+
+/// A kernel whose body is nothing but another kernel is one kernel over both axes.
+fn flattened<'a>(axes: &'a [Axis], body: &'a Body) -> (Vec<&'a Axis>, &'a Body) {
+    let mut all: Vec<&Axis> = axes.iter().collect();
+    let mut body = body;
+    while let [stm] = body.stms.as_slice()
+        && let Rhs::Kernel { axes, body: inner } = &stm.rhs
+        && body.results.len() == stm.pat.len()
+        && body.results.iter().zip(&stm.pat).all(|(result, var)| *result == Exp::Var(*var))
+    {
+        all.extend(axes);
+        body = inner;
+    }
+    (all, body)
+}
+
+/// A kernel: one invocation for each point of its axes.
+pub fn map<'a>(
+    table: &mut Table<'a>,
+    pat: &'a [VarId],
+    axes: &'a [Axis],
+    body: &'a Body,
+) -> Result<(), Refusal> {
+    let (axes, body) = flattened(axes, body);
+    let bounds: Vec<Exp> = axes.iter().map(|a| a.bound.clone()).collect();
+    let temps = results(table, pat)?;
+    let lane = table.unit.plan.plan().lane().and_then(|v| axes.iter().position(|a| a.var == v));
+    let mut l = Lower::new(table, GROUP);
+    points(&mut l, &bounds, lane, |l, indices, flat| {
+        for (axis, index) in axes.iter().zip(indices) {
+            l.bind(axis.var, Value::Scalar(ElemType::I64, *index));
+        }
+        let values = l.body(body)?;
+        for (temp, value) in temps.iter().zip(values) {
+            let buffer = l.writing(*temp);
+            write(l, buffer, flat, &value)?;
+        }
+        Ok(())
+    })?;
+    finish(l, pat, Count::Points(bounds));
+    made(table, pat, &temps);
+    Ok(())
+}
+
+/// The value of a name in a buffer of its own, row-major.
+pub fn copy(table: &mut Table<'_>, var: VarId) -> Result<usize, Refusal> {
+    let ty = table.unit.region.type_of(var).clone();
+    let temp = table.temp(ty.elem, ty.shape.clone())?;
+    let mut l = Lower::new(table, GROUP);
+    points(&mut l, &ty.shape, None, |l, indices, flat| {
+        let view = l.array(var)?;
+        let value = l.element(&view, indices);
+        let buffer = l.writing(temp);
+        write(l, buffer, flat, &Value::Scalar(ty.elem, value))
+    })?;
+    finish(l, &[var], Count::Points(ty.shape));
+    Ok(temp)
+}
+
+/// Scalars computed by a single invocation.
+pub fn single(table: &mut Table<'_>, pat: &[VarId], body: &Body) -> Result<(), Refusal> {
+    let temps = results(table, pat)?;
+    let mut l = Lower::new(table, 1);
+    let values = l.body(body)?;
+    let zero = l.c.constant(Ty::B32, 0);
+    for (temp, value) in temps.iter().zip(values) {
+        let buffer = l.writing(*temp);
+        write(&mut l, buffer, zero, &value)?;
+    }
+    finish(l, pat, Count::One);
+    made(table, pat, &temps);
+    Ok(())
+}
+
+/// A reduction: each invocation combines a part, each workgroup its invocations, and one more workgroup the
+/// workgroups. The order of operands is kept unless the operator is commutative.
+pub fn reduce<'a>(
+    table: &mut Table<'a>,
+    pat: &'a [VarId],
+    axes: &'a [Axis],
+    body: &'a Body,
+    combine: &'a Combine,
+) -> Result<(), Refusal> {
+    let bounds: Vec<Exp> = axes.iter().map(|a| a.bound.clone()).collect();
+    let temps = results(table, pat)?;
+    let elems: Vec<ElemType> = temps.iter().map(|t| table.program.temps[*t].elem).collect();
+    let partials = elems
+        .iter()
+        .map(|elem| table.temp(*elem, vec![Exp::int(i64::from(GROUP))]))
+        .collect::<Result<Vec<_>, _>>()?;
+    for bound in &bounds {
+        table.known_to_host(bound)?;
+    }
+    let any_order = combine.scalar_ops().is_some_and(|ops| ops.iter().all(|op| op.info().commutative));
+
+    let mut l = Lower::new(table, GROUP);
+    let cells = l.carry_neutral(combine)?;
+    let mut extents = Vec::new();
+    for bound in &bounds {
+        extents.push(l.i64_value(bound)?);
+    }
+    let total = product(&mut l, &extents);
+    let total = l.c.un(UnOp::Narrow, total);
+    let (start, end, step) = share(&mut l, total, any_order);
+    let counter = l.c.cell(Ty::B32);
+    l.c.set(counter, start);
+    l.c.open();
+    let i = l.c.get(counter);
+    let cond = l.c.bin(BinOp::Ult, i, end);
+    let before = l.c.close();
+    l.c.open();
+    let order: Vec<usize> = (0..axes.len()).collect();
+    let indices = unravel(&mut l, i, &extents, &order);
+    for (axis, index) in axes.iter().zip(indices) {
+        l.bind(axis.var, Value::Scalar(ElemType::I64, index));
+    }
+    let items = l.scalars(body)?;
+    l.combine(combine, &cells, &items)?;
+    let next = l.c.bin(BinOp::Add, i, step);
+    l.c.set(counter, next);
+    let block = l.c.close();
+    l.c.repeat(before, cond, block);
+    let group = l.c.builtin(Builtin::GroupX);
+    fold_group(&mut l, combine, &cells, &partials, group)?;
+    finish(l, pat, Count::Chunks(bounds));
+
+    let first = table.program.stages.len() - 1;
+    let mut l = Lower::new(table, GROUP);
+    let cells = l.carry_neutral(combine)?;
+    let local = l.c.builtin(Builtin::Local);
+    let groups = l.number_of(Slot::Groups(first));
+    let groups = l.c.un(UnOp::Narrow, groups);
+    let inside = l.c.bin(BinOp::Ult, local, groups);
+    l.c.open();
+    let mut values = Vec::new();
+    for (elem, partial) in elems.iter().zip(&partials) {
+        values.push(l.load_temp(*partial, *elem, local));
+    }
+    l.fill(&cells, &values);
+    let block = l.c.close();
+    l.c.branch(inside, block, Vec::new());
+    let zero = l.c.constant(Ty::B32, 0);
+    fold_group(&mut l, combine, &cells, &temps, zero)?;
+    finish(l, pat, Count::One);
+    made(table, pat, &temps);
+    Ok(())
+}
+
+/// Buffers for the values of names.
+fn results(table: &mut Table<'_>, pat: &[VarId]) -> Result<Vec<usize>, Refusal> {
+    pat.iter()
+        .map(|var| {
+            let ty = table.unit.region.type_of(*var).clone();
+            table.temp(ty.elem, ty.shape)
+        })
+        .collect()
+}
+
+fn made(table: &mut Table<'_>, pat: &[VarId], temps: &[usize]) {
+    for (var, temp) in pat.iter().zip(temps) {
+        table.top.insert(*var, Top::Temp(*temp));
+    }
+}
+
+fn finish(l: Lower<'_, '_>, pat: &[VarId], count: Count) {
+    let Lower { c, table, sources, .. } = l;
+    let name = pat.first().map_or(String::new(), |v| table.unit.region.region().name_of(*v).to_string());
+    table.program.stages.push(Stage { name, shader: c.finish(), sources, count });
+}
+
+/// The product of extents, 0 if one of them is not positive.
+fn product(l: &mut Lower<'_, '_>, extents: &[Val]) -> Val {
+    let zero = l.c.constant(Ty::B64, 0);
+    let mut total = l.c.constant(Ty::B64, 1);
+    for extent in extents {
+        let some = l.c.bin(BinOp::Slt, zero, *extent);
+        let extent = l.c.select(some, *extent, zero);
+        total = l.c.bin(BinOp::Mul, total, extent);
+    }
+    total
+}
+
+/// The number of this invocation in the whole dispatch. The host keeps it below 2^31.
+fn invocation(l: &mut Lower<'_, '_>) -> Val {
+    let [x, y, row, local] =
+        [Builtin::GroupX, Builtin::GroupY, Builtin::GroupsX, Builtin::Local].map(|b| l.c.builtin(b));
+    let above = l.c.bin(BinOp::Mul, y, row);
+    let group = l.c.bin(BinOp::Add, above, x);
+    let size = l.c.constant(Ty::B32, u64::from(GROUP));
+    let first = l.c.bin(BinOp::Mul, group, size);
+    l.c.bin(BinOp::Add, first, local)
+}
+
+/// Runs `inside` for each point; it gets the indices and the row-major place of the point.
+fn points(
+    l: &mut Lower<'_, '_>,
+    shape: &[Exp],
+    lane: Option<usize>,
+    inside: impl FnOnce(&mut Lower<'_, '_>, &[Val], Val) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    for extent in shape {
+        l.table.known_to_host(extent)?;
+    }
+    let extents = l.extents(shape)?;
+    let total = product(l, &extents);
+    let number = invocation(l);
+    let wide = l.c.un(UnOp::ZeroExtend, number);
+    let exists = l.c.bin(BinOp::Ult, wide, total);
+    // The axis across neighbouring invocations varies fastest.
+    let mut order: Vec<usize> = (0..shape.len()).collect();
+    if let Some(lane) = lane {
+        order.retain(|k| *k != lane);
+        order.push(lane);
+    }
+    l.c.open();
+    let indices = unravel(l, number, &extents, &order);
+    let flat = if order.is_sorted() {
+        number
+    } else {
+        let mut flat = l.c.constant(Ty::B64, 0);
+        for (index, extent) in indices.iter().zip(&extents) {
+            flat = l.c.bin(BinOp::Mul, flat, *extent);
+            flat = l.c.bin(BinOp::Add, flat, *index);
+        }
+        l.c.un(UnOp::Narrow, flat)
+    };
+    inside(l, &indices, flat)?;
+    let block = l.c.close();
+    l.c.branch(exists, block, Vec::new());
+    Ok(())
+}
+
+/// The indices of point `number` when the axes vary in this order, the last one fastest. All extents are positive
+/// where this is executed, and their product fits 32 bits.
+fn unravel(l: &mut Lower<'_, '_>, number: Val, extents: &[Val], order: &[usize]) -> Vec<Val> {
+    let mut rest = number;
+    let mut indices = vec![number; extents.len()];
+    for (place, axis) in order.iter().enumerate().rev() {
+        let index = if place == 0 {
+            rest
+        } else {
+            let extent = l.c.un(UnOp::Narrow, extents[*axis]);
+            let index = l.c.bin(BinOp::URem, rest, extent);
+            rest = l.c.bin(BinOp::UDiv, rest, extent);
+            index
+        };
+        indices[*axis] = l.c.un(UnOp::ZeroExtend, index);
+    }
+    indices
+}
+
+/// Which of `total` points this invocation combines: first, end, step.
+fn share(l: &mut Lower<'_, '_>, total: Val, any_order: bool) -> (Val, Val, Val) {
+    let number = invocation(l);
+    let (one, size) = (l.c.constant(Ty::B32, 1), l.c.constant(Ty::B32, u64::from(GROUP)));
+    let row = l.c.builtin(Builtin::GroupsX);
+    let all = l.c.bin(BinOp::Mul, row, size);
+    if any_order {
+        // Neighbouring invocations take neighbouring points.
+        return (number, total, all);
+    }
+    let up = l.c.bin(BinOp::Sub, all, one);
+    let up = l.c.bin(BinOp::Add, total, up);
+    let part = l.c.bin(BinOp::UDiv, up, all);
+    let start = l.c.bin(BinOp::Mul, number, part);
+    let end = l.c.bin(BinOp::Add, start, part);
+    let over = l.c.bin(BinOp::Ult, total, end);
+    (start, l.c.select(over, total, end), one)
+}
+
+/// Combines what the cells of a workgroup's invocations hold, in their order, and stores it at `place`.
+fn fold_group(
+    l: &mut Lower<'_, '_>,
+    combine: &Combine,
+    cells: &[(ElemType, Cell)],
+    to: &[usize],
+    place: Val,
+) -> Result<(), Refusal> {
+    let arrays: Vec<Shared> = cells.iter().map(|(elem, _)| l.c.shared(reg(*elem), GROUP)).collect();
+    let local = l.c.builtin(Builtin::Local);
+    let share = |l: &mut Lower<'_, '_>| {
+        for ((_, cell), array) in cells.iter().zip(&arrays) {
+            let value = l.c.get(*cell);
+            l.c.set_shared(*array, local, value);
+        }
+    };
+    share(l);
+    let (zero, one, size) =
+        (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1), l.c.constant(Ty::B32, u64::from(GROUP)));
+    let distance = l.c.cell(Ty::B32);
+    l.c.set(distance, one);
+    l.c.open();
+    let d = l.c.get(distance);
+    let cond = l.c.bin(BinOp::Ult, d, size);
+    let before = l.c.close();
+    l.c.open();
+    l.c.barrier();
+    let twice = l.c.bin(BinOp::Add, d, d);
+    let mask = l.c.bin(BinOp::Sub, twice, one);
+    let low = l.c.bin(BinOp::And, local, mask);
+    let active = l.c.bin(BinOp::Eq, low, zero);
+    l.c.open();
+    let other = l.c.bin(BinOp::Add, local, d);
+    let items: Vec<Val> = arrays.iter().map(|array| l.c.get_shared(*array, other)).collect();
+    l.combine(combine, cells, &items)?;
+    share(l);
+    let then = l.c.close();
+    l.c.branch(active, then, Vec::new());
+    l.c.set(distance, twice);
+    let block = l.c.close();
+    l.c.repeat(before, cond, block);
+    let first = l.c.bin(BinOp::Eq, local, zero);
+    l.c.open();
+    for ((elem, cell), temp) in cells.iter().zip(to) {
+        let value = l.c.get(*cell);
+        let buffer = l.writing(*temp);
+        write(l, buffer, place, &Value::Scalar(*elem, value))?;
+    }
+    let then = l.c.close();
+    l.c.branch(first, then, Vec::new());
+    Ok(())
+}
+
+/// Writes a value as element number `flat` of a row-major buffer of such values.
+fn write(l: &mut Lower<'_, '_>, buffer: Binding, flat: Val, value: &Value) -> Result<(), Refusal> {
+    match value {
+        Value::Scalar(elem, val) => {
+            let bits = to_bits(&mut l.c, *elem, *val);
+            l.c.store(buffer, flat, bits);
+            Ok(())
+        }
+        Value::View(view) => {
+            let extents: Vec<Val> = view.dims.iter().map(|d| d.extent).collect();
+            let start = l.c.un(UnOp::ZeroExtend, flat);
+            each(l, &extents, start, &mut Vec::new(), &mut |l, indices, place| {
+                let value = l.element(view, indices);
+                let bits = to_bits(&mut l.c, view.elem, value);
+                let place = l.c.un(UnOp::Narrow, place);
+                l.c.store(buffer, place, bits);
+            });
+            Ok(())
+        }
+    }
+}
+
+/// Loops over all indices of `extents`; `place` is the row-major place of what is around.
+fn each(
+    l: &mut Lower<'_, '_>,
+    extents: &[Val],
+    place: Val,
+    indices: &mut Vec<Val>,
+    inside: &mut dyn FnMut(&mut Lower<'_, '_>, &[Val], Val),
+) {
+    let Some((extent, rest)) = extents.split_first() else { return inside(l, indices, place) };
+    let (zero, one) = (l.c.constant(Ty::B64, 0), l.c.constant(Ty::B64, 1));
+    let counter = l.c.cell(Ty::B64);
+    l.c.set(counter, zero);
+    l.c.open();
+    let i = l.c.get(counter);
+    let cond = l.c.bin(BinOp::Slt, i, *extent);
+    let before = l.c.close();
+    l.c.open();
+    let row = l.c.bin(BinOp::Mul, place, *extent);
+    let place = l.c.bin(BinOp::Add, row, i);
+    indices.push(i);
+    each(l, rest, place, indices, inside);
+    indices.pop();
+    let next = l.c.bin(BinOp::Add, i, one);
+    l.c.set(counter, next);
+    let block = l.c.close();
+    l.c.repeat(before, cond, block);
+}

@@ -1,0 +1,307 @@
+//! Regions in text, run by the reference evaluator and on the device by both routes, over every representation of
+//! their arrays.
+
+use galopvm_base::{ElemType, Scalar};
+use galopvm_gpu::spirv::text::{STAGE, parse_stages, print};
+use galopvm_gpu::{Gpu, Route, Vulkan};
+use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
+use galopvm_kir::{
+    Backend, Compiled, Listing, Machine, Plan, RunError, Unit, VerifiedPlan, VerifiedRegion,
+    verified_from_text,
+};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// The routes to test, or the reason why there is no device, printed.
+fn backends() -> Vec<(Route, Vulkan<'static>)> {
+    if let Err(why) = Gpu::shared() {
+        eprintln!("skipped: {why}");
+        return Vec::new();
+    }
+    Route::ALL
+        .into_iter()
+        .filter(|r| r.is_built_in())
+        .map(|r| (r, Vulkan::new(r).expect("the shared device is open")))
+        .collect()
+}
+
+fn region(text: &str) -> VerifiedRegion {
+    verified_from_text(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+/// A mixture of small, large and odd values, the same in every run.
+fn value(elem: ElemType, seed: u64) -> u64 {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ seed;
+    match elem {
+        ElemType::Bool => mixed & 1,
+        elem if elem.is_float() => Scalar::from_f64(elem, (mixed % 2001) as f64 / 16.0 - 60.0).bits,
+        elem => Scalar::from_int(elem, (mixed % 251) as i64 - 120).bits,
+    }
+}
+
+fn array(elem: ElemType, shape: &[i64]) -> Value {
+    let count: i64 = shape.iter().product();
+    Value::new(elem, shape.to_vec(), (0..count).map(|i| value(elem, i as u64 + 1)).collect())
+}
+
+fn int(x: i64) -> Value {
+    Value::int(x)
+}
+
+fn close(elem: ElemType, exact: bool, a: u64, b: u64) -> bool {
+    if a == b {
+        return true;
+    }
+    if !elem.is_float() {
+        return false;
+    }
+    let (a, b) = (Scalar::new(elem, a).as_f64(), Scalar::new(elem, b).as_f64());
+    let relative = if elem == ElemType::F64 { 1e-12 } else { 1e-4 };
+    a.is_nan() && b.is_nan() || !exact && (a - b).abs() <= relative * a.abs().max(b.abs()).max(1.0)
+}
+
+/// Runs a region everywhere and compares. `exact` demands the same bits of floats.
+fn agree_with(text: &str, arguments: &[Value], exact: bool) {
+    let region = region(text);
+    let want = evaluate(&region, arguments);
+    for (route, backend) in backends() {
+        for layout in Layout::ALL {
+            let trial = Trial::new(&region, arguments, layout).expect("arguments in memory");
+            let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
+            let (observed, machine) = (trial.observed(), Machine::default());
+            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let code = backend.compile(unit).unwrap_or_else(|why| panic!("{route} refuses: {why}\n{text}"));
+            let got = trial.run(code.as_ref());
+            if layout == Layout::Contiguous {
+                check_texts(code.as_ref());
+            }
+            match (&want, &got) {
+                (Ok(want), Ok(got)) => {
+                    for (k, (want, got)) in want.iter().zip(got).enumerate() {
+                        assert_eq!(want.shape(), got.shape(), "{route} {layout:?} result {k}\n{text}");
+                        for (i, (a, b)) in want.data().iter().zip(got.data()).enumerate() {
+                            let show = |bits: &u64| Scalar::new(want.elem(), *bits).to_string();
+                            assert!(
+                                close(want.elem(), exact, *a, *b),
+                                "{route} {layout:?} result {k} element {i}: {} not {}\n{text}",
+                                show(b),
+                                show(a)
+                            );
+                        }
+                    }
+                }
+                (Err(RunError::Trap), Err(RunError::Trap)) => {}
+                _ => panic!("{route} {layout:?}: {got:?} not {want:?}\n{text}"),
+            }
+        }
+    }
+}
+
+/// The SPIR-V text parses back to modules that print the same, and the Khronos validator has no complaint.
+fn check_texts(code: &dyn Compiled) {
+    let listing = code.listing(Listing::Spirv).expect("a SPIR-V text");
+    let stages = parse_stages(&listing).expect("the text parses");
+    assert!(code.listing(Listing::Glsl).is_some_and(|text| text.contains("void main()")));
+    assert!(code.listing(Listing::Asm).is_none());
+    let bodies = listing.split(STAGE).skip(1).map(|part| part.split_once('\n').expect("a stage has lines").1);
+    for (words, body) in stages.iter().zip(bodies) {
+        assert_eq!(print(words).expect("a text"), body);
+        validate(words);
+    }
+}
+
+fn validate(words: &[u32]) {
+    let started = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.1", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        eprintln!("skipped: spirv-val is not installed");
+        return;
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("the validator reads");
+    let output = child.wait_with_output().expect("the validator ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn agree(text: &str, arguments: &[Value]) {
+    agree_with(text, arguments, true);
+}
+
+#[test]
+fn maps_of_every_type_and_size() {
+    for elem in ElemType::ALL {
+        let text = format!(
+            "region f (n : i64, A : [n]{elem}, B : [n]{elem})\n\
+             let r =\n  kernel i < n do\n    in max(A[i], B[n - 1 - i])\nin r\n"
+        );
+        for n in [0, 1, 7, 300] {
+            agree(&text, &[int(n), array(elem, &[n]), array(elem, &[n])]);
+        }
+    }
+}
+
+#[test]
+fn two_and_three_dimensions_with_computed_indices() {
+    let text = "region f (n : i64, m : i64, A : [n][m]i32, k : i32)\n\
+                let r =\n  kernel i < m, j < n do\n    in A[(j * 7 + 3) % n, i] * k + to_i32(i)\nin r\n";
+    agree(
+        text,
+        &[int(13), int(9), array(ElemType::I32, &[13, 9]), Value::Scalar(Scalar::new(ElemType::I32, 3))],
+    );
+    agree(
+        text,
+        &[int(0), int(9), array(ElemType::I32, &[0, 9]), Value::Scalar(Scalar::new(ElemType::I32, 3))],
+    );
+    let text = "region g (n : i64, m : i64, A : [n][m][4]f64)\n\
+                let r =\n  kernel i < n, j < m, k < 4 do\n    in A[i, j, 3 - k] - A[n - 1 - i, j, k]\nin r\n";
+    agree(text, &[int(5), int(6), array(ElemType::F64, &[5, 6, 4])]);
+}
+
+#[test]
+fn inner_reductions_and_matrix_multiplication() {
+    let text = "region matmul (n : i64, m : i64, p : i64, A : [n][m]f32, B : [m][p]f32)\n\
+                let r =\n  kernel i < n, j < p do\n    let s =\n      red k < m do\n        in A[i, k] * B[k, j]\n\
+                \x20     by (a = 0.0f32) (b) do\n        in a + b\n    in s\nin r\n";
+    agree(text, &[int(9), int(17), int(5), array(ElemType::F32, &[9, 17]), array(ElemType::F32, &[17, 5])]);
+    agree(text, &[int(9), int(0), int(5), array(ElemType::F32, &[9, 0]), array(ElemType::F32, &[0, 5])]);
+}
+
+#[test]
+fn loops_choices_and_whiles() {
+    let text = "region f (n : i64, A : [n]i64)\n\
+                let r =\n  kernel i < n do\n    let x = A[i]\n    let y =\n      if x > 10 then\n        in x * 2\n\
+                \x20     else\n        let z =\n          loop (a) = (x) for j < i % 5 do\n            in a * 3 - j\n        in z\n\
+                \x20   let (s, t) =\n      loop (u, v) = (y, 0) while u > 1 && v < 50 do\n        in (select(u % 2 == 0, u / 2, u * 3 + 1), v + 1)\n\
+                \x20   in s + t\nin r\n";
+    agree(text, &[int(200), array(ElemType::I64, &[200])]);
+}
+
+#[test]
+fn whole_reductions() {
+    for (n, elem) in [(0, "i32"), (1, "i32"), (1000, "i32"), (100_000, "i64"), (5000, "u8"), (777, "bool")] {
+        let elem: ElemType = elem.parse().expect("a type");
+        let (zero, op) =
+            if elem == ElemType::Bool { ("false".to_string(), "^") } else { (format!("0{elem}"), "+") };
+        let text = format!(
+            "region f (n : i64, A : [n]{elem})\nlet r =\n  red i < n do\n    in A[i]\n  by (a = {zero}) (b) do\n    in a {op} b\nin r\n"
+        );
+        agree(&text, &[int(n), array(elem, &[n])]);
+    }
+    let text = "region dot (n : i64, A : [n]f64, B : [n]f64)\nlet r =\n  red i < n do\n    in A[i] * B[i]\n\
+                \x20 by (a = 0.0f64) (b) do\n    in a + b\nin r\n";
+    for n in [0, 3, 4097, 50_000] {
+        agree_with(text, &[int(n), array(ElemType::F64, &[n]), array(ElemType::F64, &[n])], false);
+    }
+}
+
+#[test]
+fn an_operator_of_two_parts_keeps_its_order() {
+    // Composition of the maps x -> a * x + b: associative, not commutative.
+    let text = "region f (n : i64, m : i64, A : [n][m]i32, B : [n][m]i32)\n\
+                let (r, s) =\n  red i < n, j < m do\n    in (A[i, j], B[i, j])\n\
+                \x20 by (a = 1i32, b = 0i32) (c, d) do\n    let e = b * c\n    in (a * c, e + d)\nin (r, s)\n";
+    for (n, m) in [(0, 3), (1, 1), (40, 50), (3, 7000)] {
+        agree(text, &[int(n), int(m), array(ElemType::I32, &[n, m]), array(ElemType::I32, &[n, m])]);
+    }
+}
+
+#[test]
+fn several_statements_hand_values_on() {
+    let text = "region norm (n : i64, A : [n]i32)\n\
+                let m = n * 2\n\
+                let total =\n  red i < n do\n    in A[i]\n  by (a = 0i32) (b) do\n    in a + b\n\
+                let half = total / 2i32 + A[0]\n\
+                let B = reverse A\n\
+                let C =\n  kernel k < n do\n    in B[k] - half\n\
+                let D =\n  kernel j < m do\n    in C[j / 2] * to_i32(m)\nin (D, half, B, m)\n";
+    agree(text, &[int(37), array(ElemType::I32, &[37])]);
+}
+
+#[test]
+fn slices_rows_and_copies() {
+    let text = "region f (n : i64, m : i64, A : [n][m]f32)\n\
+                let r =\n  kernel i < n do\n    let row = A[i]\n    let back = row[m - 1 :+ m * -1]\n    in back\n\
+                let T = transpose A\n\
+                let C = manifest((1, 0), A)\n\
+                let d = A[[1 + {(3:5)}]]\n\
+                let q =\n  kernel k < m, j < n do\n    in T[k, j] + C[j, k]\nin (r, q, T)\n";
+    let flat = "region g (n : i64, A : [n]i16)\n\
+                let r =\n  kernel i < 3, j < 4 do\n    let V = A[[2 + {(3:7), (4:1)}]]\n    in V[i, j]\nin r\n";
+    agree(
+        &text.replace("let d = A[[1 + {(3:5)}]]\n", ""),
+        &[int(6), int(11), array(ElemType::F32, &[6, 11])],
+    );
+    agree(flat, &[int(20), array(ElemType::I16, &[20])]);
+    agree(flat, &[int(19), array(ElemType::I16, &[19])]);
+}
+
+#[test]
+fn traps_are_reported() {
+    let text = "region f (n : i64, A : [n]i32)\nlet r =\n  kernel i < n do\n    in A[i + 1]\nin r\n";
+    agree(text, &[int(10), array(ElemType::I32, &[10])]);
+    agree(text, &[int(0), array(ElemType::I32, &[0])]);
+    let text =
+        "region f (n : i64, A : [n]i32)\nlet r =\n  kernel i < n do\n    in 100i32 / (A[i] - A[i])\nin r\n";
+    agree(text, &[int(10), array(ElemType::I32, &[10])]);
+    let text = "region f (n : i64, k : i64)\nlet m = n / k\nlet r =\n  kernel i < n do\n    in i + m\nin r\n";
+    agree(text, &[int(10), int(0)]);
+    agree(text, &[int(10), int(3)]);
+    // A loop fed with what a trap left behind ends all the same.
+    let text = "region f (n : i64, A : [n]i64)\nlet r =\n  kernel i < n do\n    let x =\n\
+                \x20     loop (a) = (1) while a != A[n] do\n        in a + 2\n    in x\nin r\n";
+    agree(text, &[int(4), array(ElemType::I64, &[4])]);
+}
+
+#[test]
+fn scalars_of_every_type_are_parameters() {
+    for elem in ElemType::ALL {
+        let text = format!(
+            "region f (n : i64, x : {elem}, A : [n]{elem})\nlet r =\n  kernel i < n do\n    in min(x, A[i])\nin (r, x)\n"
+        );
+        let x = Value::Scalar(Scalar::new(elem, value(elem, 5)));
+        agree(&text, &[int(20), x, array(elem, &[20])]);
+    }
+}
+
+#[test]
+fn the_lane_axis_may_be_any() {
+    let region = region(
+        "region f (n : i64, m : i64, A : [n][m]i32)\nlet r =\n  kernel i < n, j < m do\n    in A[i, j] + to_i32(i * 100 + j)\nin r\n",
+    );
+    let arguments = [int(30), int(20), array(ElemType::I32, &[30, 20])];
+    let want = evaluate(&region, &arguments).expect("a value");
+    for (route, backend) in backends() {
+        for axis in region.region().parallel_axes() {
+            let mut plan = Plan::default();
+            plan.decide(galopvm_kir::Decision::Lane(axis), "a test");
+            let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
+            let trial = Trial::new(&region, &arguments, Layout::Transposed).expect("arguments");
+            let (observed, machine) = (trial.observed(), Machine::default());
+            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let got = trial.run(backend.compile(unit).expect("code").as_ref()).expect("a run");
+            assert_eq!(want, got, "{route}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_lowered_is_refused_with_a_reason() {
+    let region = region(
+        "region f (n : i64, A : [n]i32)\nlet r =\n  scan i < n do\n    in A[i]\n  by (a = 0i32) (b) do\n    in a + b\nin r\n",
+    );
+    for (_, backend) in backends() {
+        let trial = Trial::new(&region, &[int(3), array(ElemType::I32, &[3])], Layout::Contiguous)
+            .expect("arguments");
+        let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
+        let (observed, machine) = (trial.observed(), Machine::default());
+        let refusal = backend
+            .compile(Unit { region: &region, plan: &plan, observed: &observed, machine: &machine })
+            .map(|_| ())
+            .expect_err("scans are not lowered");
+        assert!(refusal.to_string().contains("scan"), "{refusal}");
+    }
+}

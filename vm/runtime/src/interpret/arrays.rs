@@ -1,0 +1,288 @@
+//! Instructions on arrays: views where the algebra has them, copies otherwise.
+
+use super::{Interpreter, Outcome, Registers};
+use crate::array::view::{self, shape_text};
+use crate::array::{Array, SliceIndex, copy_elements, store};
+use crate::error::Trap;
+use crate::memory::Memory;
+use galopvm_base::{Bits, ElemType};
+use galopvm_bytecode::{Def, Instr, Operand, SliceDim};
+use galopvm_lmad::Lmad;
+use smallvec::SmallVec;
+
+type Indices = SmallVec<[i64; 4]>;
+
+/// Elements of bulk work that count as one operation.
+const ELEMENTS_PER_OPERATION: u64 = 8;
+
+/// `index`, which programs execute most of all.
+#[inline]
+pub(super) fn index(
+    registers: &mut Registers<'_>,
+    dst: Def,
+    array: Operand,
+    index: &[Operand],
+) -> Outcome<()> {
+    let at: Indices = index.iter().map(|i| registers.int(*i)).collect();
+    let source = registers.array(array);
+    if at.len() == source.rank() {
+        let place = view::place(source.lmad(), &at).map_err(Trap::new)?;
+        let bits = source.load(place);
+        registers.set_bits(dst.0, bits);
+        registers.drop_last(array);
+    } else {
+        let view = view::index(source.lmad(), &at).map_err(Trap::new)?;
+        let part = registers.take(array).into_view(view);
+        registers.set_array(dst.0, part);
+    }
+    Ok(())
+}
+
+impl<'a> Interpreter<'a> {
+    pub(super) fn array_instruction(&mut self, registers: &mut Registers<'a>, instr: &Instr) -> Outcome<()> {
+        let (dst, array) = match instr {
+            Instr::Slice { dst, array, dims } => {
+                let view = view::slice(registers.array(*array).lmad(), &indices(registers, dims))
+                    .map_err(Trap::new)?;
+                if !registers.is_array(dst.0) {
+                    let bits = registers.array(*array).load(view.offset);
+                    registers.set_bits(dst.0, bits);
+                    registers.drop_last(*array);
+                    return Ok(());
+                }
+                (dst, registers.take(*array).into_view(view))
+            }
+            Instr::Update { dst, array, dims, value } => (dst, self.update(registers, *array, dims, *value)?),
+            Instr::Permute { dst, array, perm } => {
+                let perm: SmallVec<[usize; 4]> = perm.iter().map(|d| *d as usize).collect();
+                let array = registers.take(*array);
+                let view = array.lmad().permute(&perm);
+                (dst, array.into_view(view))
+            }
+            Instr::Reverse { dst, array, dim } => {
+                let array = registers.take(*array);
+                let view = array.lmad().reverse(*dim as usize);
+                (dst, array.into_view(view))
+            }
+            Instr::Reshape { dst, array, shape } => {
+                let shape: Indices = shape.iter().map(|n| registers.int(*n)).collect();
+                let array = registers.take(*array);
+                (dst, self.reshape(array, &shape)?)
+            }
+            Instr::Concat { dst, arrays, dim } => (dst, self.concat(registers, arrays, *dim as usize)?),
+            Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, *count, *value)?),
+            Instr::Iota { dst, ty, count, start, step } => {
+                let (start, step) = (registers.bits(*start), registers.bits(*step));
+                (dst, self.iota(*ty, registers.int(*count), start, step)?)
+            }
+            Instr::Array { dst, ty, rank, rows } => {
+                (dst, self.literal(registers, *ty, *rank as usize, rows)?)
+            }
+            Instr::Copy { dst, array } => {
+                let source = registers.array(*array);
+                self.pay_elements(source.elements())?;
+                let copy = registers.array(*array).copy(self.memory)?;
+                registers.drop_last(*array);
+                (dst, copy)
+            }
+            _ => unreachable!("only array instructions come here"),
+        };
+        registers.set_array(dst.0, array);
+        Ok(())
+    }
+
+    pub(super) fn pay_elements(&mut self, elements: i64) -> Outcome<()> {
+        self.pay(elements as u64 / ELEMENTS_PER_OPERATION)
+    }
+
+    fn update(
+        &mut self,
+        registers: &mut Registers<'a>,
+        array: Operand,
+        dims: &[SliceDim],
+        value: Operand,
+    ) -> Outcome<Array> {
+        let dims = indices(registers, dims);
+        let mut part = view::slice(registers.array(array).lmad(), &dims).map_err(Trap::new)?;
+        if registers.is_array(value.reg) && registers.array(value).shape() != part.shape() {
+            return Err(Trap::new("Shape of slice does not match shape of value.").into());
+        }
+        let mut array = registers.take(array);
+        if !(array.block().is_unique() && is_injective(array.lmad())) {
+            self.pay_elements(array.elements())?;
+            array = array.copy(self.memory)?;
+            part = view::slice(array.lmad(), &dims).map_err(Trap::new)?;
+        }
+        let width = array.elem().bytes();
+        let target = array.block_mut().bytes_mut().expect("the block is unique");
+        if registers.is_array(value.reg) {
+            let source = registers.take(value);
+            self.pay_elements(source.elements())?;
+            copy_elements(self.memory, target, &part, source.block().bytes(), source.lmad(), width);
+        } else {
+            store(target, width, part.offset, registers.bits(value));
+        }
+        Ok(array)
+    }
+
+    fn reshape(&mut self, array: Array, shape: &[i64]) -> Outcome<Array> {
+        let count = |shape: &[i64]| shape.iter().fold(1i128, |n, e| n.saturating_mul(i128::from(*e)));
+        if shape.iter().any(|n| *n < 0) || count(shape) != count(&array.shape()) {
+            let (from, to) = (shape_text(&array.shape()), shape_text(shape));
+            return Err(
+                Trap::new(format!("Cannot unflatten array of shape {from} to array of shape {to}")).into()
+            );
+        }
+        if let Some(view) = array.lmad().reshape(shape) {
+            return Ok(array.into_view(view));
+        }
+        self.pay_elements(array.elements())?;
+        let copy = array.copy(self.memory)?;
+        let view = Lmad::row_major(shape);
+        Ok(copy.into_view(view))
+    }
+
+    fn concat(&mut self, registers: &mut Registers<'a>, operands: &[Operand], dim: usize) -> Outcome<Array> {
+        let arrays: SmallVec<[Array; 4]> = operands.iter().map(|o| registers.take(*o)).collect();
+        let mut shape = arrays[0].shape();
+        let mut total = 0i64;
+        for array in &arrays {
+            let other = array.shape();
+            if other.iter().zip(&shape).enumerate().any(|(d, (a, b))| d != dim && a != b) {
+                let (first, other) = (shape_text(&shape), shape_text(&other));
+                let message =
+                    format!("Cannot concatenate arrays of shapes {first} and {other} along dimension {dim}.");
+                return Err(Trap::new(message).into());
+            }
+            total = total.saturating_add(other[dim]);
+        }
+        shape[dim] = total;
+        self.pay_elements(Lmad::row_major(&shape).elements())?;
+        let mut whole = Array::fresh(self.memory, arrays[0].elem(), &shape)?;
+        let (view, width) = (whole.lmad().clone(), whole.elem().bytes());
+        let target = whole.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        let mut at = 0;
+        for array in &arrays {
+            let part = view.triplet(dim, at, array.shape()[dim], 1);
+            copy_elements(self.memory, target, &part, array.block().bytes(), array.lmad(), width);
+            at += array.shape()[dim];
+        }
+        Ok(whole)
+    }
+
+    fn replicate(&mut self, registers: &mut Registers<'a>, count: Operand, value: Operand) -> Outcome<Array> {
+        let count = registers.int(count);
+        if count < 0 {
+            return Err(Trap::new(format!("Cannot replicate {count} times.")).into());
+        }
+        if !registers.is_array(value.reg) {
+            self.pay_elements(count)?;
+            return filled(self.memory, registers.elem(value.reg), count, registers.bits(value));
+        }
+        let row = registers.take(value);
+        let view = row.lmad().expand(0, count);
+        self.pay_elements(view.elements())?;
+        Ok(row.with_view(view).copy(self.memory)?)
+    }
+
+    fn iota(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
+        if count < 0 {
+            return Err(Trap::new(range_message(ty, count, start, step)).into());
+        }
+        self.pay_elements(count)?;
+        let mut array = Array::fresh(self.memory, ty, &[count])?;
+        let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        let width = ty.bytes();
+        let mut value = start;
+        // The low bits of wrapping sums do not depend on the width.
+        for place in target.chunks_exact_mut(width) {
+            store(place, width, 0, value);
+            value = value.wrapping_add(step);
+        }
+        Ok(array)
+    }
+
+    fn literal(
+        &mut self,
+        registers: &mut Registers<'a>,
+        elem: ElemType,
+        rank: usize,
+        rows: &[Operand],
+    ) -> Outcome<Array> {
+        let count = rows.len() as i64;
+        if rank == 1 {
+            let mut array = Array::fresh(self.memory, elem, &[count])?;
+            let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+            for (place, row) in rows.iter().enumerate() {
+                store(target, elem.bytes(), place as i64, registers.bits(*row));
+            }
+            return Ok(array);
+        }
+        let rows: SmallVec<[Array; 4]> = rows.iter().map(|row| registers.take(*row)).collect();
+        let mut shape: Indices = std::iter::once(count).collect();
+        match rows.first() {
+            Some(first) => shape.extend(first.shape()),
+            None => shape.resize(rank, 0),
+        }
+        if rows.iter().any(|row| row.shape()[..] != shape[1..]) {
+            return Err(Trap::new("shape of element differs from shape of first element").into());
+        }
+        self.pay_elements(Lmad::row_major(&shape).elements())?;
+        let mut array = Array::fresh(self.memory, elem, &shape)?;
+        let view = array.lmad().clone();
+        let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        for (i, row) in rows.iter().enumerate() {
+            let part = view.fix(0, i as i64);
+            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), elem.bytes());
+        }
+        Ok(array)
+    }
+}
+
+/// The dimensions of a slice as numbers.
+fn indices(registers: &Registers<'_>, dims: &[SliceDim]) -> SmallVec<[SliceIndex; 4]> {
+    let int = |operand: &Option<Operand>| operand.map(|o| registers.int(o));
+    dims.iter()
+        .map(|dim| match dim {
+            SliceDim::At(index) => SliceIndex::At(registers.int(*index)),
+            SliceDim::Range { start, end, step } => {
+                SliceIndex::Range { start: int(start), end: int(end), step: int(step) }
+            }
+        })
+        .collect()
+}
+
+/// Two shapes that should be equal.
+pub(super) fn mismatch(what: &str, expected: &[i64], found: &[i64]) -> String {
+    format!("{what} differ in shape: {} and {}.", shape_text(expected), shape_text(found))
+}
+
+/// Injectivity, with a short way for the views that updates mostly have.
+fn is_injective(view: &Lmad) -> bool {
+    match view.dims.as_slice() {
+        [] => true,
+        [dim] => dim.stride != 0 || dim.size <= 1,
+        _ => view.is_injective(),
+    }
+}
+
+/// An array of one value.
+fn filled(memory: &Memory, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
+    let mut array = Array::fresh(memory, elem, &[count])?;
+    let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+    let pattern = bits.to_le_bytes();
+    match elem.bytes() {
+        1 => target.fill(pattern[0]),
+        width => target.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(&pattern[..width])),
+    }
+    Ok(array)
+}
+
+/// As Futhark says it of the range that an iota is.
+fn range_message(ty: ElemType, count: i64, start: Bits, step: Bits) -> String {
+    let number = |bits: Bits| galopvm_base::Scalar::new(ty, bits).plain();
+    let (second, end) = (start.wrapping_add(step), start.wrapping_add((count as u64).wrapping_mul(step)));
+    let descending = ty.is_signed() && galopvm_base::Scalar::new(ty, step).as_i64() < 0;
+    let order = if descending { '>' } else { '<' };
+    format!("Range {}..{}..{order}{} is invalid.", number(start), number(second), number(end))
+}

@@ -1,0 +1,123 @@
+//! Branches, loops, calls, assertions.
+
+use super::{Interpreter, Outcome, Registers};
+use crate::error::Trap;
+use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
+
+impl<'a> Interpreter<'a> {
+    pub(super) fn control(&mut self, registers: &mut Registers<'a>, instr: &'a Instr) -> Outcome<()> {
+        match instr {
+            Instr::If { dsts, cond, then, otherwise } => {
+                let taken = if registers.bits(*cond) != 0 { *then } else { *otherwise };
+                self.block(registers, taken)?;
+                self.end_block(registers, taken, dsts);
+            }
+            Instr::For { dsts, bound, init, body } => self.count(registers, dsts, *bound, init, *body)?,
+            Instr::While { dsts, init, cond, body } => self.repeat(registers, dsts, init, *cond, *body)?,
+            Instr::Call { dsts, function, args } => self.call(registers, dsts, *function, args)?,
+            Instr::Assert { cond, message, args } => {
+                if registers.bits(*cond) == 0 {
+                    return Err(Trap::new(assert_message(registers, message, args)).into());
+                }
+            }
+            _ => unreachable!("only control instructions come here"),
+        }
+        Ok(())
+    }
+
+    /// Moves the results of a block that was executed, and ends the scope of its registers.
+    pub(super) fn end_block(&mut self, registers: &mut Registers<'a>, block: BlockId, dsts: &[Def]) {
+        let results = registers.take_all(&registers.code.blocks[block].results);
+        registers.release(&registers.prepared.blocks[block].arrays);
+        registers.put_all(dsts.iter().map(|d| d.0), results);
+    }
+
+    fn count(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        bound: Operand,
+        init: &[Operand],
+        body: BlockId,
+    ) -> Outcome<()> {
+        let bound = registers.int(bound);
+        let block = &registers.code.blocks[body];
+        let scope = &registers.prepared.blocks[body].arrays;
+        let (&counter, carried) = block.params.split_first().expect("a verified loop body has a counter");
+        let mut values = registers.take_all(init);
+        for i in 0..bound {
+            registers.set_bits(counter, i as u64);
+            registers.put_all(carried.iter().copied(), values);
+            self.block(registers, body)?;
+            values = registers.take_all(&block.results);
+            registers.release(scope);
+        }
+        registers.put_all(dsts.iter().map(|d| d.0), values);
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        init: &[Operand],
+        cond: BlockId,
+        body: BlockId,
+    ) -> Outcome<()> {
+        let test = &registers.code.blocks[cond];
+        let block = &registers.code.blocks[body];
+        let mut values = registers.take_all(init);
+        loop {
+            // The test looks at copies of the carried values that share their blocks, and gives them up again before
+            // the body runs, so that the body can still update in place.
+            registers.put_all(block.params.iter().copied(), values);
+            for (test_param, param) in test.params.iter().zip(&block.params) {
+                let value = registers.value(Operand::new(*param));
+                registers.set_value(*test_param, value);
+            }
+            self.block(registers, cond)?;
+            let answer = registers.bits(test.results[0]) != 0;
+            registers.release(&registers.prepared.blocks[cond].arrays);
+            if !answer {
+                let last: Vec<Operand> = block.params.iter().map(|p| Operand::last(*p)).collect();
+                values = registers.take_all(&last);
+                break;
+            }
+            self.block(registers, body)?;
+            values = registers.take_all(&block.results);
+            registers.release(&registers.prepared.blocks[body].arrays);
+        }
+        registers.put_all(dsts.iter().map(|d| d.0), values);
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        registers: &mut Registers<'a>,
+        dsts: &[Def],
+        function: FuncId,
+        args: &[Operand],
+    ) -> Outcome<()> {
+        let mut callee = self.enter(function)?;
+        let args = registers.take_all(args);
+        callee.put_all(callee.code.params.iter().copied(), args);
+        let outcome = self.block(&mut callee, BODY);
+        if outcome.is_ok() {
+            let results = callee.take_all(&callee.code.blocks[BODY].results);
+            registers.put_all(dsts.iter().map(|d| d.0), results);
+        }
+        self.leave(callee);
+        outcome
+    }
+}
+
+/// The message, with each `{}` replaced by the next argument.
+fn assert_message(registers: &Registers<'_>, message: &str, args: &[Operand]) -> String {
+    let mut pieces = message.split("{}");
+    let mut text = pieces.next().unwrap_or("").to_string();
+    for (piece, arg) in pieces.zip(args) {
+        text.push_str(&registers.scalar(arg.reg).plain());
+        text.push_str(piece);
+    }
+    text
+}

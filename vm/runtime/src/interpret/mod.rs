@@ -1,0 +1,281 @@
+//! The interpreter: the meaning of the bytecode.
+//!
+//! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
+//!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`: instructions by family.
+//!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
+//!
+//! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
+//! with a fresh stack, so that only the call-depth limit bounds programs.
+
+mod arrays;
+mod control;
+mod frame;
+mod prepare;
+mod scalar;
+mod shape;
+mod soac;
+
+pub use prepare::Site;
+
+pub(crate) use frame::{Frame, Registers};
+pub(crate) use prepare::Prepared;
+
+use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
+use crate::memory::Memory;
+use crate::tier::Tiers;
+use crate::value::Value;
+use galopvm_base::scalar::{convert, eval1, eval3};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A result, or an error with as much of its back trace as is known.
+pub(crate) type Outcome<T> = Result<T, Box<RuntimeError>>;
+
+/// Operations between two looks at the interrupt flag.
+const LOOK_AFTER: u64 = 4096;
+
+/// Bytes of the caller's stack that are used before a fresh stack is taken: test threads have 2 MiB.
+const FIRST_STACK: usize = 512 << 10;
+
+/// Bytes of a fresh stack, and how much of it is used before the next one.
+const NEXT_STACK: usize = 16 << 20;
+const NEXT_STACK_USED: usize = 15 << 20;
+
+impl From<Trap> for Box<RuntimeError> {
+    fn from(trap: Trap) -> Box<RuntimeError> {
+        Box::new(trap.into())
+    }
+}
+
+impl From<crate::memory::OutOfMemory> for Box<RuntimeError> {
+    fn from(error: crate::memory::OutOfMemory) -> Box<RuntimeError> {
+        Trap::from(error).into()
+    }
+}
+
+/// What bounds an execution.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Operations (instructions, and elements of bulk work) that one call from outside may execute.
+    pub fuel: Option<u64>,
+    /// Bytes in use at one time.
+    pub memory: Option<u64>,
+    /// Calls nested in each other.
+    pub call_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { fuel: None, memory: None, call_depth: 100_000 }
+    }
+}
+
+/// One execution, from a call from outside to its return.
+pub(crate) struct Interpreter<'a> {
+    module: &'a Module,
+    prepared: &'a Prepared,
+    memory: &'a Memory,
+    interrupt: &'a AtomicBool,
+    tiers: &'a mut Tiers,
+    /// Operations until the next look at the flag.
+    until_look: u64,
+    /// Operations left after those.
+    fuel: u64,
+    depth: usize,
+    depth_limit: usize,
+    stack_base: usize,
+    stack_size: usize,
+    /// Frames for further calls.
+    spare: Vec<Frame>,
+}
+
+impl<'a> Interpreter<'a> {
+    pub(crate) fn new(
+        module: &'a Module,
+        prepared: &'a Prepared,
+        memory: &'a Memory,
+        interrupt: &'a AtomicBool,
+        tiers: &'a mut Tiers,
+        limits: &Limits,
+    ) -> Interpreter<'a> {
+        Interpreter {
+            module,
+            prepared,
+            memory,
+            interrupt,
+            tiers,
+            until_look: 0,
+            fuel: limits.fuel.unwrap_or(u64::MAX),
+            depth: 0,
+            depth_limit: limits.call_depth,
+            stack_base: stack_position(),
+            stack_size: FIRST_STACK,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Calls a function with arguments of its types.
+    pub(crate) fn run(&mut self, function: FuncId, args: Vec<Value>) -> Outcome<Vec<Value>> {
+        let mut registers = self.enter(function)?;
+        for (param, value) in registers.code.params.iter().zip(args) {
+            registers.set_value(*param, value);
+        }
+        let outcome = self.block(&mut registers, BODY).map(|()| {
+            let body = &registers.code.blocks[BODY];
+            body.results.iter().map(|operand| registers.value(*operand)).collect()
+        });
+        self.leave(registers);
+        outcome
+    }
+
+    /// A frame for a call.
+    fn enter(&mut self, function: FuncId) -> Outcome<Registers<'a>> {
+        if self.depth >= self.depth_limit {
+            let message = format!("Calls are nested more than {} deep.", self.depth_limit);
+            return Err(Trap::of_kind(ErrorKind::CallDepth, message).into());
+        }
+        self.depth += 1;
+        let prepared = &self.prepared.functions[function];
+        let mut frame = self.spare.pop().unwrap_or_default();
+        frame.resize(prepared);
+        Ok(Registers { code: &self.module.functions[function], prepared, frame })
+    }
+
+    fn leave(&mut self, registers: Registers<'a>) {
+        self.depth -= 1;
+        let mut frame = registers.frame;
+        frame.clear();
+        self.spare.push(frame);
+    }
+
+    /// Pays for some operations, and now and then looks whether to go on.
+    #[inline]
+    pub(crate) fn pay(&mut self, operations: u64) -> Outcome<()> {
+        match self.until_look.checked_sub(operations) {
+            Some(left) => {
+                self.until_look = left;
+                Ok(())
+            }
+            None => self.look(operations),
+        }
+    }
+
+    #[cold]
+    fn look(&mut self, operations: u64) -> Outcome<()> {
+        if self.interrupt.load(Relaxed) {
+            return Err(Trap::of_kind(ErrorKind::Interrupted, "Interrupted.").into());
+        }
+        let missing = operations - self.until_look;
+        let Some(left) = self.fuel.checked_sub(missing) else {
+            return Err(Trap::of_kind(ErrorKind::OutOfFuel, "Out of fuel.").into());
+        };
+        self.until_look = left.min(LOOK_AFTER);
+        // Without a limit the fuel is refilled by never being taken.
+        self.fuel = if self.fuel == u64::MAX { u64::MAX } else { left - self.until_look };
+        Ok(())
+    }
+
+    /// Executes a block; its results are then in the registers that it names.
+    pub(crate) fn block(&mut self, registers: &mut Registers<'a>, id: BlockId) -> Outcome<()> {
+        if stack_position().abs_diff(self.stack_base) > self.stack_size {
+            return self.block_on_fresh_stack(registers, id);
+        }
+        let block: &'a CodeBlock = &registers.code.blocks[id];
+        self.pay(block.code.len() as u64 + 1)?;
+        for (index, instr) in block.code.iter().enumerate() {
+            if let Err(mut error) = self.instruction(registers, id, index, instr) {
+                if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
+                    error.trace.push(self.call_site(registers, block, index));
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn block_on_fresh_stack(&mut self, registers: &mut Registers<'a>, id: BlockId) -> Outcome<()> {
+        let (base, size) = (self.stack_base, self.stack_size);
+        let outcome = std::thread::scope(|scope| {
+            let run = || {
+                self.stack_base = stack_position();
+                self.stack_size = NEXT_STACK_USED;
+                self.block(registers, id)
+            };
+            match std::thread::Builder::new().stack_size(NEXT_STACK).spawn_scoped(scope, run) {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(_) => {
+                    Err(Trap::of_kind(ErrorKind::CallDepth, "There is no memory for deeper calls.").into())
+                }
+            }
+        });
+        (self.stack_base, self.stack_size) = (base, size);
+        outcome
+    }
+
+    fn call_site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
+        let place = block.place(index);
+        let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
+        CallSite { function: registers.code.name.clone(), file, place }
+    }
+
+    #[inline]
+    fn instruction(
+        &mut self,
+        registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
+        instr: &'a Instr,
+    ) -> Outcome<()> {
+        match instr {
+            Instr::Const { dst, value } => registers.set_bits(dst.0, value.bits),
+            Instr::Op1 { dst, op, ty, a } => registers.set_bits(dst.0, eval1(*op, *ty, registers.bits(*a))),
+            Instr::Op2 { dst, op, ty, a, b } => {
+                match scalar::op2(*op, *ty, registers.bits(*a), registers.bits(*b)) {
+                    Ok(bits) => registers.set_bits(dst.0, bits),
+                    Err(trap) => return Err(Trap::new(trap.to_string()).into()),
+                }
+            }
+            Instr::Op3 { dst, op, ty, a, b, c } => {
+                let bits = eval3(*op, *ty, registers.bits(*a), registers.bits(*b), registers.bits(*c));
+                registers.set_bits(dst.0, bits);
+            }
+            Instr::Convert { dst, from, to, a } => {
+                registers.set_bits(dst.0, convert(*from, *to, registers.bits(*a)));
+            }
+            Instr::If { .. }
+            | Instr::For { .. }
+            | Instr::While { .. }
+            | Instr::Call { .. }
+            | Instr::Assert { .. } => {
+                return self.control(registers, instr);
+            }
+            Instr::Dim { dst, array, dim } => {
+                let extent = registers.array(*array).lmad().dims[*dim as usize].size;
+                registers.set_bits(dst.0, extent as u64);
+                registers.drop_last(*array);
+            }
+            Instr::Index { dst, array, index } => return arrays::index(registers, *dst, *array, index),
+            Instr::Update { .. }
+            | Instr::Slice { .. }
+            | Instr::Permute { .. }
+            | Instr::Reverse { .. }
+            | Instr::Reshape { .. }
+            | Instr::Concat { .. }
+            | Instr::Replicate { .. }
+            | Instr::Iota { .. }
+            | Instr::Array { .. }
+            | Instr::Copy { .. } => return self.array_instruction(registers, instr),
+            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } => {
+                return self.operator(registers, block, index, instr);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// About where the stack is now.
+#[inline]
+fn stack_position() -> usize {
+    let here = 0u8;
+    std::ptr::from_ref(&here) as usize
+}

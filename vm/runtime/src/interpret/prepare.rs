@@ -1,0 +1,118 @@
+//! What the interpreter wants to know of the code before it runs: slots of registers, scopes of arrays, sites.
+
+use galopvm_base::IdVec;
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
+
+/// A parallel operator in the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Site {
+    /// Its function.
+    pub function: FuncId,
+    /// Its block.
+    pub block: BlockId,
+    /// The number of the instruction in its block.
+    pub index: usize,
+}
+
+/// Facts of a module, made once.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) functions: IdVec<FuncId, PreparedFunction>,
+    /// All sites; numbers in [`PreparedBlock::sites`] are positions here.
+    pub(crate) sites: Vec<Site>,
+}
+
+#[derive(Debug)]
+pub(crate) struct PreparedFunction {
+    /// For each array register its place among the arrays of a frame.
+    pub(crate) slots: IdVec<RegId, Option<u32>>,
+    pub(crate) arrays: usize,
+    pub(crate) blocks: IdVec<BlockId, PreparedBlock>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PreparedBlock {
+    /// Slots of arrays that are defined in the block: they are given up when it ends.
+    pub(crate) arrays: Vec<u32>,
+    /// Numbers of the sites among the instructions, by position in the code.
+    pub(crate) sites: Vec<(usize, u32)>,
+    /// Operations of one execution, where trip counts are unknown by a guess.
+    pub(crate) weight: u64,
+}
+
+/// The guess for a trip count that is not a constant.
+pub(super) const UNKNOWN_TRIPS: u64 = 16;
+
+impl Prepared {
+    pub(crate) fn new(module: &Module) -> Prepared {
+        let mut prepared = Prepared::default();
+        for (id, function) in module.functions.iter_ids() {
+            let made = prepared.function(id, function);
+            prepared.functions.push(made);
+        }
+        prepared
+    }
+
+    fn function(&mut self, id: FuncId, function: &Function) -> PreparedFunction {
+        let mut arrays = 0;
+        let slots: IdVec<RegId, Option<u32>> = function
+            .regs
+            .iter()
+            .map(|ty| {
+                arrays += u32::from(!ty.is_scalar());
+                (!ty.is_scalar()).then(|| arrays - 1)
+            })
+            .collect();
+        let blocks = function
+            .blocks
+            .iter_ids()
+            .map(|(block, code)| PreparedBlock {
+                arrays: arrays_of(code, &slots),
+                sites: self.sites_of(id, block, code),
+                weight: weight(function, code),
+            })
+            .collect();
+        PreparedFunction { slots, arrays: arrays as usize, blocks }
+    }
+
+    fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {
+        let mut found = Vec::new();
+        for (index, instr) in code.code.iter().enumerate() {
+            if matches!(instr, Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. }) {
+                found.push((index, self.sites.len() as u32));
+                self.sites.push(Site { function, block, index });
+            }
+        }
+        found
+    }
+}
+
+impl PreparedBlock {
+    /// The number of the site at a position of the code.
+    pub(crate) fn site(&self, index: usize) -> Option<u32> {
+        self.sites.iter().find(|(at, _)| *at == index).map(|(_, site)| *site)
+    }
+}
+
+fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Option<u32>>) -> Vec<u32> {
+    let defined = code.code.iter().flat_map(|instr| Fields::of(instr).defs).map(|def| def.0);
+    code.params.iter().copied().chain(defined).filter_map(|reg| slots[reg]).collect()
+}
+
+/// The verifier bounds how deep blocks nest.
+fn weight(function: &Function, code: &CodeBlock) -> u64 {
+    let of = |block: BlockId| function.blocks.get(block).map_or(0, |b| weight(function, b));
+    code.code
+        .iter()
+        .map(|instr| match instr {
+            Instr::If { then, otherwise, .. } => 1 + of(*then).max(of(*otherwise)),
+            Instr::For { body, .. }
+            | Instr::Map { body, .. }
+            | Instr::Reduce { body, .. }
+            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*body)),
+            Instr::While { cond, body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*cond) + of(*body)),
+            Instr::Call { .. } => UNKNOWN_TRIPS,
+            _ => 1,
+        })
+        .fold(0, u64::saturating_add)
+}

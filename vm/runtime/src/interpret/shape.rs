@@ -1,0 +1,258 @@
+//! Shapes of values that were never computed, and the work that a block will be.
+//!
+//! Both look at code with the registers as they are now: what is defined outside a block is known, what is defined in
+//! it is worked out as far as it depends on sizes alone. Nothing traps and nothing is computed but `i64` scalars.
+
+use super::prepare::UNKNOWN_TRIPS;
+use super::{Interpreter, Registers};
+use galopvm_base::ElemType;
+use galopvm_base::scalar::{convert, eval1, eval2};
+use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim, field::Fields};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+type Shape = SmallVec<[i64; 4]>;
+
+/// What stands for an extent that is not known.
+const UNKNOWN: i64 = 0;
+
+/// How far definitions are followed: every step goes to an earlier definition, so this only bounds the effort.
+const EFFORT: u32 = 4096;
+
+/// Where registers of a block and of the blocks in it are defined.
+struct Definitions<'r, 'a> {
+    registers: &'r Registers<'a>,
+    /// Parameters whose shapes are known.
+    given: HashMap<RegId, Shape>,
+    at: HashMap<RegId, Definition<'a>>,
+    effort: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Definition<'a> {
+    /// Result number `k` of an instruction.
+    Result(&'a Instr, usize),
+    /// A row of an array.
+    Row(RegId),
+    /// The same shape as another register.
+    Like(RegId),
+    /// Something else.
+    Unknown,
+}
+
+impl<'a> Interpreter<'a> {
+    /// The shape of result `k` of an operator's block that was not executed, whose array parameters would have had these
+    /// shapes; extents that only executing could tell are 0.
+    pub(super) fn row_shape(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        k: usize,
+        params: impl Iterator<Item = Shape>,
+    ) -> Shape {
+        let result = registers.code.blocks[block].results[k].reg;
+        let given = registers.code.blocks[block].params.iter().copied().zip(params).collect();
+        let mut definitions = Definitions { registers, given, at: HashMap::new(), effort: EFFORT };
+        definitions.collect(block);
+        let rank = registers.ty(result).rank as usize;
+        definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank))
+    }
+}
+
+/// An estimate of the operations of executing a block so many times. Trip counts that depend on what happens inside
+/// are guessed.
+pub(super) fn work(registers: &Registers<'_>, block: BlockId, times: i64) -> u64 {
+    let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
+    let once = if nested {
+        let mut definitions =
+            Definitions { registers, given: HashMap::new(), at: HashMap::new(), effort: EFFORT };
+        definitions.collect(block);
+        definitions.work(block)
+    } else {
+        registers.prepared.blocks[block].weight
+    };
+    once.saturating_add(1).saturating_mul(times as u64)
+}
+
+impl<'a> Definitions<'_, 'a> {
+    fn work(&mut self, block: BlockId) -> u64 {
+        let code = &self.registers.code.blocks[block].code;
+        code.iter().fold(0, |sum: u64, instr| sum.saturating_add(self.instruction_work(instr)))
+    }
+
+    fn instruction_work(&mut self, instr: &'a Instr) -> u64 {
+        let (bound, blocks) = match instr {
+            Instr::If { then, otherwise, .. } => return 1 + self.work(*then).max(self.work(*otherwise)),
+            Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None]),
+            Instr::Map { width, body, .. }
+            | Instr::Reduce { width, body, .. }
+            | Instr::Scan { width, body, .. } => (Some(width), [Some(*body), None]),
+            Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)]),
+            Instr::Call { .. } => return UNKNOWN_TRIPS,
+            _ => return 1,
+        };
+        let trips = bound.and_then(|b| self.int(b.reg)).map_or(UNKNOWN_TRIPS, |n| n.max(0) as u64);
+        let once = blocks.into_iter().flatten().fold(1, |sum: u64, b| sum.saturating_add(self.work(b)));
+        trips.saturating_mul(once).saturating_add(1)
+    }
+
+    /// Parameters of the blocks that an instruction names.
+    fn parameters(&mut self, instr: &'a Instr) {
+        let blocks = &self.registers.code.blocks;
+        let mut define = |params: &[RegId], sources: Vec<Definition<'a>>| {
+            self.at.extend(params.iter().copied().zip(sources));
+        };
+        let rows = |arrays: &[Operand]| arrays.iter().map(|o| Definition::Row(o.reg)).collect::<Vec<_>>();
+        let like = |init: &[Operand]| init.iter().map(|o| Definition::Like(o.reg)).collect::<Vec<_>>();
+        match instr {
+            Instr::Map { arrays, body, .. } => define(&blocks[*body].params, rows(arrays)),
+            Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
+                define(&blocks[*body].params, [like(neutral), rows(arrays)].concat());
+            }
+            Instr::For { init, body, .. } => {
+                define(&blocks[*body].params, [vec![Definition::Unknown], like(init)].concat());
+            }
+            Instr::While { init, cond, body, .. } => {
+                define(&blocks[*cond].params, like(init));
+                define(&blocks[*body].params, like(init));
+            }
+            _ => {}
+        }
+    }
+
+    /// All definitions in a block and in the blocks below it; the verifier bounds how deep they nest.
+    fn collect(&mut self, block: BlockId) {
+        for instr in &self.registers.code.blocks[block].code {
+            let fields = Fields::of(instr);
+            self.at
+                .extend(fields.defs.iter().enumerate().map(|(k, def)| (def.0, Definition::Result(instr, k))));
+            self.parameters(instr);
+            fields.blocks.iter().for_each(|b| self.collect(*b));
+        }
+    }
+
+    fn shape(&mut self, reg: RegId) -> Option<Shape> {
+        self.effort = self.effort.checked_sub(1)?;
+        if let Some(shape) = self.given.get(&reg) {
+            return Some(shape.clone());
+        }
+        match self.at.get(&reg).copied() {
+            None => self.registers.array_of(reg).map(|array| array.shape()),
+            Some(Definition::Unknown) => None,
+            Some(Definition::Like(other)) => self.shape(other),
+            Some(Definition::Row(array)) => self.shape(array).map(|shape| shape[1..].into()),
+            Some(Definition::Result(instr, k)) => self.result_shape(instr, k),
+        }
+    }
+
+    fn result_shape(&mut self, instr: &'a Instr, k: usize) -> Option<Shape> {
+        let blocks = &self.registers.code.blocks;
+        match instr {
+            Instr::Slice { array, dims, .. } => {
+                let shape = self.shape(array.reg)?;
+                let mut kept = Shape::new();
+                for (extent, dim) in shape.iter().zip(dims) {
+                    if let SliceDim::Range { start, end, step } = dim {
+                        let whole = start.is_none() && end.is_none() && step.is_none();
+                        kept.push(if whole { *extent } else { self.range(*extent, *start, *end, *step) });
+                    }
+                }
+                kept.extend_from_slice(&shape[dims.len()..]);
+                Some(kept)
+            }
+            Instr::Index { array, index, .. } => {
+                self.shape(array.reg).map(|shape| shape[index.len()..].into())
+            }
+            Instr::Update { array, .. } | Instr::Reverse { array, .. } | Instr::Copy { array, .. } => {
+                self.shape(array.reg)
+            }
+            Instr::Permute { array, perm, .. } => {
+                self.shape(array.reg).map(|shape| perm.iter().map(|d| shape[*d as usize]).collect())
+            }
+            Instr::Reshape { shape, .. } => Some(shape.iter().map(|n| self.extent(n.reg)).collect()),
+            Instr::Concat { arrays, dim, .. } => {
+                let mut shape = self.shape(arrays[0].reg)?;
+                for array in &arrays[1..] {
+                    let other = self.shape(array.reg)?;
+                    shape[*dim as usize] = shape[*dim as usize].saturating_add(other[*dim as usize]);
+                }
+                Some(shape)
+            }
+            Instr::Replicate { count, value, .. } => {
+                let count = self.extent(count.reg);
+                let row =
+                    if self.registers.is_array(value.reg) { self.shape(value.reg)? } else { Shape::new() };
+                Some([count].into_iter().chain(row).collect())
+            }
+            Instr::Iota { count, .. } => Some(std::iter::once(self.extent(count.reg)).collect()),
+            Instr::Array { rank, rows, .. } => {
+                let row = match rows.first() {
+                    Some(first) if *rank > 1 => self.shape(first.reg)?,
+                    _ => SmallVec::from_elem(UNKNOWN, *rank as usize - 1),
+                };
+                Some([rows.len() as i64].into_iter().chain(row).collect())
+            }
+            Instr::Map { width, body, .. } | Instr::Scan { width, body, .. } => {
+                let result = blocks[*body].results[k].reg;
+                let width = self.extent(width.reg);
+                let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
+                Some([width].into_iter().chain(row).collect())
+            }
+            Instr::Reduce { neutral, .. } => self.shape(neutral[k].reg),
+            Instr::For { init, .. } | Instr::While { init, .. } => self.shape(init[k].reg),
+            Instr::If { then, otherwise, .. } => {
+                let then = blocks[*then].results[k].reg;
+                self.shape(then).or_else(|| self.shape(blocks[*otherwise].results[k].reg))
+            }
+            _ => None,
+        }
+    }
+
+    fn range(
+        &mut self,
+        extent: i64,
+        start: Option<Operand>,
+        end: Option<Operand>,
+        step: Option<Operand>,
+    ) -> i64 {
+        let mut part = |operand: Option<Operand>| match operand {
+            None => Some(None),
+            Some(operand) => self.int(operand.reg).map(Some),
+        };
+        let (Some(start), Some(end), Some(step)) = (part(start), part(end), part(step)) else {
+            return UNKNOWN;
+        };
+        let index = crate::array::SliceIndex::Range { start, end, step };
+        let view = galopvm_lmad::Lmad::row_major(&[extent]);
+        crate::array::view::slice(&view, &[index]).map_or(UNKNOWN, |view| view.dims[0].size)
+    }
+
+    /// An extent: unknown or impossible ones count as nothing.
+    fn extent(&mut self, reg: RegId) -> i64 {
+        self.int(reg).unwrap_or(UNKNOWN).max(0)
+    }
+
+    /// An `i64` scalar, as far as it depends on sizes and on what is known.
+    fn int(&mut self, reg: RegId) -> Option<i64> {
+        self.bits(reg).filter(|_| self.registers.elem(reg) == ElemType::I64).map(|bits| bits as i64)
+    }
+
+    fn bits(&mut self, reg: RegId) -> Option<u64> {
+        self.effort = self.effort.checked_sub(1)?;
+        match self.at.get(&reg).copied() {
+            None => Some(self.registers.scalar(reg).bits),
+            Some(Definition::Like(other)) => self.bits(other),
+            Some(Definition::Row(_) | Definition::Unknown) => None,
+            Some(Definition::Result(instr, _)) => match instr {
+                Instr::Const { value, .. } => Some(value.bits),
+                Instr::Op1 { op, ty, a, .. } => Some(eval1(*op, *ty, self.bits(a.reg)?)),
+                Instr::Op2 { op, ty, a, b, .. } => eval2(*op, *ty, self.bits(a.reg)?, self.bits(b.reg)?).ok(),
+                Instr::Convert { from, to, a, .. } => Some(convert(*from, *to, self.bits(a.reg)?)),
+                Instr::Dim { array, dim, .. } => {
+                    self.shape(array.reg).map(|shape| shape[*dim as usize] as u64)
+                }
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Building expressions: constants are folded and neutral operands dropped, so that composed index
+//! arithmetic stays readable and comparable.
+
+use galopvm_base::scalar::eval;
+use galopvm_base::{ElemType, Scalar, ScalarOp};
+use galopvm_kir::Exp;
+
+/// The value of an expression that is a constant, as an `i64`.
+pub(super) fn constant(exp: &Exp) -> Option<i64> {
+    match exp {
+        Exp::Const(scalar) if scalar.ty.is_int() => Some(scalar.as_i64()),
+        _ => None,
+    }
+}
+
+/// True for the constant `true`.
+pub(super) fn is_true(exp: &Exp) -> bool {
+    *exp == Exp::Const(Scalar::bool(true))
+}
+
+/// True for constants and names, which can be repeated for nothing.
+pub(super) fn is_atom(exp: &Exp) -> bool {
+    matches!(exp, Exp::Const(_) | Exp::Var(_))
+}
+
+/// A scalar operation on operands of type `ty`.
+pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
+    let bits: Option<Vec<u64>> =
+        args.iter().map(|a| if let Exp::Const(scalar) = a { Some(scalar.bits) } else { None }).collect();
+    if let Some(bits) = bits
+        && op.is_exact(ty)
+        && let Ok(value) = eval(op, ty, &bits)
+    {
+        return Exp::Const(Scalar::new(op.result_type(ty), value));
+    }
+    if ty.is_int() {
+        let known = |k: usize| args.get(k).and_then(constant);
+        match (op, known(0), known(1)) {
+            (ScalarOp::Add, Some(0), _) | (ScalarOp::Mul, Some(1), _) => return args[1].clone(),
+            (ScalarOp::Add | ScalarOp::Sub, _, Some(0)) => return args[0].clone(),
+            (ScalarOp::Mul | ScalarOp::Div | ScalarOp::Quot, _, Some(1)) => return args[0].clone(),
+            (ScalarOp::Mul, Some(0), _) if is_atom(&args[1]) => return args[0].clone(),
+            (ScalarOp::Mul, _, Some(0)) if is_atom(&args[0]) => return args[1].clone(),
+            _ => {}
+        }
+    }
+    // Sums wrap, so this holds for all values.
+    if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, terms))) = (op, args.first())
+        && ty.is_int()
+    {
+        for (k, other) in [(0, 1), (1, 0)] {
+            if terms[k] == args[1] {
+                return terms[other].clone();
+            }
+        }
+    }
+    if ty == ElemType::Bool && op == ScalarOp::And {
+        for (k, other) in [(0, 1), (1, 0)] {
+            if is_true(&args[k]) {
+                return args[other].clone();
+            }
+        }
+    }
+    if matches!(op, ScalarOp::Eq | ScalarOp::Le | ScalarOp::Ge)
+        && !ty.is_float()
+        && is_atom(&args[0])
+        && args[0] == args[1]
+    {
+        return Exp::Const(Scalar::bool(true));
+    }
+    Exp::Op(op, args)
+}
+
+/// An operation on two `i64`.
+pub(super) fn int(which: ScalarOp, a: Exp, b: Exp) -> Exp {
+    op(which, ElemType::I64, vec![a, b])
+}
+
+/// `a + b`
+pub(super) fn add(a: Exp, b: Exp) -> Exp {
+    int(ScalarOp::Add, a, b)
+}
+
+/// `a - b`
+pub(super) fn sub(a: Exp, b: Exp) -> Exp {
+    int(ScalarOp::Sub, a, b)
+}
+
+/// `a * b`
+pub(super) fn mul(a: Exp, b: Exp) -> Exp {
+    int(ScalarOp::Mul, a, b)
+}
+
+/// `a * step + start`, written as a difference for negative steps.
+pub(super) fn affine(start: Exp, step: i64, a: Exp) -> Exp {
+    match step {
+        1 if constant(&a).is_some() => add(start, a),
+        1 if constant(&start) == Some(0) => a,
+        1 => add(a, start),
+        -1 => sub(start, a),
+        _ => add(mul(Exp::int(step), a), start),
+    }
+}
+
+/// The conjunction of two conditions.
+pub(super) fn and(a: Exp, b: Exp) -> Exp {
+    op(ScalarOp::And, ElemType::Bool, vec![a, b])
+}
+
+/// Conversion to a type.
+pub(super) fn convert(from: ElemType, to: ElemType, exp: Exp) -> Exp {
+    match exp {
+        exp if from == to => exp,
+        Exp::Const(scalar) => {
+            Exp::Const(Scalar::new(to, galopvm_base::scalar::convert(from, to, scalar.bits)))
+        }
+        exp => Exp::Convert(to, Box::new(exp)),
+    }
+}

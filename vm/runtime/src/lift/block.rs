@@ -1,0 +1,595 @@
+//! Lifting code blocks: scalar instructions, control, views.
+
+use super::algebra::{self, add, constant, sub};
+use super::build::{Lift, Lifter};
+use super::value::{Array, Frame, Source, Value};
+use super::{LiftRefusal, refuse};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_bytecode::module::BODY;
+use galopvm_bytecode::{
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
+};
+use galopvm_kir::{Body, DimIndex, Exp, Index, Rhs, Type, VarId};
+use std::rc::Rc;
+
+/// Blocks and calls may nest this deep.
+const DEEPEST: u32 = 48;
+
+impl Lifter<'_> {
+    /// The code of a frame's function.
+    pub fn function(&self, frame: Frame) -> &Function {
+        &self.module.functions[frame.function]
+    }
+
+    fn block(&self, frame: Frame, block: BlockId) -> &CodeBlock {
+        &self.function(frame).blocks[block]
+    }
+
+    /// The type of a register.
+    pub fn reg_type(&self, frame: Frame, reg: RegId) -> ValueType {
+        self.function(frame).regs[reg]
+    }
+
+    /// Gives a register its value.
+    pub fn define(&mut self, frame: Frame, reg: RegId, value: Value) {
+        self.env.insert((frame, reg), value);
+    }
+
+    /// The value of a register; what the region's code does not define becomes a parameter.
+    pub fn value(&mut self, frame: Frame, operand: Operand) -> Value {
+        let slot = (frame, operand.reg);
+        if let Some(value) = self.env.get(&slot) {
+            return value.clone();
+        }
+        let ty = self.reg_type(frame, operand.reg);
+        let value = self.capture(operand.reg, ty.elem, ty.rank as usize);
+        self.env.insert(slot, value.clone());
+        value
+    }
+
+    /// The value of a scalar register.
+    pub fn scalar(&mut self, frame: Frame, operand: Operand) -> Lift<Exp> {
+        match self.value(frame, operand) {
+            Value::Scalar(exp) => Ok(exp),
+            Value::Array(_) => refuse("an array where a scalar belongs"),
+        }
+    }
+
+    /// The value of an array register.
+    pub fn array(&mut self, frame: Frame, operand: Operand) -> Lift<Array> {
+        match self.value(frame, operand) {
+            Value::Array(array) => Ok(array),
+            Value::Scalar(_) => refuse("a scalar where an array belongs"),
+        }
+    }
+
+    /// The values of several array registers.
+    pub fn arrays(&mut self, frame: Frame, operands: &[Operand]) -> Lift<Vec<Array>> {
+        operands.iter().map(|o| self.array(frame, *o)).collect()
+    }
+
+    /// Lifts a block into the open body and gives its results.
+    pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
+        self.nesting += 1;
+        if self.nesting > DEEPEST {
+            return refuse(format!("blocks or calls that nest more than {DEEPEST} deep (recursion?)"));
+        }
+        let module = self.module;
+        let code = &module.functions[frame.function].blocks[block];
+        for (param, arg) in code.params.iter().zip(args) {
+            self.define(frame, *param, arg);
+        }
+        for instr in &code.code {
+            self.burn()?;
+            self.lift_instr(frame, instr)?;
+        }
+        let results = code.results.iter().map(|r| self.value(frame, *r)).collect();
+        self.nesting -= 1;
+        Ok(results)
+    }
+
+    /// Lifts a block whose results are scalars into a body of its own.
+    pub fn scalar_body(&mut self, frame: Frame, block: BlockId, args: Vec<Value>, whose: &str) -> Lift<Body> {
+        self.open();
+        let mut results = Vec::new();
+        for value in self.lift_block(frame, block, args)? {
+            match value {
+                Value::Scalar(exp) => results.push(exp),
+                Value::Array(_) => return refuse(format!("an array that comes out of {whose}")),
+            }
+        }
+        Ok(self.close(results))
+    }
+
+    fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+        match instr {
+            Instr::Const { dst, value } => self.define(frame, dst.0, Value::Scalar(Exp::Const(*value))),
+            Instr::Op1 { dst, op, ty, a } => self.lift_op(frame, *dst, *op, *ty, &[*a])?,
+            Instr::Op2 { dst, op, ty, a, b } => self.lift_op(frame, *dst, *op, *ty, &[*a, *b])?,
+            Instr::Op3 { dst, op, ty, a, b, c } => self.lift_op(frame, *dst, *op, *ty, &[*a, *b, *c])?,
+            Instr::Convert { dst, from, to, a } => {
+                let a = self.scalar(frame, *a)?;
+                let exp = self.bind(*to, algebra::convert(*from, *to, a));
+                self.define(frame, dst.0, Value::Scalar(exp));
+            }
+            Instr::If { dsts, cond, then, otherwise } => {
+                self.lift_if(frame, dsts, *cond, *then, *otherwise)?
+            }
+            Instr::For { dsts, bound, init, body } => self.lift_for(frame, dsts, *bound, init, *body)?,
+            Instr::While { dsts, init, cond, body } => self.lift_while(frame, dsts, init, *cond, *body)?,
+            Instr::Call { dsts, function, args } => self.lift_call(frame, dsts, *function, args)?,
+            Instr::Assert { cond, message, .. } => {
+                let cond = self.scalar(frame, *cond)?;
+                if !self.holds(&cond) {
+                    return refuse(format!("an assertion that may fail ({message:?})"));
+                }
+            }
+            Instr::Dim { dst, array, dim } => {
+                let array = self.array(frame, *array)?;
+                let extent = self.expand(dimension(&array.shape, *dim)?);
+                let extent = self.bind(ElemType::I64, extent);
+                self.define(frame, dst.0, Value::Scalar(extent));
+            }
+            Instr::Index { dst, array, index } => {
+                let array = self.array(frame, *array)?;
+                let index: Vec<Exp> = index.iter().map(|i| self.scalar(frame, *i)).collect::<Lift<_>>()?;
+                let whole = self.uses(frame.function).can_delay(&[dst.0]);
+                let value = self.index(array, &index, whole)?;
+                self.define(frame, dst.0, value);
+            }
+            Instr::Slice { dst, array, dims } => {
+                let array = self.array(frame, *array)?;
+                let value = self.slice(frame, array, dims)?;
+                self.define(frame, dst.0, value);
+            }
+            Instr::Update { dst, array, dims, value } => {
+                self.lift_update(frame, *dst, *array, dims, *value)?
+            }
+            Instr::Permute { dst, array, perm } => {
+                let perm: Vec<usize> = perm.iter().map(|p| *p as usize).collect();
+                let view = self.array(frame, *array)?.permute(&perm).ok_or_else(unreadable_view)?;
+                self.define(frame, dst.0, Value::Array(view));
+            }
+            Instr::Reverse { dst, array, dim } => {
+                let array = self.array(frame, *array)?;
+                dimension(&array.shape, *dim)?;
+                let view = array.reverse(*dim as usize).ok_or_else(unreadable_view)?;
+                self.define(frame, dst.0, Value::Array(view));
+            }
+            Instr::Reshape { dst, array, shape } => {
+                let array = self.array(frame, *array)?;
+                let shape: Vec<Exp> = shape.iter().map(|s| self.scalar(frame, *s)).collect::<Lift<_>>()?;
+                let value = self.reshape(array, shape)?;
+                self.define(frame, dst.0, value);
+            }
+            Instr::Replicate { dst, count, value } => {
+                let count = self.count(frame, *count)?;
+                let value = self.value(frame, *value);
+                let (elem, mut shape) = match &value {
+                    Value::Scalar(_) => (self.reg_type(frame, dst.0).elem, Vec::new()),
+                    Value::Array(row) => (row.elem, row.shape.clone()),
+                };
+                shape.insert(0, count);
+                let array = Array::whole(elem, shape, Source::Replicate(Rc::new(value)));
+                self.define(frame, dst.0, Value::Array(array));
+            }
+            Instr::Iota { dst, ty, count, start, step } => {
+                let count = self.count(frame, *count)?;
+                let source =
+                    Source::Iota { start: self.scalar(frame, *start)?, step: self.scalar(frame, *step)? };
+                self.define(frame, dst.0, Value::Array(Array::whole(*ty, vec![count], source)));
+            }
+            Instr::Array { dst, ty, rank, rows } => {
+                let rows: Vec<Value> = rows.iter().map(|r| self.value(frame, *r)).collect();
+                let mut shape = vec![Exp::int(rows.len() as i64)];
+                match rows.first() {
+                    Some(Value::Array(first)) => shape.extend(first.shape.iter().cloned()),
+                    Some(Value::Scalar(_)) => {}
+                    None => shape.resize(*rank as usize, Exp::int(0)),
+                }
+                for row in rows.iter().skip(1) {
+                    if let Value::Array(row) = row {
+                        for (a, b) in shape.clone()[1..].iter().zip(&row.shape) {
+                            self.equate(a, b);
+                        }
+                    }
+                }
+                let array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
+                self.define(frame, dst.0, Value::Array(array));
+            }
+            Instr::Copy { dst, array } => {
+                let array = self.array(frame, *array)?;
+                self.define(frame, dst.0, Value::Array(array));
+            }
+            Instr::Concat { .. } => return refuse("`concat` inside a parallel operator"),
+            Instr::Map { dsts, width, arrays, body } => self.lift_map(frame, dsts, *width, arrays, *body)?,
+            Instr::Reduce { dsts, width, neutral, arrays, body } => {
+                self.lift_reduce(frame, dsts, *width, neutral, arrays, *body)?
+            }
+            Instr::Scan { dsts, width, neutral, arrays, body } => {
+                self.lift_scan(frame, dsts, *width, neutral, arrays, *body)?
+            }
+        }
+        Ok(())
+    }
+
+    fn lift_op(&mut self, frame: Frame, dst: Def, op: ScalarOp, ty: ElemType, args: &[Operand]) -> Lift<()> {
+        let args: Vec<Exp> = args.iter().map(|a| self.scalar(frame, *a)).collect::<Lift<_>>()?;
+        let exp = self.bind(op.result_type(ty), algebra::op(op, ty, args));
+        self.define(frame, dst.0, Value::Scalar(exp));
+        Ok(())
+    }
+
+    /// A number of elements; a negative one traps.
+    fn count(&mut self, frame: Frame, count: Operand) -> Lift<Exp> {
+        let count = self.scalar(frame, count)?;
+        self.require(algebra::int(ScalarOp::Le, Exp::int(0), count.clone()));
+        Ok(count)
+    }
+
+    /// Names for scalar registers that a statement will define.
+    pub fn define_scalars(&mut self, frame: Frame, dsts: &[Def]) -> Lift<Vec<VarId>> {
+        let mut pat = Vec::new();
+        for dst in dsts {
+            let ty = self.reg_type(frame, dst.0);
+            if !ty.is_scalar() {
+                return refuse("an array where a scalar belongs");
+            }
+            let var = self.local(Type::scalar(ty.elem));
+            self.define(frame, dst.0, Value::Scalar(Exp::Var(var)));
+            pat.push(var);
+        }
+        Ok(pat)
+    }
+
+    fn lift_if(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        cond: Operand,
+        then: BlockId,
+        otherwise: BlockId,
+    ) -> Lift<()> {
+        let cond = self.scalar(frame, cond)?;
+        if let Exp::Const(known) = cond {
+            let taken = if known.bits != 0 { then } else { otherwise };
+            let values = self.lift_block(frame, taken, Vec::new())?;
+            return self.define_all(frame, dsts, values);
+        }
+        let then = self.scalar_body(frame, then, Vec::new(), "an `if`")?;
+        let otherwise = self.scalar_body(frame, otherwise, Vec::new(), "an `if`")?;
+        let pat = self.define_scalars(frame, dsts)?;
+        self.emit(pat, Rhs::If { cond, then, otherwise });
+        Ok(())
+    }
+
+    /// Gives registers values that other code computed; what was left to be computed at its use is computed now
+    /// unless these registers allow the same.
+    fn define_all(&mut self, frame: Frame, dsts: &[Def], values: Vec<Value>) -> Lift<()> {
+        let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
+        let lazy = self.uses(frame.function).can_delay(&regs);
+        for (reg, value) in regs.into_iter().zip(values) {
+            let value = match value {
+                Value::Array(array) if matches!(array.source, Source::Map(..)) && !lazy => {
+                    Value::Array(self.materialise(array)?)
+                }
+                value => value,
+            };
+            self.define(frame, reg, value);
+        }
+        Ok(())
+    }
+
+    fn lift_call(&mut self, frame: Frame, dsts: &[Def], function: FuncId, args: &[Operand]) -> Lift<()> {
+        let args: Vec<Value> = args.iter().map(|a| self.value(frame, *a)).collect();
+        self.frames += 1;
+        let callee = Frame { function, number: self.frames };
+        let module = self.module;
+        for (param, arg) in module.functions[function].params.iter().zip(args) {
+            self.define(callee, *param, arg);
+        }
+        let values = self.lift_block(callee, BODY, Vec::new())?;
+        self.define_all(frame, dsts, values)
+    }
+
+    // Loops
+
+    /// Names for carried values, their initial values, and the values that the loop's blocks see.
+    fn carried(
+        &mut self,
+        frame: Frame,
+        init: &[Operand],
+        params: &[RegId],
+    ) -> Lift<(Vec<VarId>, Vec<Exp>, Vec<Value>)> {
+        let (mut vars, mut inits, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (operand, param) in init.iter().zip(params) {
+            let (ty, start) = match self.value(frame, *operand) {
+                Value::Scalar(exp) => (Type::scalar(self.reg_type(frame, *param).elem), exp),
+                Value::Array(array) => {
+                    let array = self.materialise(array)?;
+                    (Type { elem: array.elem, shape: array.shape.clone() }, name_of(&array)?)
+                }
+            };
+            let var = self.local(ty.clone());
+            values.push(carried_value(var, ty));
+            vars.push(var);
+            inits.push(start);
+        }
+        Ok((vars, inits, values))
+    }
+
+    /// The results of a loop's body as the next carried values.
+    fn next_values(&mut self, values: Vec<Value>, carried: &[VarId]) -> Lift<Vec<Exp>> {
+        let mut next = Vec::new();
+        for (value, var) in values.into_iter().zip(carried) {
+            next.push(match value {
+                Value::Scalar(exp) => exp,
+                Value::Array(array) => {
+                    let array = self.materialise(array)?;
+                    let shape = self.type_of(*var).shape;
+                    for (a, b) in array.shape.iter().zip(&shape) {
+                        self.equate(a, b);
+                    }
+                    name_of(&array)?
+                }
+            });
+        }
+        Ok(next)
+    }
+
+    /// The type of a name.
+    pub fn type_of(&self, var: VarId) -> Type {
+        self.region.vars[var].ty.clone().unwrap_or(Type::scalar(ElemType::I64))
+    }
+
+    /// Names for the results of a loop, with the types of its carried names.
+    fn loop_results(&mut self, frame: Frame, dsts: &[Def], carried: &[VarId]) -> Vec<VarId> {
+        let mut pat = Vec::new();
+        for (dst, var) in dsts.iter().zip(carried) {
+            let ty = self.type_of(*var);
+            let result = self.local(ty.clone());
+            self.define(frame, dst.0, carried_value(result, ty));
+            pat.push(result);
+        }
+        pat
+    }
+
+    fn lift_for(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        bound: Operand,
+        init: &[Operand],
+        body: BlockId,
+    ) -> Lift<()> {
+        let bound = self.scalar(frame, bound)?;
+        let params = self.block(frame, body).params.clone();
+        let (carried, init, values) = self.carried(frame, init, params.get(1..).unwrap_or_default())?;
+        self.open();
+        let axis = self.axis(bound);
+        let args = [Value::Scalar(Exp::Var(axis.var))].into_iter().chain(values).collect();
+        let results = self.lift_block(frame, body, args)?;
+        let next = self.next_values(results, &carried)?;
+        let body = self.close(next);
+        let pat = self.loop_results(frame, dsts, &carried);
+        self.emit(pat, Rhs::For { carried, init, axis, body });
+        Ok(())
+    }
+
+    /// The condition of a `while` is an expression in the region. If the condition block is more than that, its
+    /// value is carried: computed before the loop, and again at the end of each iteration.
+    fn lift_while(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        init: &[Operand],
+        cond: BlockId,
+        body: BlockId,
+    ) -> Lift<()> {
+        let params = self.block(frame, body).params.clone();
+        let (mut carried, mut init, values) = self.carried(frame, init, &params)?;
+        let mut asked = self.scalar_body(frame, cond, values.clone(), "a loop condition")?;
+        super::tidy::forward(&mut asked, &self.region, &self.known);
+        let simple = asked.stms.is_empty();
+        let [mut asked] = <[Exp; 1]>::try_from(asked.results)
+            .map_err(|_| LiftRefusal::new("a loop condition that is not one value"))?;
+        let vars = carried.clone();
+        if !simple {
+            let initial = init.iter().zip(&vars).map(|(e, v)| given(e, self.type_of(*v))).collect();
+            let first = self.condition(frame, cond, initial)?;
+            let going = self.local(Type::scalar(ElemType::Bool));
+            carried.insert(0, going);
+            init.insert(0, first);
+            asked = Exp::Var(going);
+        }
+        self.open();
+        let results = self.lift_block(frame, body, values)?;
+        let mut next = self.next_values(results, &vars)?;
+        if !simple {
+            let now = next.iter().zip(&vars).map(|(e, v)| given(e, self.type_of(*v))).collect();
+            next.insert(0, self.condition(frame, cond, now)?);
+        }
+        let body = self.close(next);
+        let mut pat = self.loop_results(frame, dsts, &vars);
+        if !simple {
+            let stopped = self.local(Type::scalar(ElemType::Bool));
+            pat.insert(0, stopped);
+        }
+        self.emit(pat, Rhs::While { carried, init, cond: asked, body });
+        Ok(())
+    }
+
+    fn condition(&mut self, frame: Frame, cond: BlockId, args: Vec<Value>) -> Lift<Exp> {
+        match self.lift_block(frame, cond, args)?.pop() {
+            Some(Value::Scalar(exp)) => Ok(exp),
+            _ => refuse("a loop condition that is not one value"),
+        }
+    }
+
+    // Arrays
+
+    /// An element or a view at indices of the first dimensions. Leaving the array is a trap: of the read where the
+    /// read asks the same question, else of a check of its own. `whole`: every element of the result is read.
+    pub fn index(&mut self, array: Array, index: &[Exp], whole: bool) -> Lift<Value> {
+        let named = matches!(array.source, Source::Name(_));
+        // The elements of a row ask for the row, provided there are any.
+        let rest = array.rank() - index.len().min(array.rank());
+        let asked = named && (rest == 0 || rest == 1 && whole && self.guard_rest(&array, index));
+        let mut safe = true;
+        for (axis, at) in index.iter().enumerate() {
+            if self.is_inside(at, &array.shape[axis]) {
+                continue;
+            }
+            if asked && array.is_whole(axis) {
+                safe = false;
+            } else {
+                self.require_inside(at, &array.shape[axis]);
+            }
+        }
+        let mut view = index.iter().fold(array, |view, at| view.fix(0, at));
+        view.proven &= safe;
+        self.reach(view)
+    }
+
+    /// True if rows at these indices have elements in every launch; asks the launches for it.
+    fn guard_rest(&mut self, array: &Array, index: &[Exp]) -> bool {
+        let inside = index.iter().zip(&array.shape).all(|(at, extent)| self.is_inside(at, extent));
+        !inside && self.guard_not_empty(&array.shape[index.len()..])
+    }
+
+    fn slice(&mut self, frame: Frame, array: Array, dims: &[SliceDim]) -> Lift<Value> {
+        let mut view = array;
+        let full = dims.iter().all(|d| matches!(d, SliceDim::At(_))) && dims.len() == view.rank();
+        if full {
+            let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(frame, d)).collect::<Lift<_>>()?;
+            return self.index(view, &index, false);
+        }
+        let mut dim = 0;
+        for part in dims {
+            let extent = dimension(&view.shape, dim as u32)?.clone();
+            match part {
+                SliceDim::At(at) => {
+                    let at = self.scalar(frame, *at)?;
+                    self.require_inside(&at, &extent);
+                    view = view.fix(dim, &at);
+                }
+                SliceDim::Range { start, end, step } => {
+                    view = self.range(frame, &view, dim, [*start, *end, *step])?;
+                    dim += 1;
+                }
+            }
+        }
+        self.reach(view)
+    }
+
+    fn slice_index(&mut self, frame: Frame, dim: &SliceDim) -> Lift<Exp> {
+        match dim {
+            SliceDim::At(at) => self.scalar(frame, *at),
+            SliceDim::Range { .. } => refuse("a range where an index belongs"),
+        }
+    }
+
+    /// One dimension restricted to `start:end:step`. Ranges that leave the dimension or run the wrong way trap.
+    fn range(&mut self, frame: Frame, view: &Array, dim: usize, parts: [Option<Operand>; 3]) -> Lift<Array> {
+        let extent = view.shape[dim].clone();
+        let [start, end, step] = parts.map(|p| p.map(|o| self.scalar(frame, o)).transpose());
+        let (start, end, step) = (start?, end?, step?);
+        let step = match step.as_ref().map(constant) {
+            None => 1,
+            Some(Some(step)) if step != 0 && step != i64::MIN => step,
+            Some(_) => return refuse("a slice whose step is not a constant other than 0"),
+        };
+        if start.is_none() && end.is_none() && step == 1 {
+            return Ok(view.clone());
+        }
+        if start.is_none() && end.is_none() && step == -1 {
+            return view.reverse(dim).ok_or_else(unreadable_view);
+        }
+        let one = || Exp::int(1);
+        // Indices from `low` up to, not including, `high`, whatever the direction.
+        let (first, low, high) = if step > 0 {
+            let first = start.unwrap_or(Exp::int(0));
+            (first.clone(), first, end.unwrap_or(extent.clone()))
+        } else {
+            let first = start.unwrap_or(sub(extent.clone(), one()));
+            (first.clone(), add(end.unwrap_or(Exp::int(-1)), one()), add(first, one()))
+        };
+        let inside = algebra::and(
+            algebra::int(ScalarOp::Le, Exp::int(0), low.clone()),
+            algebra::and(
+                algebra::int(ScalarOp::Le, low.clone(), high.clone()),
+                algebra::int(ScalarOp::Le, high.clone(), extent),
+            ),
+        );
+        self.require(inside);
+        let length = sub(self.expand(&high), self.expand(&low));
+        let size = step.abs();
+        let count = algebra::int(ScalarOp::Div, add(length, Exp::int(size - 1)), Exp::int(size));
+        let first = self.bind(ElemType::I64, first);
+        let count = self.bind(ElemType::I64, count);
+        view.slice(dim, &first, &count, step).ok_or_else(unreadable_view)
+    }
+
+    fn reshape(&mut self, array: Array, shape: Vec<Exp>) -> Lift<Value> {
+        let product = |extents: &[Exp]| extents.iter().cloned().reduce(algebra::mul).unwrap_or(Exp::int(1));
+        for extent in &shape {
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), extent.clone()));
+        }
+        self.equate(&product(&array.shape), &product(&shape));
+        let elem = array.elem;
+        let source = Source::Reshape(Rc::new(array), shape.clone());
+        Ok(Value::Array(Array::whole(elem, shape, source)))
+    }
+
+    fn lift_update(
+        &mut self,
+        frame: Frame,
+        dst: Def,
+        array: Operand,
+        dims: &[SliceDim],
+        value: Operand,
+    ) -> Lift<()> {
+        let array = self.array(frame, array)?;
+        if dims.len() != array.rank() || dims.iter().any(|d| matches!(d, SliceDim::Range { .. })) {
+            return refuse("an update of more than one element");
+        }
+        let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(frame, d)).collect::<Lift<_>>()?;
+        let value = self.scalar(frame, value)?;
+        let old = self.materialise(array)?;
+        let Source::Name(name) = old.source else { return refuse("an update of something without a name") };
+        let ty = Type { elem: old.elem, shape: old.shape.clone() };
+        let new = self.local(ty.clone());
+        let index = Index::Dims(index.into_iter().map(DimIndex::At).collect());
+        self.emit(vec![new], Rhs::Update { array: name, index, value });
+        self.define(frame, dst.0, carried_value(new, ty));
+        Ok(())
+    }
+}
+
+/// The value of a name that stands for itself.
+fn carried_value(var: VarId, ty: Type) -> Value {
+    match ty.shape.is_empty() {
+        true => Value::Scalar(Exp::Var(var)),
+        false => Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))),
+    }
+}
+
+/// The value of an expression that is a scalar, or the name of an array.
+fn given(exp: &Exp, ty: Type) -> Value {
+    match exp {
+        Exp::Var(var) => carried_value(*var, ty),
+        exp => Value::Scalar(exp.clone()),
+    }
+}
+
+fn name_of(array: &Array) -> Lift<Exp> {
+    array.as_name().map(Exp::Var).ok_or_else(|| LiftRefusal::new("an array without a name"))
+}
+
+fn dimension(shape: &[Exp], dim: u32) -> Lift<&Exp> {
+    shape.get(dim as usize).ok_or_else(|| LiftRefusal::new("a dimension that the array does not have"))
+}
+
+fn unreadable_view() -> LiftRefusal {
+    LiftRefusal::new("a view whose strides are too large")
+}

@@ -1,0 +1,157 @@
+//! Getting at elements: from an array as a formula to the expression of one element.
+
+use super::algebra::{self, add, constant, mul};
+use super::build::{Lift, Lifter};
+use super::refuse;
+use super::value::{Array, Delayed, Place, Source, Value};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::Exp;
+use std::rc::Rc;
+
+/// Literals of at most this many rows are indexed by comparing.
+const FEW_ROWS: usize = 8;
+
+impl Lifter<'_> {
+    /// A view as far as it can be followed: an element if no dimension is left, and no delayed map whose index is
+    /// known.
+    pub fn reach(&mut self, mut array: Array) -> Lift<Value> {
+        loop {
+            let at = match array.places.first() {
+                Some(Place::At(at)) => Some(at.clone()),
+                _ => None,
+            };
+            let element = array.rank() == 0;
+            let inner = match (&array.source, at) {
+                (Source::Map(map, result), Some(at)) => {
+                    let (map, result) = (map.clone(), *result);
+                    self.element_of(&map, &at)?.swap_remove(result)
+                }
+                (Source::Replicate(value), Some(_)) => value.as_ref().clone(),
+                (Source::Rows(rows), Some(at)) if constant(&at).is_some() => {
+                    let row = constant(&at).and_then(|k| rows.get(usize::try_from(k).ok()?));
+                    match row {
+                        Some(row) => row.clone(),
+                        // The check that was emitted for this index traps before anything asks for the value.
+                        None => return refuse("an index that is never inside a literal"),
+                    }
+                }
+                (Source::Rows(rows), Some(at)) if element => {
+                    let rows = rows.clone();
+                    return self.choose(&rows, &at, &array);
+                }
+                (Source::Reshape(inner, shape), _) if element => {
+                    let (inner, shape) = (inner.clone(), shape.clone());
+                    array = self.through_reshape(&inner, &shape, &array.places);
+                    continue;
+                }
+                (Source::Name(var), _) if element => {
+                    let (var, elem, safe) = (*var, array.elem, array.proven);
+                    return Ok(Value::Scalar(self.read(var, elem, fixed(&array.places), safe)));
+                }
+                (Source::Iota { start, step }, Some(at)) => {
+                    let ty = array.elem;
+                    let far = algebra::convert(ElemType::I64, ty, at);
+                    let far = algebra::op(ScalarOp::Mul, ty, vec![far, step.clone()]);
+                    let value = algebra::op(ScalarOp::Add, ty, vec![far, start.clone()]);
+                    return Ok(Value::Scalar(self.bind(ty, value)));
+                }
+                _ => return Ok(Value::Array(array)),
+            };
+            match inner {
+                Value::Scalar(exp) => return Ok(Value::Scalar(exp)),
+                Value::Array(row) => match row.seen_through(&array.places[1..], &array.shape) {
+                    Some(view) => array = Array { proven: view.proven && array.proven, ..view },
+                    None => return refuse("a view whose strides are too large"),
+                },
+            }
+        }
+    }
+
+    /// Rows of arrays at an index that is inside all of them.
+    pub fn rows(&mut self, arrays: &[Array], index: &Exp) -> Lift<Vec<Value>> {
+        arrays.iter().map(|a| self.reach(a.fix(0, index))).collect()
+    }
+
+    /// The results of a delayed map at an index.
+    fn element_of(&mut self, map: &Rc<Delayed>, index: &Exp) -> Lift<Vec<Value>> {
+        if let Some(values) = self.computed(map, index) {
+            return Ok(values.clone());
+        }
+        let rows = self.rows(&map.arrays, index)?;
+        let values = self.lift_block(map.frame, map.body, rows)?;
+        self.remember(map.clone(), index.clone(), values.clone());
+        Ok(values)
+    }
+
+    /// The row of a literal whose number is only known when the code runs.
+    fn choose(&mut self, rows: &[Value], at: &Exp, array: &Array) -> Lift<Value> {
+        if rows.len() > FEW_ROWS {
+            return refuse(format!("an array literal of {} rows, indexed by a variable", rows.len()));
+        }
+        let mut chosen: Option<Exp> = None;
+        for (k, row) in rows.iter().enumerate().rev() {
+            let value = match row {
+                Value::Scalar(exp) => exp.clone(),
+                Value::Array(row) => {
+                    let Some(view) = row.seen_through(&array.places[1..], &[]) else {
+                        return refuse("a view whose strides are too large");
+                    };
+                    match self.reach(view)? {
+                        Value::Scalar(exp) => exp,
+                        Value::Array(_) => return refuse("an array literal of unequal rows"),
+                    }
+                }
+            };
+            chosen = Some(match chosen {
+                None => value,
+                Some(others) => {
+                    let here = algebra::int(ScalarOp::Eq, at.clone(), Exp::int(k as i64));
+                    let here = self.bind(ElemType::Bool, here);
+                    let exp = algebra::op(ScalarOp::Select, array.elem, vec![here, value, others]);
+                    self.bind(array.elem, exp)
+                }
+            });
+        }
+        match chosen {
+            Some(exp) => Ok(Value::Scalar(exp)),
+            None => refuse("an element of an empty literal"),
+        }
+    }
+
+    /// An element under new extents, in the array with the old ones.
+    fn through_reshape(&mut self, inner: &Array, shape: &[Exp], places: &[Place]) -> Array {
+        let index = fixed(places);
+        // Leading dimensions that are the same in both need no arithmetic.
+        let rank = inner.rank().min(shape.len());
+        let same = (0..rank).take_while(|k| self.same(&inner.shape[*k], &shape[*k])).count();
+        let mut view = index[..same].iter().fold(inner.clone(), |view, at| view.fix(0, at));
+        let mut flat = Exp::int(0);
+        for (at, extent) in index.iter().zip(shape).skip(same) {
+            flat = add(mul(flat, extent.clone()), at.clone());
+        }
+        let flat = self.bind(ElemType::I64, flat);
+        let mut rest = flat;
+        let mut old = Vec::new();
+        for extent in view.shape.iter().skip(1).rev() {
+            let at = algebra::int(ScalarOp::Mod, rest.clone(), extent.clone());
+            old.push(self.bind(ElemType::I64, at));
+            rest = self.bind(ElemType::I64, algebra::int(ScalarOp::Div, rest, extent.clone()));
+        }
+        if view.rank() > 0 {
+            old.push(rest);
+        }
+        for at in old.iter().rev() {
+            view = view.fix(0, at);
+        }
+        view
+    }
+}
+
+/// The indices of a view without dimensions.
+fn fixed(places: &[Place]) -> Vec<Exp> {
+    let at = |place: &Place| match place {
+        Place::At(at) => Some(at.clone()),
+        Place::Along { .. } => None,
+    };
+    places.iter().filter_map(at).collect()
+}

@@ -1,0 +1,314 @@
+//! Lifting the parallel operators, and giving arrays that are formulas a place in memory.
+//!
+//! A map is either *delayed* - its block is lifted where its elements are used, which fuses it with its only user -
+//! or becomes a `kernel`. A kernel whose body does little more than compute rows takes the rows' dimensions as
+//! further axes; what the body computes before its rows is then computed again for each element.
+
+use super::algebra;
+use super::build::{Lift, Lifter};
+use super::uses::Origin;
+use super::value::{Array, Delayed, Frame, Source, Value};
+use super::{LiftRefusal, refuse};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_bytecode::{BlockId, Def, Operand, RegId};
+use galopvm_kir::{Axis, Combine, Exp, Rhs, Stm, Type, VarId};
+use std::rc::Rc;
+
+/// Element operations that may be computed again for each element of a row.
+const CHEAP: usize = 16;
+
+impl Lifter<'_> {
+    pub fn lift_map(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        width: Operand,
+        arrays: &[Operand],
+        body: BlockId,
+    ) -> Lift<()> {
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
+        let map = Rc::new(Delayed { frame, body, arrays });
+        let delay = self.depth() > 1 && self.uses(frame.function).can_delay(&regs);
+        let ranked = regs.iter().any(|r| self.reg_type(frame, *r).rank > 1);
+        let rows =
+            if delay && ranked { self.row_shapes(&map, &width)? } else { vec![Vec::new(); regs.len()] };
+        if delay {
+            for (k, (reg, row)) in regs.iter().zip(rows).enumerate() {
+                let shape = [width.clone()].into_iter().chain(row).collect();
+                let elem = self.reg_type(frame, *reg).elem;
+                let array = Array::whole(elem, shape, Source::Map(map.clone(), k));
+                self.define(frame, *reg, Value::Array(array));
+            }
+            return Ok(());
+        }
+        let elems: Vec<ElemType> = regs.iter().map(|r| self.reg_type(frame, *r).elem).collect();
+        let made = self.kernel(width, &elems, |lifter, index| lifter.rows_of_map(&map, index))?;
+        for (reg, array) in regs.iter().zip(made) {
+            self.define(frame, *reg, Value::Array(array));
+        }
+        Ok(())
+    }
+
+    fn rows_of_map(&mut self, map: &Delayed, index: &Exp) -> Lift<Vec<Value>> {
+        let rows = self.rows(&map.arrays, index)?;
+        self.lift_block(map.frame, map.body, rows)
+    }
+
+    /// The shapes of the rows that a map computes, found by lifting its block for nothing.
+    fn row_shapes(&mut self, map: &Delayed, width: &Exp) -> Lift<Vec<Vec<Exp>>> {
+        let depth = self.depth();
+        self.open();
+        let axis = self.axis(width.clone());
+        let values = self.rows_of_map(map, &Exp::Var(axis.var))?;
+        self.close(Vec::new());
+        let shapes = values.iter().map(|value| match value {
+            Value::Scalar(_) => Ok(Vec::new()),
+            Value::Array(row) => row.shape.iter().map(|e| self.outside(e, depth + 1)).collect(),
+        });
+        shapes.collect()
+    }
+
+    /// A size as it reads outside the bodies from `depth` on; rows must all have the same shape.
+    fn outside(&self, size: &Exp, depth: usize) -> Lift<Exp> {
+        let size = self.expand(size);
+        match self.is_known_outside(&size, depth) {
+            true => Ok(size),
+            false => refuse("rows whose extents are computed inside the operator"),
+        }
+    }
+
+    /// The width and the arrays of an operator; the arrays have that many rows.
+    fn operands(&mut self, frame: Frame, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
+        for array in arrays {
+            self.spell_out(frame, width, *array)?;
+        }
+        let width = self.scalar(frame, width)?;
+        let arrays = self.arrays(frame, arrays)?;
+        if arrays.is_empty() {
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), width.clone()));
+        }
+        for array in &arrays {
+            match array.shape.first() {
+                Some(extent) => self.equate(&extent.clone(), &width),
+                None => return refuse("a scalar where an array belongs"),
+            }
+        }
+        Ok((self.expand(&width), arrays))
+    }
+
+    /// An `iota` that was made before the region for an operator of its own width need not be read.
+    fn spell_out(&mut self, frame: Frame, width: Operand, array: Operand) -> Lift<()> {
+        if self.env.contains_key(&(frame, array.reg)) {
+            return Ok(());
+        }
+        let uses = self.uses(frame.function);
+        let constant =
+            |reg| if let Some(Origin::Const(c)) = uses.origin(reg) { Some(Exp::Const(c)) } else { None };
+        if let Some(Origin::Iota(count, [start, step])) = uses.origin(array.reg)
+            && count == width.reg
+            && let (Some(start), Some(step)) = (constant(start), constant(step))
+        {
+            let shape = vec![self.scalar(frame, width)?];
+            let elem = self.reg_type(frame, array.reg).elem;
+            let array_value = Array::whole(elem, shape, Source::Iota { start, step });
+            self.define(frame, array.reg, Value::Array(array_value));
+        }
+        Ok(())
+    }
+
+    /// A kernel over an axis, whose body is given by a function of the index. Results are whole arrays.
+    fn kernel(
+        &mut self,
+        width: Exp,
+        elems: &[ElemType],
+        body: impl FnOnce(&mut Self, &Exp) -> Lift<Vec<Value>>,
+    ) -> Lift<Vec<Array>> {
+        let depth = self.depth() + 1;
+        self.open();
+        let mut axes = vec![self.axis(width)];
+        let values = body(self, &Exp::Var(axes[0].var))?;
+        let values = self.add_axes(&mut axes, values, depth)?;
+        let mut results = Vec::new();
+        let mut types = Vec::new();
+        for (value, elem) in values.into_iter().zip(elems) {
+            let mut shape: Vec<Exp> = axes.iter().map(|a| a.bound.clone()).collect();
+            results.push(match value {
+                Value::Scalar(exp) => exp,
+                Value::Array(row) => {
+                    for extent in &row.shape {
+                        shape.push(self.outside(extent, depth)?);
+                    }
+                    Exp::Var(row.as_name().ok_or_else(|| LiftRefusal::new("a row without a name"))?)
+                }
+            });
+            types.push(Type { elem: *elem, shape });
+        }
+        let body = self.close(results);
+        let mut pat = Vec::new();
+        let mut made = Vec::new();
+        for ty in types {
+            let var = self.local(ty.clone());
+            pat.push(var);
+            made.push(Array::whole(ty.elem, ty.shape, Source::Name(var)));
+        }
+        self.emit(pat, Rhs::Kernel { axes, body });
+        Ok(made)
+    }
+
+    /// Makes the dimensions of rows axes of the kernel around them while that costs little; rows that remain
+    /// become kernels inside.
+    fn add_axes(&mut self, axes: &mut Vec<Axis>, mut values: Vec<Value>, depth: usize) -> Lift<Vec<Value>> {
+        loop {
+            let rows: Vec<&Array> =
+                values.iter().filter_map(|v| if let Value::Array(a) = v { Some(a) } else { None }).collect();
+            let Some(first) = rows.first() else { return Ok(values) };
+            let extent = first.shape[0].clone();
+            let together = rows.len() == values.len() && rows.iter().all(|r| self.same(&r.shape[0], &extent));
+            let extent = self.outside(&extent, depth)?;
+            if !together || !is_cheap(self.stms()) {
+                return self.materialise_rows(values);
+            }
+            let rows: Vec<Array> = rows.into_iter().cloned().collect();
+            let axis = self.axis(extent);
+            values = self.rows(&rows, &Exp::Var(axis.var))?;
+            axes.push(axis);
+        }
+    }
+
+    /// Rows as arrays of the region, those of equal width by one kernel.
+    fn materialise_rows(&mut self, mut values: Vec<Value>) -> Lift<Vec<Value>> {
+        let mut missing: Vec<(usize, Array)> = Vec::new();
+        for (k, value) in values.iter().enumerate() {
+            if let Value::Array(array) = value
+                && !self.is_own(array)
+            {
+                missing.push((k, array.clone()));
+            }
+        }
+        while let Some((_, first)) = missing.first() {
+            let width = first.shape[0].clone();
+            let (now, later): (Vec<_>, Vec<_>) =
+                missing.into_iter().partition(|(_, array)| self.same(&array.shape[0], &width));
+            let arrays: Vec<Array> = now.iter().map(|(_, array)| array.clone()).collect();
+            for ((k, _), array) in now.into_iter().zip(self.tabulate(&arrays)?) {
+                values[k] = Value::Array(array);
+            }
+            missing = later;
+        }
+        Ok(values)
+    }
+
+    /// True for an array that the region computes, seen as it is.
+    fn is_own(&self, array: &Array) -> bool {
+        array.as_name().is_some_and(|var| self.known[var].depth > 0)
+    }
+
+    /// Arrays of equal width, computed into memory by one kernel.
+    fn tabulate(&mut self, arrays: &[Array]) -> Lift<Vec<Array>> {
+        let Some(first) = arrays.first() else { return Ok(Vec::new()) };
+        let width = self.expand(&first.shape[0]);
+        let elems: Vec<ElemType> = arrays.iter().map(|a| a.elem).collect();
+        self.kernel(width, &elems, |lifter, index| lifter.rows(arrays, index))
+    }
+
+    /// An array of the region with these elements: itself if it is one, else a new one.
+    pub fn materialise(&mut self, array: Array) -> Lift<Array> {
+        if self.is_own(&array) || array.rank() == 0 {
+            return Ok(array);
+        }
+        self.tabulate(&[array])?.pop().ok_or_else(|| LiftRefusal::new("an array without elements to compute"))
+    }
+
+    /// The operator block of a reduction or scan, with its neutral elements.
+    fn combine(&mut self, frame: Frame, neutral: &[Operand], body: BlockId) -> Lift<Combine> {
+        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
+        let params = self.function(frame).blocks[body].params.clone();
+        self.open();
+        let mut vars = Vec::new();
+        for param in &params {
+            let ty = self.reg_type(frame, *param);
+            if !ty.is_scalar() {
+                return refuse("an operator that combines arrays");
+            }
+            vars.push(self.local(Type::scalar(ty.elem)));
+        }
+        let args = vars.iter().map(|v| Value::Scalar(Exp::Var(*v))).collect();
+        let results = self.lift_block(frame, body, args)?;
+        let body = self.close(scalars(results, "an operator")?);
+        let item = vars.split_off(neutral.len().min(vars.len()));
+        Ok(Combine { acc: vars, neutral, item, body })
+    }
+
+    pub fn lift_reduce(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        width: Operand,
+        neutral: &[Operand],
+        arrays: &[Operand],
+        body: BlockId,
+    ) -> Lift<()> {
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        self.open();
+        let axis = self.axis(width);
+        let items = self.rows(&arrays, &Exp::Var(axis.var))?;
+        let items = self.close_scalars(items)?;
+        let combine = self.combine(frame, neutral, body)?;
+        let pat = self.define_scalars(frame, dsts)?;
+        self.emit(pat, Rhs::Reduce { axes: vec![axis], body: items, combine });
+        Ok(())
+    }
+
+    pub fn lift_scan(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        width: Operand,
+        neutral: &[Operand],
+        arrays: &[Operand],
+        body: BlockId,
+    ) -> Lift<()> {
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        self.open();
+        let axis = self.axis(width.clone());
+        let items = self.rows(&arrays, &Exp::Var(axis.var))?;
+        let items = self.close_scalars(items)?;
+        let combine = self.combine(frame, neutral, body)?;
+        let mut pat: Vec<VarId> = Vec::new();
+        for dst in dsts {
+            let ty = Type { elem: self.reg_type(frame, dst.0).elem, shape: vec![width.clone()] };
+            let var = self.local(ty.clone());
+            self.define(frame, dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
+            pat.push(var);
+        }
+        self.emit(pat, Rhs::Scan { axis, body: items, combine });
+        Ok(())
+    }
+
+    fn close_scalars(&mut self, values: Vec<Value>) -> Lift<galopvm_kir::Body> {
+        let results = scalars(values, "the rows of a reduction or scan")?;
+        Ok(self.close(results))
+    }
+}
+
+fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
+    let scalar = |value| match value {
+        Value::Scalar(exp) => Ok(exp),
+        Value::Array(_) => refuse(format!("arrays as values of {whose}")),
+    };
+    values.into_iter().map(scalar).collect()
+}
+
+/// True if computing the statements again for every element of a row costs little.
+fn is_cheap(stms: &[Stm]) -> bool {
+    let mut parts = 0;
+    let simple = stms.iter().all(|stm| match &stm.rhs {
+        Rhs::Exps(exps) => {
+            exps.iter().for_each(|e| e.visit(&mut |_| parts += 1));
+            true
+        }
+        _ => false,
+    });
+    simple && parts <= 3 * CHEAP
+}

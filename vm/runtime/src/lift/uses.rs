@@ -1,0 +1,131 @@
+//! Where the registers of a function are used, to decide what may be computed at its only use.
+
+use galopvm_base::{IdVec, Scalar, TypedId};
+use galopvm_bytecode::field::Fields;
+use galopvm_bytecode::module::BODY;
+use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use std::collections::HashMap;
+
+/// How the elements of a register are used, extents aside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Use {
+    /// Not at all.
+    Never,
+    /// Once, whole, by the parallel operator that defines this register, in the block that defines the register.
+    Operator(RegId),
+    /// Once, whole, as a view with this register, in the same block.
+    View(RegId),
+    /// Once, as a result of the block that defines the register.
+    Result,
+    /// Otherwise.
+    Other,
+}
+
+/// What is known of each register of a function.
+#[derive(Debug)]
+pub(super) struct Uses {
+    uses: IdVec<RegId, Use>,
+    homes: IdVec<RegId, BlockId>,
+    known: HashMap<RegId, Origin>,
+}
+
+/// A definition that can be repeated anywhere instead of using the register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// A constant.
+    Const(Scalar),
+    /// `iota` with the count in a register, and registers for start and step.
+    Iota(RegId, [RegId; 2]),
+}
+
+impl Uses {
+    /// Looks at all blocks of a function.
+    pub fn of(function: &Function) -> Uses {
+        let mut homes: IdVec<RegId, BlockId> = function.regs.iter().map(|_| BODY).collect();
+        for (id, block) in function.blocks.iter_ids() {
+            let defs = block.code.iter().flat_map(|instr| Fields::of(instr).defs);
+            for reg in block.params.iter().copied().chain(defs.map(|d| d.0)) {
+                if let Some(home) = homes.get_mut(reg) {
+                    *home = id;
+                }
+            }
+        }
+        let never = function.regs.iter().map(|_| Use::Never).collect();
+        let mut uses = Uses { uses: never, homes, known: HashMap::new() };
+        for (id, block) in function.blocks.iter_ids() {
+            for instr in &block.code {
+                match instr {
+                    Instr::Const { dst, value } => {
+                        uses.known.insert(dst.0, Origin::Const(*value));
+                    }
+                    Instr::Iota { dst, ty: _, count, start, step } => {
+                        uses.known.insert(dst.0, Origin::Iota(count.reg, [start.reg, step.reg]));
+                    }
+                    _ => {}
+                }
+                uses.add_instr(id, instr);
+            }
+            for result in &block.results {
+                uses.add(id, result.reg, Use::Result);
+            }
+        }
+        uses
+    }
+
+    fn add_instr(&mut self, block: BlockId, instr: &Instr) {
+        let fields = Fields::of(instr);
+        let first = fields.defs.first().map(|d| d.0);
+        let (whole, kind) = match (instr, first) {
+            (Instr::Dim { .. }, _) => return,
+            (
+                Instr::Map { arrays, .. } | Instr::Reduce { arrays, .. } | Instr::Scan { arrays, .. },
+                Some(dst),
+            ) => (arrays.len(), Use::Operator(dst)),
+            (Instr::Permute { .. } | Instr::Reverse { .. }, Some(dst)) => (1, Use::View(dst)),
+            _ => (0, Use::Other),
+        };
+        // The arrays of parallel operators are the last operands of their rows.
+        let other = fields.operands.len() - whole.min(fields.operands.len());
+        for (k, operand) in fields.operands.iter().enumerate() {
+            self.add(block, operand.reg, if k < other { Use::Other } else { kind });
+        }
+    }
+
+    fn add(&mut self, block: BlockId, reg: RegId, kind: Use) {
+        if reg.index() >= self.uses.len() {
+            return;
+        }
+        let first = self.uses[reg] == Use::Never && self.homes[reg] == block;
+        self.uses[reg] = if first { kind } else { Use::Other };
+    }
+
+    /// The definition of a register, if it is a simple one.
+    pub fn origin(&self, reg: RegId) -> Option<Origin> {
+        self.known.get(&reg).copied()
+    }
+
+    /// True if computing the given results of one map where they are used computes every element exactly once:
+    /// all of them go whole into the same operator or out of the block.
+    pub fn can_delay(&self, results: &[RegId]) -> bool {
+        let mut fate = Use::Never;
+        for result in results {
+            let end = self.end(*result);
+            if end == Use::Never {
+                continue;
+            }
+            if end == Use::Other || fate != Use::Never && fate != end {
+                return false;
+            }
+            fate = end;
+        }
+        fate != Use::Never
+    }
+
+    fn end(&self, mut reg: RegId) -> Use {
+        // Views define later registers, so this ends.
+        while let Some(Use::View(dst)) = self.uses.get(reg) {
+            reg = *dst;
+        }
+        self.uses.get(reg).copied().unwrap_or(Use::Other)
+    }
+}

@@ -1,0 +1,145 @@
+//! Sessions: a program with memory, limits, and an interrupt flag.
+
+use crate::error::RuntimeError;
+use crate::interpret::{Interpreter, Limits, Prepared};
+use crate::memory::Memory;
+use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
+use crate::value::Value;
+use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How a session is to be set up.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Bounds of each call from outside.
+    pub limits: Limits,
+    /// The memory to use; by default one of its own.
+    pub memory: Option<Memory>,
+    /// When operators are compiled, and by whom; by default never.
+    pub tiering: Tiering,
+    /// Receives one event for everything that happens at parallel operators.
+    pub trace: Option<TraceSink>,
+}
+
+/// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
+pub struct Session {
+    module: VerifiedModule,
+    prepared: Prepared,
+    memory: Memory,
+    limits: Limits,
+    interrupt: Arc<AtomicBool>,
+    tiers: Tiers,
+}
+
+impl Session {
+    /// Loads a program.
+    pub fn new(module: VerifiedModule, options: Options) -> Session {
+        let prepared = Prepared::new(module.module());
+        let memory = options.memory.unwrap_or_default();
+        if options.limits.memory.is_some() {
+            memory.set_budget(options.limits.memory);
+        }
+        let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
+        Session { module, prepared, memory, limits: options.limits, interrupt: Arc::default(), tiers }
+    }
+
+    /// The program.
+    pub fn module(&self) -> &VerifiedModule {
+        &self.module
+    }
+
+    /// The memory that values live in.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// A flag that, once set, ends the running call with an error. It stays set until it is taken back.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.interrupt.clone()
+    }
+
+    /// Changes the limits of further calls.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.memory.set_budget(limits.memory);
+        self.limits = limits;
+    }
+
+    /// The entry point of this name, or the error that says which there are.
+    pub fn entry(&self, name: &str) -> Result<&Entry, RuntimeError> {
+        let module = self.module.module();
+        module.entry(name).ok_or_else(|| {
+            let names: Vec<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();
+            let known = match names.as_slice() {
+                [] => "the program has none".to_string(),
+                _ => format!("the program has {}", names.join(", ")),
+            };
+            RuntimeError::usage(format!("There is no entry point `{name}`: {known}."))
+        })
+    }
+
+    /// Calls an entry point.
+    pub fn call(&mut self, name: &str, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
+        let entry = self.entry(name)?;
+        let names = entry.params.iter().flat_map(|p| std::iter::repeat_n(p.name.clone(), p.values as usize));
+        let (names, function) = (names.collect::<Vec<_>>(), entry.function);
+        self.check(function, &args, &names)?;
+        self.run(function, args)
+    }
+
+    /// Calls a function.
+    pub fn call_function(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
+        if self.module.module().functions.get(function).is_none() {
+            return Err(RuntimeError::usage(format!("There is no function {function}.")));
+        }
+        self.check(function, &args, &[])?;
+        self.run(function, args)
+    }
+
+    fn check(&self, function: FuncId, args: &[Value], names: &[String]) -> Result<(), RuntimeError> {
+        let function = &self.module.module().functions[function];
+        let (given, expected) = (args.len(), function.params.len());
+        if given != expected {
+            let message = format!("`{}` takes {expected} values, {given} are given.", function.name);
+            return Err(RuntimeError::usage(message));
+        }
+        for (k, (arg, param)) in args.iter().zip(&function.params).enumerate() {
+            let ty = function.regs[*param];
+            if arg.ty() != ty {
+                let name =
+                    names.get(k).filter(|n| !n.is_empty()).map(|n| format!(" (`{n}`)")).unwrap_or_default();
+                let message = format!(
+                    "Argument {}{name} of `{}` has type {}, expected {ty}.",
+                    k + 1,
+                    function.name,
+                    arg.ty()
+                );
+                return Err(RuntimeError::usage(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
+        let module = self.module.module();
+        let mut interpreter = Interpreter::new(
+            module,
+            &self.prepared,
+            &self.memory,
+            &self.interrupt,
+            &mut self.tiers,
+            &self.limits,
+        );
+        interpreter.run(function, args).map_err(|error| *error)
+    }
+
+    /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.
+    pub fn sites(&self) -> Vec<SiteReport> {
+        self.tiers.reports()
+    }
+
+    /// Sets or takes back the interrupt flag.
+    pub fn set_interrupt(&self, set: bool) {
+        self.interrupt.store(set, Relaxed);
+    }
+}

@@ -1,0 +1,70 @@
+//! Programs in assembly, their arguments, and what comes out: `tests/golden/run/*.run` in the root of the repository.
+//!
+//! A file is a program followed by cases: a line `==== entry arguments..` in the data format, then the values of the
+//! result one per line, or `error` and the message with its back trace. `GALOPVM_ACCEPT=1` writes what came out. Each
+//! case runs by the interpreter and by the reference back end, which must agree.
+
+use galopvm_bytecode::{VerifiedModule, text, verify};
+use galopvm_kir::Reference;
+use galopvm_runtime::{Options, Session, Tiering, data};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn case(module: &VerifiedModule, call: &str, tiering: Tiering) -> String {
+    let (entry, args) = call.split_once(' ').unwrap_or((call, ""));
+    let mut session = Session::new(module.clone(), Options { tiering, ..Options::default() });
+    let args = match data::read_values(session.memory(), args.as_bytes()) {
+        Ok(args) => args,
+        Err(error) => return format!("bad arguments {error}\n"),
+    };
+    match session.call(entry, args) {
+        Ok(values) => values.iter().map(|v| format!("{v}\n")).collect(),
+        Err(error) => format!("error {error}\n"),
+    }
+}
+
+#[test]
+fn golden_programs_run_as_recorded() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/run");
+    let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("the golden folder is there")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "run"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no programs in {}", folder.display());
+    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
+    let mut wrong = Vec::new();
+    for path in paths {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut parts = text.split("\n==== ");
+        let program = parts.next().unwrap_or("");
+        let module = text::parse(program).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        let module = verify(module).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut made = program.to_string();
+        for part in parts {
+            let call = part.lines().next().unwrap_or("");
+            let result = case(&module, call, Tiering::interpreter());
+            let reference =
+                Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+            assert_eq!(case(&module, call, reference), result, "{name}: {call}: the reference back end");
+            made += &format!("\n==== {call}\n{result}");
+            made.truncate(made.trim_end().len());
+        }
+        made.push('\n');
+        if made != text {
+            if accept {
+                fs::write(&path, &made).unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+            let differing = made.lines().zip(text.lines()).find(|(a, b)| a != b);
+            wrong.push(format!("{name}: {differing:?}"));
+        }
+    }
+    assert!(
+        accept || wrong.is_empty(),
+        "results differ (GALOPVM_ACCEPT=1 accepts them):\n{}",
+        wrong.join("\n")
+    );
+}
