@@ -72,6 +72,8 @@ fn elementwise(
     let to = c.buffer(Width::of(out), true);
     let flag = c.buffer(Width::W32, true);
     let trap = Trap { flag, cell: c.cell(Ty::Bool) };
+    let no = c.truth(false);
+    c.set(trap.cell, no);
     let (group, local) = (c.builtin(Builtin::GroupX), c.builtin(Builtin::Local));
     let size = c.constant(Ty::B32, 64);
     let base = c.bin(BinOp::Mul, group, size);
@@ -92,6 +94,7 @@ fn elementwise(
     c.store(to, i, bits);
     let then = c.close();
     c.branch(inside, then, Vec::new());
+    trap.report(&mut c);
     Ok(c.finish())
 }
 
