@@ -98,11 +98,11 @@ pub fn apply(c: &mut Code, op: ScalarOp, ty: ElemType, args: &[Val], trap: Trap)
         (_, ty, [a, b]) if ty.is_int() => integer::binary(c, op, ty, *a, *b, trap),
         _ => {
             let value = match args {
-                [a] => match math::unary(c, op, ty, *a) {
+                [a] => match math::unary(c, op, ty, *a, trap) {
                     Some(value) => value,
                     None => float::unary(c, op, ty, *a)?,
                 },
-                [a, b] => match math::binary(c, op, ty, *a, *b) {
+                [a, b] => match math::binary(c, op, ty, *a, *b, trap) {
                     Some(value) => value,
                     None => float::binary(c, op, ty, *a, *b)?,
                 },
