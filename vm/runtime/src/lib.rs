@@ -4,6 +4,7 @@
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
+//! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
 
@@ -13,12 +14,16 @@ pub mod error;
 pub mod interpret;
 pub mod lift;
 pub mod memory;
+pub mod profile;
 pub mod session;
+pub mod tier;
 pub mod value;
 
 pub use array::{Array, Element, SliceIndex};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use interpret::Limits;
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
+pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
+pub use tier::{Event, SiteReport, Tiering, TraceSink};
 pub use value::Value;

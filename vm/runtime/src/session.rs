@@ -3,18 +3,23 @@
 use crate::error::RuntimeError;
 use crate::interpret::{Interpreter, Limits, Prepared};
 use crate::memory::Memory;
+use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// How a session is to be set up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// Bounds of each call from outside.
     pub limits: Limits,
     /// The memory to use; by default one of its own.
     pub memory: Option<Memory>,
+    /// When operators are compiled, and by whom; by default never.
+    pub tiering: Tiering,
+    /// Receives one event for everything that happens at parallel operators.
+    pub trace: Option<TraceSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -24,6 +29,7 @@ pub struct Session {
     memory: Memory,
     limits: Limits,
     interrupt: Arc<AtomicBool>,
+    tiers: Tiers,
 }
 
 impl Session {
@@ -34,7 +40,8 @@ impl Session {
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
         }
-        Session { module, prepared, memory, limits: options.limits, interrupt: Arc::default() }
+        let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
+        Session { module, prepared, memory, limits: options.limits, interrupt: Arc::default(), tiers }
     }
 
     /// The program.
@@ -115,9 +122,20 @@ impl Session {
 
     fn run(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
         let module = self.module.module();
-        let mut interpreter =
-            Interpreter::new(module, &self.prepared, &self.memory, &self.interrupt, &self.limits);
+        let mut interpreter = Interpreter::new(
+            module,
+            &self.prepared,
+            &self.memory,
+            &self.interrupt,
+            &mut self.tiers,
+            &self.limits,
+        );
         interpreter.run(function, args).map_err(|error| *error)
+    }
+
+    /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.
+    pub fn sites(&self) -> Vec<SiteReport> {
+        self.tiers.reports()
     }
 
     /// Sets or takes back the interrupt flag.

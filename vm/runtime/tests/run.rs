@@ -1,16 +1,19 @@
 //! Programs in assembly, their arguments, and what comes out: `tests/golden/run/*.run` in the root of the repository.
 //!
 //! A file is a program followed by cases: a line `==== entry arguments..` in the data format, then the values of the
-//! result one per line, or `error` and the message with its back trace. `GALOPVM_ACCEPT=1` writes what came out.
+//! result one per line, or `error` and the message with its back trace. `GALOPVM_ACCEPT=1` writes what came out. Each
+//! case runs by the interpreter and by the reference back end, which must agree.
 
 use galopvm_bytecode::{VerifiedModule, text, verify};
-use galopvm_runtime::{Options, Session, data};
+use galopvm_kir::Reference;
+use galopvm_runtime::{Options, Session, Tiering, data};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-fn case(module: &VerifiedModule, call: &str) -> String {
+fn case(module: &VerifiedModule, call: &str, tiering: Tiering) -> String {
     let (entry, args) = call.split_once(' ').unwrap_or((call, ""));
-    let mut session = Session::new(module.clone(), Options::default());
+    let mut session = Session::new(module.clone(), Options { tiering, ..Options::default() });
     let args = match data::read_values(session.memory(), args.as_bytes()) {
         Ok(args) => args,
         Err(error) => return format!("bad arguments {error}\n"),
@@ -43,7 +46,11 @@ fn golden_programs_run_as_recorded() {
         let mut made = program.to_string();
         for part in parts {
             let call = part.lines().next().unwrap_or("");
-            made += &format!("\n==== {call}\n{}", case(&module, call));
+            let result = case(&module, call, Tiering::interpreter());
+            let reference =
+                Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+            assert_eq!(case(&module, call, reference), result, "{name}: {call}: the reference back end");
+            made += &format!("\n==== {call}\n{result}");
             made.truncate(made.trim_end().len());
         }
         made.push('\n');

@@ -22,6 +22,7 @@ pub(crate) use prepare::Prepared;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
@@ -75,6 +76,7 @@ pub(crate) struct Interpreter<'a> {
     prepared: &'a Prepared,
     memory: &'a Memory,
     interrupt: &'a AtomicBool,
+    tiers: &'a mut Tiers,
     /// Operations until the next look at the flag.
     until_look: u64,
     /// Operations left after those.
@@ -93,6 +95,7 @@ impl<'a> Interpreter<'a> {
         prepared: &'a Prepared,
         memory: &'a Memory,
         interrupt: &'a AtomicBool,
+        tiers: &'a mut Tiers,
         limits: &Limits,
     ) -> Interpreter<'a> {
         Interpreter {
@@ -100,6 +103,7 @@ impl<'a> Interpreter<'a> {
             prepared,
             memory,
             interrupt,
+            tiers,
             until_look: 0,
             fuel: limits.fuel.unwrap_or(u64::MAX),
             depth: 0,
@@ -134,7 +138,7 @@ impl<'a> Interpreter<'a> {
         let prepared = &self.prepared.functions[function];
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.resize(prepared);
-        Ok(Registers { id: function, code: &self.module.functions[function], prepared, frame })
+        Ok(Registers { code: &self.module.functions[function], prepared, frame })
     }
 
     fn leave(&mut self, registers: Registers<'a>) {

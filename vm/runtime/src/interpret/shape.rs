@@ -3,6 +3,7 @@
 //! Both look at code with the registers as they are now: what is defined outside a block is known, what is defined in
 //! it is worked out as far as it depends on sizes alone. Nothing traps and nothing is computed but `i64` scalars.
 
+use super::prepare::UNKNOWN_TRIPS;
 use super::{Interpreter, Registers};
 use galopvm_base::ElemType;
 use galopvm_base::scalar::{convert, eval1, eval2};
@@ -58,7 +59,43 @@ impl<'a> Interpreter<'a> {
     }
 }
 
+/// An estimate of the operations of executing a block so many times. Trip counts that depend on what happens inside
+/// are guessed.
+pub(super) fn work(registers: &Registers<'_>, block: BlockId, times: i64) -> u64 {
+    let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
+    let once = if nested {
+        let mut definitions =
+            Definitions { registers, given: HashMap::new(), at: HashMap::new(), effort: EFFORT };
+        definitions.collect(block);
+        definitions.work(block)
+    } else {
+        registers.prepared.blocks[block].weight
+    };
+    once.saturating_add(1).saturating_mul(times as u64)
+}
+
 impl<'a> Definitions<'_, 'a> {
+    fn work(&mut self, block: BlockId) -> u64 {
+        let code = &self.registers.code.blocks[block].code;
+        code.iter().fold(0, |sum: u64, instr| sum.saturating_add(self.instruction_work(instr)))
+    }
+
+    fn instruction_work(&mut self, instr: &'a Instr) -> u64 {
+        let (bound, blocks) = match instr {
+            Instr::If { then, otherwise, .. } => return 1 + self.work(*then).max(self.work(*otherwise)),
+            Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None]),
+            Instr::Map { width, body, .. }
+            | Instr::Reduce { width, body, .. }
+            | Instr::Scan { width, body, .. } => (Some(width), [Some(*body), None]),
+            Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)]),
+            Instr::Call { .. } => return UNKNOWN_TRIPS,
+            _ => return 1,
+        };
+        let trips = bound.and_then(|b| self.int(b.reg)).map_or(UNKNOWN_TRIPS, |n| n.max(0) as u64);
+        let once = blocks.into_iter().flatten().fold(1, |sum: u64, b| sum.saturating_add(self.work(b)));
+        trips.saturating_mul(once).saturating_add(1)
+    }
+
     /// Parameters of the blocks that an instruction names.
     fn parameters(&mut self, instr: &'a Instr) {
         let blocks = &self.registers.code.blocks;

@@ -1,0 +1,279 @@
+//! A compiled region: which of its forms a launch takes, and the pieces it is cut into for threads.
+
+use crate::emit::emit;
+use crate::executable::Executable;
+use crate::isa::Isa;
+use crate::listing::disassemble;
+use crate::lir::sweep::sweep;
+use crate::lower::{Form, Job, Shape, lower, piece_axis};
+use crate::record::{Layout, Record};
+use galopvm_base::{ElemType, ScalarOp, scalar};
+use galopvm_kir::backend::stride_class;
+use galopvm_kir::{
+    Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError, VerifiedRegion,
+};
+use rayon::prelude::*;
+use std::sync::OnceLock;
+
+/// Elements that pieces begin at multiples of, so that aligned stores stay aligned.
+const PIECE_UNIT: i64 = 64;
+/// Pieces for each thread: some spare ones even out pieces of different work.
+const PIECES_PER_THREAD: i64 = 4;
+
+/// Code for one form of the region.
+struct Code {
+    executable: Executable,
+    pieces: usize,
+}
+
+/// See the module's description.
+pub struct X86Compiled {
+    region: VerifiedRegion,
+    plan: Plan,
+    observed: Observed,
+    machine: Machine,
+    isa: Isa,
+    strict: bool,
+    layout: Layout,
+    /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
+    may_be_flat: bool,
+    /// Operators of a top-level reduction, by which pieces are combined.
+    fold: Option<Vec<ScalarOp>>,
+    work: u64,
+    flat: OnceLock<Result<Code, Refusal>>,
+    nest: OnceLock<Result<Code, Refusal>>,
+}
+
+impl X86Compiled {
+    /// Compiles the form that the observed launch takes.
+    pub fn new(
+        region: &VerifiedRegion,
+        plan: &Plan,
+        observed: &Observed,
+        machine: &Machine,
+        isa: Isa,
+        strict: bool,
+    ) -> Result<X86Compiled, Refusal> {
+        let form = Form::of(region)?;
+        let fold = match form.shape {
+            Shape::Fold(_, combine) => combine.scalar_ops(),
+            Shape::Map(_) => None,
+        };
+        let compiled = X86Compiled {
+            may_be_flat: form.is_flat(region),
+            work: form.work(region, observed),
+            fold,
+            region: region.clone(),
+            plan: plan.clone(),
+            observed: observed.clone(),
+            machine: machine.clone(),
+            isa,
+            strict,
+            layout: Layout::new(region),
+            flat: OnceLock::new(),
+            nest: OnceLock::new(),
+        };
+        let extents = compiled.extents(&form, &|at| match observed.params.get(at)? {
+            ObservedParam::Scalar(s) => Some(s.as_i64()),
+            ObservedParam::Array { .. } => None,
+        });
+        let Some(extents) = extents else {
+            return Err(Refusal::new("the extent of an axis is not a number before the launch"));
+        };
+        let arrays = observed.params.iter().filter_map(|p| match p {
+            ObservedParam::Array { lmad, .. } => Some(lmad),
+            ObservedParam::Scalar(_) => None,
+        });
+        let flat = compiled.may_be_flat && are_flat(arrays, &extents);
+        compiled.code(flat).map_err(Clone::clone)?;
+        Ok(compiled)
+    }
+
+    /// The code of a form, compiled when first asked for.
+    fn code(&self, flat: bool) -> Result<&Code, &Refusal> {
+        let cell = if flat { &self.flat } else { &self.nest };
+        cell.get_or_init(|| self.generate(flat)).as_ref()
+    }
+
+    fn generate(&self, flat: bool) -> Result<Code, Refusal> {
+        let form = Form::of(&self.region)?;
+        let pieces = piece_axis(&self.region, &self.plan, &self.observed, &form, self.machine.threads);
+        let job = Job {
+            region: &self.region,
+            plan: &self.plan,
+            observed: &self.observed,
+            isa: self.isa,
+            layout: &self.layout,
+            strict: self.strict,
+            flat,
+            pieces,
+        };
+        let mut code = lower(&job, &form)?;
+        sweep(&mut code);
+        let bytes = emit(&code, self.isa)?;
+        let executable =
+            Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
+        Ok(Code { executable, pieces })
+    }
+
+    /// The extents of the axes, given the scalar parameters by position. Scalar lets in front are looked through.
+    fn extents(&self, form: &Form<'_>, scalars: &dyn Fn(usize) -> Option<i64>) -> Option<Vec<i64>> {
+        let params = &self.region.region().params;
+        form.axes
+            .iter()
+            .map(|axis| form.size(&self.region, &axis.bound, &|var| scalars(params.iter().position(|p| *p == var)?)))
+            .map(|size| size.map(|n| n.max(0)))
+            .collect()
+    }
+
+    fn check_classes(&self, launch: &Launch<'_>) -> Result<(), Refusal> {
+        for (argument, seen) in launch.arguments.iter().zip(&self.observed.params) {
+            let (Argument::Array { lmad, .. }, ObservedParam::Array { lmad: seen, .. }) = (argument, seen) else {
+                continue;
+            };
+            for (now, then) in lmad.dims.iter().zip(&seen.dims) {
+                // An extent of 0 or 1 is compiled as stride 1, and matches any stride.
+                let compiled = if then.size <= 1 { 1 } else { then.stride };
+                if now.size > 1 && stride_class(now.stride) != stride_class(compiled) {
+                    return Err(Refusal::new("an array has another stride class than the code was made for"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+        let failed = RunError::Failed;
+        let form = Form::of(&self.region).map_err(failed)?;
+        self.check_classes(launch).map_err(failed)?;
+        let arguments = std::mem::take(&mut launch.arguments);
+        let extents = self.extents(&form, &|at| match arguments.get(at)? {
+            Argument::Scalar(bits) => Some(*bits as i64),
+            Argument::Array { .. } => None,
+        });
+        let arrays = arguments.iter().filter_map(|a| match a {
+            Argument::Array { lmad, .. } => Some(lmad),
+            Argument::Scalar(_) => None,
+        });
+        let flat = self.may_be_flat && extents.as_ref().is_some_and(|e| are_flat(arrays, e));
+        launch.arguments = arguments;
+        let Some(extents) = extents else {
+            return Err(failed(Refusal::new("the extent of an axis is unknown")));
+        };
+        let code = self.code(flat).map_err(|r| failed(r.clone()))?;
+        let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
+        let length = if flat { total } else { extents[code.pieces] };
+        let result_bytes: i64 = self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        let is_map = matches!(form.shape, Shape::Map(_));
+        let shared_ok = is_map || self.fold.is_some();
+        let parts = if shared_ok { self.part_count(total, length) } else { 1 };
+        if is_map {
+            let record = self.layout.fill(&self.region, launch).map_err(failed)?;
+            let large = result_bytes > 4 * self.machine.l2_bytes as i64;
+            let stream = large && record.results_are_aligned();
+            return self.run_map(code, &record, &pieces(length, parts), stream);
+        }
+        self.run_fold(code, launch, &form, &pieces(length, parts))
+    }
+
+    fn part_count(&self, total: i64, length: i64) -> i64 {
+        let work = (total as u64).saturating_mul(self.work.max(1));
+        let threads = self.machine.threads as i64;
+        // Bit-for-bit agreement in strict mode includes the order of a reduction.
+        let ordered = self.strict && self.fold.is_some();
+        if threads <= 1 || ordered || work < 2 * self.machine.thread_grain.max(1) {
+            return 1;
+        }
+        let by_work = (work / self.machine.thread_grain.max(1)) as i64;
+        (threads * PIECES_PER_THREAD).min(by_work).min(length).max(1)
+    }
+
+    fn run_map(&self, code: &Code, record: &Record<'_>, pieces: &[(i64, i64)], stream: bool) -> Result<(), RunError> {
+        let run = |&(low, high): &(i64, i64)| code.executable.run(&record.piece(low, high, stream));
+        let well = match pieces {
+            [piece] => run(piece),
+            _ => pieces.par_iter().with_max_len(1).all(run),
+        };
+        if well { Ok(()) } else { Err(RunError::Trap) }
+    }
+
+    /// Every piece gives a partial result; they are combined in order.
+    fn run_fold(
+        &self,
+        code: &Code,
+        launch: &mut Launch<'_>,
+        form: &Form<'_>,
+        pieces: &[(i64, i64)],
+    ) -> Result<(), RunError> {
+        let count = self.region.results().len();
+        let mut partials = vec![vec![0u64; count]; pieces.len()];
+        {
+            let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
+            let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
+                let piece = record.piece(low, high, false).with_results(places);
+                code.executable.run(&piece)
+            };
+            let well = match pieces {
+                [piece] => run((&mut partials[0], piece)),
+                _ => partials.par_iter_mut().zip(pieces).with_max_len(1).all(run),
+            };
+            if !well {
+                return Err(RunError::Trap);
+            }
+        }
+        for (k, ty) in self.region.results().iter().enumerate() {
+            let mut value = partials[0][k] & ty.elem.mask();
+            for partial in &partials[1..] {
+                let op = self.fold.as_ref().map(|ops| ops[form.results[k]]);
+                value = combine(op, ty.elem, value, partial[k] & ty.elem.mask());
+            }
+            let result = &launch.results[k];
+            let (at, size) = (result.lmad.offset as usize * ty.elem.bytes(), ty.elem.bytes());
+            let place = launch.buffers[result.buffer].bytes_mut().and_then(|b| b.get_mut(at..at + size));
+            let Some(place) = place else {
+                return Err(RunError::Failed(Refusal::new("a result has no place")));
+            };
+            place.copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+        Ok(())
+    }
+}
+
+fn combine(op: Option<ScalarOp>, ty: ElemType, a: u64, b: u64) -> u64 {
+    // Associative operations never trap.
+    op.and_then(|op| scalar::eval2(op, ty, a, b).ok()).unwrap_or(a)
+}
+
+/// True if all arrays are row-major over exactly these extents.
+fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l galopvm_lmad::Lmad>, extents: &[i64]) -> bool {
+    arrays.all(|lmad| lmad.shape().as_slice() == extents && lmad.is_row_major())
+}
+
+/// Cuts `0..length` into about `parts` pieces that begin at multiples of [`PIECE_UNIT`] where that is possible.
+fn pieces(length: i64, parts: i64) -> Vec<(i64, i64)> {
+    if parts <= 1 {
+        return vec![(0, length)];
+    }
+    let unit = if length >= parts * PIECE_UNIT { PIECE_UNIT } else { 1 };
+    let size = ((length + parts - 1) / parts + unit - 1) / unit * unit;
+    (0..parts).map(|k| (k * size, ((k + 1) * size).min(length))).filter(|(low, high)| low < high).collect()
+}
+
+impl Compiled for X86Compiled {
+    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+        self.launch(launch)
+    }
+
+    fn listing(&self, kind: Listing) -> Option<String> {
+        if kind != Listing::Asm {
+            return None;
+        }
+        let forms = [("flat", &self.flat), ("nest", &self.nest)];
+        let texts = forms.into_iter().filter_map(|(form, cell)| {
+            let code = cell.get()?.as_ref().ok()?;
+            let header = format!("{} {form} {}", self.region.region().name, self.isa.mode);
+            Some(disassemble(&header, code.executable.code()))
+        });
+        Some(texts.collect())
+    }
+}

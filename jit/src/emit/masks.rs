@@ -1,0 +1,137 @@
+//! Masks: mask registers in AVX-512, vectors of all-ones and all-zeros lanes in AVX2.
+
+use super::encode::{Form, Instr, Length, Place, Row};
+use super::{Emitter, rows};
+use crate::lir::{Bin, Change, Cond, Extent, Lane, Op};
+use dynasmrt::{DynasmApi, dynasm};
+
+impl Emitter<'_> {
+    /// An instruction on mask registers with two operands.
+    pub(super) fn k2(&mut self, row: Row, reg: u8, place: Place) {
+        self.asm.extend(Instr::new(row, Length::L128, reg, 0, place).bytes(Form::Vex));
+    }
+
+    fn k3(&mut self, row: Row, out: u8, a: u8, b: u8) {
+        self.asm.extend(Instr::new(row, Length::L256, out, a, Place::Reg(b)).bytes(Form::Vex));
+    }
+
+    /// Sets the zero flag if no lane is set.
+    pub(super) fn test_mask(&mut self, mask: u8) {
+        if self.isa.is_512() {
+            self.k2(rows::K_TEST, mask, Place::Reg(mask));
+        } else {
+            self.v2(rows::TEST, self.full(), mask, Place::Reg(mask));
+        }
+    }
+
+    /// One bit for each narrow lane into a general register.
+    pub(super) fn mask_bits(&mut self, general: u8, mask: u8) {
+        if self.isa.is_512() {
+            self.k2(rows::K_TO_GPR, general, Place::Reg(mask));
+        } else {
+            self.v2(rows::MASK_BITS, self.full(), general, Place::Reg(mask));
+        }
+    }
+
+    pub(super) fn mask_op(&mut self, op: Op, out: u8, a: &[u8; 8]) {
+        let full = self.full();
+        match op {
+            Op::MaskAll if self.isa.is_512() => self.k3(rows::K_XNOR, out, out, out),
+            Op::MaskAll => self.v3(rows::EQUAL_D, full, out, out, out),
+            Op::MaskOp(bin) if self.isa.is_512() => {
+                let row = match bin {
+                    Bin::And => rows::K_AND,
+                    Bin::AndNot => rows::K_AND_NOT,
+                    Bin::Or => rows::K_OR,
+                    _ => rows::K_XOR,
+                };
+                self.k3(row, out, a[0], a[1]);
+            }
+            Op::MaskOp(bin) => self.bin(bin, Lane::I32, Extent::All, out, a[0], a[1]),
+            Op::MaskHalf(upper) if self.isa.is_512() => {
+                let instr = Instr {
+                    imm: Some(if upper { 8 } else { 0 }),
+                    ..Instr::new(rows::K_SHIFT_RIGHT, Length::L128, out, 0, Place::Reg(a[0]))
+                };
+                self.asm.extend(instr.bytes(Form::Vex));
+            }
+            Op::MaskHalf(upper) => {
+                let widen = Op::Widen(Change::Extend, Lane::I32, Lane::I64, upper);
+                self.vector_op(widen, out, a);
+            }
+            Op::MaskJoin if self.isa.is_512() => self.k3(rows::K_UNPACK, out, a[1], a[0]),
+            Op::MaskJoin => self.vector_op(Op::Narrow(Change::Extend, Lane::I64, Lane::I32), out, a),
+            Op::MaskAny => {
+                self.test_mask(a[0]);
+                dynasm!(self.asm ; .arch x64 ; setne al ; movzx Rd(out), al);
+            }
+            Op::Cmp(cond, lane) if self.isa.is_512() => self.compare_512(cond, lane, out, a[0], a[1]),
+            Op::Cmp(cond, lane) if lane.is_float() => {
+                self.v3_imm(rows::compare_float(lane), full, out, a[0], a[1], float_predicate(cond));
+            }
+            Op::Cmp(cond, lane) => self.compare_256(cond, lane, out, a[0], a[1]),
+            // Mask, if set, if clear.
+            Op::Blend(lane) if self.isa.is_512() => {
+                let row = if lane.is_wide() { rows::BLEND_Q_MASK } else { rows::BLEND_D_MASK };
+                self.simd(Instr { mask: a[0], ..Instr::new(row, full, out, a[2], Place::Reg(a[1])) });
+            }
+            Op::Blend(lane) => {
+                let row = if lane.is_wide() { rows::BLEND_PD } else { rows::BLEND_PS };
+                self.v3_imm(row, full, out, a[2], a[1], a[0] << 4);
+            }
+            _ => {}
+        }
+    }
+
+    fn compare_512(&mut self, cond: Cond, lane: Lane, out: u8, a: u8, b: u8) {
+        let (row, predicate) = if lane.is_float() {
+            (rows::compare_float(lane), float_predicate(cond))
+        } else {
+            let predicate = match cond {
+                Cond::Eq => 0,
+                Cond::Lt | Cond::Below => 1,
+                Cond::Le | Cond::BelowEq => 2,
+                Cond::Ne => 4,
+            };
+            (rows::compare_int(lane, matches!(cond, Cond::Below | Cond::BelowEq)), predicate)
+        };
+        self.v3_imm(row, Length::L512, out, a, b, predicate);
+    }
+
+    /// AVX2 has "equal" and "greater, signed" only.
+    fn compare_256(&mut self, cond: Cond, lane: Lane, out: u8, a: u8, b: u8) {
+        let (full, [s0, s1, s2]) = (self.full(), self.scratch());
+        let wide = lane.is_wide();
+        let equal = if wide { rows::EQUAL_Q } else { rows::EQUAL_D };
+        let greater = if wide { rows::GREATER_Q } else { rows::GREATER_D };
+        let (mut a, mut b) = (a, b);
+        if let Cond::Below | Cond::BelowEq = cond {
+            // Unsigned order is signed order with the sign bits flipped.
+            self.v3(rows::EQUAL_D, full, s0, s0, s0);
+            let (shift, extension) = rows::shift_imm(Bin::Shl, lane);
+            let count = if wide { 63 } else { 31 };
+            self.simd(Instr { imm: Some(count), ..Instr::new(shift, full, extension, s0, Place::Reg(s0)) });
+            self.bin(Bin::Xor, lane, Extent::All, s1, a, s0);
+            self.bin(Bin::Xor, lane, Extent::All, s2, b, s0);
+            (a, b) = (s1, s2);
+        }
+        match cond {
+            Cond::Eq => return self.v3(equal, full, out, a, b),
+            Cond::Lt | Cond::Below => return self.v3(greater, full, out, b, a),
+            Cond::Ne => self.v3(equal, full, out, a, b),
+            Cond::Le | Cond::BelowEq => self.v3(greater, full, out, a, b),
+        }
+        self.v3(rows::EQUAL_D, full, s0, s0, s0);
+        self.bin(Bin::Xor, Lane::I32, Extent::All, out, out, s0);
+    }
+}
+
+/// Ordered quiet predicates; "not equal" is true for unordered operands.
+fn float_predicate(cond: Cond) -> u8 {
+    match cond {
+        Cond::Eq => 0x00,
+        Cond::Ne => 0x04,
+        Cond::Lt | Cond::Below => 0x11,
+        Cond::Le | Cond::BelowEq => 0x12,
+    }
+}

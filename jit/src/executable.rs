@@ -1,0 +1,41 @@
+//! Executable memory, and the one place where control passes into generated code.
+//!
+//! A buffer is written while writable and run while executable, never both (dynasmrt's two buffer types).
+#![allow(unsafe_code)]
+
+use crate::record::Record;
+use dynasmrt::AssemblyOffset;
+use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
+
+/// Machine code in executable memory.
+pub struct Executable {
+    buffer: ExecutableBuffer,
+}
+
+impl Executable {
+    /// Places code; the error is the operating system's.
+    pub fn new(code: &[u8]) -> std::io::Result<Executable> {
+        let mut buffer = MutableBuffer::new(code.len())?;
+        buffer.set_len(code.len());
+        buffer.copy_from_slice(code);
+        Ok(Executable { buffer: buffer.make_exec()? })
+    }
+
+    /// The bytes.
+    pub fn code(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Runs the code on a launch record. True if all is well, false if something trapped.
+    pub fn run(&self, record: &Record<'_>) -> bool {
+        let entry = self.buffer.ptr(AssemblyOffset(0));
+        // SAFETY: the buffer holds a function of this type, made by `emit`. A record is made from a checked launch
+        // and borrows its blocks, so every view lies inside a block that stays where it is; the code reads and
+        // writes inside the views only (reads are checked, or proven by whoever made the plan), and pieces that
+        // run at the same time write different elements.
+        unsafe {
+            let function: extern "C" fn(*const u64) -> u64 = std::mem::transmute(entry);
+            function(record.words().as_ptr()) == 0
+        }
+    }
+}

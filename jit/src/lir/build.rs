@@ -1,0 +1,235 @@
+//! Building low IR: one value per distinct computation, placed as far out as it may stand.
+//!
+//! The builder knows the nest of open *scopes*. A pure instruction goes to the outermost scope that has all its
+//! operands (loop-invariant code motion by construction) and is made once (value numbering by construction):
+//! - out of a `Loop`, everything pure moves, array reads too: the body of an open loop runs at least once;
+//! - out of a `Guard` (the test whether a loop runs at all) pure work moves, array reads do not;
+//! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing.
+
+use super::{Block, Class, Code, Inst, Label, Op, Reg};
+use galopvm_base::TypedId;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// What a scope is, see the module's description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// The function.
+    Root,
+    /// The body of a loop.
+    Loop,
+    /// Code that runs if a loop runs at all.
+    Guard,
+    /// One side of an `if`.
+    Branch,
+}
+
+struct Open {
+    kind: Scope,
+    /// The block that was current when the scope was opened: work moved out of the scope goes to its end.
+    outside: Label,
+    /// What was numbered in the scope, to be forgotten when it closes.
+    keys: Vec<Key>,
+}
+
+type Key = (Op, SmallVec<[Reg; 4]>);
+
+/// Builds one [`Code`].
+pub struct Builder {
+    code: Code,
+    current: Label,
+    scopes: Vec<Open>,
+    numbered: HashMap<Key, Reg>,
+    levels: Vec<u32>,
+    /// AVX2 keeps masks in vector registers.
+    mask_class: Class,
+}
+
+impl Builder {
+    /// An empty function whose masks have the given class.
+    pub fn new(mask_class: Class) -> Builder {
+        let mut builder = Builder {
+            code: Code::default(),
+            current: Label(0),
+            scopes: Vec::new(),
+            numbered: HashMap::new(),
+            levels: Vec::new(),
+            mask_class,
+        };
+        let entry = builder.block();
+        builder.start(entry);
+        builder.scopes.push(Open { kind: Scope::Root, outside: entry, keys: Vec::new() });
+        builder
+    }
+
+    /// The finished function.
+    pub fn finish(self) -> Code {
+        self.code
+    }
+
+    /// A new block, not yet placed.
+    pub fn block(&mut self) -> Label {
+        self.code.blocks.push(Block::default());
+        Label::from_index(self.code.blocks.len() - 1)
+    }
+
+    /// Places a block after the ones placed before and appends to it from now on.
+    pub fn start(&mut self, label: Label) {
+        self.code.order.push(label);
+        self.current = label;
+    }
+
+    /// The block that is being appended to.
+    pub fn current(&self) -> Label {
+        self.current
+    }
+
+    /// Opens a scope; work that leaves it goes to the end of `outside`.
+    pub fn open_from(&mut self, kind: Scope, outside: Label) {
+        self.scopes.push(Open { kind, outside, keys: Vec::new() });
+    }
+
+    /// Closes the innermost scope: its values may not be used any more.
+    pub fn close(&mut self) {
+        if let Some(scope) = self.scopes.pop() {
+            for key in scope.keys {
+                self.numbered.remove(&key);
+            }
+        }
+    }
+
+    fn register(&mut self, class: Class, level: usize) -> Reg {
+        self.code.classes.push(class);
+        self.levels.push(level as u32);
+        Reg::from_index(self.code.classes.len() - 1)
+    }
+
+    /// A parameter of a block, in the innermost open scope.
+    pub fn param(&mut self, label: Label, class: Class) -> Reg {
+        let reg = self.register(class, self.scopes.len() - 1);
+        self.code.blocks[label.index()].params.push(reg);
+        reg
+    }
+
+    /// The class of a register.
+    pub fn class(&self, reg: Reg) -> Class {
+        self.code.classes[reg.index()]
+    }
+
+    /// Number of instructions so far.
+    pub fn size(&self) -> usize {
+        self.code.blocks.iter().map(|b| b.insts.len()).sum()
+    }
+
+    /// An instruction with a result.
+    pub fn op(&mut self, op: Op, args: &[Reg]) -> Reg {
+        let class = self.result_class(op);
+        let top = self.scopes.len() - 1;
+        let movable = op.is_pure() || op.reads_memory();
+        if !movable {
+            let reg = self.register(class, top);
+            self.append(self.current, Inst { op, out: Some(reg), args: args.into() });
+            return reg;
+        }
+        let key: Key = (op, args.into());
+        if let Some(&reg) = self.numbered.get(&key) {
+            return reg;
+        }
+        let needed = args.iter().map(|a| self.levels[a.index()] as usize).max().unwrap_or(0);
+        let mut level = top;
+        while level > needed {
+            let may_leave = match self.scopes[level].kind {
+                Scope::Root => false,
+                Scope::Loop => true,
+                Scope::Guard => !op.reads_memory(),
+                Scope::Branch => op.is_trivial(),
+            };
+            if !may_leave {
+                break;
+            }
+            level -= 1;
+        }
+        let place = if level == top { self.current } else { self.scopes[level + 1].outside };
+        let reg = self.register(class, level);
+        self.append(place, Inst { op, out: Some(reg), args: args.into() });
+        self.scopes[level].keys.push(key.clone());
+        self.numbered.insert(key, reg);
+        reg
+    }
+
+    /// An instruction without result that does not end the block.
+    pub fn act(&mut self, op: Op, args: &[Reg]) {
+        self.append(self.current, Inst { op, out: None, args: args.into() });
+    }
+
+    /// Ends the current block.
+    pub fn end(&mut self, op: Op, args: &[Reg]) {
+        self.end_of(self.current, op, args);
+    }
+
+    /// Ends a block. Instructions that move out of scopes may still be put in front of its end.
+    pub fn end_of(&mut self, label: Label, op: Op, args: &[Reg]) {
+        let block = &mut self.code.blocks[label.index()];
+        debug_assert!(block.end.is_none(), "a block ends twice");
+        block.end = Some(Inst { op, out: None, args: args.into() });
+    }
+
+    /// The scope in which a register is defined; 0 is the function's own.
+    pub fn level(&self, reg: Reg) -> u32 {
+        self.levels[reg.index()]
+    }
+
+    /// An instruction with a result that stays where it is, but is made once only.
+    pub fn op_here(&mut self, op: Op, args: &[Reg]) -> Reg {
+        let key: Key = (op, args.into());
+        if let Some(&reg) = self.numbered.get(&key) {
+            return reg;
+        }
+        let (class, top) = (self.result_class(op), self.scopes.len() - 1);
+        let reg = self.register(class, top);
+        self.append(self.current, Inst { op, out: Some(reg), args: args.into() });
+        self.scopes[top].keys.push(key.clone());
+        self.numbered.insert(key, reg);
+        reg
+    }
+
+    /// An integer constant.
+    pub fn int(&mut self, value: i64) -> Reg {
+        self.op(Op::Int(value), &[])
+    }
+
+    fn append(&mut self, label: Label, inst: Inst) {
+        self.code.blocks[label.index()].insts.push(inst);
+    }
+
+    fn result_class(&self, op: Op) -> Class {
+        match op {
+            Op::Cmp(..) | Op::MaskAll | Op::MaskOp(_) | Op::MaskHalf(_) | Op::MaskJoin => self.mask_class,
+            Op::ChooseFloat
+            | Op::LoadFloat(..)
+            | Op::ToFloat(_)
+            | Op::IntToFloat(..)
+            | Op::V(..)
+            | Op::Sqrt(..)
+            | Op::Round(..)
+            | Op::Fma(..)
+            | Op::Splat(_)
+            | Op::SplatFloat(_)
+            | Op::Iota(..)
+            | Op::Blend(_)
+            | Op::VShiftImm(..)
+            | Op::Convert(..)
+            | Op::Widen(..)
+            | Op::Narrow(..)
+            | Op::ConvertFloat(..)
+            | Op::MoveDown(_)
+            | Op::Reverse(_)
+            | Op::VLoad(..)
+            | Op::VLoadMask(..)
+            | Op::Gather(_)
+            | Op::GatherEach(_)
+            | Op::Help(..) => Class::Vec,
+            _ => Class::Int,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The outer shape of a region, and which axis goes across the lanes.
+//!
+//! The rule where the plan does not say: for each parallel axis, and for the innermost axes of the reductions in
+//! the body, add up what the accesses cost when that axis is the lane - the same place 1, neighbours 1, neighbours
+//! in reverse 2, anything else 8, stores that are not of neighbours 16. An axis with fewer iterations than a vector
+//! has lanes costs four times as much. The cheapest wins; of equals the innermost parallel axis.
+
+use super::observed_class;
+use galopvm_base::ScalarOp;
+use galopvm_kir::backend::StrideClass;
+use galopvm_kir::{
+    Axis, Body, Combine, DimIndex, Exp, Index, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId,
+    VerifiedRegion,
+};
+
+/// What the one statement of a region is.
+pub enum Shape<'a> {
+    /// A kernel: one element of each result for each index.
+    Map(&'a Body),
+    /// A reduction over everything.
+    Fold(&'a Body, &'a Combine),
+}
+
+/// A region as this back end takes it: scalar lets, then one kernel or reduction.
+pub struct Form<'a> {
+    /// The lets in front.
+    pub lets: &'a [Stm],
+    /// The axes of the kernel or reduction.
+    pub axes: &'a [Axis],
+    /// Which of the two, and its body.
+    pub shape: Shape<'a>,
+    /// For each result of the region, the number of the statement's result.
+    pub results: Vec<usize>,
+}
+
+impl<'a> Form<'a> {
+    /// Recognises the form, or says what is in the way.
+    pub fn of(region: &'a VerifiedRegion) -> Result<Form<'a>, Refusal> {
+        let body = &region.region().body;
+        let Some((last, lets)) = body.stms.split_last() else {
+            return Err(Refusal::new("the region computes nothing"));
+        };
+        if lets.iter().any(|stm| !matches!(stm.rhs, Rhs::Exps(_))) {
+            return Err(Refusal::new("the region has several statements"));
+        }
+        let (axes, shape) = match &last.rhs {
+            Rhs::Kernel { axes, body } => (axes, Shape::Map(body)),
+            Rhs::Reduce { axes, body, combine } => (axes, Shape::Fold(body, combine)),
+            _ => return Err(Refusal::new("the region is neither a kernel nor a reduction")),
+        };
+        let number = |exp: &Exp| match exp {
+            Exp::Var(var) => last.pat.iter().position(|p| p == var),
+            _ => None,
+        };
+        let results: Option<Vec<usize>> = body.results.iter().map(number).collect();
+        let Some(results) = results else {
+            return Err(Refusal::new("a result of the region is not the kernel's"));
+        };
+        if let Shape::Map(inner) = &shape
+            && inner.results.iter().any(|e| region.rank(e) != Some(0))
+        {
+            return Err(Refusal::new("the kernel makes arrays for each index"));
+        }
+        Ok(Form { lets, axes, shape, results })
+    }
+
+    /// The body.
+    pub fn body(&self) -> &'a Body {
+        match self.shape {
+            Shape::Map(body) | Shape::Fold(body, _) => body,
+        }
+    }
+
+    /// True if every read of a map is at the kernel's own index and the index is used for nothing else: then the
+    /// kernel is a loop over a flat range wherever the arrays are row-major.
+    pub fn is_flat(&self, region: &VerifiedRegion) -> bool {
+        let Shape::Map(body) = self.shape else { return false };
+        let own: Vec<Exp> = self.axes.iter().map(|a| Exp::Var(a.var)).collect();
+        let mut flat = true;
+        let mut uses = 0usize;
+        body.visit_exps(&mut |whole| {
+            whole.visit(&mut |exp| match exp {
+                Exp::Read(read) => {
+                    let here = matches!(&read.index, Index::Dims(dims)
+                        if dims.len() == own.len()
+                            && dims.iter().zip(&own).all(|(d, o)| matches!(d, DimIndex::At(e) if e == o)));
+                    let parameter = region.region().params.contains(&read.array);
+                    flat &= here && parameter;
+                    uses = uses.wrapping_sub(own.len());
+                }
+                Exp::Var(var) if self.axes.iter().any(|a| a.var == *var) => uses = uses.wrapping_add(1),
+                _ => {}
+            });
+        });
+        flat && uses == 0
+    }
+
+    /// The parallel axis that goes across the lanes; none: the reductions in the body use the lanes.
+    pub fn lane(&self, region: &VerifiedRegion, plan: &Plan, observed: &Observed, lanes: usize) -> Option<usize> {
+        let Shape::Map(body) = self.shape else { return None };
+        if let Some(lane) = plan.lane() {
+            return self.axes.iter().position(|a| a.var == lane);
+        }
+        let mut best: Option<(u64, Option<usize>)> = None;
+        let mut offer = |cost: u64, lane: Option<usize>| {
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, lane));
+            }
+        };
+        let narrow = |axis: &Axis| {
+            extent(region, observed, &axis.bound).is_some_and(|n| n < lanes as i64)
+        };
+        for (k, axis) in self.axes.iter().enumerate().rev() {
+            let mut cost = accesses(region, observed, body, axis.var) + 1;
+            cost += body.results.len() as u64 * if k + 1 == self.axes.len() { 1 } else { 16 };
+            offer(cost * if narrow(axis) { 4 } else { 1 }, Some(k));
+        }
+        for stm in &body.stms {
+            if let Rhs::Reduce { axes, body: inner, combine } = &stm.rhs
+                && combine.scalar_ops().is_some()
+                && let Some(axis) = axes.last()
+            {
+                let cost = accesses(region, observed, inner, axis.var) + 1;
+                offer(cost * if narrow(axis) { 4 } else { 1 }, None);
+            }
+        }
+        best.and_then(|(_, lane)| lane)
+    }
+
+    /// The value of an `i64` expression, given the scalar parameters; scalar lets in front are looked through.
+    pub fn size(
+        &self,
+        region: &VerifiedRegion,
+        exp: &Exp,
+        params: &dyn Fn(VarId) -> Option<i64>,
+    ) -> Option<i64> {
+        region.size_with(exp, &|var| {
+            let bound = self.lets.iter().find_map(|stm| match &stm.rhs {
+                Rhs::Exps(exps) => exps.get(stm.pat.iter().position(|p| *p == var)?),
+                _ => None,
+            });
+            match bound {
+                Some(exp) => self.size(region, exp, params),
+                None => params(var),
+            }
+        })
+    }
+
+    /// Element operations for one index of the outer axes, with the observed sizes.
+    pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
+        body_work(region, observed, self.body())
+    }
+}
+
+/// The value of a size expression under the observed scalars.
+pub fn extent(region: &VerifiedRegion, observed: &Observed, exp: &Exp) -> Option<i64> {
+    let params = &region.region().params;
+    region.size_with(exp, &|var| {
+        let at = params.iter().position(|p| *p == var)?;
+        match observed.params.get(at)? {
+            ObservedParam::Scalar(scalar) => Some(scalar.as_i64()),
+            ObservedParam::Array { .. } => None,
+        }
+    })
+}
+
+fn body_work(region: &VerifiedRegion, observed: &Observed, body: &Body) -> u64 {
+    let mut work = body.results.len() as u64;
+    for stm in &body.stms {
+        let inner = match &stm.rhs {
+            Rhs::Exps(exps) => {
+                let mut count = 0;
+                exps.iter().for_each(|e| e.visit(&mut |_| count += 1));
+                count / 2
+            }
+            Rhs::If { then, otherwise, .. } => {
+                body_work(region, observed, then).max(body_work(region, observed, otherwise))
+            }
+            Rhs::While { body, .. } => body_work(region, observed, body).saturating_mul(32),
+            other => {
+                let rounds = other.axes().iter().fold(1u64, |product, axis| {
+                    product.saturating_mul(extent(region, observed, &axis.bound).unwrap_or(16).max(0) as u64)
+                });
+                let mut inner = 1u64;
+                other.each_part(&mut |part| {
+                    if let galopvm_kir::walk::Part::Body(body) = part {
+                        inner = inner.saturating_add(body_work(region, observed, body));
+                    }
+                });
+                rounds.saturating_mul(inner)
+            }
+        };
+        work = work.saturating_add(inner);
+    }
+    work
+}
+
+fn accesses(region: &VerifiedRegion, observed: &Observed, body: &Body, lane: VarId) -> u64 {
+    let mut cost = 0;
+    body.visit_reads(&mut |read| {
+        let position = region.region().params.iter().position(|p| *p == read.array);
+        let Index::Dims(dims) = &read.index else { return };
+        let mut place = 1;
+        for (k, dim) in dims.iter().enumerate() {
+            let DimIndex::At(exp) = dim else { continue };
+            place = place.max(match coefficient(exp, lane) {
+                Some(0) => 1,
+                step => match (step, position.map(|p| observed_class(observed, p, k))) {
+                    (_, Some(StrideClass::Same)) => 1,
+                    (Some(1), Some(StrideClass::Unit)) => 1,
+                    (Some(1 | -1), Some(StrideClass::Unit | StrideClass::Reversed)) => 2,
+                    _ => 8,
+                },
+            });
+        }
+        cost += place;
+    });
+    cost
+}
+
+/// The factor of `lane` in an expression, if it is plainly linear in it.
+fn coefficient(exp: &Exp, lane: VarId) -> Option<i64> {
+    match exp {
+        Exp::Const(_) => Some(0),
+        Exp::Var(var) => Some(i64::from(*var == lane)),
+        Exp::Op(ScalarOp::Add, args) => Some(coefficient(args.first()?, lane)? + coefficient(args.get(1)?, lane)?),
+        Exp::Op(ScalarOp::Sub, args) => Some(coefficient(args.first()?, lane)? - coefficient(args.get(1)?, lane)?),
+        Exp::Op(ScalarOp::Mul, args) => match (args.first()?, args.get(1)?) {
+            (Exp::Const(c), e) | (e, Exp::Const(c)) => coefficient(e, lane)?.checked_mul(c.as_i64()),
+            (a, b) => (coefficient(a, lane)? == 0 && coefficient(b, lane)? == 0).then_some(0),
+        },
+        other => {
+            let mut uses = false;
+            other.visit(&mut |part| uses |= matches!(part, Exp::Var(v) if *v == lane));
+            (!uses).then_some(0)
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Lowering: a region and its plan to low IR, the same way for all three instruction sets.
+//!
+//! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
+//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
+//! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
+//! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
+//! - `choose.rs`: which axis goes across the lanes if the plan does not say.
+//!
+//! In scalar mode there are no lanes and every value is uniform.
+
+mod access;
+mod choose;
+mod control;
+mod convert;
+mod nest;
+mod primitive;
+mod reduce;
+mod scalar;
+mod spread;
+mod value;
+
+pub use choose::{Form, Shape};
+pub use nest::{Job, lower, piece_axis};
+
+use crate::isa::Isa;
+use crate::lir::build::Builder;
+use crate::lir::{Bin, Cond, Label, Lane, Op, Reg, Width};
+use crate::record::Layout;
+use access::{View, ViewDim};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::backend::{StrideClass, stride_class};
+use galopvm_kir::{
+    Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion,
+};
+use std::collections::HashMap;
+use value::{Factor, Parts, Rep, Value, lane_of};
+
+/// The lanes in use: groups of as many narrow lanes as a register has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    /// Number of groups.
+    pub groups: usize,
+}
+
+/// The state of lowering one region.
+pub struct Lower<'a> {
+    b: Builder,
+    isa: Isa,
+    region: &'a VerifiedRegion,
+    plan: &'a Plan,
+    observed: &'a Observed,
+    layout: &'a Layout,
+    scalars: HashMap<VarId, Value>,
+    views: HashMap<VarId, View>,
+    lanes: Option<Lanes>,
+    /// Active lanes; none: all.
+    mask: Option<Parts>,
+    /// Stores of whole vectors go past the caches.
+    stream: bool,
+    strict: bool,
+    /// Set in the flat form: the axes, whose reads in order are reads at the flat index.
+    flat: Option<(Vec<VarId>, Option<Value>)>,
+    /// Blocks that trap, to be placed at the end.
+    cold: Vec<Label>,
+}
+
+impl Lower<'_> {
+    fn lane_count(&self) -> usize {
+        self.groups() * self.isa.lanes()
+    }
+
+    fn bind_scalar(&mut self, var: VarId, value: Value) {
+        self.scalars.insert(var, value);
+    }
+
+    fn bind_all(&mut self, vars: &[VarId], values: &[Value]) {
+        for (var, value) in vars.iter().zip(values) {
+            self.bind_scalar(*var, value.clone());
+        }
+    }
+
+    /// Binds the axis across the lanes; lane 0 is at `start`.
+    fn bind_lane_axis(&mut self, var: VarId, start: Reg) {
+        let rep = if self.lanes.is_some() {
+            Rep::Linear { start, step: Factor::Const(1) }
+        } else {
+            Rep::Uniform(start)
+        };
+        self.bind_scalar(var, Value { ty: ElemType::I64, rep });
+    }
+
+    /// The end for a loop over the remainder in steps of one group.
+    fn end_of_rest(&mut self, high: Reg) -> Reg {
+        let lanes = self.isa.lanes() as i32;
+        self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes - 1), &[high])
+    }
+
+    /// Makes the lanes from `counter` on that are below `high` the active ones.
+    fn enter_rest(&mut self, counter: Reg, high: Reg) {
+        let left = self.b.op(Op::Alu(Bin::Sub, Width::W64), &[high, counter]);
+        let left = self.b.op(Op::Splat(Lane::I32), &[left]);
+        let numbers = self.b.op(Op::Iota(Lane::I32, 0), &[]);
+        let mask = self.b.op(Op::Cmp(Cond::Lt, Lane::I32), &[numbers, left]);
+        self.mask = Some(Parts::from_slice(&[mask]));
+    }
+
+    /// The type that an operation with these operands works on.
+    fn operand_type(&self, op: ScalarOp, args: &[Exp]) -> ElemType {
+        let first = usize::from(op == ScalarOp::Select);
+        args.get(first).and_then(|e| self.region.exp_type(e)).unwrap_or(ElemType::I64)
+    }
+
+    fn exps(&mut self, exps: &[Exp]) -> Result<Vec<Value>, Refusal> {
+        exps.iter().map(|e| self.exp(e)).collect()
+    }
+
+    fn exp(&mut self, exp: &Exp) -> Result<Value, Refusal> {
+        match exp {
+            Exp::Const(scalar) => Ok(Value::constant(*scalar)),
+            Exp::Var(var) => self.scalar_var(*var),
+            Exp::Op(op, args) => {
+                let ty = self.operand_type(*op, args);
+                let values = self.exps(args)?;
+                self.scalar_op(*op, ty, &values)
+            }
+            Exp::Convert(ty, inner) => {
+                let value = self.exp(inner)?;
+                Ok(self.convert(&value, *ty))
+            }
+            Exp::Read(read) => self.read(read),
+            Exp::Opaque(name, _) => Err(Refusal::new(format!("the function {name} is unknown"))),
+        }
+    }
+
+    fn scalar_var(&mut self, var: VarId) -> Result<Value, Refusal> {
+        if let Some(value) = self.scalars.get(&var) {
+            return Ok(value.clone());
+        }
+        let name = self.region.region().name_of(var);
+        let ty = self.region.type_of(var);
+        if !ty.is_scalar() {
+            return Err(Refusal::new(format!("the array {name} is used as a value")));
+        }
+        let Some(word) = self.layout.param(var) else {
+            return Err(Refusal::new(format!("{name} is not a parameter and has no value")));
+        };
+        let lane = lane_of(ty.elem);
+        let mut reg = self.b.op(Op::Word(word), &[]);
+        if lane.is_float() {
+            reg = self.b.op(Op::ToFloat(lane), &[reg]);
+        }
+        let value = Value::uniform(ty.elem, reg);
+        self.bind_scalar(var, value.clone());
+        Ok(value)
+    }
+
+    /// The view of an array name: a parameter, or a part of one bound before.
+    fn view(&mut self, var: VarId) -> Result<View, Refusal> {
+        if let Some(view) = self.views.get(&var) {
+            return Ok(view.clone());
+        }
+        let (Some(word), Some(position)) =
+            (self.layout.param(var), self.region.region().params.iter().position(|p| *p == var))
+        else {
+            let name = self.region.region().name_of(var);
+            return Err(Refusal::new(format!("{name} is an array made inside the region")));
+        };
+        let ty = self.region.type_of(var);
+        let base = self.b.op(Op::Word(word), &[]);
+        let mut dims = Vec::with_capacity(ty.rank());
+        for k in 0..ty.rank() {
+            let (Some(extent), Some(stride)) = (self.layout.extent(var, k), self.layout.stride(var, k)) else {
+                continue;
+            };
+            let extent = self.b.op(Op::Word(extent), &[]);
+            let stride = match self.observed_class(position, k) {
+                StrideClass::Same => Factor::Const(0),
+                StrideClass::Unit => Factor::Const(1),
+                StrideClass::Reversed => Factor::Const(-1),
+                StrideClass::Other => Factor::Reg(self.b.op(Op::Word(stride), &[])),
+            };
+            dims.push(ViewDim { extent: Value::uniform(ElemType::I64, extent), stride });
+        }
+        let view = View { elem: ty.elem, base, fixed: Vec::new(), dims };
+        self.views.insert(var, view.clone());
+        Ok(view)
+    }
+
+    fn observed_class(&self, position: usize, dim: usize) -> StrideClass {
+        observed_class(self.observed, position, dim)
+    }
+
+    /// Lowers the statements of a body and gives its results.
+    fn body(&mut self, body: &Body) -> Result<Vec<Value>, Refusal> {
+        for stm in &body.stms {
+            self.stm(stm)?;
+        }
+        self.exps(&body.results)
+    }
+
+    fn stm(&mut self, stm: &Stm) -> Result<(), Refusal> {
+        let values = match &stm.rhs {
+            Rhs::Exps(exps) => return self.lets(&stm.pat, exps),
+            Rhs::Reduce { axes, body, combine } => self.lower_reduce(axes, None, body, combine)?,
+            Rhs::For { carried, init, axis, body } => self.lower_for(carried, init, axis, body)?,
+            Rhs::While { carried, init, cond, body } => self.lower_while(carried, init, cond, body)?,
+            Rhs::If { cond, then, otherwise } => self.lower_if(&stm.pat, cond, then, otherwise)?,
+            Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
+            Rhs::Scan { .. } => return Err(Refusal::new("a scan")),
+            Rhs::Update { .. } => return Err(Refusal::new("an array update")),
+            Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),
+            Rhs::Array { .. } => return Err(Refusal::new("an operation on a whole array")),
+        };
+        self.bind_all(&stm.pat, &values);
+        Ok(())
+    }
+
+    fn lets(&mut self, pat: &[VarId], exps: &[Exp]) -> Result<(), Refusal> {
+        for (var, exp) in pat.iter().zip(exps) {
+            if self.region.type_of(*var).is_scalar() {
+                let value = self.exp(exp)?;
+                self.bind_scalar(*var, value);
+                continue;
+            }
+            let view = match exp {
+                Exp::Var(array) => self.view(*array)?,
+                Exp::Read(Read { id, array, index }) => {
+                    let checked = !self.plan.is_unchecked(*id);
+                    self.indexed(*array, index, checked)?
+                }
+                _ => return Err(Refusal::new("an array expression")),
+            };
+            self.views.insert(*var, view);
+        }
+        Ok(())
+    }
+}
+
+/// The stride class that code may rely on for a dimension of a parameter.
+fn observed_class(observed: &Observed, position: usize, dim: usize) -> StrideClass {
+    match observed.params.get(position) {
+        Some(ObservedParam::Array { lmad, .. }) => match lmad.dims.get(dim) {
+            Some(d) if d.size <= 1 => StrideClass::Unit,
+            Some(d) => stride_class(d.stride),
+            None => StrideClass::Other,
+        },
+        _ => StrideClass::Other,
+    }
+}

@@ -1,0 +1,303 @@
+//! The top level of a region: loops over its axes, with the lane axis innermost.
+//!
+//! The lane loop runs over whole vectors (of several groups of lanes), then over the remainder one group at a time
+//! under a mask. Results that the launch finds large are stored past the caches: the loop is there twice then.
+
+use super::access::{View, ViewDim};
+use super::choose::{Form, Shape, extent};
+use super::value::{Factor, Rep, Value};
+use super::{Lanes, Lower};
+use crate::isa::Isa;
+use crate::lir::build::{Builder, Scope};
+use crate::lir::{Class, Code, Op, Reg};
+use crate::record::{self, Layout};
+use galopvm_base::ElemType;
+use galopvm_kir::{Axis, Body, Exp, Index, DimIndex, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion};
+use std::collections::HashMap;
+
+/// What to lower, and how.
+pub struct Job<'a> {
+    /// The region.
+    pub region: &'a VerifiedRegion,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// The numbers it is compiled for.
+    pub observed: &'a Observed,
+    /// The instruction set.
+    pub isa: Isa,
+    /// Where the launch record has things.
+    pub layout: &'a Layout,
+    /// All tiers must agree bit for bit on floats.
+    pub strict: bool,
+    /// All arrays are row-major over the axes: one loop over a flat range.
+    pub flat: bool,
+    /// The axis that pieces are cut from.
+    pub pieces: usize,
+}
+
+/// Lowers a region to low IR.
+pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
+    let mut lower = Lower {
+        b: Builder::new(job.isa.mask_class()),
+        isa: job.isa,
+        region: job.region,
+        plan: job.plan,
+        observed: job.observed,
+        layout: job.layout,
+        scalars: HashMap::new(),
+        views: HashMap::new(),
+        lanes: None,
+        mask: None,
+        stream: false,
+        strict: job.strict,
+        flat: None,
+        cold: Vec::new(),
+    };
+    lower.region_code(job, form)?;
+    Ok(lower.b.finish())
+}
+
+impl Lower<'_> {
+    fn region_code(&mut self, job: &Job<'_>, form: &Form<'_>) -> Result<(), Refusal> {
+        for stm in form.lets {
+            self.stm(stm)?;
+        }
+        let low = self.b.op(Op::Word(record::LOW), &[]);
+        let high = self.b.op(Op::Word(record::HIGH), &[]);
+        match form.shape {
+            Shape::Map(body) if job.flat => {
+                self.flat = Some((form.axes.iter().map(|a| a.var).collect(), None));
+                let results = self.flat_results(form);
+                self.lane_loop(None, low, high, body, form, &results)?;
+            }
+            Shape::Map(body) => {
+                let lanes = self.isa.lanes();
+                let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
+                let mut order: Vec<usize> = (0..form.axes.len()).filter(|k| Some(*k) != lane).collect();
+                order.extend(lane);
+                let results = self.nest_results(form)?;
+                self.loops(&order, lane, job.pieces, (low, high), body, form, &results)?;
+            }
+            Shape::Fold(body, combine) => {
+                let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
+                for (k, number) in form.results.iter().enumerate() {
+                    let view = self.result_view(k, values[*number].ty, Vec::new());
+                    self.store(&view, &values[*number]);
+                }
+            }
+        }
+        self.b.end(Op::Return, &[]);
+        for label in std::mem::take(&mut self.cold) {
+            self.b.start(label);
+            self.b.end(Op::Trap, &[]);
+        }
+        Ok(())
+    }
+
+    fn result_view(&mut self, k: usize, elem: ElemType, dims: Vec<ViewDim>) -> View {
+        let word = self.layout.result(k);
+        View { elem, base: self.b.op(Op::Word(word), &[]), fixed: Vec::new(), dims }
+    }
+
+    fn result_elem(&self, k: usize) -> ElemType {
+        self.region.results()[k].elem
+    }
+
+    fn flat_results(&mut self, form: &Form<'_>) -> Vec<View> {
+        let unit = || ViewDim { extent: Value::int(i64::MAX), stride: Factor::Const(1) };
+        (0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), vec![unit()])).collect()
+    }
+
+    fn nest_results(&mut self, form: &Form<'_>) -> Result<Vec<View>, Refusal> {
+        let mut dims: Vec<ViewDim> = Vec::new();
+        let mut stride = Factor::Const(1);
+        for axis in form.axes.iter().rev() {
+            let bound = self.exp(&axis.bound)?;
+            let size = match bound.rep {
+                Rep::Const(bits) => Factor::Const(bits as i64),
+                _ => Factor::Reg(self.uniform(&bound)),
+            };
+            dims.insert(0, ViewDim { extent: bound, stride });
+            stride = self.factor_product(stride, size);
+        }
+        Ok((0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), dims.clone())).collect())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn loops(
+        &mut self,
+        order: &[usize],
+        lane: Option<usize>,
+        pieces: usize,
+        piece: (Reg, Reg),
+        body: &Body,
+        form: &Form<'_>,
+        results: &[View],
+    ) -> Result<(), Refusal> {
+        let Some((&first, rest)) = order.split_first() else {
+            return self.element(body, form, results);
+        };
+        let axis: &Axis = &form.axes[first];
+        let (low, high) = if first == pieces {
+            piece
+        } else {
+            let bound = self.exp(&axis.bound)?;
+            (self.b.int(0), self.uniform(&bound))
+        };
+        if Some(first) == lane {
+            return self.lane_loop(Some(axis.var), low, high, body, form, results);
+        }
+        self.counted(low, high, 1, &[], &[], &mut |l, counter, _| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            l.loops(rest, lane, pieces, piece, body, form, results)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// One element of each result, or one for each lane.
+    fn element(&mut self, body: &Body, form: &Form<'_>, results: &[View]) -> Result<(), Refusal> {
+        let values = self.body(body)?;
+        let index = match &self.flat {
+            Some((_, index)) => index.iter().cloned().collect(),
+            None => self.exps(&form.axes.iter().map(|a| Exp::Var(a.var)).collect::<Vec<_>>())?,
+        };
+        for (number, view) in form.results.iter().zip(results) {
+            let fixed = index.iter().cloned().zip(view.dims.iter().map(|d| d.stride)).collect();
+            let place = View { elem: view.elem, base: view.base, fixed, dims: Vec::new() };
+            self.store(&place, &values[*number]);
+        }
+        Ok(())
+    }
+
+    fn bind_lane(&mut self, var: Option<VarId>, counter: Reg) {
+        match var {
+            Some(var) => self.bind_lane_axis(var, counter),
+            None => {
+                let rep = if self.lanes.is_some() {
+                    Rep::Linear { start: counter, step: Factor::Const(1) }
+                } else {
+                    Rep::Uniform(counter)
+                };
+                if let Some((_, index)) = &mut self.flat {
+                    *index = Some(Value { ty: ElemType::I64, rep });
+                }
+            }
+        }
+    }
+
+    fn lane_loop(
+        &mut self,
+        var: Option<VarId>,
+        low: Reg,
+        high: Reg,
+        body: &Body,
+        form: &Form<'_>,
+        results: &[View],
+    ) -> Result<(), Refusal> {
+        if self.isa.lanes() == 1 {
+            self.counted(low, high, 1, &[], &[], &mut |l, counter, _| {
+                l.bind_lane(var, counter);
+                l.element(body, form, results)?;
+                Ok(Vec::new())
+            })?;
+            return Ok(());
+        }
+        self.lanes = Some(Lanes { groups: groups(body) });
+        let step = self.lane_count() as i64;
+        let main = |l: &mut Self| -> Result<Reg, Refusal> {
+            let (counter, _) = l.counted(low, high, step, &[], &[], &mut |l, counter, _| {
+                l.bind_lane(var, counter);
+                l.element(body, form, results)?;
+                Ok(Vec::new())
+            })?;
+            Ok(counter)
+        };
+        // Streaming pays where the work of an element is small against its memory traffic.
+        let may_stream = form.axes.len() == 1 || var.is_none();
+        let counter = if may_stream && is_straight(body) && results.iter().any(|v| v.elem.bytes() >= 4) {
+            let flag = self.b.op(Op::Word(record::STREAM), &[]);
+            let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
+            let outside = self.b.current();
+            for (label, stream) in [(yes, true), (no, false)] {
+                self.b.open_from(Scope::Branch, outside);
+                self.b.start(label);
+                self.stream = stream;
+                let counter = main(self)?;
+                self.b.close();
+                self.b.end(Op::Jump(join), &[counter]);
+            }
+            self.stream = false;
+            self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
+            let counter = self.b.param(join, Class::Int);
+            self.b.start(join);
+            counter
+        } else {
+            main(self)?
+        };
+        self.lanes = Some(Lanes { groups: 1 });
+        let end = self.end_of_rest(high);
+        self.counted(counter, end, self.isa.lanes() as i64, &[], &[], &mut |l, counter, _| {
+            l.enter_rest(counter, high);
+            l.bind_lane(var, counter);
+            l.element(body, form, results)?;
+            l.mask = None;
+            Ok(Vec::new())
+        })?;
+        self.lanes = None;
+        Ok(())
+    }
+
+    /// True for a read at the kernel's own index in the flat form.
+    pub fn is_flat_read(&self, read: &Read) -> bool {
+        let Some((axes, _)) = &self.flat else { return false };
+        matches!(&read.index, Index::Dims(dims) if dims.len() == axes.len()
+            && dims.iter().zip(axes).all(|(d, a)| matches!(d, DimIndex::At(Exp::Var(v)) if v == a)))
+    }
+
+    /// The element of a row-major array at the flat index.
+    pub fn flat_view(&mut self, array: VarId) -> Result<View, Refusal> {
+        let Some(word) = self.layout.param(array) else {
+            return Err(Refusal::new("internal: a flat read of no parameter"));
+        };
+        let base = self.b.op(Op::Word(word), &[]);
+        let index = self.flat.as_ref().and_then(|(_, index)| index.clone()).unwrap_or(Value::int(0));
+        let elem = self.region.type_of(array).elem;
+        Ok(View { elem, base, fixed: vec![(index, Factor::Const(1))], dims: Vec::new() })
+    }
+}
+
+/// No loops inside: memory traffic is what counts.
+fn is_straight(body: &Body) -> bool {
+    let mut straight = true;
+    body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
+    straight
+}
+
+/// Groups of lanes in flight: several where a value is folded in each (the additions of one wait for each other),
+/// fewer where bodies are long.
+fn groups(body: &Body) -> usize {
+    let (mut folds, mut exps) = (false, 0);
+    body.visit_stms(&mut |stm| folds |= matches!(stm.rhs, Rhs::Reduce { .. } | Rhs::While { .. }));
+    body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
+    match (folds, exps) {
+        (true, 0..=12) => 4,
+        (_, 0..=48) => 2,
+        _ => 1,
+    }
+}
+
+/// The axis that pieces are cut from: the plan's, else the outermost with enough iterations, else the longest.
+pub fn piece_axis(region: &VerifiedRegion, plan: &Plan, observed: &Observed, form: &Form<'_>, threads: usize) -> usize {
+    if matches!(form.shape, Shape::Fold(..)) {
+        return 0;
+    }
+    if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {
+        return at;
+    }
+    let sizes: Vec<i64> =
+        form.axes.iter().map(|a| extent(region, observed, &a.bound).unwrap_or(i64::MAX)).collect();
+    let enough = sizes.iter().position(|n| *n >= 4 * threads as i64);
+    let longest = (0..sizes.len()).max_by_key(|k| (sizes[*k], std::cmp::Reverse(*k)));
+    enough.or(longest).unwrap_or(0)
+}

@@ -1,0 +1,283 @@
+//! Reductions.
+//!
+//! Where lanes are in use already, every lane folds for itself, in order. Otherwise, if the operator works component
+//! by component with an associative scalar operation, the lanes go across the innermost axis: several registers of
+//! partial results, the remainder under a mask, and a fold of the partial results at the end. In strict mode that
+//! is done only where the order of combination cannot be seen.
+
+use super::value::{Parts, Rep, Value, lane_of};
+use super::{Lanes, Lower};
+use crate::lir::{Op, Reg};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
+
+/// Groups of lanes that a vector reduction keeps partial results for.
+const GROUPS: usize = 4;
+
+/// The range of the outermost axis, where it is not the whole axis.
+pub type Range = Option<(Reg, Reg)>;
+
+type Leaf<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, &[Value]) -> Result<Vec<Value>, Refusal>;
+
+impl<'a> Lower<'a> {
+    /// `red axes do body by combine`; `range` bounds the first axis if only a piece of it is meant.
+    pub fn lower_reduce(
+        &mut self,
+        axes: &[Axis],
+        range: Range,
+        body: &Body,
+        combine: &Combine,
+    ) -> Result<Vec<Value>, Refusal> {
+        let neutral = self.exps(&combine.neutral)?;
+        let ops = combine.scalar_ops();
+        if let Some(ops) = ops.as_deref()
+            && self.lanes.is_none()
+            && self.isa.lanes() > 1
+            && ops.iter().zip(&neutral).all(|(op, n)| !self.strict || op.order_free(n.ty))
+        {
+            return self.reduce_vector(axes, range, body, combine, ops, &neutral);
+        }
+        let shapes = self.accumulator_shapes(axes, body, combine, &neutral);
+        self.fold_axes(axes, range, &neutral, &shapes, &mut |l, accs| {
+            let items = l.body(body)?;
+            l.combined(body, combine, accs, &items)
+        })
+    }
+
+    fn accumulator_shapes(
+        &mut self,
+        axes: &[Axis],
+        body: &Body,
+        combine: &Combine,
+        neutral: &[Value],
+    ) -> Vec<(ElemType, bool)> {
+        let mut varying = self.varying();
+        self.spread_body(&mut varying, body);
+        let mut any = neutral.iter().any(Value::varies);
+        any |= axes.iter().any(|a| self.spreads(&varying, &a.bound));
+        any |= body.results.iter().any(|e| self.spreads(&varying, e));
+        let own = |k: usize| neutral[k].varies() || self.spreads(&varying, &body.results[k]);
+        let alone = combine.scalar_ops().is_some() && !axes.iter().any(|a| self.spreads(&varying, &a.bound));
+        let in_lanes = self.lanes.is_some();
+        (0..neutral.len()).map(|k| (neutral[k].ty, in_lanes && if alone { own(k) } else { any })).collect()
+    }
+
+    /// One application of the operator; a product that is added becomes a fused multiply-add.
+    fn combined(&mut self, body: &Body, combine: &Combine, accs: &[Value], items: &[Value]) -> Result<Vec<Value>, Refusal> {
+        if let Some(ops) = combine.scalar_ops() {
+            let mut results = Vec::with_capacity(ops.len());
+            for (k, op) in ops.iter().enumerate() {
+                results.push(self.apply(body, k, *op, &accs[k], &items[k])?);
+            }
+            return Ok(results);
+        }
+        self.bind_all(&combine.acc, accs);
+        self.bind_all(&combine.item, items);
+        self.body(&combine.body)
+    }
+
+    fn apply(&mut self, body: &Body, k: usize, op: ScalarOp, acc: &Value, item: &Value) -> Result<Value, Refusal> {
+        let ty = acc.ty;
+        let fuses = op == ScalarOp::Add
+            && matches!(ty, ElemType::F32 | ElemType::F64)
+            && !self.strict
+            && self.isa.has_fma();
+        if fuses && let Some((x, y)) = product(body, &body.results[k]) {
+            let (x, y) = (self.exp(x)?, self.exp(y)?);
+            return self.scalar_op(ScalarOp::Fma, ty, &[x, y, acc.clone()]);
+        }
+        self.scalar_op(op, ty, &[acc.clone(), item.clone()])
+    }
+
+    /// Loops over the axes, outermost first, with `leaf` in the middle.
+    fn fold_axes(
+        &mut self,
+        axes: &[Axis],
+        range: Range,
+        accs: &[Value],
+        shapes: &[(ElemType, bool)],
+        leaf: Leaf<'_, 'a>,
+    ) -> Result<Vec<Value>, Refusal> {
+        let Some((axis, inner)) = axes.split_first() else { return leaf(self, accs) };
+        let bound = self.exp(&axis.bound)?;
+        if bound.varies() {
+            let more = |l: &mut Self, round: Value| {
+                l.scalar_op(ScalarOp::Lt, ElemType::I64, &[round, bound.clone()])
+            };
+            let first = more(self, Value::int(0))?;
+            return self.masked_loop(
+                accs,
+                shapes,
+                &first,
+                &mut |l, round, now| {
+                    l.bind_scalar(axis.var, Value::uniform(ElemType::I64, round));
+                    l.fold_axes(inner, None, now, shapes, leaf)
+                },
+                &mut |l, round, _| more(l, Value::uniform(ElemType::I64, round)),
+            );
+        }
+        let (low, high) = match range {
+            Some(range) => range,
+            None => (self.b.int(0), self.uniform(&bound)),
+        };
+        let (_, results) = self.counted(low, high, 1, accs, shapes, &mut |l, counter, now| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            l.fold_axes(inner, None, now, shapes, leaf)
+        })?;
+        Ok(results)
+    }
+
+    fn reduce_vector(
+        &mut self,
+        axes: &[Axis],
+        range: Range,
+        body: &Body,
+        combine: &Combine,
+        ops: &[ScalarOp],
+        neutral: &[Value],
+    ) -> Result<Vec<Value>, Refusal> {
+        let Some((last, outer)) = axes.split_last() else { return Err(Refusal::new("a reduction without axes")) };
+        let groups = Lanes { groups: GROUPS };
+        self.lanes = Some(groups);
+        let shapes: Vec<(ElemType, bool)> = neutral.iter().map(|n| (n.ty, true)).collect();
+        let start: Vec<Value> = neutral.iter().map(|n| self.shaped(n, true)).collect();
+        // The piece's range belongs to the outermost axis, which may be the one across the lanes.
+        let (outer_range, inner_range) = if outer.is_empty() { (None, range) } else { (range, None) };
+        let accs = self.fold_axes(outer, outer_range, &start, &shapes, &mut |l, accs| {
+            let (low, high) = match inner_range {
+                Some(range) => range,
+                None => {
+                    let bound = l.exp(&last.bound)?;
+                    (l.b.int(0), l.uniform(&bound))
+                }
+            };
+            let step = l.lane_count() as i64;
+            let (counter, accs) = l.counted(low, high, step, accs, &shapes, &mut |l, counter, now| {
+                l.bind_lane_axis(last.var, counter);
+                let items = l.body(body)?;
+                l.combined(body, combine, now, &items)
+            })?;
+            l.reduce_rest(last.var, counter, high, &accs, body, combine)
+        })?;
+        let mut results = Vec::with_capacity(ops.len());
+        for (op, acc) in ops.iter().zip(&accs) {
+            results.push(self.fold_lanes(*op, acc)?);
+        }
+        self.lanes = None;
+        Ok(results)
+    }
+
+    /// The remainder, one group of lanes at a time, into the first group of the partial results.
+    fn reduce_rest(
+        &mut self,
+        var: VarId,
+        low: Reg,
+        high: Reg,
+        accs: &[Value],
+        body: &Body,
+        combine: &Combine,
+    ) -> Result<Vec<Value>, Refusal> {
+        let split = |value: &Value| {
+            let parts = if let Rep::Lanes(parts) = &value.rep { parts.clone() } else { Parts::new() };
+            let first = parts.len() / GROUPS;
+            (Value { ty: value.ty, rep: Rep::Lanes(parts[..first].into()) }, Parts::from(&parts[first..]))
+        };
+        let (firsts, rests): (Vec<Value>, Vec<Parts>) = accs.iter().map(split).unzip();
+        let shapes: Vec<(ElemType, bool)> = accs.iter().map(|a| (a.ty, true)).collect();
+        let saved = self.lanes.replace(Lanes { groups: 1 });
+        let end = self.end_of_rest(high);
+        let step = self.isa.lanes() as i64;
+        let (_, firsts) = self.counted(low, end, step, &firsts, &shapes, &mut |l, counter, now| {
+            l.enter_rest(counter, high);
+            l.bind_lane_axis(var, counter);
+            let items = l.body(body)?;
+            let next = l.combined(body, combine, now, &items)?;
+            let mask = super::primitive::Raw::Many(l.mask_or_all());
+            let next = next.iter().zip(now).map(|(new, old)| l.merge(&mask, new, old)).collect();
+            l.mask = None;
+            Ok(next)
+        })?;
+        self.lanes = saved;
+        let join = |(first, rest): (&Value, &Parts)| {
+            let mut parts = if let Rep::Lanes(parts) = &first.rep { parts.clone() } else { Parts::new() };
+            parts.extend_from_slice(rest);
+            Value { ty: first.ty, rep: Rep::Lanes(parts) }
+        };
+        Ok(firsts.iter().zip(&rests).map(join).collect())
+    }
+
+    /// All lanes of a value combined; a uniform value.
+    fn fold_lanes(&mut self, op: ScalarOp, acc: &Value) -> Result<Value, Refusal> {
+        let saved = self.lanes.replace(Lanes { groups: 1 });
+        // Truth values fold as numbers: and, or, xor, min and max mean the same there.
+        let original = acc.ty;
+        let (ty, acc) = match original {
+            ElemType::Bool => {
+                self.lanes = saved;
+                let numbers = self.convert(acc, ElemType::I32);
+                self.lanes = Some(Lanes { groups: 1 });
+                (ElemType::I32, numbers)
+            }
+            ty => (ty, acc.clone()),
+        };
+        let Rep::Lanes(parts) = &acc.rep else { return Ok(acc) };
+        let lane = lane_of(ty);
+        let per_group = if lane.is_wide() { 2 } else { 1 };
+        let group = |k: usize| Value { ty, rep: Rep::Lanes(parts[k * per_group..(k + 1) * per_group].into()) };
+        let mut sum = group(0);
+        for k in 1..parts.len() / per_group {
+            sum = self.scalar_op(op, ty, &[sum, group(k)])?;
+        }
+        let Rep::Lanes(mut parts) = sum.rep else { return Ok(sum) };
+        if per_group == 2 {
+            // Both halves of the group side by side: the operation sees one register only.
+            let combined = self.one_register(op, ty, parts[0], parts[1])?;
+            parts = Parts::from_slice(&[combined]);
+        }
+        let mut reg = parts[0];
+        let mut bytes = self.isa.vector_bytes() / 2;
+        while bytes >= lane.bytes() {
+            let down = self.b.op(Op::MoveDown(bytes as u8), &[reg]);
+            reg = self.one_register(op, ty, reg, down)?;
+            bytes /= 2;
+        }
+        self.lanes = None;
+        if !lane.is_float() {
+            reg = self.b.op(Op::FromFloat(lane), &[reg]);
+        }
+        self.lanes = saved;
+        Ok(Value::uniform(original, reg))
+    }
+
+    /// The operation on the lanes of single registers.
+    fn one_register(&mut self, op: ScalarOp, ty: ElemType, a: Reg, b: Reg) -> Result<Reg, Refusal> {
+        let lane = lane_of(ty);
+        // A wide group has two registers: use the one twice.
+        let value = |reg: Reg| {
+            let count = if lane.is_wide() { 2 } else { 1 };
+            Value { ty, rep: Rep::Lanes(std::iter::repeat_n(reg, count).collect()) }
+        };
+        match self.scalar_op(op, ty, &[value(a), value(b)])?.rep {
+            Rep::Lanes(parts) => Ok(parts[0]),
+            _ => Err(Refusal::new("internal: a vector became a scalar")),
+        }
+    }
+}
+
+/// The factors, if an expression of a body is a product or the name of one.
+fn product<'e>(body: &'e Body, exp: &'e Exp) -> Option<(&'e Exp, &'e Exp)> {
+    match exp {
+        Exp::Op(ScalarOp::Mul, args) => Some((args.first()?, args.get(1)?)),
+        Exp::Var(var) => body.stms.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Exps(exps) => {
+                let at = stm.pat.iter().position(|p| p == var)?;
+                match exps.get(at)? {
+                    Exp::Op(ScalarOp::Mul, args) => Some((args.first()?, args.get(1)?)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! What varies between lanes: names whose values depend on the lane, followed through a body.
+//!
+//! An over-estimate is harmless (a uniform value is then kept once per lane); names are only ever added.
+
+use super::Lower;
+use galopvm_kir::{Body, Exp, Index, Rhs, VarId};
+use std::collections::HashSet;
+
+impl Lower<'_> {
+    /// The names bound so far that vary.
+    pub fn varying(&self) -> HashSet<VarId> {
+        let scalars = self.scalars.iter().filter(|(_, v)| v.varies()).map(|(k, _)| *k);
+        let views = self.views.iter().filter(|(_, v)| v.fixed.iter().any(|(i, _)| i.varies())).map(|(k, _)| *k);
+        scalars.chain(views).collect()
+    }
+
+    /// True if an expression depends on a name that varies.
+    pub fn spreads(&self, varying: &HashSet<VarId>, exp: &Exp) -> bool {
+        let mut found = false;
+        exp.visit(&mut |part| match part {
+            Exp::Var(var) => found |= varying.contains(var),
+            Exp::Read(read) => found |= varying.contains(&read.array) || matches!(read.index, Index::Lmad { .. }),
+            _ => {}
+        });
+        found
+    }
+
+    /// Adds the names of a body that vary.
+    pub fn spread_body(&self, varying: &mut HashSet<VarId>, body: &Body) {
+        for stm in &body.stms {
+            match &stm.rhs {
+                Rhs::Exps(exps) => {
+                    for (var, exp) in stm.pat.iter().zip(exps) {
+                        if self.spreads(varying, exp) {
+                            varying.insert(*var);
+                        }
+                    }
+                }
+                Rhs::If { cond, then, otherwise } => {
+                    self.spread_body(varying, then);
+                    self.spread_body(varying, otherwise);
+                    let all = self.spreads(varying, cond);
+                    for (k, var) in stm.pat.iter().enumerate() {
+                        let sides = [&then.results[k], &otherwise.results[k]];
+                        if all || sides.iter().any(|e| self.spreads(varying, e)) {
+                            varying.insert(*var);
+                        }
+                    }
+                }
+                Rhs::For { carried, init, axis, body } => {
+                    self.spread_loop(varying, carried, init, &axis.bound, body, &stm.pat);
+                }
+                Rhs::While { carried, init, cond, body } => {
+                    self.spread_loop(varying, carried, init, cond, body, &stm.pat);
+                }
+                Rhs::Reduce { axes, body, combine } => {
+                    self.spread_body(varying, body);
+                    let any = body.results.iter().chain(&combine.neutral).any(|e| self.spreads(varying, e))
+                        || axes.iter().any(|a| self.spreads(varying, &a.bound));
+                    if any {
+                        varying.extend(stm.pat.iter().chain(&combine.acc).chain(&combine.item));
+                    }
+                }
+                _ => varying.extend(&stm.pat),
+            }
+        }
+    }
+
+    fn spread_loop(
+        &self,
+        varying: &mut HashSet<VarId>,
+        carried: &[VarId],
+        init: &[Exp],
+        rule: &Exp,
+        body: &Body,
+        pat: &[VarId],
+    ) {
+        loop {
+            let before = varying.len();
+            self.spread_body(varying, body);
+            let all = self.spreads(varying, rule);
+            for (k, var) in carried.iter().enumerate() {
+                if all || self.spreads(varying, &init[k]) || self.spreads(varying, &body.results[k]) {
+                    varying.insert(*var);
+                    varying.extend(pat.get(k));
+                }
+            }
+            if varying.len() == before {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The launch record: the words that generated code finds its numbers and addresses in.
+//!
+//! Fixed words first (the piece of the threaded axis, flags), then each parameter, then each result:
+//! a scalar is one word; an array is its address (of index 0, offset included) and, for each dimension, extent and
+//! stride in elements; a result is its address.
+
+use crate::library::extended;
+use galopvm_kir::{Argument, Launch, Refusal, VarId, VerifiedRegion};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+/// First index of the piece.
+pub const LOW: u32 = 0;
+/// End of the piece.
+pub const HIGH: u32 = 1;
+/// Not 0: results are large and aligned, store past the caches.
+pub const STREAM: u32 = 2;
+const FIXED: u32 = 3;
+
+/// Where things are in the record of a region.
+pub struct Layout {
+    params: HashMap<VarId, u32>,
+    results: Vec<u32>,
+    words: usize,
+}
+
+/// The record of one launch; it borrows the launch's blocks.
+pub struct Record<'l> {
+    words: Vec<u64>,
+    results: Vec<u32>,
+    blocks: PhantomData<&'l mut [u8]>,
+}
+
+impl Layout {
+    /// The layout for a region.
+    pub fn new(region: &VerifiedRegion) -> Layout {
+        let mut at = FIXED;
+        let mut params = HashMap::new();
+        for &param in &region.region().params {
+            params.insert(param, at);
+            let rank = region.type_of(param).rank() as u32;
+            at += 1 + 2 * rank;
+        }
+        let results: Vec<u32> = (0..region.results().len() as u32).map(|k| at + k).collect();
+        Layout { params, words: at as usize + results.len(), results }
+    }
+
+    /// The word of a scalar parameter, or of an array parameter's address.
+    pub fn param(&self, var: VarId) -> Option<u32> {
+        self.params.get(&var).copied()
+    }
+
+    /// The word of an array parameter's extent.
+    pub fn extent(&self, var: VarId, dim: usize) -> Option<u32> {
+        Some(self.param(var)? + 1 + 2 * dim as u32)
+    }
+
+    /// The word of an array parameter's stride.
+    pub fn stride(&self, var: VarId, dim: usize) -> Option<u32> {
+        Some(self.param(var)? + 2 + 2 * dim as u32)
+    }
+
+    /// The word of a result's address.
+    pub fn result(&self, k: usize) -> u32 {
+        self.results[k]
+    }
+
+    /// The record of a launch, which is checked here; the fixed words are 0.
+    pub fn fill<'l>(&self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Result<Record<'l>, Refusal> {
+        launch.check(region).map_err(|e| Refusal::new(format!("the launch is wrong: {e}")))?;
+        let mut words = vec![0u64; self.words];
+        let mut addresses = Vec::with_capacity(launch.buffers.len());
+        for buffer in &mut launch.buffers {
+            addresses.push(match buffer.bytes_mut() {
+                Some(bytes) => bytes.as_mut_ptr() as u64,
+                None => buffer.bytes().as_ptr() as u64,
+            });
+        }
+        for (&param, argument) in region.region().params.iter().zip(&launch.arguments) {
+            let ty = region.type_of(param);
+            let Some(at) = self.param(param) else { continue };
+            let at = at as usize;
+            match argument {
+                Argument::Scalar(bits) => words[at] = extended(ty.elem, *bits),
+                Argument::Array { buffer, lmad } => {
+                    if launch.results.iter().any(|r| r.buffer == *buffer) {
+                        return Err(Refusal::new("a result lies in a block that is read"));
+                    }
+                    words[at] = address(addresses[*buffer], ty.elem.bytes(), lmad);
+                    for (k, dim) in lmad.dims.iter().enumerate() {
+                        words[at + 1 + 2 * k] = dim.size as u64;
+                        words[at + 2 + 2 * k] = dim.stride as u64;
+                    }
+                }
+            }
+        }
+        for (k, (ty, result)) in region.results().iter().zip(&launch.results).enumerate() {
+            if !result.lmad.is_row_major() {
+                return Err(Refusal::new(format!("result {k} is not row-major")));
+            }
+            words[self.results[k] as usize] = address(addresses[result.buffer], ty.elem.bytes(), &result.lmad);
+        }
+        Ok(Record { words, results: self.results.clone(), blocks: PhantomData })
+    }
+}
+
+/// Index 0 of a view; an empty view has no element, its offset may be anything.
+fn address(block: u64, size: usize, lmad: &galopvm_lmad::Lmad) -> u64 {
+    let offset = if lmad.is_empty() { 0 } else { lmad.offset };
+    block.wrapping_add(offset.wrapping_mul(size as i64) as u64)
+}
+
+impl<'l> Record<'l> {
+    /// The words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The record for a piece of the threaded axis.
+    pub fn piece(&self, low: i64, high: i64, stream: bool) -> Record<'l> {
+        let mut words = self.words.clone();
+        words[LOW as usize] = low as u64;
+        words[HIGH as usize] = high as u64;
+        words[STREAM as usize] = u64::from(stream);
+        Record { words, results: self.results.clone(), blocks: PhantomData }
+    }
+
+    /// The same with scalar results going to places of their own.
+    pub fn with_results<'s>(mut self, places: &'s mut [u64]) -> Record<'s>
+    where
+        'l: 's,
+    {
+        for (word, place) in self.results.iter().zip(places) {
+            self.words[*word as usize] = std::ptr::from_mut(place) as u64;
+        }
+        Record { words: self.words, results: self.results, blocks: PhantomData }
+    }
+
+    /// True if all results begin at a multiple of a cache line.
+    pub fn results_are_aligned(&self) -> bool {
+        self.results.iter().all(|word| self.words[*word as usize] % 64 == 0)
+    }
+}

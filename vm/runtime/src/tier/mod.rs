@@ -1,0 +1,405 @@
+//! Tiering: which operators run compiled, and when they are compiled.
+//!
+//! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
+//!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
+//!   `trace.rs`: the events.
+//!
+//! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
+//! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
+//! check is proven for that launch.
+
+mod launch;
+mod trace;
+mod version;
+mod worker;
+
+pub use trace::{Event, TraceSink};
+pub use version::{Version, VersionKey};
+
+use crate::error::Trap;
+use crate::interpret::{Registers, Site};
+use crate::lift::{self, LiftRefusal, Lifted};
+use crate::memory::Memory;
+use crate::profile::{SiteName, SiteProfile, Tier};
+use crate::value::Value;
+use galopvm_bytecode::VerifiedModule;
+use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
+use launch::Gathered;
+use std::sync::Arc;
+use std::time::Instant;
+use worker::{Job, Worker};
+
+/// Below this estimate of operations interpreting is cheaper than launching.
+const LEAST_WORK: u64 = 256;
+
+/// Versions that a site keeps at most.
+const MOST_VERSIONS: usize = 4;
+
+/// After so many traps that the interpreter did not confirm, a site stays with the interpreter.
+const MOST_FALSE_TRAPS: u32 = 3;
+
+/// When operators are compiled, and by whom.
+#[derive(Clone)]
+pub struct Tiering {
+    /// Code generators, best first.
+    pub backends: Vec<Arc<dyn Backend>>,
+    /// The machine that code is made for.
+    pub machine: Machine,
+    /// Estimated operations from which a single execution is worth compiling for; sites that were interpreted for as
+    /// long as that in all are compiled in the background.
+    pub threshold: u64,
+    /// Compile every operator that can be, whatever its size: somebody asked for these back ends by name.
+    pub always: bool,
+    /// Whether small hot sites are compiled on a thread of their own, else at once.
+    pub background: bool,
+}
+
+impl Tiering {
+    /// The interpreter alone.
+    pub fn interpreter() -> Tiering {
+        Tiering {
+            backends: Vec::new(),
+            machine: Machine::default(),
+            threshold: 1 << 16,
+            always: false,
+            background: true,
+        }
+    }
+}
+
+impl Default for Tiering {
+    fn default() -> Tiering {
+        Tiering::interpreter()
+    }
+}
+
+/// What is known of a site.
+#[derive(Default)]
+struct SiteState {
+    profile: SiteProfile,
+    lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
+    versions: Vec<Version>,
+    /// Something is being compiled in the background.
+    pending: bool,
+    false_traps: u32,
+    /// The estimate of the last width.
+    estimate: Option<(i64, u64)>,
+    /// The last launch and its version: an equal one needs no decision.
+    last: Option<(launch::Signature, usize)>,
+}
+
+/// A site as `explain` and `dump` show it.
+pub struct SiteReport {
+    /// The site.
+    pub name: SiteName,
+    /// Its figures.
+    pub profile: SiteProfile,
+    /// Its kernel, or why there is none; nothing if nobody asked.
+    pub lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
+    /// Its versions.
+    pub versions: Vec<Version>,
+}
+
+/// The tiers of a session.
+pub(crate) struct Tiers {
+    tiering: Tiering,
+    trace: Option<TraceSink>,
+    module: VerifiedModule,
+    sites: Vec<SiteState>,
+    names: Vec<Site>,
+    worker: Option<Worker>,
+}
+
+/// What became of an attempt to run compiled code.
+enum Attempt {
+    Done(Vec<Value>),
+    /// A trap: the interpreter finds out which one.
+    Trapped,
+    /// Not possible, with the reason.
+    Interpret(String),
+}
+
+impl Tiers {
+    pub(crate) fn new(
+        module: VerifiedModule,
+        names: &[Site],
+        tiering: Tiering,
+        trace: Option<TraceSink>,
+    ) -> Tiers {
+        let sites = names.iter().map(|_| SiteState::default()).collect();
+        Tiers { tiering, trace, module, sites, names: names.to_vec(), worker: None }
+    }
+
+    /// The remembered estimate of the operations of a site at this width.
+    pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
+        let state = &mut self.sites[site as usize];
+        match state.estimate {
+            Some((known, estimate)) if known == width => estimate,
+            _ => {
+                let estimate = work();
+                state.estimate = Some((width, estimate));
+                estimate
+            }
+        }
+    }
+
+    /// Executes a site by compiled code, if that is the thing to do; nothing means that the interpreter has to.
+    pub(crate) fn run(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        memory: &Memory,
+        width: i64,
+        work: u64,
+    ) -> Result<Option<Vec<Value>>, Trap> {
+        self.collect();
+        let Tiering { always, threshold, background, ref backends, .. } = self.tiering;
+        let state = &mut self.sites[site as usize];
+        state.profile.executions += 1;
+        state.profile.elements = state.profile.elements.saturating_add(width as u64);
+        let interpret = |state: &mut SiteState, reason: &str| {
+            state.profile.interpreted_work = state.profile.interpreted_work.saturating_add(work);
+            state.profile.choose(Tier::Interpreter, reason);
+            Ok(None)
+        };
+        if backends.is_empty() {
+            return interpret(state, "there is no back end");
+        }
+        if width == 0 {
+            return interpret(state, "there is nothing to do");
+        }
+        if !always && work < LEAST_WORK {
+            return interpret(state, "too little work for a launch");
+        }
+        if state.false_traps >= MOST_FALSE_TRAPS {
+            return interpret(state, "compiled code trapped where the interpreter does not");
+        }
+        let hot = state.profile.interpreted_work >= threshold;
+        if !always && !hot && work < threshold && state.versions.is_empty() {
+            return interpret(state, "not hot yet");
+        }
+        let wait = always || work >= threshold || !background;
+        match self.attempt(site, registers, memory, wait, work)? {
+            Attempt::Done(values) => Ok(Some(values)),
+            Attempt::Trapped => {
+                self.tell(site, |name| Event::FellBack { site: name, reason: "a trap" });
+                let state = &mut self.sites[site as usize];
+                // If the interpreter traps as well, the session is over and this does not matter.
+                state.false_traps += 1;
+                interpret(state, "compiled code trapped")
+            }
+            Attempt::Interpret(reason) => {
+                if self.sites[site as usize].profile.reason != reason {
+                    self.tell(site, |name| Event::FellBack { site: name, reason: &reason });
+                }
+                interpret(&mut self.sites[site as usize], &reason)
+            }
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        memory: &Memory,
+        wait: bool,
+        work: u64,
+    ) -> Result<Attempt, Trap> {
+        let lifted = match self.lifted(site) {
+            Ok(lifted) => lifted,
+            Err(refusal) => return Ok(Attempt::Interpret(format!("not lifted: {refusal}"))),
+        };
+        let gathered = match launch::gather(&lifted, registers) {
+            Ok(gathered) => gathered,
+            Err(reason) => return Ok(Attempt::Interpret(reason)),
+        };
+        let signature = gathered.signature();
+        let state = &mut self.sites[site as usize];
+        let known = state.last.as_ref().filter(|(last, _)| last == signature).map(|(_, version)| *version);
+        let version = match known {
+            Some(version) => version,
+            None => {
+                state.profile.views.clone_from(&signature.views);
+                match self.version(site, &lifted, &gathered, wait, work) {
+                    Ok(version) => {
+                        self.sites[site as usize].last = Some((signature.clone(), version));
+                        version
+                    }
+                    Err(reason) => return Ok(Attempt::Interpret(reason)),
+                }
+            }
+        };
+        self.launch(site, version, &lifted, &gathered, memory, work)
+    }
+
+    /// The kernel of a site, lifted at the first request.
+    fn lifted(&mut self, site: u32) -> Result<Arc<Lifted>, LiftRefusal> {
+        if let Some(known) = &self.sites[site as usize].lifted {
+            return known.clone();
+        }
+        let Site { function, block, index } = self.names[site as usize];
+        let lifted = lift::lift(&self.module, function, block, index).map(Arc::new);
+        match &lifted {
+            Ok(lifted) => self.tell(site, |name| Event::Lifted { site: name, region: &lifted.region }),
+            Err(refusal) => self.tell(site, |name| Event::NotLifted { site: name, reason: &refusal.reason }),
+        }
+        self.sites[site as usize].lifted = Some(lifted.clone());
+        lifted
+    }
+
+    /// The version for a launch, compiled now if need be; the error says why there is none.
+    fn version(
+        &mut self,
+        site: u32,
+        lifted: &Lifted,
+        gathered: &Gathered,
+        wait: bool,
+        work: u64,
+    ) -> Result<usize, String> {
+        let observed = gathered.observed(&lifted.region);
+        let classes = gathered.classes();
+        let proven = version::in_order(galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven());
+        let state = &self.sites[site as usize];
+        if let Some(version) = version::find_similar(&state.versions, &classes, &proven, work) {
+            return Ok(version);
+        }
+        if state.pending && !wait {
+            return Err("being compiled".into());
+        }
+        let plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        // A plan that does not fit is a mistake of the analysis; without decisions the code is only slower.
+        let plan = VerifiedPlan::new(plan, lifted.region.region())
+            .or_else(|_| VerifiedPlan::new(Plan::default(), lifted.region.region()))?;
+        let key = VersionKey::new(classes, &plan);
+        if let Some(version) = version::find(&state.versions, &key, &proven) {
+            return Ok(version);
+        }
+        self.tell(site, |name| Event::Planned { site: name, plan: plan.plan() });
+        let job = Job {
+            site,
+            key,
+            work,
+            region: lifted.region.clone(),
+            plan,
+            observed,
+            machine: self.tiering.machine.clone(),
+            backends: self.tiering.backends.clone(),
+        };
+        if wait {
+            return Ok(self.add(site, job.compile()));
+        }
+        let worker = self.worker.get_or_insert_with(Worker::new);
+        worker.send(job).map_err(|()| "the background compiler has stopped")?;
+        self.sites[site as usize].pending = true;
+        Err("being compiled".into())
+    }
+
+    /// Takes over what the background compiler has finished.
+    fn collect(&mut self) {
+        while let Some((site, version)) = self.worker.as_ref().and_then(Worker::receive) {
+            self.sites[site as usize].pending = false;
+            self.add(site, version);
+        }
+    }
+
+    /// Adds a version, in place of the least used one if there are too many.
+    fn add(&mut self, site: u32, version: Version) -> usize {
+        for (backend, reason) in &version.refusals {
+            self.tell(site, |name| Event::Refused { site: name, backend, reason });
+        }
+        if let Some((backend, _)) = &version.code {
+            self.tell(site, |name| Event::Compiled { site: name, backend, micros: version.micros });
+        }
+        let state = &mut self.sites[site as usize];
+        // Positions change, so the last one is no longer known.
+        state.last = None;
+        if state.versions.len() >= MOST_VERSIONS {
+            let least =
+                state.versions.iter().enumerate().min_by_key(|(_, v)| v.launches).map_or(0, |(k, _)| k);
+            state.versions.remove(least);
+        }
+        state.versions.push(version);
+        state.versions.len() - 1
+    }
+
+    fn launch(
+        &mut self,
+        site: u32,
+        version: usize,
+        lifted: &Lifted,
+        gathered: &Gathered,
+        memory: &Memory,
+        work: u64,
+    ) -> Result<Attempt, Trap> {
+        loop {
+            let chosen = &mut self.sites[site as usize].versions[version];
+            let Some((backend, code)) = chosen.code.clone() else {
+                return Ok(Attempt::Interpret(chosen.refusal()));
+            };
+            chosen.launches += 1;
+            let start = Instant::now();
+            let outcome = gathered.launch(lifted, memory, &*code)?;
+            let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            match outcome {
+                Ok(values) => {
+                    let profile = &mut self.sites[site as usize].profile;
+                    profile.launches += 1;
+                    profile.launch_nanos = profile.launch_nanos.saturating_add(nanos);
+                    profile.choose(Tier::Compiled(backend), "compiled");
+                    self.tell(site, |name| Event::Launched {
+                        site: name,
+                        backend,
+                        micros: nanos / 1000,
+                        work,
+                    });
+                    return Ok(Attempt::Done(values));
+                }
+                Err(launch::Failure::Unfit(reason)) => return Ok(Attempt::Interpret(reason)),
+                Err(launch::Failure::Run(RunError::Trap)) => return Ok(Attempt::Trapped),
+                Err(launch::Failure::Run(RunError::Failed(refusal))) => {
+                    self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
+                    let observed = gathered.observed(&lifted.region);
+                    let next = self.sites[site as usize].versions[version].without(
+                        backend,
+                        refusal,
+                        lifted,
+                        &observed,
+                        &self.tiering,
+                    );
+                    self.sites[site as usize].versions[version] = next;
+                }
+            }
+        }
+    }
+
+    /// What is known of all sites.
+    pub(crate) fn reports(&self) -> Vec<SiteReport> {
+        let report = |(k, state): (usize, &SiteState)| SiteReport {
+            name: self.name(k as u32),
+            profile: state.profile.clone(),
+            lifted: state.lifted.clone(),
+            versions: state.versions.clone(),
+        };
+        self.sites.iter().enumerate().map(report).collect()
+    }
+
+    fn name(&self, site: u32) -> SiteName {
+        let site = self.names[site as usize];
+        let module = self.module.module();
+        let function = &module.functions[site.function];
+        let block = &function.blocks[site.block];
+        let place = block.place(site.index).and_then(|place| {
+            let file = module.files.get(place.file as usize)?;
+            Some(format!("{file}:{}:{}", place.start.line, place.start.column))
+        });
+        let place = place.unwrap_or_else(|| format!("{}:{}:{}", function.name, site.block, site.index));
+        SiteName { site, place, operator: block.code[site.index].row().mnemonic }
+    }
+
+    /// Tells the sink, if there is one.
+    fn tell<'e>(&self, site: u32, event: impl FnOnce(SiteName) -> Event<'e>) {
+        if let Some(sink) = &self.trace {
+            sink(&event(self.name(site)));
+        }
+    }
+}

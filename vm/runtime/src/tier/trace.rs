@@ -1,0 +1,63 @@
+//! Events of tiering, one line each.
+
+use crate::profile::SiteName;
+use galopvm_kir::{Decision, Plan, VerifiedRegion};
+use std::fmt;
+use std::sync::Arc;
+
+/// Receives events.
+pub type TraceSink = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+
+/// Something that happened at a site.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum Event<'a> {
+    /// The operator became a kernel.
+    Lifted { site: SiteName, region: &'a VerifiedRegion },
+    /// The operator cannot be a kernel.
+    NotLifted { site: SiteName, reason: &'a str },
+    /// Decisions were taken.
+    Planned { site: SiteName, plan: &'a Plan },
+    /// A back end does not take the kernel, or failed to run it.
+    Refused { site: SiteName, backend: &'a str, reason: &'a str },
+    /// A back end made code.
+    Compiled { site: SiteName, backend: &'a str, micros: u64 },
+    /// Code ran.
+    Launched { site: SiteName, backend: &'a str, micros: u64, work: u64 },
+    /// The interpreter has to.
+    FellBack { site: SiteName, reason: &'a str },
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Lifted { site, region } => {
+                let (params, reads) = (region.region().params.len(), region.region().reads);
+                write!(f, "{site}: lifted, {params} parameters, {reads} reads")
+            }
+            Event::NotLifted { site, reason } => write!(f, "{site}: not lifted: {reason}"),
+            Event::Planned { site, plan } => {
+                write!(f, "{site}: planned")?;
+                for (k, line) in plan.lines.iter().enumerate() {
+                    let comma = if k == 0 { ":" } else { "," };
+                    let word = match &line.decision {
+                        Decision::Threads(_) => "threads",
+                        Decision::Lane(_) => "lane",
+                        Decision::Unchecked(_) => "unchecked",
+                        Decision::Fresh(_) => "fresh",
+                    };
+                    write!(f, "{comma} {word} ({})", line.reason)?;
+                }
+                Ok(())
+            }
+            Event::Refused { site, backend, reason } => write!(f, "{site}: {backend} refused: {reason}"),
+            Event::Compiled { site, backend, micros } => {
+                write!(f, "{site}: {backend} compiled in {micros} us")
+            }
+            Event::Launched { site, backend, micros, work } => {
+                write!(f, "{site}: {backend} launched, {work} operations in {micros} us")
+            }
+            Event::FellBack { site, reason } => write!(f, "{site}: interpreted: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Compiled versions of a site, and what a launch must be like to use one.
+
+use super::Tiering;
+use crate::lift::Lifted;
+use galopvm_kir::backend::StrideClass;
+use galopvm_kir::{
+    Backend, Compiled, Decision, Machine, Observed, ReadId, Refusal, Unit, VarId, VerifiedPlan,
+    VerifiedRegion,
+};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a version was compiled for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct VersionKey {
+    /// The classes of all strides of all arrays.
+    pub classes: Vec<StrideClass>,
+    /// The reads that it does not check, in order.
+    pub unchecked: Vec<ReadId>,
+    /// The axis that is cut for threads.
+    pub threads: Option<VarId>,
+    /// The axis across lanes.
+    pub lane: Option<VarId>,
+}
+
+impl VersionKey {
+    pub(super) fn new(classes: Vec<StrideClass>, plan: &VerifiedPlan) -> VersionKey {
+        let plan = plan.plan();
+        let mut unchecked = Vec::new();
+        for line in &plan.lines {
+            if let Decision::Unchecked(reads) = &line.decision {
+                unchecked.extend_from_slice(reads);
+            }
+        }
+        let unchecked = in_order(unchecked);
+        VersionKey { classes, unchecked, threads: plan.threads(), lane: plan.lane() }
+    }
+}
+
+/// Code for some launches of a site, or why there is none for them.
+#[derive(Clone)]
+pub struct Version {
+    /// What it was compiled for.
+    pub key: VersionKey,
+    /// The decisions.
+    pub plan: VerifiedPlan,
+    /// The back end and its code.
+    pub code: Option<(&'static str, Arc<dyn Compiled>)>,
+    /// Back ends that refused, with their reasons.
+    pub refusals: Vec<(&'static str, String)>,
+    /// Microseconds of compilation.
+    pub micros: u64,
+    /// How often it was launched.
+    pub launches: u64,
+    /// Estimated operations of the launch that it was planned for.
+    pub work: u64,
+}
+
+impl Version {
+    /// Compiles by the first back end that does not refuse.
+    pub(super) fn compile(
+        work: u64,
+        key: VersionKey,
+        plan: VerifiedPlan,
+        region: &VerifiedRegion,
+        observed: &Observed,
+        machine: &Machine,
+        backends: &[Arc<dyn Backend>],
+    ) -> Version {
+        let start = Instant::now();
+        let mut version =
+            Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0, work };
+        for backend in backends {
+            let unit = Unit { region, plan: &version.plan, observed, machine };
+            match backend.compile(unit) {
+                Ok(code) => {
+                    version.code = Some((backend.name(), code));
+                    break;
+                }
+                Err(refusal) => version.refusals.push((backend.name(), refusal.reason)),
+            }
+        }
+        version.micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        version
+    }
+
+    /// The version of the back ends after one that failed to run.
+    pub(super) fn without(
+        &self,
+        failed: &'static str,
+        refusal: Refusal,
+        lifted: &Lifted,
+        observed: &Observed,
+        tiering: &Tiering,
+    ) -> Version {
+        let position = tiering.backends.iter().position(|b| b.name() == failed);
+        let rest = &tiering.backends[position.map_or(tiering.backends.len(), |p| p + 1)..];
+        let (key, plan) = (self.key.clone(), self.plan.clone());
+        let next = Version::compile(self.work, key, plan, &lifted.region, observed, &tiering.machine, rest);
+        let mut refusals = self.refusals.clone();
+        refusals.push((failed, refusal.reason));
+        refusals.extend(next.refusals);
+        Version { refusals, launches: self.launches, ..next }
+    }
+
+    /// All refusals in one line.
+    pub(super) fn refusal(&self) -> String {
+        let reasons: Vec<String> =
+            self.refusals.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+        format!("refused by {}", reasons.join("; "))
+    }
+}
+
+/// How far the work of a launch may be from what a version was planned for.
+const SIMILAR: u64 = 4;
+
+/// Read numbers as a set.
+pub(super) fn in_order(mut reads: Vec<ReadId>) -> Vec<ReadId> {
+    reads.sort_unstable();
+    reads.dedup();
+    reads
+}
+
+/// A version for the same strides and about as much work that leaves out the checks that can be left out: another
+/// decision would hardly be different.
+pub(super) fn find_similar(
+    versions: &[Version],
+    classes: &[StrideClass],
+    proven: &[ReadId],
+    work: u64,
+) -> Option<usize> {
+    let similar = |v: &Version| work / SIMILAR <= v.work && v.work / SIMILAR <= work;
+    versions.iter().position(|v| v.key.classes == classes && v.key.unchecked == proven && similar(v))
+}
+
+/// The version for a key: the same one or, if there is no room for another, one for the same strides that claims no
+/// more than is proven.
+pub(super) fn find(versions: &[Version], key: &VersionKey, proven: &[ReadId]) -> Option<usize> {
+    let same = versions.iter().position(|v| v.key == *key);
+    let usable = |v: &Version| {
+        v.code.is_some()
+            && v.key.classes == key.classes
+            && v.key.unchecked.iter().all(|read| proven.contains(read))
+    };
+    same.or_else(
+        || if versions.len() >= super::MOST_VERSIONS { versions.iter().position(usable) } else { None },
+    )
+}

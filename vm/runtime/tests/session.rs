@@ -1,0 +1,378 @@
+//! Limits, interrupts, ownership, tiering: what cannot be seen in the results of a program.
+
+use galopvm_base::Scalar;
+use galopvm_bytecode::{VerifiedModule, text, verify};
+use galopvm_kir::{Argument, Backend, Buffer, Compiled, Launch, Listing, Reference, Refusal, RunError, Unit};
+use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Tier, Tiering, Value, data};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+const PROGRAM: &str = r#"
+module
+entry "double" @0 ("xs" : "[]i64") -> ("[]i64")
+entry "spin" @1 () -> ("i64")
+entry "fill" @2 ("n" : "i64") -> ("[]f64")
+entry "counts" @3 ("xs" : "*[]i64", "n" : "i64") -> ("[]i64")
+entry "gather" @4 ("xs" : "[]i64", "is" : "[]i64") -> ("[]i64")
+entry "deep" @5 ("n" : "i64") -> ("i64")
+entry "rows" @6 ("xs" : "[][]i64") -> ("[]i64")
+entry "repeat" @7 ("xs" : "[]i64", "n" : "i64") -> ("[]i64")
+fn @0 "double" (r0 : []i64) -> ([]i64)
+b0 ():
+  r1 : i64 = dim r0 0
+  r2 : []i64 = map r1! (r0!) b1
+  => (r2!)
+b1 (r3 : i64):
+  r4 : i64 = op2 add i64 r3 r3
+  => (r4!)
+fn @1 "spin" () -> (i64)
+b0 ():
+  r0 : i64 = const 0i64
+  r1 : bool = const true
+  r2 : i64 = while (r0!) b1 b2
+  => (r2!)
+b1 (r3 : i64):
+  => (r1)
+b2 (r4 : i64):
+  => (r4!)
+fn @2 "fill" (r0 : i64) -> ([]f64)
+b0 ():
+  r1 : f64 = const 1f64
+  r2 : []f64 = replicate r0! r1!
+  => (r2!)
+fn @3 "counts" (r0 : []i64, r1 : i64) -> ([]i64)
+b0 ():
+  r2 : i64 = const 1i64
+  r3 : []i64 = for r1! (r0!) b1
+  => (r3!)
+b1 (r4 : i64, r5 : []i64):
+  r6 : i64 = dim r5 0
+  r7 : i64 = op2 mod i64 r4! r6!
+  r8 : i64 = index r5 (r7)
+  r9 : i64 = op2 add i64 r8! r2
+  r10 : []i64 = update r5! (r7!) r9!
+  => (r10!)
+fn @4 "gather" (r0 : []i64, r1 : []i64) -> ([]i64)
+b0 ():
+  r2 : i64 = dim r1 0
+  r3 : []i64 = map r2! (r1!) b1
+  => (r3!)
+b1 (r4 : i64):
+  r5 : i64 = index r0 (r4!)
+  => (r5!)
+fn @5 "deep" (r0 : i64) -> (i64)
+b0 ():
+  r1 : i64 = const 1i64
+  r2 : bool = op2 le i64 r0 r1
+  r3 : i64 = if r2! b1 b2
+  => (r3!)
+b1 ():
+  => (r1)
+b2 ():
+  r4 : i64 = op2 sub i64 r0 r1
+  r5 : i64 = call @5 (r4!)
+  r6 : i64 = op2 add i64 r5! r1
+  => (r6!)
+fn @6 "rows" (r0 : [][]i64) -> ([]i64)
+b0 ():
+  r1 : i64 = dim r0 0
+  r2 : i64 = dim r0 1
+  r3 : i64 = const 0i64
+  r4 : []i64 = map r1! (r0!) b1
+  => (r4!)
+b1 (r5 : []i64):
+  r6 : i64 = reduce r2 (r3) (r5!) b2
+  => (r6!)
+b2 (r7 : i64, r8 : i64):
+  r9 : i64 = op2 add i64 r7! r8!
+  => (r9!)
+fn @7 "repeat" (r0 : []i64, r1 : i64) -> ([]i64)
+b0 ():
+  r2 : i64 = dim r0 0
+  r3 : []i64 = for r1! (r0!) b1
+  => (r3!)
+b1 (r4 : i64, r5 : []i64):
+  r6 : []i64 = map r2 (r5!) b2
+  => (r6!)
+b2 (r7 : i64):
+  r8 : i64 = op2 add i64 r7! r4
+  => (r8!)
+"#;
+
+fn module() -> VerifiedModule {
+    verify(text::parse(PROGRAM).expect("the program assembles")).expect("the program verifies")
+}
+
+fn session(options: Options) -> Session {
+    Session::new(module(), options)
+}
+
+fn limited(limits: Limits) -> Session {
+    session(Options { limits, ..Options::default() })
+}
+
+fn tiered(tiering: Tiering) -> (Session, Arc<Mutex<Vec<String>>>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = lines.clone();
+    let trace: galopvm_runtime::TraceSink = Arc::new(move |event| {
+        // Times differ from run to run.
+        let line = event.to_string();
+        let line = line.split_once(" in ").map_or(line.clone(), |(front, _)| front.to_string());
+        sink.lock().expect("no test panics while it holds the lines").push(line);
+    });
+    (session(Options { tiering, trace: Some(trace), ..Options::default() }), lines)
+}
+
+fn int(n: i64) -> Value {
+    Value::Scalar(Scalar::i64(n))
+}
+
+fn ints(session: &Session, numbers: &[i64]) -> Value {
+    Value::Array(
+        Array::from_slice(session.memory(), numbers, &[numbers.len() as i64]).expect("there is memory"),
+    )
+}
+
+fn shown(values: &[Value]) -> String {
+    values.iter().map(data::value_text).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn sessions_can_be_sent() {
+    fn is_send<T: Send>() {}
+    is_send::<Session>();
+}
+
+#[test]
+fn the_memory_limit_is_an_error_and_leaves_the_session_usable() {
+    let mut session = limited(Limits { memory: Some(1 << 20), ..Limits::default() });
+    let error = session.call("fill", vec![int(1 << 20)]).expect_err("eight times the limit");
+    assert_eq!(error.kind, ErrorKind::OutOfMemory);
+    assert!(error.message.contains("the limit is 1048576 bytes"), "{error}");
+    assert_eq!(session.call("fill", vec![int(100)]).map(|v| v.len()), Ok(1));
+    let error = session.call("fill", vec![int(i64::MAX)]).expect_err("more than there is");
+    assert_eq!(error.kind, ErrorKind::OutOfMemory);
+    assert_eq!(session.memory().stats().live_bytes, 0);
+}
+
+#[test]
+fn fuel_interrupts_and_depth_end_programs() {
+    let mut session = limited(Limits { fuel: Some(100_000), ..Limits::default() });
+    assert_eq!(session.call("spin", vec![]).expect_err("endless").kind, ErrorKind::OutOfFuel);
+    assert_eq!(session.call("fill", vec![int(1 << 30)]).expect_err("much").kind, ErrorKind::OutOfFuel);
+    assert_eq!(session.call("deep", vec![int(10)]).map(|v| shown(&v)), Ok("10i64".into()));
+
+    let mut session = limited(Limits::default());
+    let flag = session.interrupt_flag();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        flag.store(true, Relaxed);
+    });
+    assert_eq!(session.call("spin", vec![]).expect_err("interrupted").kind, ErrorKind::Interrupted);
+    other.join().expect("the other thread only sleeps");
+    session.set_interrupt(false);
+    assert_eq!(session.call("deep", vec![int(50_000)]).map(|v| shown(&v)), Ok("50000i64".into()));
+
+    let mut session = limited(Limits { call_depth: 100, ..Limits::default() });
+    let error = session.call("deep", vec![int(1000)]).expect_err("too deep");
+    assert_eq!((error.kind, error.trace.len()), (ErrorKind::CallDepth, 100));
+}
+
+#[test]
+fn unique_arrays_are_updated_in_place() {
+    let mut session = limited(Limits::default());
+    let xs = ints(&session, &[0; 1000]);
+    let before = session.memory().stats();
+    let result = session.call("counts", vec![xs, int(5000)]).expect("it runs");
+    let after = session.memory().stats();
+    assert_eq!(after.allocations, before.allocations);
+    assert_eq!(result[0].as_array().and_then(|a| a.get(&[7])), Some(Scalar::i64(5)));
+    // A block that somebody else holds is copied once.
+    let again = session.call("counts", vec![result[0].clone(), int(5000)]).expect("it runs");
+    assert_eq!(session.memory().stats().allocations, after.allocations + 1);
+    assert_eq!(result[0].as_array().and_then(|a| a.get(&[7])), Some(Scalar::i64(5)));
+    assert_eq!(again[0].as_array().and_then(|a| a.get(&[7])), Some(Scalar::i64(10)));
+}
+
+#[test]
+fn every_representation_gives_the_same_value() {
+    let memory = Memory::default();
+    let numbers: Vec<i64> = (0..60).collect();
+    let base = Array::from_slice(&memory, &numbers, &[3, 4, 5]).expect("there is memory");
+    let views = [
+        base.lmad().fix(0, 1),
+        base.lmad().fix(1, 2),
+        base.lmad().fix(0, 0).transpose(),
+        base.lmad().fix(0, 2).reverse(0).reverse(1),
+        base.lmad().fix(2, 1).triplet(1, 0, 2, 2),
+        base.lmad().fix(0, 1).fix(0, 1).expand(0, 7),
+        base.lmad().fix(0, 1).triplet(0, 1, 0, 1),
+    ];
+    for view in views {
+        let array = Array::from_block(base.block().clone(), base.elem(), view.clone()).expect("it fits");
+        let plain = array.copy(&memory).expect("there is memory");
+        let (mut plain_session, _) = tiered(Tiering::interpreter());
+        let expected = plain_session.call("rows", vec![Value::Array(plain)]).expect("it runs");
+        let reference = Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+        for tiering in [Tiering::interpreter(), reference] {
+            let (mut session, _) = tiered(tiering);
+            let result = session.call("rows", vec![Value::Array(array.clone())]).expect("it runs");
+            assert_eq!(shown(&result), shown(&expected), "{view}");
+        }
+    }
+}
+
+/// Doubles by hand; counts compilations; refuses or fails when told to.
+#[derive(Default)]
+struct Odd {
+    refuse: bool,
+    fail: bool,
+    trap: bool,
+    compiled: Arc<AtomicUsize>,
+}
+
+impl Backend for Odd {
+    fn name(&self) -> &'static str {
+        "odd"
+    }
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        self.compiled.fetch_add(1, Relaxed);
+        if self.refuse {
+            return Err(Refusal::new("odd as ever"));
+        }
+        let code = Reference.compile(unit)?;
+        Ok(Arc::new(OddCode { fail: self.fail, trap: self.trap, code }))
+    }
+}
+
+struct OddCode {
+    fail: bool,
+    trap: bool,
+    code: Arc<dyn Compiled>,
+}
+
+impl Compiled for OddCode {
+    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+        if self.fail {
+            return Err(RunError::Failed(Refusal::new("lost")));
+        }
+        if self.trap {
+            return Err(RunError::Trap);
+        }
+        assert!(launch.arguments.iter().any(|a| matches!(a, Argument::Array { .. })));
+        assert!(matches!(launch.buffers.last(), Some(Buffer::Write(_))));
+        self.code.run(launch)
+    }
+    fn listing(&self, _kind: Listing) -> Option<String> {
+        None
+    }
+}
+
+fn with(odd: Odd) -> Tiering {
+    Tiering { backends: vec![Arc::new(odd), Arc::new(Reference)], always: true, ..Tiering::default() }
+}
+
+#[test]
+fn refusals_failures_and_traps_fall_back_with_their_reasons() {
+    for (odd, last) in [
+        (Odd::default(), "double:b0:1 map: odd launched, 6 operations"),
+        (Odd { refuse: true, ..Odd::default() }, "double:b0:1 map: reference launched, 6 operations"),
+        (Odd { fail: true, ..Odd::default() }, "double:b0:1 map: reference launched, 6 operations"),
+        (Odd { trap: true, ..Odd::default() }, "double:b0:1 map: interpreted: a trap"),
+    ] {
+        let (mut session, lines) = tiered(with(odd));
+        let xs = ints(&session, &[1, 2, 3]);
+        let result = session.call("double", vec![xs]).expect("it runs");
+        assert_eq!(shown(&result), "[2i64, 4i64, 6i64]");
+        let lines = lines.lock().expect("nobody panicked").clone();
+        assert_eq!(lines.last().map(String::as_str), Some(last), "{lines:#?}");
+    }
+    let (mut session, lines) = tiered(with(Odd { trap: true, ..Odd::default() }));
+    for _ in 0..5 {
+        let xs = ints(&session, &[1, 2, 3]);
+        session.call("double", vec![xs]).expect("it runs");
+    }
+    // False traps are not tried for ever.
+    let traps = lines.lock().expect("nobody panicked").iter().filter(|l| l.ends_with("a trap")).count();
+    assert_eq!(traps, 3);
+    let site = &session.sites()[0];
+    assert_eq!(site.profile.reason, "compiled code trapped where the interpreter does not");
+    assert_eq!((site.profile.executions, site.profile.elements), (5, 15));
+}
+
+#[test]
+fn a_trap_in_compiled_code_gives_the_interpreters_error() {
+    let reference = Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+    let (mut session, lines) = tiered(reference);
+    let (xs, is) = (ints(&session, &[1, 2, 3]), ints(&session, &[0, 5]));
+    let error = session.call("gather", vec![xs, is]).expect_err("5 is outside");
+    assert_eq!(error.message, "Index [5] out of bounds for array of shape [3].");
+    let lines = lines.lock().expect("nobody panicked");
+    assert!(lines.iter().any(|l| l.ends_with("interpreted: a trap")), "{lines:#?}");
+}
+
+#[test]
+fn work_decides_when_to_compile() {
+    let compiled = Arc::new(AtomicUsize::new(0));
+    let odd = Odd { compiled: compiled.clone(), ..Odd::default() };
+    let tiering =
+        Tiering { backends: vec![Arc::new(odd)], threshold: 10_000, background: false, ..Tiering::default() };
+    let (mut session, _) = tiered(tiering);
+    let small: Vec<i64> = (0..500).collect();
+    let xs = ints(&session, &small);
+    session.call("double", vec![xs.clone()]).expect("it runs");
+    assert_eq!((compiled.load(Relaxed), session.sites()[0].profile.tier), (0, Tier::Interpreter));
+    // Large at once.
+    let large: Vec<i64> = (0..100_000).collect();
+    let ys = ints(&session, &large);
+    session.call("double", vec![ys]).expect("it runs");
+    assert_eq!((compiled.load(Relaxed), session.sites()[0].profile.tier), (1, Tier::Compiled("odd")));
+    // Small and often.
+    let result = session.call("repeat", vec![xs, int(40)]).expect("it runs");
+    assert_eq!(compiled.load(Relaxed), 2);
+    let site =
+        session.sites().into_iter().find(|s| s.profile.executions == 40).expect("the site of `repeat`");
+    assert!(site.profile.launches > 20 && site.profile.interpreted_work >= 10_000, "{:?}", site.profile);
+    assert_eq!(result[0].as_array().and_then(|a| a.get(&[0])), Some(Scalar::i64(780)));
+}
+
+#[test]
+fn the_background_compiler_takes_over() {
+    let tiering = Tiering { backends: vec![Arc::new(Reference)], threshold: 5_000, ..Tiering::default() };
+    let (mut session, lines) = tiered(tiering);
+    let numbers: Vec<i64> = (0..400).collect();
+    let xs = ints(&session, &numbers);
+    let start = std::time::Instant::now();
+    while session.sites().iter().all(|s| s.profile.launches == 0) {
+        assert!(start.elapsed().as_secs() < 20, "nothing was compiled: {:#?}", lines.lock());
+        let result = session.call("repeat", vec![xs.clone(), int(100)]).expect("it runs");
+        assert_eq!(result[0].as_array().and_then(|a| a.get(&[1])), Some(Scalar::i64(4951)));
+    }
+}
+
+#[test]
+fn versions_are_kept_by_stride_class() {
+    let compiled = Arc::new(AtomicUsize::new(0));
+    let odd = Odd { compiled: compiled.clone(), ..Odd::default() };
+    let tiering = Tiering { backends: vec![Arc::new(odd)], always: true, ..Tiering::default() };
+    let (mut session, _) = tiered(tiering);
+    let base = ints(&session, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let base = base.as_array().expect("it is an array");
+    let views = [
+        base.lmad().clone(),
+        base.lmad().triplet(0, 1, 3, 1),
+        base.lmad().reverse(0),
+        base.lmad().triplet(0, 0, 4, 2),
+        base.lmad().triplet(0, 0, 2, 3),
+        base.lmad().triplet(0, 5, 3, 0),
+        base.lmad().triplet(0, 5, 1, 0),
+    ];
+    for view in views {
+        let array = Array::from_block(base.block().clone(), base.elem(), view).expect("it fits");
+        let expected: Vec<i64> = array.to_vec::<i64>().expect("they are i64").iter().map(|x| x * 2).collect();
+        let result = session.call("double", vec![Value::Array(array)]).expect("it runs");
+        assert_eq!(result[0].as_array().and_then(Array::to_vec), Some(expected));
+    }
+    assert_eq!(compiled.load(Relaxed), 4);
+    assert_eq!(session.sites()[0].versions.len(), 4);
+}
