@@ -1,1 +1,57 @@
-//! The embedding API.
+//! galopvm runs data-parallel array programs in the Futhark language inside a host program.
+//!
+//! Three nouns: an [`Engine`] knows the machine and the back ends, a [`Program`] is verified bytecode, a
+//! [`Session`] calls a program's entry points.
+//!
+//! ```
+//! use galopvm::{Engine, Program};
+//!
+//! fn main() -> Result<(), galopvm::Error> {
+//!     let program = Program::from_source(
+//!         "stats.fut",
+//!         "entry mean [n] (xs: [n]f64): f64 = reduce (+) 0 xs / f64.i64 n
+//!          entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs",
+//!     )?;
+//!     let engine = Engine::new();
+//!     let mut session = engine.session(&program);
+//!
+//!     let mean: f64 = session.call("mean", (&[1.0, 2.0, 6.0],))?;
+//!     assert_eq!(mean, 3.0);
+//!
+//!     let scaled: Vec<f64> = session.call("scale", (10.0, vec![1.0, 2.5]))?;
+//!     assert_eq!(scaled, [10.0, 25.0]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - Arrays of any rank are [`Array`], made by [`Session::array`]; they are passed on without copying.
+//! - Errors carry what people need: source messages with line, caret and hint ([`Error::Compile`]), run-time
+//!   errors with a stack of places ([`Error::Run`]). Nothing panics, whatever the program or its arguments are.
+//! - A back end that is missing or refuses a kernel is no error: the interpreter does that work.
+//! - [`EngineBuilder`] sets limits (memory, fuel), the back end, the instruction set and threads;
+//!   [`Session::interrupt_flag`] stops a call from another thread.
+//!
+//! This crate ties the parts together and adds no logic.
+#![forbid(unsafe_code)]
+
+mod convert;
+mod engine;
+mod error;
+pub mod machine;
+pub mod program;
+mod session;
+
+pub use convert::{Arguments, FromValue, IntoValue, Results};
+pub use engine::{BackendChoice, Engine, EngineBuilder};
+pub use error::{Error, Messages};
+pub use program::Program;
+pub use session::Session;
+
+pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
+pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
+pub use galopvm_gpu::Route;
+pub use galopvm_kir::{Backend, CpuMode, Machine};
+pub use galopvm_runtime::{
+    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink, Value,
+    data,
+};

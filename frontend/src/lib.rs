@@ -1,7 +1,20 @@
 //! Futhark source to checked, first-order core to bytecode; never runs anything.
+//!
+//! - `syntax/`: text to tree, with recovery; the tree back to canonical text.
+//! - `names/`: which definition each name means.
+//! - `types/`: inference, sizes.
+//! - `core/`: first-order, monomorphic code; its text form; simplification; lowering to bytecode.
+//! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
 
+pub mod compile;
+pub mod core;
 pub mod names;
 pub mod stack;
 pub mod syntax;
 pub mod types;
+
+pub use compile::{
+    CheckReport, Compilation, CoreReport, EXPRESSION_ENTRY, ExpressionReport, Options, check, compile,
+    compile_expression, core_program, syntax_text,
+};

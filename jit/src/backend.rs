@@ -2,7 +2,7 @@
 
 use crate::compiled::X86Compiled;
 use crate::isa::Isa;
-use galopvm_kir::{Backend, Compiled, Refusal, Unit};
+use galopvm_kir::{Backend, Compiled, CpuMode, Refusal, Unit};
 use std::sync::Arc;
 
 /// What can be asked of the back end.
@@ -23,6 +23,16 @@ impl X86Backend {
     pub fn new(options: Options) -> X86Backend {
         X86Backend { options }
     }
+
+    /// True if this build can make code for the machine it runs on.
+    pub const fn is_available() -> bool {
+        cfg!(all(target_arch = "x86_64", unix))
+    }
+
+    /// The greatest instruction set that the processor has.
+    pub fn greatest_mode() -> CpuMode {
+        Isa::of(CpuMode::Avx512).mode
+    }
 }
 
 impl Backend for X86Backend {
@@ -31,7 +41,7 @@ impl Backend for X86Backend {
     }
 
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
-        if !cfg!(all(target_arch = "x86_64", unix)) {
+        if !X86Backend::is_available() {
             return Err(Refusal::new("this processor is not an x86-64"));
         }
         let isa = Isa::of(unit.machine.cpu);

@@ -112,7 +112,13 @@ pub fn intrinsics_page() -> String {
     );
     for row in INTRINSICS {
         let lowering = format!("{:?}", row.lowering).to_lowercase();
-        let _ = writeln!(page, "| `{}` | `{}` | {lowering} | {} |", row.name, row.scheme.trim_start_matches(": "), row.doc);
+        let _ = writeln!(
+            page,
+            "| `{}` | `{}` | {lowering} | {} |",
+            row.name,
+            row.scheme.trim_start_matches(": "),
+            row.doc
+        );
     }
     page
 }

@@ -73,8 +73,8 @@ pub struct Use {
 
 /// The operators that mean something without a definition.
 const OPERATORS: [&str; 25] = [
-    "+", "-", "*", "/", "%", "//", "%%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^", "<<", ">>", ">>>",
-    "&&", "||", "|>", "<|", "!",
+    "+", "-", "*", "/", "%", "//", "%%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^", "<<", ">>",
+    ">>>", "&&", "||", "|>", "<|", "!",
 ];
 
 /// Everything known about names in one compilation.
@@ -166,8 +166,11 @@ impl<'a, 's> Names<'a, 's> {
                 if let Some(first) = same.first() {
                     let before = self.globals[*first].bind.name.at.span;
                     self.diagnostics.push(
-                        Diagnostic::error(bind.name.at.span, format!("`{}` is defined twice", bind.name.text))
-                            .with_place(before, "first defined here"),
+                        Diagnostic::error(
+                            bind.name.at.span,
+                            format!("`{}` is defined twice", bind.name.text),
+                        )
+                        .with_place(before, "first defined here"),
                     );
                 }
                 same.push(id);
@@ -221,7 +224,8 @@ impl<'a, 's> Names<'a, 's> {
 
     /// What an unqualified name means at top level, for a definition that sees the first `order` definitions.
     fn top_level(&self, name: &str, order: u32, user: bool) -> Option<Res> {
-        if user && let Some(ids) = self.user_terms.get(name)
+        if user
+            && let Some(ids) = self.user_terms.get(name)
             && let Some(id) = ids.iter().rev().find(|id| self.globals[**id].order < order)
         {
             return Some(Res::Global(*id));
@@ -237,9 +241,13 @@ impl<'a, 's> Names<'a, 's> {
 
     /// The names a definition sees at top level, for suggestions.
     fn visible(&self, order: u32) -> impl Iterator<Item = &str> {
-        let user = self.user_terms.iter().filter(move |(_, ids)| ids.iter().any(|id| self.globals[*id].order < order));
+        let user = self
+            .user_terms
+            .iter()
+            .filter(move |(_, ids)| ids.iter().any(|id| self.globals[*id].order < order));
         let user = user.map(|(name, _)| *name);
-        user.chain(self.prelude_terms.keys().copied()).chain(galopvm_stdlib::INTRINSICS.iter().map(|row| row.name))
+        user.chain(self.prelude_terms.keys().copied())
+            .chain(galopvm_stdlib::INTRINSICS.iter().map(|row| row.name))
     }
 
     /// The definition a user's name has at the end of the file.

@@ -206,14 +206,15 @@ impl<'a> Walk<'_, 'a, '_> {
                 return self.set(id, res, 0);
             }
         }
-        let mut diagnostic =
-            Diagnostic::error(name.span(), format!("unknown type `{}`", name.text())).with_label("not defined");
+        let mut diagnostic = Diagnostic::error(name.span(), format!("unknown type `{}`", name.text()))
+            .with_label("not defined");
         let prims = ElemType::ALL.iter().map(|t| t.name());
         let locals = self.types.iter().map(|(n, _)| *n).chain(self.names.user_types.keys().copied());
         if let Some(meant) = closest(first.text, locals.chain(prims)) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         } else if self.terms.iter().any(|(n, _)| *n == first.text) {
-            diagnostic = diagnostic.with_hint("this is a value; a type parameter is written with a quote: `'a`");
+            diagnostic =
+                diagnostic.with_hint("this is a value; a type parameter is written with a quote: `'a`");
         }
         self.report(diagnostic);
         self.set(id, Res::Error, 0);
@@ -276,7 +277,9 @@ impl<'a> Walk<'_, 'a, '_> {
             | ExpKind::Error => {}
             ExpKind::Var(name) => self.term(exp.at.id, &name),
             ExpKind::Parens(e) | ExpKind::Project(e, _) | ExpKind::Attr(_, e) => self.exp(e),
-            ExpKind::QualParens(..) => self.names.unsupported(exp.at.span, "opening a module in an expression"),
+            ExpKind::QualParens(..) => {
+                self.names.unsupported(exp.at.span, "opening a module in an expression")
+            }
             ExpKind::Tuple(items) | ExpKind::Array(items) => items.iter().for_each(|e| self.exp(e)),
             ExpKind::Record(fields) => {
                 for (name, value) in fields {
@@ -423,7 +426,9 @@ impl<'a> Walk<'_, 'a, '_> {
                     self.set(pat.at.id, Res::Error, 0);
                 }
             },
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => self.implicit_init(inner),
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
+                self.implicit_init(inner)
+            }
             PatKind::Tuple(items) => items.iter().for_each(|p| self.implicit_init(p)),
             PatKind::Record(fields) => fields.iter().for_each(|(_, p)| self.implicit_init(p)),
             PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => {

@@ -345,7 +345,8 @@ impl Printer {
             ExpKind::Literal(scalar) => {
                 // A negative literal can only have been written as a bit pattern.
                 let negative = scalar.ty.is_signed() && scalar.as_i64() < 0;
-                let text = if negative { format!("{:#x}{}", scalar.bits, scalar.ty) } else { scalar.to_string() };
+                let text =
+                    if negative { format!("{:#x}{}", scalar.bits, scalar.ty) } else { scalar.to_string() };
                 // A float literal beyond its type's range is an infinity, which only an exponent spells.
                 match text.split_once(".inf") {
                     Some((ty, _)) => {

@@ -19,7 +19,10 @@ const MAX_ABBREVIATIONS: usize = 100;
 
 impl<'a> Checker<'a, '_, '_> {
     pub(super) fn type_exp(&mut self, ty: &'a TypeExp<'a>, anonymous: Anonymous) -> Type {
-        self.convert(ty, anonymous, &Arguments::default(), 0)
+        let converted = self.convert(ty, anonymous, &Arguments::default(), 0);
+        self.types.insert(ty.at.id, converted.clone());
+        self.recent.push(ty.at.id);
+        converted
     }
 
     fn convert(&mut self, ty: &'a TypeExp<'a>, anon: Anonymous, args: &Arguments, depth: usize) -> Type {
@@ -32,10 +35,15 @@ impl<'a> Checker<'a, '_, '_> {
             TypeExpKind::Record(fields) => {
                 for (i, (name, _)) in fields.iter().enumerate() {
                     if fields[..i].iter().any(|(n, _)| n.text == name.text) {
-                        self.report(Diagnostic::error(name.at.span, format!("the field `{}` is there twice", name.text)));
+                        self.report(Diagnostic::error(
+                            name.at.span,
+                            format!("the field `{}` is there twice", name.text),
+                        ));
                     }
                 }
-                Type::record(fields.iter().map(|(n, t)| (n.text.into(), self.convert(t, anon, args, depth))).collect())
+                Type::record(
+                    fields.iter().map(|(n, t)| (n.text.into(), self.convert(t, anon, args, depth))).collect(),
+                )
             }
             TypeExpKind::Array(size, inner) => {
                 let size = self.size(&size, anon, args);
@@ -107,7 +115,10 @@ impl<'a> Checker<'a, '_, '_> {
             }
         };
         if depth > MAX_ABBREVIATIONS {
-            self.report(Diagnostic::error(head.at.span, format!("the type `{}` contains itself", name.text())));
+            self.report(Diagnostic::error(
+                head.at.span,
+                format!("the type `{}` contains itself", name.text()),
+            ));
             return Type::Error;
         }
         if bind.params.len() != given.len() {
@@ -173,7 +184,9 @@ impl<'a> Checker<'a, '_, '_> {
     /// The size an i64 expression stands for; unknown unless it is made of names, numbers, `+`, `-` and `*`.
     pub(super) fn exp_size(&self, exp: &Exp<'a>) -> Size {
         match exp.kind {
-            ExpKind::Parens(inner) | ExpKind::Ascript(inner, _) | ExpKind::Attr(_, inner) => self.exp_size(inner),
+            ExpKind::Parens(inner) | ExpKind::Ascript(inner, _) | ExpKind::Attr(_, inner) => {
+                self.exp_size(inner)
+            }
             ExpKind::Number(Number::Int(value)) => i64::try_from(value).map_or(Size::Any, Size::Const),
             ExpKind::Literal(scalar) => Size::Const(scalar.as_i64()),
             ExpKind::Var(_) => match self.names.uses.get(&exp.at.id) {

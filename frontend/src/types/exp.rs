@@ -49,7 +49,9 @@ impl<'a> Checker<'a, '_, '_> {
         match exp.kind {
             ExpKind::Literal(scalar) => Type::Prim(scalar.ty),
             ExpKind::Number(number) => self.number(span, number, false),
-            ExpKind::String(bytes, _) => Type::array(Size::Const(bytes.len() as i64), Type::Prim(ElemType::U8)),
+            ExpKind::String(bytes, _) => {
+                Type::array(Size::Const(bytes.len() as i64), Type::Prim(ElemType::U8))
+            }
             ExpKind::Var(name) => self.occurrence(exp.at.id, span, &name),
             ExpKind::Hole => {
                 self.names.unsupported(span, "a typed hole");
@@ -172,7 +174,13 @@ impl<'a> Checker<'a, '_, '_> {
                 let found = self.infer(inner);
                 let (loose, have) = (self.vars.loosen(&wanted), self.vars.loosen(&found));
                 if let Err(clash) = self.vars.unify(&loose, &have) {
-                    self.mismatch(inner.at.span, &wanted, &found, &clash, Some((written.at.span, "wanted here")));
+                    self.mismatch(
+                        inner.at.span,
+                        &wanted,
+                        &found,
+                        &clash,
+                        Some((written.at.span, "wanted here")),
+                    );
                 }
                 wanted
             }
@@ -243,7 +251,10 @@ impl<'a> Checker<'a, '_, '_> {
         let mut types: Vec<(Rc<str>, Type)> = Vec::new();
         for (name, value) in fields {
             if types.iter().any(|(n, _)| **n == *name.text) {
-                self.report(Diagnostic::error(name.at.span, format!("the field `{}` is there twice", name.text)));
+                self.report(Diagnostic::error(
+                    name.at.span,
+                    format!("the field `{}` is there twice", name.text),
+                ));
                 continue;
             }
             let ty = match value {
@@ -300,7 +311,9 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 _ => {
                     let text = format!("`{}` cannot be indexed {} times", self.vars.show(ty), dims.len());
-                    self.report(Diagnostic::error(span, text).with_label("not an array of that many dimensions"));
+                    self.report(
+                        Diagnostic::error(span, text).with_label("not an array of that many dimensions"),
+                    );
                     (Size::Any, Type::Error)
                 }
             };
@@ -315,7 +328,9 @@ impl<'a> Checker<'a, '_, '_> {
                     }
                     kept.push(match (from, to, step) {
                         (None, None, None) => size,
-                        (from, Some(to), None) if from.is_none_or(|f| matches!(self.exp_size(f), Size::Const(0))) => {
+                        (from, Some(to), None)
+                            if from.is_none_or(|f| matches!(self.exp_size(f), Size::Const(0))) =>
+                        {
                             self.exp_size(to)
                         }
                         _ => Size::Any,
@@ -452,7 +467,13 @@ impl<'a> Checker<'a, '_, '_> {
         match self.vars.resolve(&function) {
             Type::Arrow(param, wanted, result) => {
                 if let Err(clash) = self.vars.unify(&wanted, &from) {
-                    self.mismatch(left.at.span, &wanted, &from, &clash, Some((right.at.span, "the function")));
+                    self.mismatch(
+                        left.at.span,
+                        &wanted,
+                        &from,
+                        &clash,
+                        Some((right.at.span, "the function")),
+                    );
                 }
                 let size = self.exp_size(left);
                 match param {
@@ -464,7 +485,13 @@ impl<'a> Checker<'a, '_, '_> {
                 let result = self.vars.fresh(span);
                 let wanted = Type::arrow(from, result.clone());
                 if let Err(clash) = self.vars.unify(&wanted, &other) {
-                    self.mismatch(right.at.span, &wanted, &other, &clash, Some((left.at.span, "the argument")));
+                    self.mismatch(
+                        right.at.span,
+                        &wanted,
+                        &other,
+                        &clash,
+                        Some((left.at.span, "the argument")),
+                    );
                 }
                 result
             }
@@ -552,7 +579,13 @@ impl<'a> Checker<'a, '_, '_> {
         let found = self.infer(body);
         let found = self.vars.loosen(&found);
         if let Err(clash) = self.vars.unify(&carried, &found) {
-            self.mismatch(body.at.span, &carried, &found, &clash, Some((pat.at.span, "the loop's parameters")));
+            self.mismatch(
+                body.at.span,
+                &carried,
+                &found,
+                &clash,
+                Some((pat.at.span, "the loop's parameters")),
+            );
         }
         carried
     }
@@ -564,7 +597,9 @@ impl<'a> Checker<'a, '_, '_> {
                 let scheme: Scheme = self.scheme_of(res, pat.at.span);
                 self.vars.instantiate(&scheme, pat.at.span).0
             }
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => self.implicit_init(inner),
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
+                self.implicit_init(inner)
+            }
             PatKind::Tuple(items) => Type::tuple(items.iter().map(|p| self.implicit_init(p)).collect()),
             PatKind::Record(fields) => {
                 Type::record(fields.iter().map(|(n, p)| (n.text.into(), self.implicit_init(p))).collect())
@@ -587,7 +622,10 @@ impl<'a> Checker<'a, '_, '_> {
         self.require(first.at.span, &ty, type_set(ElemType::is_int), "..");
         let from_zero = matches!(self.exp_size(first), Size::Const(0));
         let by_one = second.is_none_or(|s| matches!(self.exp_size(s), Size::Const(1)));
-        let size = if from_zero && by_one && kind == RangeKind::Upto && matches!(self.vars.resolve(&ty), Type::Prim(ElemType::I64))
+        let size = if from_zero
+            && by_one
+            && kind == RangeKind::Upto
+            && matches!(self.vars.resolve(&ty), Type::Prim(ElemType::I64))
         {
             self.exp_size(last)
         } else {

@@ -171,9 +171,12 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
                     let name = fields.first().map_or("", |(n, _)| n).to_string();
                     self.vars.set(var, Type::Error);
                     self.report(
-                        Diagnostic::error(span, format!("the type of the value with field `{name}` is not known"))
-                            .with_label("its type is needed here")
-                            .with_hint("write its type: `(x: t)`"),
+                        Diagnostic::error(
+                            span,
+                            format!("the type of the value with field `{name}` is not known"),
+                        )
+                        .with_label("its type is needed here")
+                        .with_hint("write its type: `(x: t)`"),
                     );
                 }
                 // Nothing depends on it: any type will do.
@@ -194,8 +197,17 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             self.vars.set(var, Type::Param(id));
             params.push(SchemeParam::Type(id));
         }
+        let mut sizes = Vec::new();
+        self.vars.free_sizes(&ty, &mut sizes);
+        for (i, var) in sizes.into_iter().enumerate() {
+            let id = self.names.fresh_id();
+            self.vars.names.insert(id, format!("d{i}"));
+            self.vars.set_size(var, Size::Name(id));
+            params.push(SchemeParam::Size(id));
+        }
         // Sizes bound inside the body mean nothing outside of it.
-        let mut known: Vec<NodeId> = bind.type_params.iter().map(|p| param_name(p).at.id).collect();
+        let mut known: Vec<NodeId> =
+            params.iter().map(|(SchemeParam::Type(id) | SchemeParam::Size(id))| *id).collect();
         known.extend(bind.params.iter().filter_map(pat_name));
         known.extend(self.names.globals.iter().map(|g| g.bind.name.at.id));
         collect_arrow_names(&ty, &mut known);
@@ -246,7 +258,9 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
                 if let Some(scheme) = self.intrinsics.get(row.name) {
                     return scheme.clone();
                 }
-                let Some((params, ty)) = self.names.intrinsic_scheme(row) else { return Scheme::mono(Type::Error) };
+                let Some((params, ty)) = self.names.intrinsic_scheme(row) else {
+                    return Scheme::mono(Type::Error);
+                };
                 self.type_params(params);
                 let ty = self.type_exp(ty, Anonymous::Any);
                 let scheme = Scheme { params: params.iter().map(scheme_param).collect(), ty };
@@ -257,12 +271,6 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             Res::Operator(op) => Scheme::mono(self.operator_type(op, span)),
             Res::TypeParam(_) | Res::Abbr(_) | Res::Prim(_) | Res::Error => Scheme::mono(Type::Error),
         }
-    }
-}
-
-fn param_name<'p, 'a>(param: &'p TypeParam<'a>) -> &'p Name<'a> {
-    match param {
-        TypeParam::Size(name) | TypeParam::Type(_, name) => name,
     }
 }
 

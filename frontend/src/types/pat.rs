@@ -19,7 +19,13 @@ impl<'a> Checker<'a, '_, '_> {
             PatKind::Ascript(inner, written) => {
                 let wanted = self.type_exp(written, anonymous);
                 if let Err(clash) = self.vars.unify(&wanted, ty) {
-                    self.mismatch(pat.at.span, &wanted, ty, &clash, Some((written.at.span, "the type written here")));
+                    self.mismatch(
+                        pat.at.span,
+                        &wanted,
+                        ty,
+                        &clash,
+                        Some((written.at.span, "the type written here")),
+                    );
                 }
                 self.pat(inner, &wanted, anonymous);
             }

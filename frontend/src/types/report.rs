@@ -20,7 +20,9 @@ impl Checker<'_, '_, '_> {
                 let (a, b) = (self.vars.show_size(a), self.vars.show_size(b));
                 Diagnostic::error(span, format!("sizes `{a}` and `{b}` do not match"))
                     .with_label(format!("expected `{want}`, found `{have}`"))
-                    .with_hint(format!("if they are always equal, say so: `e :> {want}` checks it at run time"))
+                    .with_hint(format!(
+                        "if they are always equal, say so: `e :> {want}` checks it at run time"
+                    ))
             }
             Clash::Infinite => Diagnostic::error(span, "this would have a type that contains itself")
                 .with_label(format!("`{have}` as `{want}`")),
@@ -40,7 +42,8 @@ impl Checker<'_, '_, '_> {
         if let (Type::Prim(want), Type::Prim(have)) = (self.vars.resolve(wanted), self.vars.resolve(found)) {
             diagnostic = diagnostic.with_hint(format!("convert it: `{want}.{have} e`"));
         }
-        if let (Type::Arrow(..), Type::Prim(_) | Type::Array(..)) | (Type::Prim(_) | Type::Array(..), Type::Arrow(..)) =
+        if let (Type::Arrow(..), Type::Prim(_) | Type::Array(..))
+        | (Type::Prim(_) | Type::Array(..), Type::Arrow(..)) =
             (self.vars.resolve(wanted), self.vars.resolve(found))
         {
             diagnostic = diagnostic.with_hint("is an argument missing, or one too many?");

@@ -128,7 +128,9 @@ impl Vars {
             Type::Record(fields) => {
                 Type::Record(fields.iter().map(|(name, t)| (name.clone(), self.zonk(t))).collect())
             }
-            Type::Arrow(name, from, to) => Type::Arrow(name, Rc::new(self.zonk(&from)), Rc::new(self.zonk(&to))),
+            Type::Arrow(name, from, to) => {
+                Type::Arrow(name, Rc::new(self.zonk(&from)), Rc::new(self.zonk(&to)))
+            }
             other => other,
         }
     }
@@ -202,7 +204,9 @@ impl Vars {
                 }
                 Ok(Constraint::Fields(xs))
             }
-            (Constraint::OneOf(set), _) | (_, Constraint::OneOf(set)) => Err(Clash::NotOneOf(set, Type::Var(y))),
+            (Constraint::OneOf(set), _) | (_, Constraint::OneOf(set)) => {
+                Err(Clash::NotOneOf(set, Type::Var(y)))
+            }
         }
     }
 
@@ -303,7 +307,9 @@ impl Vars {
         let (a, b) = (self.zonk_size(a), self.zonk_size(b));
         match (&a, &b) {
             (Size::Any, _) | (_, Size::Any) => false,
-            (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) => f == g && self.same_size(a1, b1) && self.same_size(a2, b2),
+            (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) => {
+                f == g && self.same_size(a1, b1) && self.same_size(a2, b2)
+            }
             (Size::Op(..), _) | (_, Size::Op(..)) => false,
             _ => self.unify_size(&a, &b).is_ok(),
         }
@@ -326,12 +332,14 @@ impl Vars {
             Type::Array(size, elem) => {
                 Type::array(self.replace_size(&size, by), self.replace_sizes(&elem, by))
             }
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(name, t)| (name.clone(), self.replace_sizes(t, by))).collect())
-            }
-            Type::Arrow(name, from, to) => {
-                Type::Arrow(name, Rc::new(self.replace_sizes(&from, by)), Rc::new(self.replace_sizes(&to, by)))
-            }
+            Type::Record(fields) => Type::Record(
+                fields.iter().map(|(name, t)| (name.clone(), self.replace_sizes(t, by))).collect(),
+            ),
+            Type::Arrow(name, from, to) => Type::Arrow(
+                name,
+                Rc::new(self.replace_sizes(&from, by)),
+                Rc::new(self.replace_sizes(&to, by)),
+            ),
             other => other,
         }
     }
@@ -346,7 +354,9 @@ impl Vars {
 
     fn replace_params(&self, ty: &Type, types: &[(NodeId, Type)]) -> Type {
         match self.resolve(ty) {
-            Type::Param(id) => types.iter().find(|(p, _)| *p == id).map_or(Type::Param(id), |(_, t)| t.clone()),
+            Type::Param(id) => {
+                types.iter().find(|(p, _)| *p == id).map_or(Type::Param(id), |(_, t)| t.clone())
+            }
             Type::Array(size, elem) => Type::array(size, self.replace_params(&elem, types)),
             Type::Record(fields) => {
                 Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.replace_params(t, types))).collect())
@@ -397,6 +407,38 @@ impl Vars {
         }
     }
 
+    /// Unbound size variables in a type, in order of occurrence.
+    pub fn free_sizes(&self, ty: &Type, out: &mut Vec<SizeVar>) {
+        match self.resolve(ty) {
+            Type::Array(size, elem) => {
+                self.free_sizes_in(&size, out);
+                self.free_sizes(&elem, out);
+            }
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.free_sizes(t, out)),
+            Type::Arrow(_, from, to) => {
+                self.free_sizes(&from, out);
+                self.free_sizes(&to, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn free_sizes_in(&self, size: &Size, out: &mut Vec<SizeVar>) {
+        match self.resolve_size(size) {
+            Size::Var(var) if !out.contains(&var) => out.push(var),
+            Size::Op(_, a, b) => {
+                self.free_sizes_in(&a, out);
+                self.free_sizes_in(&b, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Binds an unbound size variable without asking.
+    pub fn set_size(&mut self, var: SizeVar, size: Size) {
+        self.sizes[var] = Some(size);
+    }
+
     /// Ids of the variables made since a mark.
     pub fn since(&self, mark: usize) -> impl Iterator<Item = TypeVar> + use<> {
         self.types.ids().skip(mark)
@@ -430,7 +472,8 @@ impl Vars {
                 format!("({})", items.join(", "))
             }
             Type::Record(fields) => {
-                let items: Vec<String> = fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();
+                let items: Vec<String> =
+                    fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();
                 format!("{{{}}}", items.join(", "))
             }
             Type::Arrow(name, from, to) => {
@@ -460,7 +503,9 @@ impl Vars {
             Size::Name(id) => self.names.get(&id).cloned().unwrap_or_default(),
             Size::Op(op, a, b) => {
                 let side = |s: &Size| match (self.show_size(s), s) {
-                    (text, Size::Op(inner, ..)) if op == super::ty::SizeOp::Mul && *inner != op => format!("({text})"),
+                    (text, Size::Op(inner, ..)) if op == super::ty::SizeOp::Mul && *inner != op => {
+                        format!("({text})")
+                    }
                     (text, _) if text.is_empty() => "_".into(),
                     (text, _) => text,
                 };

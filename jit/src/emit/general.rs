@@ -224,12 +224,12 @@ impl Emitter<'_> {
         let (into, b) = match () {
             () if out == a => (out, b),
             () if out == b && commutes => (out, a),
-            () if out == b => (0, b),
-            () => (out, b),
+            () => {
+                let into = if out == b { 0 } else { out };
+                self.copy(into, a);
+                (into, b)
+            }
         };
-        if into != out || out != a && b != a {
-            self.copy(into, a);
-        }
         match (bin, width) {
             (Bin::Add, Width::W32) => dynasm!(self.asm ; .arch x64 ; add Rd(into), Rd(b)),
             (Bin::Add, Width::W64) => dynasm!(self.asm ; .arch x64 ; add Rq(into), Rq(b)),

@@ -59,10 +59,8 @@ impl Form {
 
     /// `self * scale + other * other_scale`, for scales that are known.
     fn plus(mut self, scale: i64, other: &Form, other_scale: i64) -> Form {
-        let value = |a: Option<i64>, b: Option<i64>| {
-            Some(a?.wrapping_mul(scale).wrapping_add(b?.wrapping_mul(other_scale)))
-        };
-        self.constant = value(self.constant, other.constant);
+        let sum = |(a, b): (i64, i64)| a.wrapping_mul(scale).wrapping_add(b.wrapping_mul(other_scale));
+        self.constant = self.constant.zip(other.constant).map(sum);
         self.deltas.iter_mut().for_each(|(_, d)| *d = d.wrapping_mul(scale));
         for (var, delta) in &other.deltas {
             let delta = delta.wrapping_mul(other_scale);

@@ -27,8 +27,7 @@ impl<'a> Parser<'a> {
         };
         self.expect(TokenKind::Equals)?;
         let def = self.mod_exp()?;
-        let bind =
-            ModBind { name, params: params.into_bump_slice(), sig, def: self.alloc(def) };
+        let bind = ModBind { name, params: params.into_bump_slice(), sig, def: self.alloc(def) };
         Ok(DecKind::Module(self.alloc(bind)))
     }
 

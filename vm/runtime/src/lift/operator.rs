@@ -4,11 +4,12 @@
 //! or becomes a `kernel`. A kernel whose body does little more than compute rows takes the rows' dimensions as
 //! further axes; what the body computes before its rows is then computed again for each element.
 
+use super::algebra;
 use super::build::{Lift, Lifter};
 use super::uses::Origin;
 use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Operand, RegId};
 use galopvm_kir::{Axis, Combine, Exp, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
@@ -84,6 +85,9 @@ impl Lifter<'_> {
         }
         let width = self.scalar(frame, width)?;
         let arrays = self.arrays(frame, arrays)?;
+        if arrays.is_empty() {
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), width.clone()));
+        }
         for array in &arrays {
             match array.shape.first() {
                 Some(extent) => self.equate(&extent.clone(), &width),

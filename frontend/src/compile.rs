@@ -1,0 +1,202 @@
+//! The front end as one call per question: compile, check, show a stage, evaluate an expression.
+
+use crate::core::ir::Program;
+use crate::core::{build, build_expression, lower};
+use crate::names::{GlobalId, Names};
+use crate::stack::with_room;
+use crate::syntax::ast::ValKeyword;
+use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
+use crate::types::Checker;
+use bumpalo::Bump;
+use galopvm_base::diagnostic::has_errors;
+use galopvm_base::{Diagnostic, FileId, Sources};
+use galopvm_bytecode::Module;
+
+/// What may be chosen about a compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Entry points besides those declared `entry` and `main`.
+    pub entries: Vec<String>,
+}
+
+/// What compiling gave.
+#[derive(Debug, Default)]
+pub struct Compilation {
+    /// The program, if there are no errors.
+    pub module: Option<Module>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What checking a file gave.
+#[derive(Debug, Default)]
+pub struct CheckReport {
+    /// Names and types of the definitions, in order.
+    pub definitions: Vec<(String, String)>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What core building gave.
+#[derive(Debug, Default)]
+pub struct CoreReport {
+    /// The core program, if there are no errors.
+    pub program: Option<Program>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An expression's type and program.
+#[derive(Debug, Default)]
+pub struct ExpressionReport {
+    /// The type as Futhark writes it, if there is one.
+    pub ty: Option<String>,
+    /// A program whose entry point [`EXPRESSION_ENTRY`] gives the value; absent if only the type was asked for, and
+    /// for functions.
+    pub module: Option<Module>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The name of the entry point that [`compile_expression`] makes.
+pub const EXPRESSION_ENTRY: &str = "it";
+
+/// Source text to bytecode.
+pub fn compile(sources: &mut Sources, file: FileId, options: &Options) -> Compilation {
+    with_room(|| {
+        let report = core_inner(sources, file, options);
+        let mut diagnostics = report.diagnostics;
+        let module = report.program.and_then(|program| finish(&program, sources, &mut diagnostics));
+        Compilation { module, diagnostics }
+    })
+}
+
+fn finish(program: &Program, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Module> {
+    match lower(program, sources) {
+        Ok(module) => Some(module),
+        Err(diagnostic) => {
+            diagnostics.push(*diagnostic);
+            None
+        }
+    }
+}
+
+/// Source text to canonical source text; the text is there even if there are errors.
+pub fn syntax_text(sources: &Sources, file: FileId) -> (String, Vec<Diagnostic>) {
+    with_room(|| {
+        let arena = Bump::new();
+        let parsed = parse_prog(&arena, file, sources.text(file), 0);
+        (print_prog(&parsed.tree), parsed.diagnostics)
+    })
+}
+
+/// Source text to the types of its definitions.
+pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
+    with_room(|| {
+        let arena = Bump::new();
+        let mut report = CheckReport::default();
+        let text = sources.text(file).to_string();
+        let mut names = Names::new(&arena, sources);
+        let mut diagnostics = Vec::new();
+        let ids = add_file(&mut names, file, &text, &mut diagnostics);
+        let mut checker = Checker::new(&mut names);
+        for id in ids {
+            let scheme = checker.global(id);
+            let name = checker.names.globals[id].bind.name.text.to_string();
+            report.definitions.push((name, checker.vars.show(&scheme.ty)));
+        }
+        diagnostics.append(&mut names.diagnostics);
+        report.diagnostics = diagnostics;
+        report
+    })
+}
+
+/// Source text to core.
+pub fn core_program(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
+    with_room(|| core_inner(sources, file, options))
+}
+
+fn add_file<'a>(
+    names: &mut Names<'a, '_>,
+    file: FileId,
+    text: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<GlobalId> {
+    let Parsed { tree, diagnostics: found, next_id, .. } = parse_prog(names.arena, file, text, names.next_id);
+    names.next_id = next_id;
+    diagnostics.extend(found);
+    names.add_user(names.arena.alloc(tree))
+}
+
+fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
+    let arena = Bump::new();
+    let text = sources.text(file).to_string();
+    let mut names = Names::new(&arena, sources);
+    let mut diagnostics = Vec::new();
+    let ids = add_file(&mut names, file, &text, &mut diagnostics);
+    let mut checker = Checker::new(&mut names);
+    let mut entries = Vec::new();
+    for id in ids {
+        checker.global(id);
+        let bind = checker.names.globals[id].bind;
+        let wanted = bind.keyword == ValKeyword::Entry
+            || bind.name.text == "main"
+            || options.entries.iter().any(|e| e == bind.name.text);
+        if wanted {
+            entries.push(id);
+        }
+    }
+    diagnostics.append(&mut checker.names.diagnostics);
+    if has_errors(&diagnostics) {
+        return CoreReport { program: None, diagnostics };
+    }
+    let (program, found) = build(&mut checker, &entries);
+    diagnostics.append(&mut checker.names.diagnostics);
+    diagnostics.extend(found);
+    let program = (!has_errors(&diagnostics)).then_some(program);
+    CoreReport { program, diagnostics }
+}
+
+/// The type of an expression that sees the definitions of a file, and a program that gives its value.
+pub fn compile_expression(
+    sources: &mut Sources,
+    scope: Option<FileId>,
+    expression: FileId,
+    evaluate: bool,
+) -> ExpressionReport {
+    with_room(|| {
+        let arena = Bump::new();
+        let scope_text = scope.map(|f| sources.text(f).to_string());
+        let text = sources.text(expression).to_string();
+        let mut names = Names::new(&arena, sources);
+        let mut diagnostics = Vec::new();
+        let mut ids = Vec::new();
+        if let (Some(file), Some(text)) = (scope, scope_text) {
+            ids = add_file(&mut names, file, &text, &mut diagnostics);
+        }
+        let parsed = parse_expression(&arena, expression, &text, names.next_id);
+        names.next_id = parsed.next_id;
+        diagnostics.extend(parsed.diagnostics);
+        let mut checker = Checker::new(&mut names);
+        ids.into_iter().for_each(|id| {
+            checker.global(id);
+        });
+        let ty = checker.expression(parsed.tree);
+        diagnostics.append(&mut checker.names.diagnostics);
+        if has_errors(&diagnostics) {
+            return ExpressionReport { diagnostics, ..ExpressionReport::default() };
+        }
+        let shown = checker.vars.show(&ty);
+        let is_function = matches!(checker.vars.resolve(&ty), crate::types::Type::Arrow(..));
+        let mut module = None;
+        if evaluate && !is_function {
+            let (program, found) = build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
+            diagnostics.append(&mut checker.names.diagnostics);
+            diagnostics.extend(found);
+            if !has_errors(&diagnostics) {
+                module = finish(&program, sources, &mut diagnostics);
+            }
+        }
+        ExpressionReport { ty: Some(shown), module, diagnostics }
+    })
+}

@@ -1,0 +1,234 @@
+//! Statements of the function being built: constants are folded, equal pure statements are shared, and extents
+//! that are known are remembered.
+
+use super::ir::*;
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, scalar};
+use galopvm_bytecode::ValueType;
+use std::collections::HashMap;
+
+/// What makes two statements equal.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Scalar(ScalarOp, ElemType, Vec<Atom>),
+    Convert(ElemType, ElemType, Atom),
+    Dim(Var, u32),
+    Index(Var, Vec<Atom>),
+    Permute(Var, Vec<u32>),
+}
+
+/// An open block.
+#[derive(Default)]
+pub(super) struct Open {
+    params: Vec<Var>,
+    stms: Vec<Stm>,
+    known: HashMap<Key, Atom>,
+    shapes: HashMap<(Var, u32), Atom>,
+}
+
+/// A function being built.
+#[derive(Default)]
+pub(super) struct FunState {
+    pub vars: IdVec<Var, ValueType>,
+    open: Vec<Open>,
+    /// How many parallel operators enclose the current block.
+    pub soacs: u32,
+    /// Where the expression being built stands.
+    pub span: Option<Span>,
+    /// The place that counts instead while a definition of the prelude is expanded.
+    held: Option<Span>,
+}
+
+impl FunState {
+    /// A function without blocks yet.
+    pub fn at(span: Span) -> FunState {
+        FunState { span: Some(span), ..FunState::default() }
+    }
+
+    /// From now on statements come from this place, if one is given and none is held yet.
+    pub fn hold(&mut self, place: Option<Span>) -> Option<Span> {
+        let outer = self.held;
+        self.held = self.held.or(place);
+        outer
+    }
+
+    /// Ends what `hold` began.
+    pub fn release(&mut self, outer: Option<Span>) {
+        self.held = outer;
+    }
+
+    /// A new variable.
+    pub fn var(&mut self, ty: ValueType) -> Var {
+        self.vars.push(ty)
+    }
+
+    pub fn type_of(&self, atom: Atom) -> ValueType {
+        match atom {
+            Atom::Const(scalar) => ValueType::scalar(scalar.ty),
+            Atom::Var(var) => self.vars[var],
+        }
+    }
+
+    /// Opens a block with parameters of these types.
+    pub fn begin(&mut self, types: &[ValueType]) -> Vec<Atom> {
+        let params: Vec<Var> = types.iter().map(|t| self.var(*t)).collect();
+        let atoms = params.iter().map(|v| Atom::Var(*v)).collect();
+        self.open.push(Open { params, ..Open::default() });
+        atoms
+    }
+
+    /// Closes the innermost block.
+    pub fn end(&mut self, results: Vec<Atom>) -> Block {
+        let open = self.open.pop().unwrap_or_default();
+        Block { params: open.params, stms: open.stms, results }
+    }
+
+    /// Sets all but the outermost block aside, so that statements go to the function's beginning.
+    pub fn at_root(&mut self) -> Vec<Open> {
+        self.open.split_off(1.min(self.open.len()))
+    }
+
+    /// Takes up the blocks set aside.
+    pub fn back(&mut self, aside: Vec<Open>) {
+        self.open.extend(aside);
+    }
+
+    /// Puts the statements of a closed block into the current one.
+    pub fn splice(&mut self, block: Block) {
+        if let Some(open) = self.open.last_mut() {
+            open.stms.extend(block.stms);
+        }
+    }
+
+    fn push(&mut self, op: Op, types: &[ValueType]) -> Vec<Atom> {
+        let defs: Vec<Var> = types.iter().map(|t| self.var(*t)).collect();
+        let atoms = defs.iter().map(|v| Atom::Var(*v)).collect();
+        let origin = Origin(self.held.or(self.span));
+        if let Some(open) = self.open.last_mut() {
+            open.stms.push(Stm { defs, op, origin });
+        }
+        atoms
+    }
+
+    /// A statement that defines several variables.
+    pub fn emit_all(&mut self, op: Op, types: &[ValueType]) -> Vec<Atom> {
+        self.push(op, types)
+    }
+
+    /// A statement that defines one variable.
+    pub fn emit(&mut self, op: Op, ty: ValueType) -> Atom {
+        let key = match &op {
+            Op::Scalar(op, ty, args) => Some(Key::Scalar(*op, *ty, args.clone())),
+            Op::Convert(from, to, a) => Some(Key::Convert(*from, *to, *a)),
+            Op::Dim(v, dim) => Some(Key::Dim(*v, *dim)),
+            Op::Index(v, index) => Some(Key::Index(*v, index.clone())),
+            Op::Permute(v, perm) => Some(Key::Permute(*v, perm.clone())),
+            _ => None,
+        };
+        if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
+            return *known;
+        }
+        let atom = self.push(op, &[ty])[0];
+        if let (Some(key), Some(open)) = (key, self.open.last_mut()) {
+            open.known.insert(key, atom);
+        }
+        atom
+    }
+
+    /// A check that ends the program; nothing if it is known to hold.
+    pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
+        if cond.constant().is_none_or(|c| c.bits == 0) {
+            self.push(Op::Assert(cond, message, args), &[]);
+        }
+    }
+
+    /// A scalar operation.
+    pub fn scalar(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
+        if let Some(simple) = simplify(op, ty, args) {
+            return simple;
+        }
+        self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// An operation on i64.
+    pub fn size_op(&mut self, op: ScalarOp, a: Atom, b: Atom) -> Atom {
+        self.scalar(op, ElemType::I64, &[a, b])
+    }
+
+    /// A conversion.
+    pub fn convert(&mut self, from: ElemType, to: ElemType, a: Atom) -> Atom {
+        if from == to {
+            return a;
+        }
+        if let Atom::Const(value) = a {
+            return Atom::Const(Scalar::new(to, scalar::convert(from, to, value.bits)));
+        }
+        self.emit(Op::Convert(from, to, a), ValueType::scalar(to))
+    }
+
+    /// An extent of an array.
+    pub fn dim(&mut self, array: Atom, dim: u32) -> Atom {
+        let Atom::Var(var) = array else { return Atom::i64(0) };
+        if let Some(known) = self.known(array, dim) {
+            return known;
+        }
+        self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64))
+    }
+
+    /// Remembers an extent, for as long as the current block is open.
+    pub fn know(&mut self, array: Atom, dim: u32, extent: Atom) {
+        if let (Atom::Var(var), Some(open)) = (array, self.open.last_mut()) {
+            open.shapes.entry((var, dim)).or_insert(extent);
+        }
+    }
+
+    /// What is remembered of an extent.
+    pub fn known(&self, array: Atom, dim: u32) -> Option<Atom> {
+        let Atom::Var(var) = array else { return None };
+        self.open.iter().rev().find_map(|o| o.shapes.get(&(var, dim))).copied()
+    }
+
+    /// Two i64 are equal, or the program ends with the message.
+    pub fn assert_equal(&mut self, a: Atom, b: Atom, message: &str, args: &[Atom]) {
+        if a != b {
+            let cond = self.size_op(ScalarOp::Eq, a, b);
+            self.assert(cond, message.to_string(), args.to_vec());
+        }
+    }
+}
+
+/// The value of an operation that needs no statement.
+fn simplify(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
+    let constants: Option<Vec<u64>> = args.iter().map(|a| a.constant().map(|c| c.bits)).collect();
+    if let Some(bits) = constants {
+        return scalar::eval(op, ty, &bits).ok().map(|b| Atom::Const(Scalar::new(op.result_type(ty), b)));
+    }
+    if let (ScalarOp::Select, [Atom::Const(c), yes, no]) = (op, args) {
+        return Some(if c.bits != 0 { *yes } else { *no });
+    }
+    if let (ScalarOp::Select, [_, yes, no]) = (op, args)
+        && yes == no
+    {
+        return Some(*yes);
+    }
+    // Floats are left alone: x + 0 is not always x.
+    let [a, b] = args else { return None };
+    if ty.is_float() {
+        return None;
+    }
+    let is =
+        |atom: &Atom, value: i64| atom.constant().is_some_and(|c| c.bits == Scalar::from_int(ty, value).bits);
+    match op {
+        ScalarOp::Add | ScalarOp::Or | ScalarOp::Xor if is(b, 0) => Some(*a),
+        ScalarOp::Add | ScalarOp::Or | ScalarOp::Xor if is(a, 0) => Some(*b),
+        ScalarOp::Sub if is(b, 0) => Some(*a),
+        ScalarOp::Mul if is(b, 1) => Some(*a),
+        ScalarOp::Mul if is(a, 1) => Some(*b),
+        ScalarOp::Mul | ScalarOp::And if is(a, 0) || is(b, 0) => Some(Atom::Const(Scalar::from_int(ty, 0))),
+        ScalarOp::Div | ScalarOp::Quot if is(b, 1) => Some(*a),
+        ScalarOp::And if ty == ElemType::Bool && is(a, 1) => Some(*b),
+        ScalarOp::And if ty == ElemType::Bool && is(b, 1) => Some(*a),
+        ScalarOp::Eq | ScalarOp::Le | ScalarOp::Ge if a == b => Some(Atom::bool(true)),
+        ScalarOp::Ne | ScalarOp::Lt | ScalarOp::Gt if a == b => Some(Atom::bool(false)),
+        _ => None,
+    }
+}

@@ -1,0 +1,18 @@
+//! First-order, monomorphic core: the form between checked source and bytecode.
+
+mod apply;
+mod arrays;
+mod build;
+mod emit;
+pub mod ir;
+mod last_use;
+mod lower;
+mod parse;
+mod print;
+mod simplify;
+mod value;
+
+pub use build::{build, build_expression};
+pub use lower::lower;
+pub use parse::{CoreTextError, parse};
+pub use print::print;

@@ -1,0 +1,83 @@
+//! The `galopvm` binary.
+//!
+//! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
+//! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
+//! - `input.rs`: programs and values from files and standard input.
+//!
+//! Exit codes: 0 success; 1 the program failed while it ran; 2 the user's source, file or command line is wrong;
+//! 70 a mistake of galopvm itself.
+#![forbid(unsafe_code)]
+
+mod asm;
+mod check;
+mod compile;
+mod dis;
+mod doctor;
+mod dump;
+mod failure;
+mod input;
+mod repl;
+mod run;
+mod settings;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs data-parallel array programs in the Futhark language, without a compile step.
+#[derive(Parser)]
+#[command(name = "galopvm", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  echo '[1, 2, 3]' | galopvm run sum.fut     run a program on values from standard input
+  galopvm compile sum.fut -o sum.gbc         compile once, then `galopvm run sum.gbc`
+  galopvm repl                               explore at a prompt
+  galopvm doctor                             what this machine offers, and what will be used
+
+`galopvm COMMAND --help` explains a command, with examples.";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Check(check::Args),
+    Compile(compile::Args),
+    Dis(dis::Args),
+    Asm(asm::Args),
+    Dump(dump::Args),
+    Doctor(doctor::Args),
+    Repl(repl::Args),
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(failure::report_panic));
+    let outcome = std::panic::catch_unwind(|| {
+        let cli = match Cli::try_parse() {
+            Ok(cli) => cli,
+            Err(message) => {
+                // Help and version go to standard output with code 0, complaints to standard error with 2.
+                let _ = message.print();
+                return if message.use_stderr() { failure::USER } else { 0 };
+            }
+        };
+        let result = match cli.command {
+            Command::Run(args) => run::run(args),
+            Command::Check(args) => check::run(args),
+            Command::Compile(args) => compile::run(args),
+            Command::Dis(args) => dis::run(args),
+            Command::Asm(args) => asm::run(args),
+            Command::Dump(args) => dump::run(args),
+            Command::Doctor(args) => doctor::run(args),
+            Command::Repl(args) => repl::run(args),
+        };
+        result.map_or_else(Failure::report, |()| 0)
+    });
+    let _ = std::io::stdout().flush();
+    // The hook has told the user what happened.
+    ExitCode::from(outcome.unwrap_or(failure::INTERNAL))
+}

@@ -1,0 +1,108 @@
+//! Options that choose the back end and bounds.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use galopvm::{BackendChoice, CpuMode, Engine, Route};
+use std::str::FromStr;
+
+/// A parser for a word of a closed list, which help and complaints show.
+fn word<T: FromStr + Clone + Send + Sync + 'static>(
+    names: Vec<&'static str>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(|text| T::from_str(&text).map_err(|_| "unknown word"))
+}
+
+fn backend() -> impl TypedValueParser<Value = BackendChoice> {
+    word(BackendChoice::ALL.map(BackendChoice::name).to_vec())
+}
+
+fn cpu() -> impl TypedValueParser<Value = CpuMode> {
+    word(CpuMode::ALL.map(CpuMode::name).to_vec())
+}
+
+fn route() -> impl TypedValueParser<Value = Route> {
+    word(Route::ALL.map(Route::name).to_vec())
+}
+
+/// What executes the program, and within which bounds.
+#[derive(Args)]
+#[command(next_help_heading = "Execution")]
+pub struct Settings {
+    /// What executes parallel work; what it refuses, the interpreter does
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = backend())]
+    pub backend: BackendChoice,
+    /// Greatest instruction set that machine code may use [default: all the processor has]
+    #[arg(long, value_name = "MODE", value_parser = cpu())]
+    pub cpu: Option<CpuMode>,
+    /// Worker threads [default: one for each hardware thread]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// How Vulkan kernels become SPIR-V: emitted directly, or through GLSL and shaderc
+    #[arg(long, value_name = "NAME", default_value = "direct", value_parser = route())]
+    pub route: Route,
+    /// Most memory for values, in bytes or with a unit: 500M, 2G
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<u64>,
+    /// Most operations that the interpreter may execute
+    #[arg(long, value_name = "N")]
+    pub fuel: Option<u64>,
+}
+
+impl Settings {
+    /// An engine builder with these settings.
+    pub fn builder(&self) -> galopvm::EngineBuilder {
+        let mut builder = Engine::builder().backend(self.backend).route(self.route);
+        if let Some(cpu) = self.cpu {
+            builder = builder.cpu(cpu);
+        }
+        if let Some(threads) = self.threads {
+            builder = builder.threads(threads);
+        }
+        if let Some(bytes) = self.memory {
+            builder = builder.memory_limit(bytes);
+        }
+        if let Some(operations) = self.fuel {
+            builder = builder.fuel(operations);
+        }
+        builder
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("a number from 1 to 1024 is wanted".into()),
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let upper = text.to_ascii_uppercase();
+    let upper = upper.strip_suffix("IB").or(upper.strip_suffix('B')).unwrap_or(&upper);
+    let (digits, shift) = match upper.as_bytes().last() {
+        Some(b'K') => (&upper[..upper.len() - 1], 10),
+        Some(b'M') => (&upper[..upper.len() - 1], 20),
+        Some(b'G') => (&upper[..upper.len() - 1], 30),
+        Some(b'T') => (&upper[..upper.len() - 1], 40),
+        _ => (upper, 0),
+    };
+    let number: Option<u64> = digits.parse().ok();
+    number
+        .and_then(|n| n.checked_mul(1 << shift))
+        .ok_or_else(|| "a number of bytes is wanted, such as 4096, 500M or 2G".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(bytes("12"), Ok(12));
+        assert_eq!(bytes("500M"), Ok(500 << 20));
+        assert_eq!(bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(bytes("1kb"), Ok(1024));
+        for wrong in ["", "M", "-1", "1.5G", "99999999999T", "é"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

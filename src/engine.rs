@@ -1,0 +1,292 @@
+//! The engine: which back ends there are on this machine, and how sessions are to use them.
+
+use crate::error::Error;
+use crate::machine;
+use crate::program::Program;
+use crate::session::Session;
+use galopvm_gpu::{Route, Vulkan};
+use galopvm_jit::X86Backend;
+use galopvm_kir::{Backend, CpuMode, Machine, Reference};
+use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
+
+/// What executes parallel work.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum BackendChoice {
+    /// Machine code for work that is worth it, the interpreter for the rest.
+    #[default]
+    Auto,
+    /// Only the interpreter.
+    Interp,
+    /// The slow evaluator of kernels, for checking the others.
+    Reference,
+    /// x86-64 machine code for all that can be compiled.
+    X86,
+    /// Vulkan for all that can be compiled.
+    Vulkan,
+}
+
+impl BackendChoice {
+    /// Every choice.
+    pub const ALL: [BackendChoice; 5] = [
+        BackendChoice::Auto,
+        BackendChoice::Interp,
+        BackendChoice::Reference,
+        BackendChoice::X86,
+        BackendChoice::Vulkan,
+    ];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BackendChoice::Auto => "auto",
+            BackendChoice::Interp => "interp",
+            BackendChoice::Reference => "reference",
+            BackendChoice::X86 => "x86",
+            BackendChoice::Vulkan => "vulkan",
+        }
+    }
+}
+
+impl fmt::Display for BackendChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for BackendChoice {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<BackendChoice, ()> {
+        BackendChoice::ALL.into_iter().find(|b| b.name() == text).ok_or(())
+    }
+}
+
+/// The wishes an engine is made from.
+#[derive(Clone, Default)]
+struct Config {
+    backend: BackendChoice,
+    cpu: Option<CpuMode>,
+    threads: Option<usize>,
+    route: Route,
+    limits: Limits,
+    trace: Option<TraceSink>,
+    own: Option<Arc<dyn Backend>>,
+}
+
+/// Settings for a new engine.
+#[derive(Clone, Default)]
+pub struct EngineBuilder {
+    config: Config,
+}
+
+impl EngineBuilder {
+    /// What executes parallel work; [`BackendChoice::Auto`] if nothing is said.
+    pub fn backend(mut self, backend: BackendChoice) -> EngineBuilder {
+        self.config.backend = backend;
+        self
+    }
+
+    /// The greatest instruction set to use; by default all the processor has.
+    pub fn cpu(mut self, cpu: CpuMode) -> EngineBuilder {
+        self.config.cpu = Some(cpu);
+        self
+    }
+
+    /// Worker threads; by default one for each hardware thread.
+    pub fn threads(mut self, threads: usize) -> EngineBuilder {
+        self.config.threads = Some(threads);
+        self
+    }
+
+    /// How kernels become SPIR-V.
+    pub fn route(mut self, route: Route) -> EngineBuilder {
+        self.config.route = route;
+        self
+    }
+
+    /// Most bytes that the values of one session may take at one time.
+    pub fn memory_limit(mut self, bytes: u64) -> EngineBuilder {
+        self.config.limits.memory = Some(bytes);
+        self
+    }
+
+    /// Most operations that one call may execute in the interpreter.
+    pub fn fuel(mut self, operations: u64) -> EngineBuilder {
+        self.config.limits.fuel = Some(operations);
+        self
+    }
+
+    /// Receives one event for everything that happens at parallel operators.
+    pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
+        self.config.trace = Some(sink);
+        self
+    }
+
+    /// A code generator of the host's own, asked for all that can be compiled, instead of the built-in ones.
+    pub fn own_backend(mut self, backend: Arc<dyn Backend>) -> EngineBuilder {
+        self.config.own = Some(backend);
+        self
+    }
+
+    /// The engine. Nothing is looked for and no thread started before it is needed.
+    pub fn build(self) -> Engine {
+        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new(), backends: OnceLock::new(), pool: OnceLock::new() }))
+    }
+}
+
+struct Inner {
+    config: Config,
+    machine: OnceLock<Machine>,
+    backends: OnceLock<Backends>,
+    pool: OnceLock<Option<rayon::ThreadPool>>,
+}
+
+/// What was found when back ends were first needed.
+#[derive(Default)]
+struct Backends {
+    usable: Vec<Arc<dyn Backend>>,
+    notes: Vec<String>,
+}
+
+/// Configuration, machine and back ends, shared by all sessions. Cheap to clone; usable from any thread.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+impl Default for Engine {
+    fn default() -> Engine {
+        Engine::builder().build()
+    }
+}
+
+impl Engine {
+    /// An engine with the usual settings.
+    pub fn new() -> Engine {
+        Engine::default()
+    }
+
+    /// Settings for an engine.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// What executes parallel work.
+    pub fn backend(&self) -> BackendChoice {
+        self.0.config.backend
+    }
+
+    /// How kernels become SPIR-V.
+    pub fn route(&self) -> Route {
+        self.0.config.route
+    }
+
+    /// The limits of each session.
+    pub fn limits(&self) -> &Limits {
+        &self.0.config.limits
+    }
+
+    /// The machine that code is made for.
+    pub fn machine(&self) -> &Machine {
+        let config = &self.0.config;
+        self.0.machine.get_or_init(|| {
+            let greatest = X86Backend::greatest_mode();
+            machine::detect(config.cpu.map_or(greatest, |wanted| wanted.min(greatest)), config.threads)
+        })
+    }
+
+    /// What was asked for and is not to be had, with the reasons: the interpreter does that work.
+    pub fn notes(&self) -> &[String] {
+        &self.backends().notes
+    }
+
+    fn backends(&self) -> &Backends {
+        self.0.backends.get_or_init(|| self.find_backends())
+    }
+
+    fn find_backends(&self) -> Backends {
+        let config = &self.0.config;
+        let mut found = Backends::default();
+        if let Some(own) = &config.own {
+            found.usable.push(own.clone());
+            return found;
+        }
+        match config.backend {
+            BackendChoice::Interp => {}
+            BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
+            BackendChoice::Auto if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
+            BackendChoice::Auto => {}
+            BackendChoice::X86 if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
+            BackendChoice::X86 => found.notes.push("x86: this is not a Unix system on an x86-64 processor".into()),
+            BackendChoice::Vulkan => match Vulkan::new(config.route) {
+                Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
+                Err(error) => found.notes.push(format!("vulkan: {error}")),
+            },
+        }
+        if config.backend == BackendChoice::Vulkan && !config.route.is_built_in() {
+            found.notes.push(format!("route {}: this build has no shaderc", config.route));
+        }
+        if let Some(wanted) = config.cpu.filter(|wanted| *wanted > self.machine().cpu) {
+            found.notes.push(format!("cpu {wanted}: this processor offers {}", self.machine().cpu));
+        }
+        found
+    }
+
+    /// How sessions are to use the back ends.
+    pub(crate) fn tiering(&self) -> Tiering {
+        let config = &self.0.config;
+        let backends = self.backends().usable.clone();
+        if backends.is_empty() {
+            return Tiering::interpreter();
+        }
+        let always = config.own.is_some() || config.backend != BackendChoice::Auto;
+        Tiering { backends, machine: self.machine().clone(), always, ..Tiering::interpreter() }
+    }
+
+    /// Does `work` where parallel loops use as many threads as was asked for.
+    pub(crate) fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        // One thread never divides its work, and without a wish the process's pool has the right size.
+        let wanted = self.0.config.threads.filter(|n| *n > 1);
+        let pool = self.0.pool.get_or_init(|| {
+            wanted.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().ok())
+        });
+        match pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    pub(crate) fn trace(&self) -> Option<TraceSink> {
+        self.0.config.trace.clone()
+    }
+
+    /// A session in which the entry points of a program can be called.
+    pub fn session(&self, program: &Program) -> Session {
+        Session::new(self, program, Memory::default())
+    }
+
+    /// A session whose values live in `memory`, so that several sessions can share values.
+    pub fn session_in(&self, program: &Program, memory: Memory) -> Session {
+        Session::new(self, program, memory)
+    }
+
+    /// Compiles `text` and calls its entry point `main` once without arguments.
+    pub fn eval<R: crate::Results>(&self, text: &str) -> Result<R, Error> {
+        let program = Program::from_source("<text>", text)?;
+        self.session(&program).call("main", ())
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = &self.0.config;
+        f.debug_struct("Engine")
+            .field("backend", &config.backend)
+            .field("cpu", &config.cpu)
+            .field("threads", &config.threads)
+            .field("route", &config.route)
+            .field("limits", &config.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! Everything that can go wrong between a program's text and its values.
+
+use galopvm_base::{Diagnostic, Sources};
+use galopvm_runtime::RuntimeError;
+use std::fmt;
+use std::sync::Arc;
+
+/// Messages about a program's source, with the text they are about.
+#[derive(Clone)]
+pub struct Messages {
+    sources: Arc<Sources>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Messages {
+    /// Messages about these sources.
+    pub fn new(sources: Arc<Sources>, diagnostics: Vec<Diagnostic>) -> Messages {
+        Messages { sources, diagnostics }
+    }
+
+    /// The messages one by one.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The files they are about.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// How many of them are errors.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|d| d.is_error()).count()
+    }
+
+    /// True if more text could make the program right: a prompt then asks for another line.
+    pub fn is_incomplete(&self) -> bool {
+        self.diagnostics.iter().find(|d| d.is_error()).is_some_and(|d| d.incomplete)
+    }
+
+    /// All messages as people read them, with file, line, column, source line, caret and hints.
+    pub fn render(&self, colour: bool) -> String {
+        let texts: Vec<String> = self.diagnostics.iter().map(|d| d.render(&self.sources, colour)).collect();
+        texts.join("\n\n")
+    }
+}
+
+impl fmt::Display for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.diagnostics, f)
+    }
+}
+
+/// An error of the embedding interface. Its text is meant for people.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// The source does not compile.
+    Compile(Messages),
+    /// A file cannot be read, or is no program.
+    Load {
+        /// The file, or another name of the bytes.
+        name: String,
+        /// What is wrong.
+        message: String,
+        /// What to do about it; may be empty.
+        hint: String,
+    },
+    /// The program, or a call of it, failed.
+    Run(RuntimeError),
+    /// A value has another type than the host asked for.
+    Type(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Compile(messages) => fmt::Display::fmt(messages, f),
+            Error::Load { name, message, hint } if hint.is_empty() => write!(f, "{name}: {message}"),
+            Error::Load { name, message, hint } => write!(f, "{name}: {message} ({hint})"),
+            Error::Run(error) => fmt::Display::fmt(error, f),
+            Error::Type(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Run(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<RuntimeError> for Error {
+    fn from(error: RuntimeError) -> Error {
+        Error::Run(error)
+    }
+}

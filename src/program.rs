@@ -1,0 +1,125 @@
+//! Programs: verified bytecode, from source or from a `.gbc` file.
+
+use crate::error::{Error, Messages};
+use galopvm_base::Sources;
+use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
+use galopvm_runtime::MappedFile;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A program that may run. Cheap to clone; belongs to no engine.
+#[derive(Clone)]
+pub struct Program {
+    module: VerifiedModule,
+    warnings: Option<Messages>,
+}
+
+impl Program {
+    /// Compiles source text. `name` is what messages call the file.
+    pub fn from_source(name: &str, text: &str) -> Result<Program, Error> {
+        let mut sources = Sources::new();
+        let file = sources.add(name, text);
+        let compiled = galopvm_frontend::compile(&mut sources, file);
+        let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
+        let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
+        let warnings = (!messages.diagnostics().is_empty()).then_some(messages);
+        Ok(Program { module: verified(name, module)?, warnings })
+    }
+
+    /// The program of the bytes of a `.gbc` file. `name` is what messages call them.
+    pub fn from_bytecode(name: &str, bytes: &[u8]) -> Result<Program, Error> {
+        let module = file::decode(bytes).map_err(|error| load_error(name, error.to_string(), ""))?;
+        Program::from_module(name, module)
+    }
+
+    /// A program made by other means. `name` is what messages call it.
+    pub fn from_module(name: &str, module: Module) -> Result<Program, Error> {
+        Ok(Program { module: verified(name, module)?, warnings: None })
+    }
+
+    /// The program in a file: `.gbc` bytes are recognised by their first bytes, everything else is source.
+    /// The file is mapped, not read: it must not be shortened meanwhile.
+    pub fn load(path: impl AsRef<Path>) -> Result<Program, Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let bytes = open(path)?;
+        if file::is_bytecode(bytes.as_ref()) {
+            return Program::from_bytecode(&name, bytes.as_ref());
+        }
+        Program::from_source(&name, source_text(&name, bytes.as_ref())?)
+    }
+
+    /// The bytecode.
+    pub fn module(&self) -> &VerifiedModule {
+        &self.module
+    }
+
+    /// The entry points, in source order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.module.module().entries
+    }
+
+    /// Warnings of the compilation, if there were any.
+    pub fn warnings(&self) -> Option<&Messages> {
+        self.warnings.as_ref()
+    }
+
+    /// The bytes of a `.gbc` file.
+    pub fn to_bytecode(&self) -> Vec<u8> {
+        file::encode(self.module.module())
+    }
+
+    /// The program without its source places.
+    pub fn stripped(&self) -> Result<Program, Error> {
+        let mut module = self.module.module().clone();
+        module.strip();
+        Program::from_module("the stripped program", module)
+    }
+}
+
+/// Maps a file, with the error that users should see.
+pub fn open(path: &Path) -> Result<MappedFile, Error> {
+    let name = path.display().to_string();
+    if path.is_dir() {
+        return Err(load_error(&name, "this is a directory", "name a .fut or .gbc file in it"));
+    }
+    MappedFile::open(path).map_err(|error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotFound => "check the spelling and the current directory",
+            std::io::ErrorKind::PermissionDenied => "you may not read this file",
+            _ => "",
+        };
+        load_error(&name, system_message(&error), hint)
+    })
+}
+
+/// The bytes of a file as source text.
+pub fn source_text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+        load_error(
+            name,
+            format!("this is neither a .gbc file nor source text (line {line} is not UTF-8)"),
+            "",
+        )
+    })
+}
+
+/// What the system says, without its number.
+fn system_message(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((message, _)) => message.to_lowercase(),
+        None => text,
+    }
+}
+
+fn load_error(name: &str, message: impl Into<String>, hint: &str) -> Error {
+    Error::Load { name: name.into(), message: message.into(), hint: hint.into() }
+}
+
+/// Compiled code is verified as any other: a front end's mistake must not become the machine's.
+fn verified(name: &str, module: Module) -> Result<VerifiedModule, Error> {
+    galopvm_bytecode::verify(module)
+        .map_err(|error| load_error(name, format!("the bytecode is not valid: {error}"), ""))
+}

@@ -1,0 +1,77 @@
+//! Sessions: calls of a program's entry points.
+
+use crate::convert::{Arguments, Results};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::program::Program;
+use galopvm_bytecode::{Entry, ValueType};
+use galopvm_runtime::{Array, Element, Memory, MemoryStats, Options, SiteReport, Value};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A program with memory, limits and what was compiled of it. It can be sent to another thread.
+pub struct Session {
+    inner: galopvm_runtime::Session,
+    engine: Engine,
+}
+
+impl Session {
+    pub(crate) fn new(engine: &Engine, program: &Program, memory: Memory) -> Session {
+        let options = Options {
+            limits: engine.limits().clone(),
+            memory: Some(memory),
+            tiering: engine.tiering(),
+            trace: engine.trace(),
+        };
+        Session { inner: galopvm_runtime::Session::new(program.module().clone(), options), engine: engine.clone() }
+    }
+
+    /// Calls an entry point with values of Rust types.
+    pub fn call<R: Results>(&mut self, entry: &str, arguments: impl Arguments) -> Result<R, Error> {
+        let arguments = arguments.into_values(self.inner.memory())?;
+        R::from_values(self.call_values(entry, arguments)?)
+    }
+
+    /// Calls an entry point with values of the machine.
+    pub fn call_values(&mut self, entry: &str, arguments: Vec<Value>) -> Result<Vec<Value>, Error> {
+        let Session { inner, engine } = self;
+        Ok(engine.with_threads(|| inner.call(entry, arguments))?)
+    }
+
+    /// The entry point of this name, or the error that says which there are.
+    pub fn entry(&self, name: &str) -> Result<&Entry, Error> {
+        Ok(self.inner.entry(name)?)
+    }
+
+    /// The types of the values that an entry point takes.
+    pub fn argument_types(&self, entry: &Entry) -> Vec<ValueType> {
+        let function = self.inner.module().module().functions.get(entry.function);
+        function.map_or(Vec::new(), |f| f.params.iter().map(|p| f.regs[*p]).collect())
+    }
+
+    /// An array of any rank from its elements in row-major order.
+    pub fn array<T: Element>(&self, elements: &[T], shape: &[i64]) -> Result<Array, Error> {
+        Array::from_slice(self.inner.memory(), elements, shape).map_err(|trap| Error::Run(trap.into()))
+    }
+
+    /// The memory that values live in.
+    pub fn memory(&self) -> &Memory {
+        self.inner.memory()
+    }
+
+    /// Figures of the memory.
+    pub fn memory_stats(&self) -> MemoryStats {
+        self.inner.memory().stats()
+    }
+
+    /// What is known of each parallel operator, in the order of the code: figures, kernels, plans, compiled code.
+    pub fn sites(&self) -> Vec<SiteReport> {
+        self.inner.sites()
+    }
+
+    /// A flag that, once set from any thread, ends the running call with an error. It stays set until it is
+    /// taken back.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.inner.interrupt_flag()
+    }
+}
