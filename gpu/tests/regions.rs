@@ -2,9 +2,15 @@
 //! their arrays.
 
 use galopvm_base::{ElemType, Scalar};
+use galopvm_gpu::spirv::text::{STAGE, parse_stages, print};
 use galopvm_gpu::{Gpu, Route, Vulkan};
 use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
-use galopvm_kir::{Backend, Machine, Plan, RunError, Unit, VerifiedPlan, VerifiedRegion, verified_from_text};
+use galopvm_kir::{
+    Backend, Compiled, Listing, Machine, Plan, RunError, Unit, VerifiedPlan, VerifiedRegion,
+    verified_from_text,
+};
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 /// The routes to test, or the reason why there is no device, printed.
 fn backends() -> Vec<(Route, Vulkan<'static>)> {
@@ -66,6 +72,9 @@ fn agree_with(text: &str, arguments: &[Value], exact: bool) {
             let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
             let code = backend.compile(unit).unwrap_or_else(|why| panic!("{route} refuses: {why}\n{text}"));
             let got = trial.run(code.as_ref());
+            if layout == Layout::Contiguous {
+                check_texts(code.as_ref());
+            }
             match (&want, &got) {
                 (Ok(want), Ok(got)) => {
                     for (k, (want, got)) in want.iter().zip(got).enumerate() {
@@ -86,6 +95,36 @@ fn agree_with(text: &str, arguments: &[Value], exact: bool) {
             }
         }
     }
+}
+
+/// The SPIR-V text parses back to modules that print the same, and the Khronos validator has no complaint.
+fn check_texts(code: &dyn Compiled) {
+    let listing = code.listing(Listing::Spirv).expect("a SPIR-V text");
+    let stages = parse_stages(&listing).expect("the text parses");
+    assert!(code.listing(Listing::Glsl).is_some_and(|text| text.contains("void main()")));
+    assert!(code.listing(Listing::Asm).is_none());
+    let bodies = listing.split(STAGE).skip(1).map(|part| part.split_once('\n').expect("a stage has lines").1);
+    for (words, body) in stages.iter().zip(bodies) {
+        assert_eq!(print(words).expect("a text"), body);
+        validate(words);
+    }
+}
+
+fn validate(words: &[u32]) {
+    let started = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.1", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        eprintln!("skipped: spirv-val is not installed");
+        return;
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("the validator reads");
+    let output = child.wait_with_output().expect("the validator ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn agree(text: &str, arguments: &[Value]) {

@@ -4,6 +4,7 @@ use crate::info::{Features, GpuError};
 use crate::shader::Shader;
 use rspirv::binary::Assemble;
 use shaderc::{CompileOptions, Compiler, EnvVersion, OptimizationLevel, ShaderKind, SpirvVersion, TargetEnv};
+use std::sync::OnceLock;
 
 /// The words of a shader by way of its GLSL text, with the same execution modes as the direct route.
 pub fn words(shader: &Shader, features: &Features) -> Result<Vec<u32>, GpuError> {
@@ -18,7 +19,10 @@ pub fn words(shader: &Shader, features: &Features) -> Result<Vec<u32>, GpuError>
 /// arithmetic is asked for by `precise` in the text.
 pub fn compile(text: &str) -> Result<Vec<u32>, GpuError> {
     let failed = |why: String| GpuError::Driver { doing: "compiling GLSL by shaderc", why };
-    let compiler = Compiler::new().map_err(|e| failed(e.to_string()))?;
+    // One compiler for the process: making one parses all of GLSL's built-in declarations.
+    static COMPILER: OnceLock<Result<Compiler, String>> = OnceLock::new();
+    let compiler = COMPILER.get_or_init(|| Compiler::new().map_err(|e| e.to_string()));
+    let compiler = compiler.as_ref().map_err(|e| failed(e.clone()))?;
     let mut options = CompileOptions::new().map_err(|e| failed(e.to_string()))?;
     options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_1 as u32);
     options.set_target_spirv(SpirvVersion::V1_3);

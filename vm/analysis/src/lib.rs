@@ -1,1 +1,22 @@
 //! Pure facts and decisions over kernels.
+//!
+//! - `numbers.rs`: the numbers behind the names of a region at one launch.
+//! - `bounds.rs`: which reads stay inside their arrays. `access.rs`: how each read moves through memory.
+//!   `work.rs`: how much there is to do. Facts only; each has a text form.
+//! - `plan.rs`: the decision, made from these facts.
+//!
+//! Invariants:
+//! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
+//! - Unknown absorbs, nothing is guessed where safety depends on it: `bounds` proves, `access` and `work` estimate.
+//! - Facts and decisions are made by different functions. Each choice carries its reason, with numbers.
+#![forbid(unsafe_code)]
+
+pub mod access;
+pub mod bounds;
+mod interval;
+mod numbers;
+pub mod plan;
+pub mod work;
+
+pub use interval::Interval;
+pub use plan::decide;

@@ -3,25 +3,28 @@
 //! Scalars and arrays live apart, so that scalar code touches plain numbers only. Verified code uses a register only
 //! after its definition and never after its last use; that is what the `expect`s here rely on.
 
-use super::prepare::{PreparedFunction, Slot};
+use super::prepare::PreparedFunction;
 use crate::array::Array;
 use crate::value::Value;
-use galopvm_base::{Bits, ElemType, Scalar};
+use galopvm_base::{Bits, ElemType, Scalar, TypedId};
 use galopvm_bytecode::{Operand, RegId, ValueType};
 use smallvec::SmallVec;
 
 /// Values of registers.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
+    /// By register number; places of array registers are not used.
     scalars: Vec<Bits>,
+    /// By slot.
     arrays: Vec<Option<Array>>,
 }
 
 /// Values on their way from operands to registers.
 #[derive(Default)]
 pub(crate) struct Moved {
-    scalars: SmallVec<[Bits; 8]>,
-    arrays: SmallVec<[Array; 2]>,
+    scalars: SmallVec<[Bits; 4]>,
+    /// On the heap, so that moving scalars stays cheap.
+    arrays: Vec<Array>,
 }
 
 /// A frame together with its layout.
@@ -38,7 +41,7 @@ impl Frame {
     /// Makes room for a function's registers.
     pub(crate) fn resize(&mut self, function: &PreparedFunction) {
         self.scalars.clear();
-        self.scalars.resize(function.scalars, 0);
+        self.scalars.resize(function.slots.len(), 0);
         self.arrays.clear();
         self.arrays.resize_with(function.arrays, || None);
     }
@@ -51,19 +54,8 @@ impl Frame {
 
 impl<'a> Registers<'a> {
     #[inline]
-    fn scalar_slot(&self, reg: RegId) -> usize {
-        match self.prepared.slots[reg] {
-            Slot::Scalar(slot) => slot as usize,
-            Slot::Array(_) => unreachable!("{TYPED}"),
-        }
-    }
-
-    #[inline]
     fn array_slot(&self, reg: RegId) -> usize {
-        match self.prepared.slots[reg] {
-            Slot::Array(slot) => slot as usize,
-            Slot::Scalar(_) => unreachable!("{TYPED}"),
-        }
+        self.prepared.slots[reg].expect(TYPED) as usize
     }
 
     /// The type of a register.
@@ -81,13 +73,13 @@ impl<'a> Registers<'a> {
     /// True for a register that holds an array.
     #[inline]
     pub(crate) fn is_array(&self, reg: RegId) -> bool {
-        matches!(self.prepared.slots[reg], Slot::Array(_))
+        self.prepared.slots[reg].is_some()
     }
 
     /// The bits of a scalar register.
     #[inline]
     pub(crate) fn bits(&self, operand: Operand) -> Bits {
-        self.frame.scalars[self.scalar_slot(operand.reg)]
+        self.frame.scalars[operand.reg.index()]
     }
 
     /// An `i64` register.
@@ -98,13 +90,12 @@ impl<'a> Registers<'a> {
 
     /// A scalar register with its type.
     pub(crate) fn scalar(&self, reg: RegId) -> Scalar {
-        Scalar::new(self.elem(reg), self.frame.scalars[self.scalar_slot(reg)])
+        Scalar::new(self.elem(reg), self.frame.scalars[reg.index()])
     }
 
     #[inline]
     pub(crate) fn set_bits(&mut self, reg: RegId, bits: Bits) {
-        let slot = self.scalar_slot(reg);
-        self.frame.scalars[slot] = bits;
+        self.frame.scalars[reg.index()] = bits;
     }
 
     #[inline]

@@ -24,18 +24,10 @@ pub(crate) struct Prepared {
 
 #[derive(Debug)]
 pub(crate) struct PreparedFunction {
-    /// For each register its place among the scalars or among the arrays of a frame.
-    pub(crate) slots: IdVec<RegId, Slot>,
-    pub(crate) scalars: usize,
+    /// For each array register its place among the arrays of a frame.
+    pub(crate) slots: IdVec<RegId, Option<u32>>,
     pub(crate) arrays: usize,
     pub(crate) blocks: IdVec<BlockId, PreparedBlock>,
-}
-
-/// Where a register lives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Slot {
-    Scalar(u32),
-    Array(u32),
 }
 
 #[derive(Debug, Default)]
@@ -62,15 +54,13 @@ impl Prepared {
     }
 
     fn function(&mut self, id: FuncId, function: &Function) -> PreparedFunction {
-        let (mut scalars, mut arrays) = (0, 0);
-        let slots: IdVec<RegId, Slot> = function
+        let mut arrays = 0;
+        let slots: IdVec<RegId, Option<u32>> = function
             .regs
             .iter()
             .map(|ty| {
-                let (count, slot): (&mut u32, fn(u32) -> Slot) =
-                    if ty.is_scalar() { (&mut scalars, Slot::Scalar) } else { (&mut arrays, Slot::Array) };
-                *count += 1;
-                slot(*count - 1)
+                arrays += u32::from(!ty.is_scalar());
+                (!ty.is_scalar()).then(|| arrays - 1)
             })
             .collect();
         let blocks = function
@@ -82,7 +72,7 @@ impl Prepared {
                 weight: weight(function, code),
             })
             .collect();
-        PreparedFunction { slots, scalars: scalars as usize, arrays: arrays as usize, blocks }
+        PreparedFunction { slots, arrays: arrays as usize, blocks }
     }
 
     fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {
@@ -104,10 +94,9 @@ impl PreparedBlock {
     }
 }
 
-fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Slot>) -> Vec<u32> {
+fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Option<u32>>) -> Vec<u32> {
     let defined = code.code.iter().flat_map(|instr| Fields::of(instr).defs).map(|def| def.0);
-    let array = |reg: RegId| if let Slot::Array(slot) = slots[reg] { Some(slot) } else { None };
-    code.params.iter().copied().chain(defined).filter_map(array).collect()
+    code.params.iter().copied().chain(defined).filter_map(|reg| slots[reg]).collect()
 }
 
 /// The verifier bounds how deep blocks nest.
@@ -116,12 +105,15 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
     code.code
         .iter()
         .map(|instr| match instr {
-            Instr::If { then, otherwise, .. } => 1 + of(*then).max(of(*otherwise)),
+            Instr::If { then, otherwise, .. } => of(*then).max(of(*otherwise)).saturating_add(1),
             Instr::For { body, .. }
             | Instr::Map { body, .. }
             | Instr::Reduce { body, .. }
-            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*body)),
-            Instr::While { cond, body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*cond) + of(*body)),
+            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
+            Instr::While { cond, body, .. } => {
+                let once = of(*cond).saturating_add(of(*body)).saturating_add(1);
+                UNKNOWN_TRIPS.saturating_mul(once)
+            }
             Instr::Call { .. } => UNKNOWN_TRIPS,
             _ => 1,
         })

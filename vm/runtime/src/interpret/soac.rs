@@ -14,13 +14,17 @@ use smallvec::SmallVec;
 
 type Arrays = SmallVec<[Array; 4]>;
 
-/// One result array while it is made.
-struct Output {
-    elem: ElemType,
-    is_scalar: bool,
-    /// Made at once for scalar rows, with the first row for array rows.
-    array: Option<Array>,
+/// The result arrays while they are made.
+struct Outputs {
+    width: i64,
+    /// For results with scalar rows: which one, and its array.
+    scalars: SmallVec<[(usize, Array); 4]>,
+    /// For results with array rows: which one, its element type, and its array as soon as there was a row.
+    arrays: SmallVec<[(usize, ElemType, Option<Array>); 2]>,
 }
+
+/// Where scalar rows go: the bytes of the arrays in [`Outputs::scalars`].
+type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
 /// The fields that the operators share.
 struct Operator<'a> {
@@ -116,12 +120,16 @@ impl<'a> Interpreter<'a> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let mut outputs = self.outputs(registers, width, &block.results)?;
+        let Outputs { scalars, arrays, .. } = &mut outputs;
+        let mut targets = targets(scalars);
         for i in 0..width {
             set_rows(registers, &block.params, &inputs, i);
             self.block(registers, body)?;
-            self.put_rows(registers, &mut outputs, width, i, &block.results)?;
+            put_scalars(registers, &mut targets, i, &block.results);
+            self.put_arrays(registers, arrays, width, i, &block.results)?;
             registers.release(scope);
         }
+        drop(targets);
         self.finish(registers, dsts, outputs, body, &inputs)
     }
 
@@ -155,66 +163,60 @@ impl<'a> Interpreter<'a> {
             return Ok(());
         }
         let mut outputs = self.outputs(registers, width, &block.results)?;
+        let Outputs { scalars, arrays, .. } = &mut outputs;
+        let mut targets = targets(scalars);
         // Each prefix is used twice: as a row of the result and as the next accumulator.
         let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
             set_rows(registers, items, &inputs, i);
             self.block(registers, body)?;
-            self.put_rows(registers, &mut outputs, width, i, &shared)?;
+            put_scalars(registers, &mut targets, i, &shared);
+            self.put_arrays(registers, arrays, width, i, &shared)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
         }
         if width == 0 {
             // Rows have the shape of the neutral elements.
             registers.put_all(accumulators.iter().copied(), values);
-            for (output, accumulator) in outputs.iter_mut().zip(accumulators) {
-                if !output.is_scalar {
-                    let row = registers.array(Operand::new(*accumulator)).shape();
-                    output.array = Some(rows(self.memory, output.elem, 0, &row)?);
-                }
+            for (k, elem, array) in arrays {
+                let row = registers.array(Operand::new(accumulators[*k])).shape();
+                *array = Some(rows(self.memory, *elem, 0, &row)?);
             }
             registers.release(scope);
         }
+        drop(targets);
         self.finish(registers, dsts, outputs, body, &inputs)
     }
 
-    fn outputs(
-        &mut self,
-        registers: &Registers<'a>,
-        width: i64,
-        results: &[Operand],
-    ) -> Outcome<SmallVec<[Output; 4]>> {
-        let one = |operand: &Operand| {
-            let ty = registers.ty(operand.reg);
-            let array = if ty.is_scalar() { Some(rows(self.memory, ty.elem, width, &[])?) } else { None };
-            Ok(Output { elem: ty.elem, is_scalar: ty.is_scalar(), array })
-        };
-        results.iter().map(one).collect()
+    fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
+        let mut outputs = Outputs { width, scalars: SmallVec::new(), arrays: SmallVec::new() };
+        for (k, operand) in results.iter().enumerate() {
+            let elem = registers.elem(operand.reg);
+            if registers.is_array(operand.reg) {
+                outputs.arrays.push((k, elem, None));
+            } else {
+                outputs.scalars.push((k, rows(self.memory, elem, width, &[])?));
+            }
+        }
+        Ok(outputs)
     }
 
-    /// Writes row `i` of each result.
-    fn put_rows(
+    /// Writes row `i` of each result with array rows.
+    fn put_arrays(
         &mut self,
         registers: &mut Registers<'a>,
-        outputs: &mut [Output],
+        outputs: &mut [(usize, ElemType, Option<Array>)],
         width: i64,
         i: i64,
         results: &[Operand],
     ) -> Outcome<()> {
-        for (output, operand) in outputs.iter_mut().zip(results) {
-            let elem = output.elem;
-            if output.is_scalar {
-                let bits = registers.bits(*operand);
-                let target = output.array.as_mut().and_then(|a| a.block_mut().bytes_mut());
-                store(target.expect("nobody else has seen a result in the making"), elem.bytes(), i, bits);
-                continue;
-            }
-            let row = registers.take(*operand);
+        for (k, elem, output) in outputs {
+            let row = registers.take(results[*k]);
             self.pay_elements(row.elements())?;
-            let array = match &mut output.array {
+            let array = match output {
                 Some(array) => array,
-                none => none.insert(rows(self.memory, elem, width, &row.shape())?),
+                none => none.insert(rows(self.memory, *elem, width, &row.shape())?),
             };
             if array.lmad().dims.iter().skip(1).map(|d| d.size).ne(row.shape()) {
                 return Err(Trap::new(mismatch("Rows of a result", &array.shape()[1..], &row.shape())).into());
@@ -230,37 +232,57 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         dsts: &[Def],
-        outputs: SmallVec<[Output; 4]>,
+        outputs: Outputs,
         body: BlockId,
         inputs: &[Array],
     ) -> Outcome<()> {
-        for (k, (dst, output)) in dsts.iter().zip(outputs).enumerate() {
-            let array = match output.array {
+        for (k, array) in outputs.scalars {
+            registers.set_array(dsts[k].0, array);
+        }
+        for (k, elem, array) in outputs.arrays {
+            let array = match array {
                 Some(array) => array,
                 None => {
                     // There was no row.
                     let params = inputs.iter().map(|input| input.shape()[1..].into());
                     let row = self.row_shape(registers, body, k, params);
-                    rows(self.memory, output.elem, 0, &row)?
+                    rows(self.memory, elem, outputs.width, &row)?
                 }
             };
-            registers.set_array(dst.0, array);
+            registers.set_array(dsts[k].0, array);
         }
         Ok(())
     }
 }
 
+/// The places that scalar rows are written to.
+fn targets(outputs: &mut [(usize, Array)]) -> Targets<'_> {
+    fn target((k, array): &mut (usize, Array)) -> (usize, usize, &mut [u8]) {
+        let width = array.elem().bytes();
+        (*k, width, array.block_mut().bytes_mut().expect("nobody else has seen a result in the making"))
+    }
+    outputs.iter_mut().map(target).collect()
+}
+
+/// Writes row `i` of each result with scalar rows.
+#[inline]
+fn put_scalars(registers: &Registers<'_>, targets: &mut Targets<'_>, i: i64, results: &[Operand]) {
+    for (k, width, bytes) in targets {
+        store(bytes, *width, i, registers.bits(results[*k]));
+    }
+}
+
 /// A fresh array of rows.
 fn rows(memory: &Memory, elem: ElemType, width: i64, row: &[i64]) -> Outcome<Array> {
-    if width < 0 {
-        return Err(Trap::new(format!("An array cannot have {width} rows.")).into());
-    }
     let shape: SmallVec<[i64; 4]> = [width].iter().chain(row).copied().collect();
     Ok(Array::fresh(memory, elem, &shape)?)
 }
 
 /// The arrays that an operator goes over, which must have as many rows as it says.
 fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outcome<Arrays> {
+    if width < 0 {
+        return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
+    }
     for operand in arrays {
         let shape = registers.array(*operand).shape();
         if shape[0] != width {

@@ -317,10 +317,12 @@ impl<'m> Lifter<'m> {
         if !simple || !self.is_extent(*var) {
             return false;
         }
-        if let Exp::Var(size) = size {
-            self.known[*size].role = Role::Size;
-        }
         self.merged.insert(*var, size.clone());
+        if let Exp::Var(name) = size {
+            self.known[*name].role = Role::Size;
+            // A launch takes a negative size for an extent of 0.
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), size.clone()));
+        }
         true
     }
 
@@ -343,16 +345,11 @@ impl<'m> Lifter<'m> {
         if axes.any(|axis| self.bounds.get(axis).is_some_and(|bound| self.expand(bound) == size)) {
             return true;
         }
-        let is_extent = |p: &Param| self.extents(p.var).iter().any(|e| self.resolve(e) == size);
-        least == 0 && matches!(size, Exp::Var(_)) && self.params.iter().any(is_extent)
+        least == 0 && matches!(size, Exp::Var(var) if self.is_extent(var))
     }
 
     fn is_axis(&self, exp: &Exp) -> bool {
         matches!(exp, Exp::Var(var) if self.bounds.contains_key(var))
-    }
-
-    fn extents(&self, var: VarId) -> &[Exp] {
-        self.region.vars[var].ty.as_ref().map_or(&[], |ty| &ty.shape)
     }
 
     /// True if a condition certainly holds where the code stands.

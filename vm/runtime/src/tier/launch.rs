@@ -21,10 +21,11 @@ pub(super) struct Gathered {
     blocks: Vec<Block>,
     /// How many held each block before this launch did.
     references: Vec<u32>,
+    signature: Signature,
 }
 
-/// As much of the arguments as a decision may depend on.
-#[derive(Clone, PartialEq, Debug)]
+/// As much of the arguments as a decision may depend on: no proof and no estimate looks at floats.
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Signature {
     scalars: Vec<u64>,
     pub(super) views: Vec<Lmad>,
@@ -39,17 +40,26 @@ pub(super) enum Failure {
 
 /// Collects the arguments of a region; the error says why this cannot be launched.
 pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathered, String> {
-    let mut gathered = Gathered { arguments: Vec::new(), blocks: Vec::new(), references: Vec::new() };
+    let signature = Signature::default();
+    let mut gathered =
+        Gathered { arguments: Vec::new(), blocks: Vec::new(), references: Vec::new(), signature };
     let array_of = |reg| registers.array_of(reg).ok_or("an array of the kernel is gone");
     for binding in &lifted.bindings {
         let argument = match *binding {
-            Binding::Scalar(reg) => Argument::Scalar(registers.bits(Operand::new(reg))),
+            Binding::Scalar(reg) => {
+                let bits = registers.bits(Operand::new(reg));
+                if !registers.elem(reg).is_float() {
+                    gathered.signature.scalars.push(bits);
+                }
+                Argument::Scalar(bits)
+            }
             Binding::Extent { array, dim } => {
                 let dim = array_of(array)?
                     .lmad()
                     .dims
                     .get(dim as usize)
                     .ok_or("an extent of the kernel is gone")?;
+                gathered.signature.scalars.push(dim.size as u64);
                 Argument::Scalar(dim.size as u64)
             }
             Binding::Array(reg) => {
@@ -60,6 +70,7 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
                     gathered.blocks.push(array.block().clone());
                     gathered.blocks.len() - 1
                 });
+                gathered.signature.views.push(array.lmad().clone());
                 Argument::Array { buffer, lmad: array.lmad().clone() }
             }
         };
@@ -81,27 +92,16 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
 
 impl Gathered {
     /// Two launches with equal signatures get the same decisions.
-    pub(super) fn signature(&self) -> Signature {
-        let mut signature = Signature { scalars: Vec::new(), views: Vec::new() };
-        for argument in &self.arguments {
-            match argument {
-                Argument::Scalar(bits) => signature.scalars.push(*bits),
-                Argument::Array { lmad, .. } => signature.views.push(lmad.clone()),
-            }
-        }
-        signature
+    pub(super) fn signature(&self) -> &Signature {
+        &self.signature
     }
 
     /// The classes of all strides; dimensions of at most one index count as `Unit`.
     pub(super) fn classes(&self) -> Vec<StrideClass> {
-        let views = self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Array { lmad, .. } => Some(lmad),
-            Argument::Scalar(_) => None,
-        });
         let class = |dim: &galopvm_lmad::Dim| {
             if dim.size <= 1 { StrideClass::Unit } else { stride_class(dim.stride) }
         };
-        views.flat_map(|view| view.dims.iter().map(class)).collect()
+        self.signature.views.iter().flat_map(|view| view.dims.iter().map(class)).collect()
     }
 
     /// What decisions may look at.

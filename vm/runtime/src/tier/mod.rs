@@ -79,8 +79,8 @@ struct SiteState {
     profile: SiteProfile,
     lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
     versions: Vec<Version>,
-    /// What is being compiled in the background.
-    pending: Option<VersionKey>,
+    /// Something is being compiled in the background.
+    pending: bool,
     false_traps: u32,
     /// The estimate of the last width.
     estimate: Option<(i64, u64)>,
@@ -215,17 +215,19 @@ impl Tiers {
         };
         let signature = gathered.signature();
         let state = &mut self.sites[site as usize];
-        state.profile.views.clone_from(&signature.views);
-        let known = state.last.as_ref().filter(|(last, _)| *last == signature).map(|(_, version)| *version);
+        let known = state.last.as_ref().filter(|(last, _)| last == signature).map(|(_, version)| *version);
         let version = match known {
             Some(version) => version,
-            None => match self.version(site, &lifted, &gathered, wait)? {
-                Ok(version) => {
-                    self.sites[site as usize].last = Some((signature, version));
-                    version
+            None => {
+                state.profile.views.clone_from(&signature.views);
+                match self.version(site, &lifted, &gathered, wait, work) {
+                    Ok(version) => {
+                        self.sites[site as usize].last = Some((signature.clone(), version));
+                        version
+                    }
+                    Err(reason) => return Ok(Attempt::Interpret(reason)),
                 }
-                Err(reason) => return Ok(Attempt::Interpret(reason)),
-            },
+            }
         };
         self.launch(site, version, &lifted, &gathered, memory, work)
     }
@@ -245,57 +247,57 @@ impl Tiers {
         lifted
     }
 
-    /// The version for a launch, compiled now if need be; the inner error says why there is none.
+    /// The version for a launch, compiled now if need be; the error says why there is none.
     fn version(
         &mut self,
         site: u32,
         lifted: &Lifted,
         gathered: &Gathered,
         wait: bool,
-    ) -> Result<Result<usize, String>, Trap> {
+        work: u64,
+    ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
-        let plan = Plan::default();
-        let plan = match VerifiedPlan::new(plan, lifted.region.region()) {
-            Ok(plan) => plan,
-            // A plan that does not fit is a mistake of the analysis; without decisions the code is only slower.
-            Err(_) => match VerifiedPlan::new(Plan::default(), lifted.region.region()) {
-                Ok(plan) => plan,
-                Err(reason) => return Ok(Err(reason)),
-            },
-        };
-        let key = VersionKey::new(gathered, &plan);
+        let classes = gathered.classes();
+        let proven = version::in_order(galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven());
         let state = &self.sites[site as usize];
-        if let Some(version) = version::find(&state.versions, &key) {
-            return Ok(Ok(version));
+        if let Some(version) = version::find_similar(&state.versions, &classes, &proven, work) {
+            return Ok(version);
         }
-        if state.pending.is_some() && !wait {
-            return Ok(Err("being compiled".into()));
+        if state.pending && !wait {
+            return Err("being compiled".into());
+        }
+        let plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        // A plan that does not fit is a mistake of the analysis; without decisions the code is only slower.
+        let plan = VerifiedPlan::new(plan, lifted.region.region())
+            .or_else(|_| VerifiedPlan::new(Plan::default(), lifted.region.region()))?;
+        let key = VersionKey::new(classes, &plan);
+        if let Some(version) = version::find(&state.versions, &key, &proven) {
+            return Ok(version);
         }
         self.tell(site, |name| Event::Planned { site: name, plan: plan.plan() });
         let job = Job {
             site,
-            key: key.clone(),
+            key,
+            work,
             region: lifted.region.clone(),
             plan,
             observed,
             machine: self.tiering.machine.clone(),
             backends: self.tiering.backends.clone(),
         };
-        if !wait {
-            let worker = self.worker.get_or_insert_with(Worker::new);
-            if worker.send(job).is_ok() {
-                self.sites[site as usize].pending = Some(key);
-                return Ok(Err("being compiled".into()));
-            }
-            return Ok(Err("the background compiler has stopped".into()));
+        if wait {
+            return Ok(self.add(site, job.compile()));
         }
-        Ok(Ok(self.add(site, job.compile())))
+        let worker = self.worker.get_or_insert_with(Worker::new);
+        worker.send(job).map_err(|()| "the background compiler has stopped")?;
+        self.sites[site as usize].pending = true;
+        Err("being compiled".into())
     }
 
     /// Takes over what the background compiler has finished.
     fn collect(&mut self) {
         while let Some((site, version)) = self.worker.as_ref().and_then(Worker::receive) {
-            self.sites[site as usize].pending = None;
+            self.sites[site as usize].pending = false;
             self.add(site, version);
         }
     }

@@ -1,7 +1,6 @@
 //! Compiled versions of a site, and what a launch must be like to use one.
 
 use super::Tiering;
-use super::launch::Gathered;
 use crate::lift::Lifted;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
@@ -25,7 +24,7 @@ pub struct VersionKey {
 }
 
 impl VersionKey {
-    pub(super) fn new(gathered: &Gathered, plan: &VerifiedPlan) -> VersionKey {
+    pub(super) fn new(classes: Vec<StrideClass>, plan: &VerifiedPlan) -> VersionKey {
         let plan = plan.plan();
         let mut unchecked = Vec::new();
         for line in &plan.lines {
@@ -33,9 +32,8 @@ impl VersionKey {
                 unchecked.extend_from_slice(reads);
             }
         }
-        unchecked.sort_unstable();
-        unchecked.dedup();
-        VersionKey { classes: gathered.classes(), unchecked, threads: plan.threads(), lane: plan.lane() }
+        let unchecked = in_order(unchecked);
+        VersionKey { classes, unchecked, threads: plan.threads(), lane: plan.lane() }
     }
 }
 
@@ -54,11 +52,14 @@ pub struct Version {
     pub micros: u64,
     /// How often it was launched.
     pub launches: u64,
+    /// Estimated operations of the launch that it was planned for.
+    pub work: u64,
 }
 
 impl Version {
     /// Compiles by the first back end that does not refuse.
     pub(super) fn compile(
+        work: u64,
         key: VersionKey,
         plan: VerifiedPlan,
         region: &VerifiedRegion,
@@ -67,7 +68,8 @@ impl Version {
         backends: &[Arc<dyn Backend>],
     ) -> Version {
         let start = Instant::now();
-        let mut version = Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0 };
+        let mut version =
+            Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0, work };
         for backend in backends {
             let unit = Unit { region, plan: &version.plan, observed, machine };
             match backend.compile(unit) {
@@ -94,7 +96,7 @@ impl Version {
         let position = tiering.backends.iter().position(|b| b.name() == failed);
         let rest = &tiering.backends[position.map_or(tiering.backends.len(), |p| p + 1)..];
         let (key, plan) = (self.key.clone(), self.plan.clone());
-        let next = Version::compile(key, plan, &lifted.region, observed, &tiering.machine, rest);
+        let next = Version::compile(self.work, key, plan, &lifted.region, observed, &tiering.machine, rest);
         let mut refusals = self.refusals.clone();
         refusals.push((failed, refusal.reason));
         refusals.extend(next.refusals);
@@ -109,14 +111,36 @@ impl Version {
     }
 }
 
-/// The version for a key: the same one, or one for the same strides that claims no more than is proven, if there is no
-/// room for another.
-pub(super) fn find(versions: &[Version], key: &VersionKey) -> Option<usize> {
+/// How far the work of a launch may be from what a version was planned for.
+const SIMILAR: u64 = 4;
+
+/// Read numbers as a set.
+pub(super) fn in_order(mut reads: Vec<ReadId>) -> Vec<ReadId> {
+    reads.sort_unstable();
+    reads.dedup();
+    reads
+}
+
+/// A version for the same strides and about as much work that leaves out the checks that can be left out: another
+/// decision would hardly be different.
+pub(super) fn find_similar(
+    versions: &[Version],
+    classes: &[StrideClass],
+    proven: &[ReadId],
+    work: u64,
+) -> Option<usize> {
+    let similar = |v: &Version| work / SIMILAR <= v.work && v.work / SIMILAR <= work;
+    versions.iter().position(|v| v.key.classes == classes && v.key.unchecked == proven && similar(v))
+}
+
+/// The version for a key: the same one or, if there is no room for another, one for the same strides that claims no
+/// more than is proven.
+pub(super) fn find(versions: &[Version], key: &VersionKey, proven: &[ReadId]) -> Option<usize> {
     let same = versions.iter().position(|v| v.key == *key);
     let usable = |v: &Version| {
         v.code.is_some()
             && v.key.classes == key.classes
-            && v.key.unchecked.iter().all(|read| key.unchecked.contains(read))
+            && v.key.unchecked.iter().all(|read| proven.contains(read))
     };
     same.or_else(
         || if versions.len() >= super::MOST_VERSIONS { versions.iter().position(usable) } else { None },

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub(super) struct Job {
     pub(super) site: u32,
     pub(super) key: VersionKey,
+    pub(super) work: u64,
     pub(super) region: VerifiedRegion,
     pub(super) plan: VerifiedPlan,
     pub(super) observed: Observed,
@@ -18,7 +19,15 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn compile(self) -> Version {
-        Version::compile(self.key, self.plan, &self.region, &self.observed, &self.machine, &self.backends)
+        Version::compile(
+            self.work,
+            self.key,
+            self.plan,
+            &self.region,
+            &self.observed,
+            &self.machine,
+            &self.backends,
+        )
     }
 }
 

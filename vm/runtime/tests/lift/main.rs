@@ -1,6 +1,9 @@
 //! Golden tests of the lift. A file of `tests/golden/lift` is a title, `----`, a module in assembly, and for each
 //! parallel operator that is not inside another one `==== place`, then its region and bindings, or why there is
-//! none. `GALOPVM_ACCEPT=1` writes the last part anew.
+//! none. `GALOPVM_ACCEPT=1` writes the last part anew. `meaning.rs` compares values.
+
+mod large;
+mod meaning;
 
 use galopvm_bytecode::{BlockId, FuncId, Instr, Module, VerifiedModule, text, verify};
 use galopvm_kir::text::{print_exp, print_region};

@@ -1,0 +1,42 @@
+//! Element-wise maps and plain reductions, in every mode and around every vector length.
+
+mod support;
+
+use galopvm_base::ElemType;
+use support::*;
+
+#[test]
+fn a_chain_of_float_operations() {
+    let text = "region chain (n : i64, x : [n]f32, y : [n]f32)
+        let r : [n]f32 = kernel i < n do
+          let a : f32 = x[i]
+          let s : f32 = sqrt(2.0f32 * a * a + 3.0f32 * y[i]) - a * 0.5f32
+          in s
+        in r";
+    let mut random = Random(7);
+    for n in SIZES {
+        let shape = [n as i64];
+        check(
+            text,
+            &[size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)],
+        );
+    }
+}
+
+#[test]
+fn sums_and_products_of_integers() {
+    let text = "region sum (n : i64, x : [n]i32, y : [n]i32)
+        let r : i32 = red i < n do
+          let p : i32 = x[i] * y[i]
+          in p
+        by (a : i32 = 0i32) (b : i32) do in a + b
+        in r";
+    let mut random = Random(8);
+    for n in SIZES.into_iter().chain([100_000]) {
+        let shape = [n as i64];
+        check(
+            text,
+            &[size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)],
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Every scalar operation on every type, and every conversion, in every mode: varying and uniform operands.
+
+mod support;
+
+use galopvm_base::{ElemType, Scalar, ScalarOp};
+use support::*;
+
+/// Divisors that are not zero, so that the other operands show.
+fn nonzero(arg: Arg) -> Arg {
+    match arg {
+        Arg::Array(ty, data, lmad) => {
+            Arg::Array(ty, data.into_iter().map(|b| if b == 0 { ty.mask() } else { b }).collect(), lmad)
+        }
+        other => other,
+    }
+}
+
+fn operands(op: ScalarOp, ty: ElemType, n: usize, random: &mut Random) -> Vec<Arg> {
+    (0..op.arity())
+        .map(|k| {
+            let arg = array(op.operand_type(k, ty), &[n as i64], random);
+            if op.can_trap(ty) && k == 1 { nonzero(arg) } else { arg }
+        })
+        .collect()
+}
+
+#[test]
+fn operations_on_varying_operands() {
+    let mut random = Random(21);
+    for &op in ScalarOp::ALL {
+        for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
+            let names = ["a", "b", "c"];
+            let params: Vec<String> =
+                (0..op.arity()).map(|k| format!("{} : [n]{}", names[k], op.operand_type(k, ty))).collect();
+            let reads: Vec<String> = names[..op.arity()].iter().map(|n| format!("{n}[i]")).collect();
+            let text = format!(
+                "region r (n : i64, {})\nlet r : [n]{} = kernel i < n do let x : {} = {}({}) in x\nin r",
+                params.join(", "),
+                op.result_type(ty),
+                op.result_type(ty),
+                op.name(),
+                reads.join(", "),
+            );
+            for n in [33, 150] {
+                let mut args = vec![size(n)];
+                args.extend(operands(op, ty, n, &mut random));
+                check(&text, &args);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_on_a_uniform_and_a_varying_operand() {
+    let mut random = Random(22);
+    for &op in ScalarOp::ALL.iter().filter(|op| op.arity() == 2) {
+        for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
+            let result = op.result_type(ty);
+            let text = format!(
+                "region r (n : i64, s : {ty}, a : [n]{ty})
+                 let (p : [n]{result}, q : [n]{result}, w : [n]{result}) = kernel i < n do
+                   let x : {result} = {op}(a[i], s)
+                   let y : {result} = {op}(s, a[i])
+                   let z : {result} = {op}(s, s)
+                   in (x, y, z)
+                 in (p, q, w)"
+            );
+            for _ in 0..4 {
+                let mut s = value_of(ty, &mut random);
+                if op.can_trap(ty) && s == 0 {
+                    s = 3;
+                }
+                let a = operands(op, ty, 40, &mut random).pop().expect("two operands");
+                check(&text, &[size(40), Arg::Scalar(Scalar::new(ty, s)), a]);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_with_constants() {
+    let mut random = Random(25);
+    for op in [
+        ScalarOp::Div,
+        ScalarOp::Mod,
+        ScalarOp::Quot,
+        ScalarOp::Rem,
+        ScalarOp::Shl,
+        ScalarOp::Shr,
+        ScalarOp::Min,
+    ] {
+        for ty in ElemType::ALL.into_iter().filter(|t| t.is_int()) {
+            for constant in [1i64, 2, 3, 7, 16, -1, -4] {
+                let c = Scalar::from_int(ty, constant);
+                let text = format!(
+                    "region r (n : i64, a : [n]{ty})
+                     let r : [n]{ty} = kernel i < n do let x : {ty} = {op}(a[i], {c}) in x
+                     in r"
+                );
+                check(&text, &[size(40), array(ty, &[40], &mut random)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions() {
+    let mut random = Random(23);
+    for from in ElemType::ALL {
+        for to in ElemType::ALL {
+            let text = format!(
+                "region r (n : i64, s : {from}, a : [n]{from})
+                 let (p : [n]{to}, q : [n]{to}) = kernel i < n do
+                   let x : {to} = to_{to}(a[i])
+                   let y : {to} = to_{to}(s)
+                   in (x, y)
+                 in (p, q)"
+            );
+            for n in [45, 140] {
+                let s = Arg::Scalar(Scalar::new(from, value_of(from, &mut random)));
+                check(&text, &[size(n), s, array(from, &[n as i64], &mut random)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn indices_as_numbers() {
+    for ty in ElemType::ALL {
+        let text = format!(
+            "region r (n : i64, k : i64)
+             let r : [n]{ty} = kernel i < n do let x : {ty} = to_{ty}(3 * i - k) in x
+             in r"
+        );
+        for n in SIZES {
+            check(&text, &[size(n), size(17)]);
+        }
+    }
+}

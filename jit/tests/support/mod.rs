@@ -1,0 +1,251 @@
+//! Runs a region in text form on the reference evaluator and on the x86 back end in every mode, and compares.
+#![allow(dead_code, missing_docs)]
+
+use galopvm_base::{ElemType, Scalar};
+use galopvm_jit::{Options, X86Backend};
+use galopvm_kir::text::{parse_plan, parse_region};
+use galopvm_kir::{
+    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference,
+    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+};
+use galopvm_lmad::Lmad;
+use std::sync::Arc;
+
+/// A small generator of numbers (xorshift).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() >> 33) as usize % n
+    }
+}
+
+/// Interesting and random bits of a type.
+pub fn value_of(ty: ElemType, random: &mut Random) -> u64 {
+    let r = random.next();
+    let bits = match (ty, random.below(4)) {
+        (ElemType::F16, 0 | 1) => {
+            [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)]
+        }
+        (ElemType::F32, 0) => {
+            let odd = [
+                0.0f32,
+                -0.0,
+                1.0,
+                -1.0,
+                0.5,
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                f32::NAN,
+                3e9,
+                -3e9,
+                1e30,
+                1e-40,
+            ];
+            u64::from(odd[random.below(odd.len())].to_bits())
+        }
+        (ElemType::F32, 1 | 2) => u64::from(((r >> 40) as f32 / 65536.0 - 100.0).to_bits()),
+        (ElemType::F64, 0) => {
+            let odd =
+                [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e19, -1e19, 1e300];
+            odd[random.below(odd.len())].to_bits()
+        }
+        (ElemType::F64, 1 | 2) => ((r >> 40) as f64 / 65536.0 - 100.0).to_bits(),
+        (ElemType::Bool, _) => r >> 60 & 1,
+        (_, 0) => [0, 1, u64::MAX, 2, 7, 31, 32, 64, 1 << 7, 1 << 15, 1 << 31, 1 << 63][random.below(12)],
+        (_, 1) => r >> 58,
+        _ => r,
+    };
+    bits & ty.mask()
+}
+
+/// An argument of a test.
+#[derive(Clone)]
+pub enum Arg {
+    Scalar(Scalar),
+    /// Element type, the block's elements, the view.
+    Array(ElemType, Vec<u64>, Lmad),
+}
+
+pub fn size(n: usize) -> Arg {
+    Arg::Scalar(Scalar::i64(n as i64))
+}
+
+/// A row-major array of random elements.
+pub fn array(ty: ElemType, shape: &[i64], random: &mut Random) -> Arg {
+    let count = shape.iter().product::<i64>() as usize;
+    Arg::Array(ty, (0..count).map(|_| value_of(ty, random)).collect(), Lmad::row_major(shape))
+}
+
+/// A row-major array of tame floats, for reductions.
+pub fn tame(ty: ElemType, shape: &[i64], random: &mut Random) -> Arg {
+    let count = shape.iter().product::<i64>() as usize;
+    let one = |r: u64| match ty {
+        ElemType::F32 => u64::from(((r >> 40) as f32 / (1 << 24) as f32).to_bits()),
+        ElemType::F64 => ((r >> 40) as f64 / (1 << 24) as f64).to_bits(),
+        _ => r & ty.mask(),
+    };
+    Arg::Array(ty, (0..count).map(|_| one(random.next())).collect(), Lmad::row_major(shape))
+}
+
+fn bytes_of(ty: ElemType, elements: &[u64]) -> Vec<u8> {
+    elements.iter().flat_map(|e| e.to_le_bytes()[..ty.bytes()].to_vec()).collect()
+}
+
+pub fn region(text: &str) -> VerifiedRegion {
+    let mut region = parse_region(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    types::infer(&mut region);
+    verify(region).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+pub fn observe(args: &[Arg]) -> Observed {
+    let params = args.iter().enumerate().map(|(k, arg)| match arg {
+        Arg::Scalar(s) => ObservedParam::Scalar(*s),
+        Arg::Array(_, data, lmad) => ObservedParam::Array {
+            lmad: lmad.clone(),
+            block: k as u32,
+            block_elements: data.len() as i64,
+            references: 1,
+        },
+    });
+    Observed { params: params.collect() }
+}
+
+pub fn machine(cpu: CpuMode) -> Machine {
+    Machine { cpu, threads: 2, thread_grain: 1 << 12, ..Machine::default() }
+}
+
+pub fn compile(
+    region: &VerifiedRegion,
+    plan: &str,
+    args: &[Arg],
+    cpu: CpuMode,
+    strict_fp: bool,
+) -> Result<Arc<dyn Compiled>, Refusal> {
+    let plan = if plan.is_empty() {
+        Plan::default()
+    } else {
+        parse_plan(region.region(), plan).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{e}"));
+    let (observed, machine) = (observe(args), machine(cpu));
+    let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
+    X86Backend::new(Options { strict_fp }).compile(unit)
+}
+
+/// Runs a compiled region; the elements of each result.
+pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
+    let inputs: Vec<Vec<u8>> = args
+        .iter()
+        .filter_map(|a| if let Arg::Array(ty, data, _) = a { Some(bytes_of(*ty, data)) } else { None })
+        .collect();
+    let mut arguments = Vec::new();
+    let mut blocks = 0;
+    for arg in args {
+        arguments.push(match arg {
+            Arg::Scalar(s) => Argument::Scalar(s.bits),
+            Arg::Array(_, _, lmad) => {
+                blocks += 1;
+                Argument::Array { buffer: blocks - 1, lmad: lmad.clone() }
+            }
+        });
+    }
+    let buffers = inputs.iter().map(|b| Buffer::Read(b)).collect();
+    let mut launch = Launch { buffers, arguments, results: Vec::new() };
+    let shapes: Vec<Vec<i64>> =
+        region.results().iter().map(|ty| launch.shape(region, ty).expect("a shape")).collect();
+    let sizes: Vec<usize> = region
+        .results()
+        .iter()
+        .zip(&shapes)
+        .map(|(ty, shape)| ty.elem.bytes() * shape.iter().map(|n| (*n).max(0)).product::<i64>() as usize)
+        .collect();
+    let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n]).collect();
+    for (output, shape) in outputs.iter_mut().zip(&shapes) {
+        launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: Lmad::row_major(shape) });
+        launch.buffers.push(Buffer::Write(output));
+    }
+    code.run(&mut launch)?;
+    drop(launch);
+    let elements = |ty: ElemType, bytes: &[u8]| -> Vec<u64> {
+        let element = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
+        bytes.chunks(ty.bytes()).map(element).collect()
+    };
+    Ok(region.results().iter().zip(&outputs).map(|(ty, b)| elements(ty.elem, b)).collect())
+}
+
+pub fn reference(region: &VerifiedRegion, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
+    let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("the empty plan");
+    let (observed, machine) = (observe(args), Machine::default());
+    let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
+    let code = Reference.compile(unit).expect("the reference takes everything");
+    run(region, code.as_ref(), args)
+}
+
+/// Equal bits, both NaN, or close where that is allowed.
+pub fn same(ty: ElemType, a: u64, b: u64, tolerance: f64) -> bool {
+    if a == b {
+        return true;
+    }
+    if !ty.is_float() {
+        return false;
+    }
+    let (x, y) = (Scalar::new(ty, a).as_f64(), Scalar::new(ty, b).as_f64());
+    x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * x.abs().max(y.abs())
+}
+
+/// Compares all modes with the reference.
+pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
+    let region = region(text);
+    let expected = reference(&region, args);
+    for cpu in CpuMode::ALL {
+        let code = compile(&region, plan, args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
+        let got = run(&region, code.as_ref(), args);
+        compare(&region, &format!("{cpu}\n{text}"), &expected, &got, tolerance, code.as_ref());
+    }
+}
+
+fn compare(
+    region: &VerifiedRegion,
+    title: &str,
+    expected: &Result<Vec<Vec<u64>>, RunError>,
+    got: &Result<Vec<Vec<u64>>, RunError>,
+    tolerance: f64,
+    code: &dyn Compiled,
+) {
+    let (Ok(expected), Ok(got)) = (expected, got) else {
+        assert_eq!(expected, got, "{title}");
+        return;
+    };
+    for (k, ty) in region.results().iter().enumerate() {
+        assert_eq!(expected[k].len(), got[k].len(), "{title}");
+        for (i, (a, b)) in expected[k].iter().zip(&got[k]).enumerate() {
+            if !same(ty.elem, *a, *b, tolerance) {
+                let show = |bits: u64| Scalar::new(ty.elem, bits);
+                if std::env::var_os("SHOW_ASM").is_some() {
+                    println!("{}", code.listing(galopvm_kir::Listing::Asm).unwrap_or_default());
+                }
+                panic!(
+                    "result {k}, element {i} of {}: expected {}, got {}\n{title}",
+                    expected[k].len(),
+                    show(*a),
+                    show(*b)
+                );
+            }
+        }
+    }
+}
+
+pub fn check(text: &str, args: &[Arg]) {
+    check_with(text, "", args, 0.0);
+}
+
+/// Sizes around multiples of vector widths.
+pub const SIZES: [usize; 14] = [0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130, 1000];

@@ -1,0 +1,74 @@
+//! Every engine against the interpreter: generated programs, over every layout of their arrays.
+
+mod support;
+
+use galopvm::{Engine, Memory, Program, Value};
+use galopvm_kir::evaluate::Layout;
+use support::generate::{self, Param};
+use support::random::Random;
+use support::{array, candidates, difference, interpreter, random_bits};
+
+/// Extents (n, m) to run with: nothing, one, around vector widths, more than one piece.
+const EXTENTS: [(i64, i64); 6] = [(0, 3), (1, 1), (3, 0), (17, 5), (33, 16), (64, 67)];
+
+/// How many programs; each runs with every extent, and a layout that changes from one to the next.
+const PROGRAMS: u64 = 120;
+
+fn arguments(memory: &Memory, params: &[Param], extents: (i64, i64), layout: usize, seed: u64) -> Vec<Value> {
+    let mut random = Random::new(seed);
+    let mut make = |(k, param): (usize, &Param)| {
+        let shape: Vec<i64> = param.dims.iter().map(|d| if *d == 0 { extents.0 } else { extents.1 }).collect();
+        let count = shape.iter().product::<i64>() as usize;
+        let bits: Vec<u64> = (0..count).map(|_| random_bits(&mut random, param.elem)).collect();
+        if shape.is_empty() {
+            return Value::Scalar(galopvm_base::Scalar::new(param.elem, bits[0]));
+        }
+        array(memory, param.elem, &shape, &bits, Layout::ALL[(layout + k) % Layout::ALL.len()])
+    };
+    params.iter().enumerate().map(&mut make).collect()
+}
+
+/// The values, or the message of the error.
+fn run(engine: &Engine, program: &Program, params: &[Param], extents: (i64, i64), layout: usize, seed: u64) -> Result<Vec<Value>, String> {
+    let mut session = engine.session(program);
+    let values = arguments(session.memory(), params, extents, layout, seed);
+    session.call_values("main", values).map_err(|error| error.to_string())
+}
+
+#[test]
+fn generated_programs_agree_on_every_engine() {
+    let (engines, plain) = (candidates(), interpreter());
+    let mut failures = Vec::new();
+    let mut comparisons = 0;
+    let mut errors = 0;
+    for seed in 0..PROGRAMS {
+        let generated = generate::program(seed);
+        let program = match Program::from_source(&format!("seed{seed}.fut"), &generated.source) {
+            Ok(program) => program,
+            Err(error) => {
+                failures.push(format!("seed {seed} does not compile: {error}\n{}", generated.source));
+                continue;
+            }
+        };
+        for (k, extents) in EXTENTS.into_iter().enumerate() {
+            let layout = k + seed as usize;
+            let expected = run(&plain, &program, &generated.params, extents, layout, seed);
+            errors += expected.is_err() as usize;
+            for candidate in &engines {
+                let found = run(&candidate.engine, &program, &generated.params, extents, layout, seed);
+                comparisons += 1;
+                let wrong = match (&expected, &found) {
+                    (Ok(e), Ok(f)) => difference(e, f, 0.0),
+                    (Err(e), Err(f)) if e == f => None,
+                    (e, f) => Some(format!("{f:?} instead of {e:?}")),
+                };
+                if let Some(wrong) = wrong {
+                    let name = &candidate.name;
+                    failures.push(format!("seed {seed}, {name}, extents {extents:?}: {wrong}\n{}", generated.source));
+                }
+            }
+        }
+    }
+    println!("{comparisons} comparisons, {errors} runs end in an error, {} failures", failures.len());
+    assert!(failures.is_empty(), "{} failures, the first ones:\n{}", failures.len(), failures[..failures.len().min(5)].join("\n"));
+}

@@ -1,0 +1,129 @@
+//! What tests of whole programs share: engines to compare, layouts of arrays, comparison of values.
+
+pub mod generate;
+pub mod random;
+
+use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Value};
+use galopvm_base::{ElemType, Scalar};
+use galopvm_kir::evaluate::Layout;
+use galopvm_runtime::Array;
+use random::Random;
+
+/// An engine and the name that failures show.
+pub struct Candidate {
+    /// Back end, mode and route.
+    pub name: String,
+    /// The engine.
+    pub engine: Engine,
+}
+
+fn candidate(name: &str, engine: Engine) -> Candidate {
+    Candidate { name: name.into(), engine }
+}
+
+/// The engine that defines the meaning.
+pub fn interpreter() -> Engine {
+    Engine::builder().backend(BackendChoice::Interp).build()
+}
+
+/// Every engine of this machine that must agree with the interpreter. Vulkan is skipped, with a message, where there is no
+/// driver.
+pub fn candidates() -> Vec<Candidate> {
+    let mut found = vec![candidate("reference", Engine::builder().backend(BackendChoice::Reference).build())];
+    for cpu in CpuMode::ALL.into_iter().filter(|mode| *mode <= galopvm_jit::detect_cpu()) {
+        for threads in [1, 2] {
+            let engine = Engine::builder().backend(BackendChoice::X86).cpu(cpu).threads(threads).build();
+            found.push(candidate(&format!("x86 {cpu}, {threads} threads"), engine));
+        }
+    }
+    match galopvm_gpu::Gpu::open() {
+        Ok(_) => {
+            for route in [Route::Direct, Route::Glsl] {
+                if route == Route::Glsl && !cfg!(feature = "shaderc") {
+                    println!("skipped: Vulkan by GLSL (build with the feature `shaderc`)");
+                    continue;
+                }
+                let engine = Engine::builder().backend(BackendChoice::Vulkan).route(route).build();
+                found.push(candidate(&format!("vulkan {route:?}"), engine));
+            }
+        }
+        Err(reason) => println!("skipped: Vulkan ({reason})"),
+    }
+    found
+}
+
+/// An array with these elements (in row-major order) that lies in memory as the layout says.
+pub fn array(memory: &Memory, elem: ElemType, shape: &[i64], bits: &[u64], layout: Layout) -> Value {
+    let (lmad, elements) = layout.view(shape);
+    let size = elem.bytes();
+    let mut block = memory.block(elements as usize * size).expect("enough memory");
+    let bytes = block.bytes_mut().expect("nobody else holds a fresh block");
+    bytes.fill(0);
+    for (place, b) in lmad.places().zip(bits) {
+        let at = place as usize * size;
+        bytes[at..at + size].copy_from_slice(&b.to_le_bytes()[..size]);
+    }
+    Value::Array(Array::from_block(block, elem, lmad).expect("the layout fits its block"))
+}
+
+/// Random bits of a type, with the values that make trouble among them.
+pub fn random_bits(random: &mut Random, elem: ElemType) -> u64 {
+    if elem.is_float() {
+        let value = match random.below(16) {
+            0 => f64::NAN,
+            1 => f64::INFINITY,
+            2 => -0.0,
+            3 => 3e9,
+            _ => (random.below(4001) as f64 - 2000.0) / 16.0,
+        };
+        return Scalar::from_f64(elem, value).bits;
+    }
+    match random.below(8) {
+        0 => random.bits() & elem.mask(),
+        1 => Scalar::from_int(elem, -1).bits,
+        2 => 1u64.checked_shl(elem.bits() - 1).unwrap_or(0) & elem.mask(),
+        _ => Scalar::from_int(elem, random.below(200) as i64 - 60).bits,
+    }
+}
+
+/// Says how two results differ, if they do. Floats may differ by `tolerance`, relative to the greater one; any two
+/// NaNs are equal.
+pub fn difference(expected: &[Value], found: &[Value], tolerance: f64) -> Option<String> {
+    if expected.len() != found.len() {
+        return Some(format!("{} values instead of {}", found.len(), expected.len()));
+    }
+    for (k, (e, f)) in expected.iter().zip(found).enumerate() {
+        if e.ty() != f.ty() || shape_of(e) != shape_of(f) {
+            return Some(format!("value {k}: {} {:?} instead of {} {:?}", f.ty(), shape_of(f), e.ty(), shape_of(e)));
+        }
+        for (at, (a, b)) in elements(e).into_iter().zip(elements(f)).enumerate() {
+            let (a, b) = (Scalar::new(e.elem(), a), Scalar::new(e.elem(), b));
+            if !close(a, b, tolerance) {
+                return Some(format!("value {k}, element {at}: {b} instead of {a}"));
+            }
+        }
+    }
+    None
+}
+
+fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
+    if a == b {
+        return true;
+    }
+    if !a.ty.is_float() {
+        return false;
+    }
+    let (x, y) = (a.as_f64(), b.as_f64());
+    (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance * x.abs().max(y.abs())
+}
+
+fn shape_of(value: &Value) -> Vec<i64> {
+    value.as_array().map_or(Vec::new(), |a| a.shape().to_vec())
+}
+
+fn elements(value: &Value) -> Vec<u64> {
+    match value {
+        Value::Scalar(scalar) => vec![scalar.bits],
+        Value::Array(array) => array.iter_bits().collect(),
+    }
+}

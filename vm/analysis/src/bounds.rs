@@ -1,0 +1,337 @@
+//! Which reads stay inside their arrays: index expressions evaluated over ranges.
+//!
+//! Parameters have the values observed, axes run over their ranges, values from memory may be anything their type
+//! allows, values carried by loops likewise. Inside a branch the condition narrows the names it compares. What is
+//! proven holds for every launch with the same sizes and scalars, whatever the arrays contain.
+
+use crate::interval::{Interval, apply, convert};
+use crate::numbers::Numbers;
+use galopvm_base::{ElemType, ScalarOp, TypedId};
+use galopvm_kir::{
+    Axis, Body, Combine, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId, VerifiedRegion,
+};
+use std::fmt::Write;
+
+/// What is known of one read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadBounds {
+    /// The array.
+    pub array: VarId,
+    /// For each dimension that is indexed: the places it may go to, and how many places there are at least.
+    pub dims: Vec<(Interval, i128)>,
+    /// True if no launch with these numbers leaves the array here.
+    pub inside: bool,
+}
+
+/// What is known of the reads of a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// By read number.
+    pub reads: Vec<Option<ReadBounds>>,
+}
+
+impl Bounds {
+    /// The reads that are proven to stay inside, in order.
+    pub fn proven(&self) -> Vec<ReadId> {
+        let inside = |(k, read): (usize, &Option<ReadBounds>)| {
+            read.as_ref().is_some_and(|r| r.inside).then_some(ReadId::from_index(k))
+        };
+        self.reads.iter().enumerate().filter_map(inside).collect()
+    }
+
+    /// One line for each read.
+    pub fn report(&self, region: &VerifiedRegion) -> String {
+        let mut text = String::new();
+        for (k, read) in self.reads.iter().enumerate() {
+            let Some(read) = read else { continue };
+            let name = region.region().name_of(read.array);
+            let dims: Vec<String> =
+                read.dims.iter().map(|(range, extent)| format!("{range} of {extent}")).collect();
+            let verdict = if read.inside { "inside" } else { "checked" };
+            let _ = writeln!(text, "read{k} {name}[{}] : {verdict}", dims.join(", "));
+        }
+        text
+    }
+}
+
+/// Finds out where the reads of a region go.
+pub fn bounds(region: &VerifiedRegion, observed: &Observed) -> Bounds {
+    let code = region.region();
+    let numbers = Numbers::new(region, observed);
+    let range = |(id, var): (VarId, &galopvm_kir::Var)| {
+        let ty = var.ty.as_ref().map_or(ElemType::I64, |ty| ty.elem);
+        let known = numbers.integer(id).map(Interval::point);
+        known.unwrap_or(Interval::of_type(ty))
+    };
+    let ranges = code.vars.iter_ids().map(range).collect();
+    let mut prover = Prover { numbers, ranges, reads: vec![None; code.reads as usize] };
+    prover.body(&code.body);
+    Bounds { reads: prover.reads }
+}
+
+struct Prover<'a> {
+    numbers: Numbers<'a>,
+    /// By variable.
+    ranges: Vec<Interval>,
+    reads: Vec<Option<ReadBounds>>,
+}
+
+impl Prover<'_> {
+    fn elem(&self, var: VarId) -> ElemType {
+        self.numbers.region.type_of(var).elem
+    }
+
+    fn body(&mut self, body: &Body) -> Vec<Interval> {
+        for stm in &body.stms {
+            if let Some(ranges) = self.rhs(&stm.rhs) {
+                for (var, range) in stm.pat.iter().zip(ranges) {
+                    self.ranges[var.index()] = range;
+                }
+            }
+        }
+        body.results.iter().map(|exp| self.exp(exp)).collect()
+    }
+
+    /// The ranges of the values, unless all that is known are their types.
+    fn rhs(&mut self, rhs: &Rhs) -> Option<Vec<Interval>> {
+        match rhs {
+            Rhs::Exps(exps) => return Some(exps.iter().map(|exp| self.exp(exp)).collect()),
+            Rhs::Kernel { axes, body } => {
+                self.axes(axes);
+                self.body(body);
+            }
+            Rhs::Reduce { axes, body, combine } => {
+                self.axes(axes);
+                self.body(body);
+                self.combine(combine);
+            }
+            Rhs::Scan { axis, body, combine } => {
+                self.axes(std::slice::from_ref(axis));
+                self.body(body);
+                self.combine(combine);
+            }
+            Rhs::For { carried: _, init, axis, body } => {
+                init.iter().for_each(|exp| self.look(exp));
+                self.axes(std::slice::from_ref(axis));
+                self.body(body);
+            }
+            Rhs::While { carried: _, init, cond, body } => {
+                init.iter().for_each(|exp| self.look(exp));
+                self.look(cond);
+                self.narrowed(cond, true, |prover| drop(prover.body(body)));
+            }
+            Rhs::If { cond, then, otherwise } => {
+                self.look(cond);
+                let (mut one, mut other) = (Vec::new(), Vec::new());
+                self.narrowed(cond, true, |prover| one = prover.body(then));
+                self.narrowed(cond, false, |prover| other = prover.body(otherwise));
+                return Some(one.into_iter().zip(other).map(|(a, b)| a.join(b)).collect());
+            }
+            Rhs::Update { array: _, index, value } => {
+                index.each_exp(&mut |exp| self.look(exp));
+                self.look(value);
+            }
+            Rhs::Manifest { .. } => {}
+            Rhs::Array { .. } => rhs.each_part(&mut |part| {
+                if let galopvm_kir::walk::Part::Exp(exp) = part {
+                    self.exp(exp);
+                }
+            }),
+        }
+        None
+    }
+
+    fn axes(&mut self, axes: &[Axis]) {
+        for axis in axes {
+            let bound = self.exp(&axis.bound);
+            // Where the range is empty the body is not executed; any range will do.
+            self.ranges[axis.var.index()] = Interval { low: 0, high: (bound.high - 1).max(0) };
+        }
+    }
+
+    fn combine(&mut self, combine: &Combine) {
+        combine.neutral.iter().for_each(|exp| self.look(exp));
+        self.body(&combine.body);
+    }
+
+    /// Looks at the reads of an expression whose value is not needed.
+    fn look(&mut self, exp: &Exp) {
+        let _ = self.exp(exp);
+    }
+
+    fn exp(&mut self, exp: &Exp) -> Interval {
+        match exp {
+            Exp::Const(value) if value.ty == ElemType::U64 => Interval::point(value.bits.into()),
+            Exp::Const(value) if value.ty.is_float() => Interval::of_type(ElemType::I64),
+            Exp::Const(value) => Interval::point(value.as_i64().into()),
+            Exp::Var(var) => self.ranges[var.index()],
+            Exp::Op(op, args) => {
+                let ty = args.last().and_then(|arg| self.type_of(arg));
+                let args: [Option<Interval>; 3] = [0, 1, 2].map(|k| args.get(k).map(|arg| self.exp(arg)));
+                let known = args.iter().take_while(|a| a.is_some()).count();
+                let args = args.map(|a| a.unwrap_or(Interval::point(0)));
+                ty.map_or(Interval::of_type(ElemType::I64), |ty| apply(*op, ty, &args[..known]))
+            }
+            Exp::Convert(to, arg) => {
+                let from = self.type_of(arg).unwrap_or(ElemType::F64);
+                let value = self.exp(arg);
+                convert(from, *to, value)
+            }
+            Exp::Read(read) => {
+                self.read(read);
+                Interval::of_type(self.elem(read.array))
+            }
+            Exp::Opaque(_, args) => {
+                args.iter().for_each(|arg| self.look(arg));
+                Interval::of_type(ElemType::I64)
+            }
+        }
+    }
+
+    fn type_of(&self, exp: &Exp) -> Option<ElemType> {
+        match exp {
+            Exp::Var(var) => Some(self.elem(*var)),
+            Exp::Const(value) => Some(value.ty),
+            Exp::Convert(ty, _) => Some(*ty),
+            Exp::Read(read) => Some(self.elem(read.array)),
+            Exp::Op(op, args) => Some(op.result_type(self.type_of(args.last()?)?)),
+            Exp::Opaque(..) => None,
+        }
+    }
+
+    fn read(&mut self, read: &Read) {
+        let mut dims = Vec::new();
+        let mut inside = true;
+        match &read.index {
+            Index::Dims(index) => {
+                for (dim, at) in index.iter().enumerate() {
+                    let range = self.places(at);
+                    let extent = self.extent(read.array, dim);
+                    inside &= range.low >= 0 && range.high < extent;
+                    dims.push((range, extent));
+                }
+            }
+            Index::Lmad { .. } => {
+                read.index.each_exp(&mut |exp| self.look(exp));
+                inside = false;
+            }
+        }
+        if let Some(slot) = self.reads.get_mut(read.id.index()) {
+            *slot = Some(ReadBounds { array: read.array, dims, inside });
+        }
+    }
+
+    /// Where the index of a dimension may go.
+    fn places(&mut self, index: &DimIndex) -> Interval {
+        match index {
+            DimIndex::At(at) => self.exp(at),
+            DimIndex::Slice { start, count, step } => {
+                let [start, count, step] = [start, count, step].map(|exp| self.exp(exp));
+                let last = Interval { low: (count.low - 1).max(0), high: (count.high - 1).max(0) };
+                let ty = ElemType::I64;
+                let far = apply(ScalarOp::Mul, ty, &[last, step]);
+                start.join(apply(ScalarOp::Add, ty, &[start, far]))
+            }
+        }
+    }
+
+    /// The least number of places of a dimension.
+    fn extent(&mut self, array: VarId, dim: usize) -> i128 {
+        if let Some(lmad) = self.numbers.lmad(array) {
+            return lmad.dims.get(dim).map_or(0, |d| d.size.into());
+        }
+        let region = self.numbers.region;
+        region.type_of(array).shape.get(dim).map_or(0, |extent| self.exp(extent).low)
+    }
+
+    /// Looks at something that is only executed if the condition has this value.
+    fn narrowed(&mut self, cond: &Exp, value: bool, inside: impl FnOnce(&mut Self)) {
+        let mut before = Vec::new();
+        self.narrow(cond, value, &mut before);
+        inside(self);
+        for (var, range) in before.into_iter().rev() {
+            self.ranges[var.index()] = range;
+        }
+    }
+
+    fn narrow(&mut self, cond: &Exp, value: bool, before: &mut Vec<(VarId, Interval)>) {
+        let Exp::Op(op, args) = cond else { return };
+        match (op, &args[..]) {
+            (ScalarOp::Not, [cond]) => self.narrow(cond, !value, before),
+            (ScalarOp::And, [a, b]) if value && self.type_of(a) == Some(ElemType::Bool) => {
+                self.narrow(a, true, before);
+                self.narrow(b, true, before);
+            }
+            (ScalarOp::Or, [a, b]) if !value && self.type_of(a) == Some(ElemType::Bool) => {
+                self.narrow(a, false, before);
+                self.narrow(b, false, before);
+            }
+            (_, [a, b]) if self.type_of(a).is_some_and(ElemType::is_int) => {
+                let (Some(op), Some(turned)) = (comparison(*op, value), turned(*op)) else { return };
+                let turned = comparison(turned, value).unwrap_or(op);
+                let (left, right) = (self.exp(a), self.exp(b));
+                self.limit(a, op, right, before);
+                self.limit(b, turned, left, before);
+            }
+            _ => {}
+        }
+    }
+
+    /// Narrows a name, or a name with a constant added, that compares to a range.
+    fn limit(&mut self, exp: &Exp, op: ScalarOp, other: Interval, before: &mut Vec<(VarId, Interval)>) {
+        let (var, offset) = match exp {
+            Exp::Var(var) => (*var, 0),
+            Exp::Op(sign @ (ScalarOp::Add | ScalarOp::Sub), args) => match &args[..] {
+                [Exp::Var(var), Exp::Const(c)] if c.ty == ElemType::I64 => {
+                    let c = i128::from(c.as_i64());
+                    (*var, if *sign == ScalarOp::Add { c } else { -c })
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        let now = self.ranges[var.index()];
+        let sum = Interval { low: now.low + offset, high: now.high + offset };
+        if !sum.lies_in(Interval::of_type(self.elem(var))) {
+            return;
+        }
+        let limit = match op {
+            ScalarOp::Lt => Interval { low: i128::MIN, high: other.high - 1 },
+            ScalarOp::Le => Interval { low: i128::MIN, high: other.high },
+            ScalarOp::Gt => Interval { low: other.low + 1, high: i128::MAX },
+            ScalarOp::Ge => Interval { low: other.low, high: i128::MAX },
+            ScalarOp::Eq => other,
+            _ => return,
+        };
+        // Nothing left: the branch is never taken, so the old range is as good as any.
+        if let Some(narrow) = sum.meet(limit) {
+            before.push((var, now));
+            self.ranges[var.index()] = Interval { low: narrow.low - offset, high: narrow.high - offset };
+        }
+    }
+}
+
+/// The comparison that holds if this one has the given value.
+fn comparison(op: ScalarOp, value: bool) -> Option<ScalarOp> {
+    Some(match (op, value) {
+        (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => ScalarOp::Lt,
+        (ScalarOp::Le, true) | (ScalarOp::Gt, false) => ScalarOp::Le,
+        (ScalarOp::Gt, true) | (ScalarOp::Le, false) => ScalarOp::Gt,
+        (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => ScalarOp::Ge,
+        (ScalarOp::Eq, true) | (ScalarOp::Ne, false) => ScalarOp::Eq,
+        _ => return None,
+    })
+}
+
+/// The comparison with its sides exchanged.
+fn turned(op: ScalarOp) -> Option<ScalarOp> {
+    Some(match op {
+        ScalarOp::Lt => ScalarOp::Gt,
+        ScalarOp::Le => ScalarOp::Ge,
+        ScalarOp::Gt => ScalarOp::Lt,
+        ScalarOp::Ge => ScalarOp::Le,
+        ScalarOp::Eq => ScalarOp::Eq,
+        ScalarOp::Ne => ScalarOp::Ne,
+        _ => return None,
+    })
+}

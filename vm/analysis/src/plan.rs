@@ -1,0 +1,270 @@
+//! The decision: lane axis, threads axis, reads without checks, where results go.
+//!
+//! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
+//! axis runs once for each vector, bodies outside run element by element; an access that steps by one element (or
+//! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
+//! there is enough to do.
+
+use crate::access::{Access, Class, accesses};
+use crate::bounds::{Bounds, bounds};
+use crate::numbers::Numbers;
+use crate::work::{Work, work};
+use galopvm_base::TypedId;
+use galopvm_kir::{Body, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId, VerifiedRegion};
+use std::fmt::Write;
+
+/// Fewest lanes that decisions are made for: neighbours in memory matter even where there are no vectors.
+const FEWEST_LANES: u64 = 4;
+/// Reads that a reason tells in full.
+const TOLD: usize = 4;
+
+/// Decides how a region is to be executed for what was observed.
+pub fn decide(region: &VerifiedRegion, observed: &Observed, machine: &Machine) -> Plan {
+    let facts = Facts {
+        region,
+        machine,
+        numbers: Numbers::new(region, observed),
+        work: work(region, observed),
+        accesses: accesses(region, observed),
+    };
+    let mut plan = Plan::default();
+    if let Some(main) = facts.main_statement() {
+        facts.choose_threads(main, &mut plan);
+        facts.choose_lane(main, &mut plan);
+    }
+    choose_unchecked(region, &bounds(region, observed), &mut plan);
+    facts.choose_blocks(&mut plan);
+    plan
+}
+
+struct Facts<'a> {
+    region: &'a VerifiedRegion,
+    machine: &'a Machine,
+    numbers: Numbers<'a>,
+    work: Work,
+    accesses: Vec<Access>,
+}
+
+/// What a lane axis would cost.
+struct Choice {
+    axis: VarId,
+    cost: u128,
+    /// Accesses by class: steps of one element, none, anything else.
+    unit: u32,
+    same: u32,
+    far: u32,
+}
+
+impl Facts<'_> {
+    /// The statement that most of the work is in; plans choose axes for one.
+    fn main_statement(&self) -> Option<&Stm> {
+        let parallel = |stm: &&Stm| !stm.rhs.parallel_axes().is_empty();
+        let stms = self.region.region().body.stms.iter().filter(parallel);
+        // The first of equals, so that the choice is the same whatever the order of comparisons.
+        stms.fold(None, |best: Option<(&Stm, u64)>, stm| {
+            let inside = stm.rhs.parallel_axes().first().map_or(0, |axis| self.work.inside(axis.var));
+            match best {
+                Some((_, most)) if most >= inside => best,
+                _ => Some((stm, inside)),
+            }
+        })
+        .map(|(stm, _)| stm)
+    }
+
+    fn trips(&self, axis: VarId) -> u64 {
+        self.work.trips[axis.index()]
+    }
+
+    fn choose_threads(&self, main: &Stm, plan: &mut Plan) {
+        let axes = match &main.rhs {
+            Rhs::Kernel { axes, .. } => axes,
+            Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => axes,
+            _ => return,
+        };
+        let threads = self.machine.threads as u64;
+        let Some(outermost) = axes.first() else { return };
+        let operations = self.work.inside(outermost.var);
+        if threads < 2 || operations < self.machine.thread_grain {
+            return;
+        }
+        let enough = axes.iter().find(|axis| self.trips(axis.var) >= threads);
+        if let Some(axis) = enough {
+            let which = if axis.var == outermost.var {
+                "outermost axis"
+            } else {
+                "first axis with enough iterations"
+            };
+            let reason = format!(
+                "{which}, {} iterations, {operations} element operations (worth it from {}), {threads} threads",
+                self.trips(axis.var),
+                self.machine.thread_grain,
+            );
+            plan.decide(Decision::Threads(axis.var), reason);
+        }
+    }
+
+    fn choose_lane(&self, main: &Stm, plan: &mut Plan) {
+        let lanes = self.lanes();
+        let choices: Vec<Choice> =
+            self.lane_axes(main).into_iter().map(|axis| self.price(main, axis, lanes)).collect();
+        let Some(best) = choices.iter().reduce(|a, b| if b.cost < a.cost { b } else { a }) else { return };
+        let name = |axis: VarId| self.region.region().name_of(axis);
+        let total = best.unit + best.same + best.far;
+        let mut reason = format!("unit stride in {} of {total} accesses", best.unit);
+        if best.same > 0 {
+            let _ = write!(reason, ", {} the same for all lanes", best.same);
+        }
+        if best.far > 0 {
+            let _ = write!(reason, ", {} gathered", best.far);
+        }
+        let _ = write!(reason, "; cost {} with {lanes} lanes", best.cost);
+        for other in choices.iter().filter(|c| c.axis != best.axis) {
+            let _ = write!(reason, ", along {} {}", name(other.axis), other.cost);
+        }
+        if choices.len() == 1 {
+            reason += ", the only axis";
+        }
+        plan.decide(Decision::Lane(best.axis), reason);
+    }
+
+    /// Axes that may become the lane axis, the preferred one of equals first: the axes of the kernel from the
+    /// inside, then reductions in it that may be computed in any order.
+    fn lane_axes(&self, main: &Stm) -> Vec<VarId> {
+        match &main.rhs {
+            Rhs::Kernel { axes, body } => {
+                let mut found: Vec<VarId> = axes.iter().rev().map(|axis| axis.var).collect();
+                found.extend(body.stms.iter().filter_map(|stm| reduction_axis(&stm.rhs)));
+                found
+            }
+            rhs => reduction_axis(rhs).into_iter().collect(),
+        }
+    }
+
+    /// Elements of a vector, by the widest element that is read or written.
+    fn lanes(&self) -> u64 {
+        let read = self.accesses.iter().map(|a| self.region.type_of(a.array).elem.bytes());
+        let written = self.region.results().iter().map(|ty| ty.elem.bytes());
+        let widest = read.chain(written).max().unwrap_or(8);
+        ((self.machine.cpu.vector_bytes() / widest) as u64).max(FEWEST_LANES)
+    }
+
+    fn price(&self, main: &Stm, axis: VarId, lanes: u64) -> Choice {
+        let mut choice = Choice { axis, cost: 0, unit: 0, same: 0, far: 0 };
+        let trips = self.trips(axis).max(1);
+        let vectors = |runs: u64| u128::from(runs / trips) * u128::from(trips.div_ceil(lanes));
+        for piece in &self.work.pieces {
+            let inside = piece.axes.contains(&axis);
+            let runs = if inside { vectors(piece.runs) } else { piece.runs.into() };
+            let mut each = u128::from(piece.operations);
+            for read in &piece.reads {
+                let class = if inside { self.class(*read, axis) } else { Class::Broadcast };
+                each += u128::from(choice.count(class, lanes));
+            }
+            choice.cost += runs * each;
+        }
+        if let Rhs::Kernel { axes, body } = &main.rhs {
+            let runs: u64 = axes.iter().fold(1, |runs, a| runs.saturating_mul(self.trips(a.var)));
+            for _ in &body.results {
+                // Results are written row by row: the last axis is the one with neighbours in memory.
+                let last = axes.last().is_some_and(|a| a.var == axis);
+                let around = axes.iter().any(|a| a.var == axis);
+                let class = match (last, around) {
+                    (true, _) => Class::Unit,
+                    (false, true) => Class::Data,
+                    (false, false) => Class::Broadcast,
+                };
+                let each = u128::from(choice.count(class, lanes));
+                choice.cost += each * if around { vectors(runs) } else { u128::from(runs) };
+            }
+            if axes.iter().all(|a| a.var != axis) {
+                // The lanes of a reduction are combined at its end, each time.
+                choice.cost += u128::from(runs) * u128::from(2 * lanes.ilog2());
+            }
+        }
+        choice
+    }
+
+    fn class(&self, read: ReadId, axis: VarId) -> Class {
+        let access = self.accesses.iter().find(|access| access.read == read);
+        access.map_or(Class::Data, |access| access.step(axis).class())
+    }
+
+    fn choose_blocks(&self, plan: &mut Plan) {
+        let code = self.region.region();
+        let mut done: Vec<VarId> = Vec::new();
+        for (exp, ty) in code.body.results.iter().zip(self.region.results()) {
+            let Exp::Var(var) = exp else { continue };
+            if done.contains(var) {
+                continue;
+            }
+            done.push(*var);
+            let sizes: Option<Vec<i64>> = ty.shape.iter().map(|extent| self.numbers.size(extent)).collect();
+            let reason = match sizes {
+                Some(sizes) => {
+                    let elements = sizes.iter().fold(1i64, |n, size| n.saturating_mul((*size).max(0)));
+                    let shape: String = sizes.iter().map(|size| format!("[{size}]")).collect();
+                    let bytes = elements.saturating_mul(ty.elem.bytes() as i64);
+                    format!("a block of its own, row-major {shape}{}, {bytes} bytes", ty.elem)
+                }
+                None => format!("a block of its own, row-major, of {}", ty.elem),
+            };
+            plan.decide(Decision::Fresh(*var), reason);
+        }
+    }
+}
+
+impl Choice {
+    /// Counts an access, and gives its operations for a vector.
+    fn count(&mut self, class: Class, lanes: u64) -> u64 {
+        let (counter, operations) = match class {
+            Class::Unit => (&mut self.unit, 1),
+            // Loaded as one, then turned around.
+            Class::UnitReversed => (&mut self.unit, 2),
+            Class::Broadcast => (&mut self.same, 1),
+            Class::Gather(_) | Class::Data => (&mut self.far, lanes),
+        };
+        *counter += 1;
+        operations
+    }
+}
+
+/// The innermost axis of a reduction that may be computed in any order and has nothing parallel inside.
+fn reduction_axis(rhs: &Rhs) -> Option<VarId> {
+    match rhs {
+        Rhs::Reduce { axes, body, combine } if combine.scalar_ops().is_some() && is_flat(body) => {
+            axes.last().map(|axis| axis.var)
+        }
+        _ => None,
+    }
+}
+
+fn is_flat(body: &Body) -> bool {
+    let mut flat = true;
+    body.visit_stms(&mut |stm| flat &= stm.rhs.parallel_axes().is_empty());
+    flat
+}
+
+fn choose_unchecked(region: &VerifiedRegion, bounds: &Bounds, plan: &mut Plan) {
+    let proven = bounds.proven();
+    if proven.is_empty() {
+        return;
+    }
+    let code = region.region();
+    let mut told: Vec<String> = Vec::new();
+    for read in &proven {
+        let Some(Some(facts)) = bounds.reads.get(read.index()) else { continue };
+        let ranges: Vec<String> = facts.dims.iter().map(|(range, _)| range.to_string()).collect();
+        let extents: String = facts.dims.iter().map(|(_, extent)| format!("[{extent}]")).collect();
+        let line = format!("{}[{}] inside {extents}", code.name_of(facts.array), ranges.join(", "));
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    let more = told.len().saturating_sub(TOLD);
+    told.truncate(TOLD);
+    let mut reason = told.join("; ");
+    if more > 0 {
+        let _ = write!(reason, "; {more} more");
+    }
+    plan.decide(Decision::Unchecked(proven), reason);
+}

@@ -1,0 +1,208 @@
+//! How much there is to do: element operations, by body and by the axes around it.
+//!
+//! Trip counts are the observed ones; a count that depends on an outer axis is taken in the middle of that axis, a
+//! `while` loop is assumed to take [`ASSUMED_TRIPS`] rounds, and both branches of an `if` count half. An estimate,
+//! never a proof.
+
+use crate::numbers::Numbers;
+use galopvm_base::scalar::Precision;
+use galopvm_base::{ElemType, ScalarOp, TypedId};
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::walk::Part;
+use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Rhs, VarId, VerifiedRegion};
+use std::fmt::Write;
+
+/// Rounds of a loop whose end depends on data.
+pub const ASSUMED_TRIPS: u64 = 16;
+
+/// The statements of one body, those inside them apart.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Piece {
+    /// Axes around it, outermost first, sequential ones too.
+    pub axes: Vec<VarId>,
+    /// How often it is executed.
+    pub runs: u64,
+    /// Operations of one execution.
+    pub operations: u64,
+    /// The reads of one execution.
+    pub reads: Vec<ReadId>,
+}
+
+/// The work of a region.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Work {
+    /// Bodies with something to do, in text order.
+    pub pieces: Vec<Piece>,
+    /// Trip counts by variable; 0 for what is not an axis.
+    pub trips: Vec<u64>,
+}
+
+impl Work {
+    /// Element operations altogether.
+    pub fn total(&self) -> u64 {
+        self.pieces.iter().fold(0, |sum, p| sum.saturating_add(p.total()))
+    }
+
+    /// Element operations that an axis is around.
+    pub fn inside(&self, axis: VarId) -> u64 {
+        let inside = self.pieces.iter().filter(|p| p.axes.contains(&axis));
+        inside.fold(0, |sum, p| sum.saturating_add(p.total()))
+    }
+
+    /// One line for each body, and the sum.
+    pub fn report(&self, region: &VerifiedRegion) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            let name = |v: &VarId| format!("{} {}", region.region().name_of(*v), self.trips[v.index()]);
+            let axes: Vec<String> = piece.axes.iter().map(name).collect();
+            let _ = writeln!(
+                text,
+                "[{}] : {} runs of {} operations, {} reads",
+                axes.join(", "),
+                piece.runs,
+                piece.operations,
+                piece.reads.len()
+            );
+        }
+        let _ = writeln!(text, "total {}", self.total());
+        text
+    }
+}
+
+impl Piece {
+    /// Operations and reads of all executions.
+    pub fn total(&self) -> u64 {
+        self.runs.saturating_mul(self.operations.saturating_add(self.reads.len() as u64))
+    }
+}
+
+/// The work of a region for what was observed.
+pub fn work(region: &VerifiedRegion, observed: &Observed) -> Work {
+    let mut counter = Counter {
+        numbers: Numbers::new(region, observed),
+        typical: vec![None; region.region().vars.len()],
+        axes: Vec::new(),
+        work: Work { pieces: Vec::new(), trips: vec![0; region.region().vars.len()] },
+    };
+    counter.body(&region.region().body, 1, 1);
+    counter.work
+}
+
+struct Counter<'a> {
+    numbers: Numbers<'a>,
+    /// Values in the middle of what names can be.
+    typical: Vec<Option<i64>>,
+    axes: Vec<VarId>,
+    work: Work,
+}
+
+impl Counter<'_> {
+    /// A body that is executed `runs` times; both branches of an `if` share the runs.
+    fn body(&mut self, body: &Body, runs: u64, share: u64) {
+        let at = self.work.pieces.len();
+        let runs = runs.div_ceil(share);
+        let mut piece = Piece { axes: self.axes.clone(), runs, ..Piece::default() };
+        self.work.pieces.push(Piece::default());
+        for stm in &body.stms {
+            self.rhs(&stm.rhs, runs, &mut piece);
+            if let (Rhs::Exps(exps), [var]) = (&stm.rhs, &stm.pat[..]) {
+                self.typical[var.index()] = self.value(&exps[0]);
+            }
+        }
+        body.results.iter().for_each(|exp| self.exp(exp, &mut piece));
+        self.work.pieces[at] = piece;
+        if self.work.pieces[at].operations == 0 && self.work.pieces[at].reads.is_empty() {
+            self.work.pieces.remove(at);
+        }
+    }
+
+    fn rhs(&mut self, rhs: &Rhs, runs: u64, piece: &mut Piece) {
+        match rhs {
+            Rhs::Kernel { axes, body } => {
+                self.inside(axes, runs, |counter, runs| counter.body(body, runs, 1))
+            }
+            Rhs::Reduce { axes, body, combine } => self.inside(axes, runs, |counter, runs| {
+                counter.body(body, runs, 1);
+                counter.body(&combine.body, runs, 1);
+            }),
+            Rhs::Scan { axis, body, combine } => {
+                self.inside(std::slice::from_ref(axis), runs, |counter, runs| {
+                    counter.body(body, runs, 1);
+                    counter.body(&combine.body, runs, 1);
+                });
+            }
+            Rhs::For { init, axis, body, .. } => {
+                init.iter().for_each(|exp| self.exp(exp, piece));
+                self.inside(std::slice::from_ref(axis), runs, |counter, runs| counter.body(body, runs, 1));
+            }
+            Rhs::While { init, cond, body, .. } => {
+                init.iter().for_each(|exp| self.exp(exp, piece));
+                let asked = Body { stms: Vec::new(), results: vec![cond.clone()] };
+                let rounds = runs.saturating_mul(ASSUMED_TRIPS);
+                self.body(&asked, rounds, 1);
+                self.body(body, rounds, 1);
+            }
+            Rhs::If { cond, then, otherwise } => {
+                self.exp(cond, piece);
+                self.body(then, runs, 2);
+                self.body(otherwise, runs, 2);
+            }
+            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {
+                rhs.each_part(&mut |part| {
+                    if let Part::Exp(exp) = part {
+                        self.exp(exp, piece);
+                    }
+                });
+                if matches!(rhs, Rhs::Update { .. }) {
+                    piece.operations += 1;
+                }
+            }
+        }
+    }
+
+    fn inside(&mut self, axes: &[Axis], runs: u64, body: impl FnOnce(&mut Self, u64)) {
+        let mut runs = runs;
+        for axis in axes {
+            let trips = self.value(&axis.bound).map_or(ASSUMED_TRIPS, |n| u64::try_from(n).unwrap_or(0));
+            runs = runs.saturating_mul(trips);
+            self.typical[axis.var.index()] = i64::try_from(trips / 2).ok();
+            self.work.trips[axis.var.index()] = trips;
+            self.axes.push(axis.var);
+        }
+        body(self, runs);
+        self.axes.truncate(self.axes.len() - axes.len());
+    }
+
+    fn value(&self, exp: &Exp) -> Option<i64> {
+        let lookup = |var: VarId| {
+            let value = self.numbers.integer(var).and_then(|v| i64::try_from(v).ok());
+            let ty = self.numbers.region.type_of(var).elem;
+            let value = value.or(self.typical[var.index()])?;
+            Some(galopvm_base::Scalar::from_int(ty, value))
+        };
+        let value = scalar_value(exp, &lookup)?;
+        (!value.ty.is_float()).then(|| value.as_i64())
+    }
+
+    fn exp(&self, exp: &Exp, piece: &mut Piece) {
+        exp.visit(&mut |part| match part {
+            Exp::Op(op, args) => {
+                let ty = args.last().and_then(|arg| self.numbers.region.exp_type(arg));
+                piece.operations += weight(*op, ty.unwrap_or(ElemType::I64));
+            }
+            Exp::Convert(..) => piece.operations += 1,
+            Exp::Read(read) => piece.reads.push(read.id),
+            _ => {}
+        });
+    }
+}
+
+/// What an operation costs, in additions.
+fn weight(op: ScalarOp, ty: ElemType) -> u64 {
+    match op {
+        _ if op.info().precision == Precision::Library => 16,
+        ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if ty.is_int() => 8,
+        ScalarOp::Div | ScalarOp::Mod | ScalarOp::Sqrt | ScalarOp::Rsqrt => 4,
+        _ => 1,
+    }
+}
