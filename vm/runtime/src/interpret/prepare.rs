@@ -105,12 +105,15 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
     code.code
         .iter()
         .map(|instr| match instr {
-            Instr::If { then, otherwise, .. } => 1 + of(*then).max(of(*otherwise)),
+            Instr::If { then, otherwise, .. } => of(*then).max(of(*otherwise)).saturating_add(1),
             Instr::For { body, .. }
             | Instr::Map { body, .. }
             | Instr::Reduce { body, .. }
-            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*body)),
-            Instr::While { cond, body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*cond) + of(*body)),
+            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
+            Instr::While { cond, body, .. } => {
+                let once = of(*cond).saturating_add(of(*body)).saturating_add(1);
+                UNKNOWN_TRIPS.saturating_mul(once)
+            }
             Instr::Call { .. } => UNKNOWN_TRIPS,
             _ => 1,
         })
