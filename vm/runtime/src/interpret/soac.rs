@@ -150,6 +150,18 @@ impl<'a> Interpreter<'a> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let (accumulators, items) = block.params.split_at(neutral.len());
+        if !keep && registers.prepared.blocks[body].scalar_results {
+            registers.move_scalars(neutral, accumulators.iter().copied());
+            for i in 0..width {
+                set_rows(registers, items, &inputs, i);
+                self.block(registers, body)?;
+                registers.move_scalars(&block.results, accumulators.iter().copied());
+                registers.release(scope);
+            }
+            let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            registers.move_scalars(&last, dsts.iter().map(|d| d.0));
+            return Ok(());
+        }
         let mut values = registers.take_all(neutral);
         if !keep {
             for i in 0..width {
