@@ -183,6 +183,11 @@ impl Compiled for Code {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
         let hosts = self.hosts(launch)?;
         let size = |exp: &Exp| self.size(exp, &hosts);
+        for extent in &self.program.small {
+            if size(extent)? > u64::from(u32::MAX) {
+                return Err(failed("an extent or a bound of 2^32 or more"));
+            }
+        }
         let points = self.points(&size)?;
         let uploaded = self.upload(launch)?;
         let params = self.params(launch, &hosts, &uploaded, &points)?;
@@ -211,7 +216,7 @@ impl Compiled for Code {
             .iter()
             .zip(&bound)
             .zip(&points)
-            .map(|((pipeline, buffers), groups)| Dispatch {
+            .map(|((pipeline, buffers), (_, groups))| Dispatch {
                 pipeline,
                 buffers,
                 push: &[],
@@ -257,8 +262,8 @@ impl Code {
         Ok(u64::try_from(value.as_i64()).unwrap_or(0))
     }
 
-    /// The number of workgroups of each stage.
-    fn points(&self, size: &dyn Fn(&Exp) -> Result<u64, RunError>) -> Result<Vec<u64>, RunError> {
+    /// The number of points and of workgroups of each stage.
+    fn points(&self, size: &dyn Fn(&Exp) -> Result<u64, RunError>) -> Result<Vec<(u64, u64)>, RunError> {
         let count = |bounds: &[Exp]| {
             let mut total = 1u64;
             let mut sizes = Vec::new();
@@ -279,11 +284,15 @@ impl Code {
             .iter()
             .map(|stage| {
                 Ok(match &stage.count {
-                    Count::Points(bounds) => count(bounds)?.div_ceil(group),
-                    Count::Chunks(bounds) => {
-                        count(bounds)?.div_ceil(group * POINTS_PER_INVOCATION).clamp(1, group)
+                    Count::Points(bounds) => {
+                        let points = count(bounds)?;
+                        (points, points.div_ceil(group))
                     }
-                    Count::One => 1,
+                    Count::Chunks(bounds) => {
+                        let points = count(bounds)?;
+                        (points, points.div_ceil(group * POINTS_PER_INVOCATION).clamp(1, group))
+                    }
+                    Count::One => (1, 1),
                 })
             })
             .collect()
@@ -352,7 +361,7 @@ impl Code {
         launch: &Launch<'_>,
         hosts: &HashMap<VarId, Scalar>,
         uploaded: &HashMap<usize, Uploaded>,
-        groups: &[u64],
+        points: &[(u64, u64)],
     ) -> Result<Vec<u8>, RunError> {
         let mut out = Vec::with_capacity(self.program.slots.len() * 8);
         for slot in &self.program.slots {
@@ -368,9 +377,14 @@ impl Code {
                 Slot::Extent(k, d) | Slot::Stride(k, d) => {
                     let (_, lmad, _) = self.argument(launch, *k)?;
                     let dim = lmad.dims.get(*d).ok_or_else(|| failed("a view has too few dimensions"))?;
-                    if matches!(slot, Slot::Extent(..)) { dim.size.max(0) as u64 } else { dim.stride as u64 }
+                    let size = dim.size.max(0) as u64;
+                    if size > u64::from(u32::MAX) {
+                        return Err(failed("an array with an extent of 2^32 or more"));
+                    }
+                    if matches!(slot, Slot::Extent(..)) { size } else { dim.stride as u64 }
                 }
-                Slot::Groups(stage) => groups.get(*stage).copied().unwrap_or(0),
+                Slot::Points(stage) => points.get(*stage).map_or(0, |p| p.0),
+                Slot::Groups(stage) => points.get(*stage).map_or(0, |p| p.1),
             };
             out.extend(value.to_le_bytes());
         }

@@ -8,6 +8,9 @@ use crate::syntax::ast::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 
+/// Builds one turn of a counted loop: the builder, the names in scope, the counter.
+type Turn<'t, B, C> = dyn FnMut(&mut B, &mut C, Atom) -> Built<Vec<Atom>> + 't;
+
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// Applies a function to every part of a value.
     pub(super) fn each(
@@ -402,7 +405,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         types: &[ValueType],
         pat: &'a Pat<'a>,
         ctx: &Context<'a>,
-        inner: &mut dyn FnMut(&mut Self, &mut Context<'a>, Atom) -> Built<Vec<Atom>>,
+        inner: &mut Turn<'_, Self, Context<'a>>,
     ) -> Built<Block> {
         let all: Vec<ValueType> =
             [ValueType::scalar(ElemType::I64)].into_iter().chain(types.iter().copied()).collect();

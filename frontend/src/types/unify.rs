@@ -272,7 +272,10 @@ impl Vars {
                 let _ = self.unify_size(a1, b1).and_then(|()| self.unify_size(a2, b2));
                 Ok(())
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => Ok(()),
+            (Size::Op(..), _) | (_, Size::Op(..)) => match (a.value(), b.value()) {
+                (Some(x), Some(y)) if x != y => Err(Clash::Size(a, b)),
+                _ => Ok(()),
+            },
             _ => Err(Clash::Size(a, b)),
         }
     }
@@ -310,7 +313,7 @@ impl Vars {
             (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) => {
                 f == g && self.same_size(a1, b1) && self.same_size(a2, b2)
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => false,
+            (Size::Op(..), _) | (_, Size::Op(..)) => a.value().is_some() && a.value() == b.value(),
             _ => self.unify_size(&a, &b).is_ok(),
         }
     }

@@ -91,6 +91,16 @@ impl<'t, 'a> Lower<'t, 'a> {
         value
     }
 
+    /// A number of the launch that the host keeps below 2^32 (or whose low half is all that is asked for), and its
+    /// zero-extension.
+    pub fn low_number(&mut self, slot: Slot) -> (Val, Val) {
+        let wide = self.number_of(slot);
+        self.c.at_entry(|c| {
+            let low = c.un(UnOp::Narrow, wide);
+            (low, c.un(UnOp::ZeroExtend, low))
+        })
+    }
+
     /// The value of a name.
     pub fn var(&mut self, var: VarId) -> Result<Value, Refusal> {
         if let Some(value) = self.env.get(&var) {
@@ -135,13 +145,13 @@ impl<'t, 'a> Lower<'t, 'a> {
                 .collect(),
             _ => Vec::new(),
         };
-        let offset = self.number_of(Slot::Offset(k));
+        let offset = self.low_number(Slot::Offset(k)).0;
         let dims = (0..ty.rank())
             .map(|d| {
-                let extent = self.number_of(Slot::Extent(k, d));
+                let extent = self.low_number(Slot::Extent(k, d)).1;
                 let stride = match classes.get(d) {
                     Some(class) if *class != StrideClass::Other => Stride::Class(*class),
-                    _ => Stride::Number(self.number_of(Slot::Stride(k, d))),
+                    _ => Stride::Number(self.low_number(Slot::Stride(k, d)).0),
                 };
                 Dim { extent, stride }
             })
@@ -153,7 +163,7 @@ impl<'t, 'a> Lower<'t, 'a> {
         let buffer = self.reading(Source::Temp(temp), ty.elem);
         self.entry(|l| {
             let extents = l.extents(&ty.shape)?;
-            let offset = l.c.constant(Ty::B64, 0);
+            let offset = l.c.constant(Ty::B32, 0);
             let dims = l.row_major(&extents);
             let view = View { buffer, elem: ty.elem, offset, dims };
             Ok(if ty.is_scalar() { Value::Scalar(ty.elem, l.element(&view, &[])) } else { Value::View(view) })
@@ -163,11 +173,12 @@ impl<'t, 'a> Lower<'t, 'a> {
     /// Dimensions of a row-major array.
     pub fn row_major(&mut self, extents: &[Val]) -> Vec<Dim> {
         let mut stride = Stride::Class(StrideClass::Unit);
-        let mut product = self.c.constant(Ty::B64, 1);
+        let mut product = self.c.constant(Ty::B32, 1);
         let mut dims: Vec<Dim> = Vec::new();
         for extent in extents.iter().rev() {
             dims.push(Dim { extent: *extent, stride });
-            product = self.c.bin(BinOp::Mul, product, *extent);
+            let low = self.c.un(UnOp::Narrow, *extent);
+            product = self.c.bin(BinOp::Mul, product, low);
             stride = Stride::Number(product);
         }
         dims.reverse();
@@ -185,9 +196,30 @@ impl<'t, 'a> Lower<'t, 'a> {
         })
     }
 
-    /// Extents, at least 0.
+    /// Extents that the host knows: zero-extended, negative ones are 0. The host keeps them below 2^32.
     pub fn extents(&mut self, shape: &[Exp]) -> Result<Vec<Val>, Refusal> {
-        shape.iter().map(|e| self.i64_value(e)).collect()
+        shape
+            .iter()
+            .map(|extent| {
+                let value = self.i64_value(extent)?;
+                let low =
+                    self.bound(extent, value).ok_or_else(|| Refusal::new("an extent of unknown size"))?;
+                Ok(self.c.un(UnOp::ZeroExtend, low))
+            })
+            .collect()
+    }
+
+    /// A bound as a `B32`, negative ones as 0, if it is known to fit or the host can see to it.
+    fn bound(&mut self, exp: &Exp, value: Val) -> Option<Val> {
+        if let Some(low) = self.c.low_half(value) {
+            return Some(low);
+        }
+        self.table.known_to_host(exp).ok()?;
+        self.table.program.small.push(exp.clone());
+        let zero = self.c.constant(Ty::B64, 0);
+        let positive = self.c.bin(BinOp::Slt, zero, value);
+        let value = self.c.select(positive, value, zero);
+        Some(self.c.un(UnOp::Narrow, value))
     }
 
     /// An expression of type i64.
@@ -386,16 +418,21 @@ impl<'t, 'a> Lower<'t, 'a> {
         inside: &mut dyn FnMut(&mut Self) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let Some((axis, rest)) = axes.split_first() else { return inside(self) };
-        let bound = self.i64_value(&axis.bound)?;
-        let (zero, one) = (self.c.constant(Ty::B64, 0), self.c.constant(Ty::B64, 1));
-        let counter = self.c.cell(Ty::B64);
+        let wide_bound = self.i64_value(&axis.bound)?;
+        let (bound, ty, less) = match self.bound(&axis.bound, wide_bound) {
+            Some(bound) => (bound, Ty::B32, BinOp::Ult),
+            None => (wide_bound, Ty::B64, BinOp::Slt),
+        };
+        let (zero, one) = (self.c.constant(ty, 0), self.c.constant(ty, 1));
+        let counter = self.c.cell(ty);
         self.c.set(counter, zero);
         self.c.open();
         let i = self.c.get(counter);
-        let cond = self.c.bin(BinOp::Slt, i, bound);
+        let cond = self.c.bin(less, i, bound);
         let before = self.c.close();
         self.c.open();
-        self.bind(axis.var, Value::Scalar(ElemType::I64, i));
+        let index = if ty == Ty::B32 { self.c.un(UnOp::ZeroExtend, i) } else { i };
+        self.bind(axis.var, Value::Scalar(ElemType::I64, index));
         self.nest(rest, inside)?;
         let next = self.c.bin(BinOp::Add, i, one);
         self.c.set(counter, next);

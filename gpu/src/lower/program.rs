@@ -24,6 +24,8 @@ pub enum Slot {
     Stride(usize, usize),
     /// Number of workgroups of a stage.
     Groups(usize),
+    /// Number of points of a stage.
+    Points(usize),
 }
 
 /// What stands behind a binding of a stage.
@@ -92,6 +94,8 @@ pub struct Program {
     pub temps: Vec<Temp>,
     /// Scalars the host computes before anything runs, in order.
     pub hosts: Vec<(VarId, Exp)>,
+    /// Extents and bounds that must be below 2^32, or the program does not fit the launch.
+    pub small: Vec<Exp>,
     /// The results of the region.
     pub results: Vec<Outcome>,
 }

@@ -19,12 +19,13 @@ pub fn reg(ty: ElemType) -> Ty {
     }
 }
 
-/// How a kernel reports that it trapped.
+/// How a kernel reports that it trapped. Traps gather in a cell of the invocation, which loops ask, and which is
+/// reported once at the end: devices that run invocations in lock step pay for every report in the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Trap {
     /// The buffer whose first bit says so to the host.
     pub flag: Binding,
-    /// Says so to this invocation's loops, which then end.
+    /// The cell.
     pub cell: Cell,
 }
 
@@ -34,11 +35,18 @@ impl Trap {
         if c.as_const(bad) == Some(0) {
             return;
         }
-        let yes = c.truth(true);
-        c.when(bad, |c| {
-            c.raise(self.flag);
-            c.set(self.cell, yes);
-        });
+        c.may_trap = true;
+        let before = c.get(self.cell);
+        let now = c.bin(BinOp::LOr, before, bad);
+        c.set(self.cell, now);
+    }
+
+    /// Reports to the host, at the end of the shader.
+    pub fn report(self, c: &mut Code) {
+        if c.may_trap {
+            let trapped = c.get(self.cell);
+            c.when(trapped, |c| c.raise(self.flag));
+        }
     }
 }
 
@@ -90,11 +98,11 @@ pub fn apply(c: &mut Code, op: ScalarOp, ty: ElemType, args: &[Val], trap: Trap)
         (_, ty, [a, b]) if ty.is_int() => integer::binary(c, op, ty, *a, *b, trap),
         _ => {
             let value = match args {
-                [a] => match math::unary(c, op, ty, *a) {
+                [a] => match math::unary(c, op, ty, *a, trap) {
                     Some(value) => value,
                     None => float::unary(c, op, ty, *a)?,
                 },
-                [a, b] => match math::binary(c, op, ty, *a, *b) {
+                [a, b] => match math::binary(c, op, ty, *a, *b, trap) {
                     Some(value) => value,
                     None => float::binary(c, op, ty, *a, *b)?,
                 },

@@ -107,12 +107,8 @@ pub fn reduce<'a>(
 
     let mut l = Lower::new(table, GROUP);
     let cells = l.carry_neutral(combine)?;
-    let mut extents = Vec::new();
-    for bound in &bounds {
-        extents.push(l.i64_value(bound)?);
-    }
-    let total = product(&mut l, &extents);
-    let total = l.c.un(UnOp::Narrow, total);
+    let extents = l.extents(&bounds)?;
+    let total = this_points(&mut l);
     let (start, end, step) = share(&mut l, total, any_order);
     let counter = l.c.cell(Ty::B32);
     l.c.set(counter, start);
@@ -174,22 +170,17 @@ fn made(table: &mut Table<'_>, pat: &[VarId], temps: &[usize]) {
     }
 }
 
-fn finish(l: Lower<'_, '_>, pat: &[VarId], count: Count) {
+fn finish(mut l: Lower<'_, '_>, pat: &[VarId], count: Count) {
+    l.trap.report(&mut l.c);
     let Lower { c, table, sources, .. } = l;
     let name = pat.first().map_or(String::new(), |v| table.unit.region.region().name_of(*v).to_string());
     table.program.stages.push(Stage { name, shader: c.finish(), sources, count });
 }
 
-/// The product of extents, 0 if one of them is not positive.
-fn product(l: &mut Lower<'_, '_>, extents: &[Val]) -> Val {
-    let zero = l.c.constant(Ty::B64, 0);
-    let mut total = l.c.constant(Ty::B64, 1);
-    for extent in extents {
-        let some = l.c.bin(BinOp::Slt, zero, *extent);
-        let extent = l.c.select(some, *extent, zero);
-        total = l.c.bin(BinOp::Mul, total, extent);
-    }
-    total
+/// The number of points of the stage being written, a `B32`.
+fn this_points(l: &mut Lower<'_, '_>) -> Val {
+    let stage = l.table.program.stages.len();
+    l.low_number(Slot::Points(stage)).0
 }
 
 /// The number of this invocation in the whole dispatch. The host keeps it below 2^31.
@@ -214,10 +205,9 @@ fn points(
         l.table.known_to_host(extent)?;
     }
     let extents = l.extents(shape)?;
-    let total = product(l, &extents);
+    let total = this_points(l);
     let number = invocation(l);
-    let wide = l.c.un(UnOp::ZeroExtend, number);
-    let exists = l.c.bin(BinOp::Ult, wide, total);
+    let exists = l.c.bin(BinOp::Ult, number, total);
     // The axis across neighbouring invocations varies fastest.
     let mut order: Vec<usize> = (0..shape.len()).collect();
     if let Some(lane) = lane {
@@ -229,12 +219,13 @@ fn points(
     let flat = if order.is_sorted() {
         number
     } else {
-        let mut flat = l.c.constant(Ty::B64, 0);
+        let mut flat = l.c.constant(Ty::B32, 0);
         for (index, extent) in indices.iter().zip(&extents) {
-            flat = l.c.bin(BinOp::Mul, flat, *extent);
-            flat = l.c.bin(BinOp::Add, flat, *index);
+            let (index, extent) = (l.c.un(UnOp::Narrow, *index), l.c.un(UnOp::Narrow, *extent));
+            flat = l.c.bin(BinOp::Mul, flat, extent);
+            flat = l.c.bin(BinOp::Add, flat, index);
         }
-        l.c.un(UnOp::Narrow, flat)
+        flat
     };
     inside(l, &indices, flat)?;
     let block = l.c.close();
@@ -343,11 +334,9 @@ fn write(l: &mut Lower<'_, '_>, buffer: Binding, flat: Val, value: &Value) -> Re
         }
         Value::View(view) => {
             let extents: Vec<Val> = view.dims.iter().map(|d| d.extent).collect();
-            let start = l.c.un(UnOp::ZeroExtend, flat);
-            each(l, &extents, start, &mut Vec::new(), &mut |l, indices, place| {
+            each(l, &extents, flat, &mut Vec::new(), &mut |l, indices, place| {
                 let value = l.element(view, indices);
                 let bits = to_bits(&mut l.c, view.elem, value);
-                let place = l.c.un(UnOp::Narrow, place);
                 l.c.store(buffer, place, bits);
             });
             Ok(())
@@ -355,7 +344,8 @@ fn write(l: &mut Lower<'_, '_>, buffer: Binding, flat: Val, value: &Value) -> Re
     }
 }
 
-/// Loops over all indices of `extents`; `place` is the row-major place of what is around.
+/// Loops over all indices of `extents`; `place` is the row-major place of what is around. The host keeps the number
+/// of elements below 2^32.
 fn each(
     l: &mut Lower<'_, '_>,
     extents: &[Val],
@@ -364,17 +354,19 @@ fn each(
     inside: &mut dyn FnMut(&mut Lower<'_, '_>, &[Val], Val),
 ) {
     let Some((extent, rest)) = extents.split_first() else { return inside(l, indices, place) };
-    let (zero, one) = (l.c.constant(Ty::B64, 0), l.c.constant(Ty::B64, 1));
-    let counter = l.c.cell(Ty::B64);
+    let (zero, one) = (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1));
+    let extent = l.c.un(UnOp::Narrow, *extent);
+    let counter = l.c.cell(Ty::B32);
     l.c.set(counter, zero);
     l.c.open();
     let i = l.c.get(counter);
-    let cond = l.c.bin(BinOp::Slt, i, *extent);
+    let cond = l.c.bin(BinOp::Ult, i, extent);
     let before = l.c.close();
     l.c.open();
-    let row = l.c.bin(BinOp::Mul, place, *extent);
+    let row = l.c.bin(BinOp::Mul, place, extent);
     let place = l.c.bin(BinOp::Add, row, i);
-    indices.push(i);
+    let index = l.c.un(UnOp::ZeroExtend, i);
+    indices.push(index);
     each(l, rest, place, indices, inside);
     indices.pop();
     let next = l.c.bin(BinOp::Add, i, one);

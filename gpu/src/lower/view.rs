@@ -1,7 +1,11 @@
 //! Views of device buffers inside a shader: numbers that are values, and what indexing does to them.
+//!
+//! Indices and extents are 64-bit, as the IR has them, and so are checks. Places are computed modulo 2^32, which is
+//! exact for every place inside a buffer. Where an index or extent is a zero-extended 32-bit number, checks are
+//! 32-bit too.
 
 use super::body::Lower;
-use crate::shader::{BinOp, Binding, Ty, Val};
+use crate::shader::{BinOp, Binding, Ty, UnOp, Val};
 use galopvm_base::ElemType;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Index, Read, Refusal, VarId};
@@ -11,7 +15,7 @@ use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Index, Read, Refusal, VarId};
 pub enum Stride {
     /// A class whose number is known.
     Class(StrideClass),
-    /// A number.
+    /// A number, a `B32`.
     Number(Val),
 }
 
@@ -31,7 +35,7 @@ pub struct View {
     pub buffer: Binding,
     /// Element type.
     pub elem: ElemType,
-    /// Place of the first element, a `B64`.
+    /// Place of the first element, a `B32`.
     pub offset: Val,
     /// Outermost first.
     pub dims: Vec<Dim>,
@@ -56,12 +60,22 @@ impl Lower<'_, '_> {
         self.c.constant(Ty::B64, value as u64)
     }
 
-    /// `index * stride`.
+    fn b32(&mut self, value: i32) -> Val {
+        self.c.constant(Ty::B32, u64::from(value as u32))
+    }
+
+    /// A 64-bit number modulo 2^32.
+    fn low(&mut self, wide: Val) -> Val {
+        self.c.un(UnOp::Narrow, wide)
+    }
+
+    /// `index * stride`, of a 64-bit index.
     fn step(&mut self, index: Val, stride: Stride) -> Val {
+        let index = self.low(index);
         match stride {
-            Stride::Class(StrideClass::Same) => self.i64(0),
+            Stride::Class(StrideClass::Same) => self.b32(0),
             Stride::Class(StrideClass::Reversed) => {
-                let zero = self.i64(0);
+                let zero = self.b32(0);
                 self.c.bin(BinOp::Sub, zero, index)
             }
             Stride::Class(_) => index,
@@ -72,29 +86,23 @@ impl Lower<'_, '_> {
     fn number(&mut self, stride: Stride) -> Val {
         match stride {
             Stride::Number(val) => val,
-            Stride::Class(StrideClass::Same) => self.i64(0),
-            Stride::Class(StrideClass::Reversed) => self.i64(-1),
-            Stride::Class(_) => self.i64(1),
+            Stride::Class(StrideClass::Same) => self.b32(0),
+            Stride::Class(StrideClass::Reversed) => self.b32(-1),
+            Stride::Class(_) => self.b32(1),
         }
     }
 
-    /// The element at these indices, which are inside.
+    /// The element at these 64-bit indices, which are inside.
     pub fn element(&mut self, view: &View, indices: &[Val]) -> Val {
-        let place = self.place(view, indices);
-        self.load(view, place)
-    }
-
-    fn place(&mut self, view: &View, indices: &[Val]) -> Val {
         let mut place = view.offset;
         for (index, dim) in indices.iter().zip(&view.dims) {
             let step = self.step(*index, dim.stride);
             place = self.c.bin(BinOp::Add, place, step);
         }
-        place
+        self.load(view, place)
     }
 
     fn load(&mut self, view: &View, place: Val) -> Val {
-        let place = self.c.un(crate::shader::UnOp::Narrow, place);
         let bits = self.c.load(view.buffer, place);
         super::scalar::from_bits(&mut self.c, view.elem, bits)
     }
@@ -108,16 +116,14 @@ impl Lower<'_, '_> {
             Index::Lmad { offset, dims } => self.read_lmad(view, offset, dims, checked)?,
         };
         if checked {
-            let outside = self.c.un(crate::shader::UnOp::Not, inside);
-            if self.c.as_const(inside) != Some(1) {
-                self.trap.when(&mut self.c, outside);
-            }
+            let outside = self.c.un(UnOp::Not, inside);
+            self.trap.when(&mut self.c, outside);
         }
         if !view.dims.is_empty() {
             return Ok(Value::View(view));
         }
         // After a trap the invocation goes on: it reads the buffer's first element, which is always there.
-        let zero = self.i64(0);
+        let zero = self.b32(0);
         let place = if checked { self.c.select(inside, view.offset, zero) } else { view.offset };
         let value = self.load(&view, place);
         Ok(Value::Scalar(view.elem, value))
@@ -125,6 +131,9 @@ impl Lower<'_, '_> {
 
     /// `0 <= index < extent`
     fn inside(&mut self, index: Val, extent: Val) -> Val {
+        if let (Some(index), Some(extent)) = (self.c.low_half(index), self.c.low_half(extent)) {
+            return self.c.bin(BinOp::Ult, index, extent);
+        }
         self.c.bin(BinOp::Ult, index, extent)
     }
 
@@ -153,7 +162,7 @@ impl Lower<'_, '_> {
                     }
                     let moved = self.step(start, dim.stride);
                     offset = self.c.bin(BinOp::Add, offset, moved);
-                    let stride = self.number(dim.stride);
+                    let (stride, step) = (self.number(dim.stride), self.low(step));
                     let stride = self.c.bin(BinOp::Mul, stride, step);
                     left.push(Dim { extent: count, stride: Stride::Number(stride) });
                 }
@@ -205,6 +214,7 @@ impl Lower<'_, '_> {
                 let fits = self.c.bin(BinOp::Sle, zero, count);
                 sizes_fit = self.c.bin(BinOp::LAnd, sizes_fit, fits);
             }
+            let step = self.low(step);
             let stride = self.c.bin(BinOp::Mul, stride, step);
             left.push(Dim { extent: count, stride: Stride::Number(stride) });
         }
@@ -239,13 +249,12 @@ impl Lower<'_, '_> {
             }
             ArrayOp::Reverse if !view.dims.is_empty() => {
                 let dim = view.dims[0];
-                let (zero, one) = (self.i64(0), self.i64(1));
+                let (zero, one) = (self.b32(0), self.b32(1));
                 let stride = self.number(dim.stride);
-                let last = self.c.bin(BinOp::Sub, dim.extent, one);
+                let extent = self.low(dim.extent);
+                let last = self.c.bin(BinOp::Sub, extent, one);
                 let distance = self.c.bin(BinOp::Mul, last, stride);
-                let moved = self.c.bin(BinOp::Add, view.offset, distance);
-                let empty = self.c.bin(BinOp::Eq, dim.extent, zero);
-                view.offset = self.c.select(empty, view.offset, moved);
+                view.offset = self.c.bin(BinOp::Add, view.offset, distance);
                 let stride = self.c.bin(BinOp::Sub, zero, stride);
                 view.dims[0].stride = Stride::Number(stride);
             }

@@ -10,6 +10,10 @@ pub struct Code {
     consts: HashMap<(Ty, u64), Val>,
     /// The other way round.
     const_bits: HashMap<Val, u64>,
+    /// What was zero-extended to make a value.
+    extended: HashMap<Val, Val>,
+    /// Something written so far may set the trap cell.
+    pub may_trap: bool,
     /// The blocks around the place of writing, outermost first; the last one is written to.
     blocks: Vec<Vec<Stm>>,
 }
@@ -21,6 +25,8 @@ impl Code {
             shader: Shader { group_size, ..Shader::default() },
             consts: HashMap::new(),
             const_bits: HashMap::new(),
+            extended: HashMap::new(),
+            may_trap: false,
             blocks: vec![Vec::new()],
         }
     }
@@ -137,7 +143,23 @@ impl Code {
                 return self.constant(ty, bits);
             }
         }
-        self.emit(ty, Op::Un(op, a))
+        match (op, self.extended.get(&a)) {
+            (UnOp::Narrow, Some(narrow)) => *narrow,
+            (UnOp::ZeroExtend, _) => {
+                let wide = self.emit(ty, Op::Un(op, a));
+                self.extended.insert(wide, a);
+                wide
+            }
+            _ => self.emit(ty, Op::Un(op, a)),
+        }
+    }
+
+    /// The `B32` that a `B64` is the zero-extension of, if it is known to be one.
+    pub fn low_half(&mut self, wide: Val) -> Option<Val> {
+        match self.as_const(wide) {
+            Some(bits) => u32::try_from(bits).ok().map(|bits| self.constant(Ty::B32, u64::from(bits))),
+            None => self.extended.get(&wide).copied(),
+        }
     }
 
     /// Applies an operation to two values.

@@ -162,7 +162,7 @@ pub fn parse_stages(text: &str) -> Result<Vec<Vec<u32>>, TextError> {
     stages.into_iter().map(|lines| parse_lines(&mut lines.into_iter())).collect()
 }
 
-fn parse_lines<'t>(lines: &mut dyn Iterator<Item = (usize, &'t str)>) -> Result<Vec<u32>, TextError> {
+fn parse_lines(lines: &mut dyn Iterator<Item = (usize, &str)>) -> Result<Vec<u32>, TextError> {
     // Magic number, version, generator, bound, schema.
     let mut words = vec![spirv::MAGIC_NUMBER, 0x0001_0000, 0, 0, 0];
     let mut types: HashMap<u32, Number> = HashMap::new();

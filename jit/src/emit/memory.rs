@@ -94,7 +94,10 @@ impl Emitter<'_> {
                 for bin in [Bin::Shl, Bin::Shr] {
                     let (row, extension) = rows::shift_imm(bin, Lane::I32);
                     let source = if bin == Bin::Shl { value } else { s0 };
-                    self.simd(Instr { imm: Some(bits), ..Instr::new(row, full, extension, s0, Place::Reg(source)) });
+                    self.simd(Instr {
+                        imm: Some(bits),
+                        ..Instr::new(row, full, extension, s0, Place::Reg(source))
+                    });
                 }
                 self.v3(rows::PACK_WORDS, full, s0, s0, s0);
                 self.v2_imm(rows::PERMUTE_Q_IMM, full, s0, Place::Reg(s0), 0x08);
@@ -152,7 +155,12 @@ impl Emitter<'_> {
         let (next, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         if wide && !self.isa.is_512() {
             // 64-bit lanes: the sign bits of doubles.
-            self.v2(super::Row { w: true, prefix: super::encode::Prefix::P66, ..rows::MASK_BITS }, self.full(), 0, Place::Reg(mask));
+            self.v2(
+                super::Row { w: true, prefix: super::encode::Prefix::P66, ..rows::MASK_BITS },
+                self.full(),
+                0,
+                Place::Reg(mask),
+            );
         } else {
             self.mask_bits(0, mask);
         }

@@ -106,7 +106,9 @@ impl Lower<'_> {
                 below(self, reg);
             }
             // Both ends inside means all inside, as long as nothing wraps in between.
-            Rep::Linear { start, step: Factor::Const(step) } if self.mask.is_none() && step.abs() < 1 << 31 => {
+            Rep::Linear { start, step: Factor::Const(step) }
+                if self.mask.is_none() && step.abs() < 1 << 31 =>
+            {
                 let last = *step * (self.lane_count() as i64 - 1);
                 let end = self.b.int(last);
                 let end = self.b.op(Op::Alu(Bin::Add, Width::W64), &[*start, end]);
@@ -310,7 +312,8 @@ impl Lower<'_> {
             let reg = self.uniform(value);
             let mut args: Parts = SmallVec::from_slice(&[reg]);
             args.extend(spot.regs.iter().copied());
-            let op = if lane.is_float() { Op::StoreFloat(lane, spot.addr) } else { Op::Store(mem, spot.addr) };
+            let op =
+                if lane.is_float() { Op::StoreFloat(lane, spot.addr) } else { Op::Store(mem, spot.addr) };
             self.b.act(op, &args);
             return;
         }

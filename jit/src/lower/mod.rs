@@ -29,9 +29,7 @@ use crate::record::Layout;
 use access::{View, ViewDim};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{
-    Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion,
-};
+use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion};
 use std::collections::HashMap;
 use value::{Factor, Parts, Rep, Value, lane_of};
 
@@ -169,7 +167,8 @@ impl Lower<'_> {
         let base = self.b.op(Op::Word(word), &[]);
         let mut dims = Vec::with_capacity(ty.rank());
         for k in 0..ty.rank() {
-            let (Some(extent), Some(stride)) = (self.layout.extent(var, k), self.layout.stride(var, k)) else {
+            let (Some(extent), Some(stride)) = (self.layout.extent(var, k), self.layout.stride(var, k))
+            else {
                 continue;
             };
             let extent = self.b.op(Op::Word(extent), &[]);

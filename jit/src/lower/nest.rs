@@ -5,6 +5,7 @@
 
 use super::access::{View, ViewDim};
 use super::choose::{Form, Shape, extent};
+use super::control::Span;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::isa::Isa;
@@ -12,7 +13,9 @@ use crate::lir::build::{Builder, Scope};
 use crate::lir::{Class, Code, Op, Reg};
 use crate::record::{self, Layout};
 use galopvm_base::ElemType;
-use galopvm_kir::{Axis, Body, Exp, Index, DimIndex, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion};
+use galopvm_kir::{
+    Axis, Body, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion,
+};
 use std::collections::HashMap;
 
 /// What to lower, and how.
@@ -65,18 +68,18 @@ impl Lower<'_> {
         let low = self.b.op(Op::Word(record::LOW), &[]);
         let high = self.b.op(Op::Word(record::HIGH), &[]);
         match form.shape {
-            Shape::Map(body) if job.flat => {
+            Shape::Map(_) if job.flat => {
                 self.flat = Some((form.axes.iter().map(|a| a.var).collect(), None));
                 let results = self.flat_results(form);
-                self.lane_loop(None, low, high, body, form, &results)?;
+                self.lane_loop(None, low, high, form, &results)?;
             }
-            Shape::Map(body) => {
+            Shape::Map(_) => {
                 let lanes = self.isa.lanes();
                 let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
                 let mut order: Vec<usize> = (0..form.axes.len()).filter(|k| Some(*k) != lane).collect();
                 order.extend(lane);
                 let results = self.nest_results(form)?;
-                self.loops(&order, lane, job.pieces, (low, high), body, form, &results)?;
+                self.loops(&order, lane, job.pieces, (low, high), form, &results)?;
             }
             Shape::Fold(body, combine) => {
                 let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
@@ -123,19 +126,17 @@ impl Lower<'_> {
         Ok((0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), dims.clone())).collect())
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn loops(
         &mut self,
         order: &[usize],
         lane: Option<usize>,
         pieces: usize,
         piece: (Reg, Reg),
-        body: &Body,
         form: &Form<'_>,
         results: &[View],
     ) -> Result<(), Refusal> {
         let Some((&first, rest)) = order.split_first() else {
-            return self.element(body, form, results);
+            return self.element(form, results);
         };
         let axis: &Axis = &form.axes[first];
         let (low, high) = if first == pieces {
@@ -145,19 +146,19 @@ impl Lower<'_> {
             (self.b.int(0), self.uniform(&bound))
         };
         if Some(first) == lane {
-            return self.lane_loop(Some(axis.var), low, high, body, form, results);
+            return self.lane_loop(Some(axis.var), low, high, form, results);
         }
-        self.counted(low, high, 1, &[], &[], &mut |l, counter, _| {
+        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.loops(rest, lane, pieces, piece, body, form, results)?;
+            l.loops(rest, lane, pieces, piece, form, results)?;
             Ok(Vec::new())
         })?;
         Ok(())
     }
 
     /// One element of each result, or one for each lane.
-    fn element(&mut self, body: &Body, form: &Form<'_>, results: &[View]) -> Result<(), Refusal> {
-        let values = self.body(body)?;
+    fn element(&mut self, form: &Form<'_>, results: &[View]) -> Result<(), Refusal> {
+        let values = self.body(form.body())?;
         let index = match &self.flat {
             Some((_, index)) => index.iter().cloned().collect(),
             None => self.exps(&form.axes.iter().map(|a| Exp::Var(a.var)).collect::<Vec<_>>())?,
@@ -191,31 +192,31 @@ impl Lower<'_> {
         var: Option<VarId>,
         low: Reg,
         high: Reg,
-        body: &Body,
         form: &Form<'_>,
         results: &[View],
     ) -> Result<(), Refusal> {
         if self.isa.lanes() == 1 {
-            self.counted(low, high, 1, &[], &[], &mut |l, counter, _| {
+            self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
-                l.element(body, form, results)?;
+                l.element(form, results)?;
                 Ok(Vec::new())
             })?;
             return Ok(());
         }
-        self.lanes = Some(Lanes { groups: groups(body) });
+        self.lanes = Some(Lanes { groups: groups(form.body()) });
         let step = self.lane_count() as i64;
         let main = |l: &mut Self| -> Result<Reg, Refusal> {
-            let (counter, _) = l.counted(low, high, step, &[], &[], &mut |l, counter, _| {
+            let (counter, _) = l.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
-                l.element(body, form, results)?;
+                l.element(form, results)?;
                 Ok(Vec::new())
             })?;
             Ok(counter)
         };
         // Streaming pays where the work of an element is small against its memory traffic.
         let may_stream = form.axes.len() == 1 || var.is_none();
-        let counter = if may_stream && is_straight(body) && results.iter().any(|v| v.elem.bytes() >= 4) {
+        let counter = if may_stream && is_straight(form.body()) && results.iter().any(|v| v.elem.bytes() >= 4)
+        {
             let flag = self.b.op(Op::Word(record::STREAM), &[]);
             let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
             let outside = self.b.current();
@@ -237,13 +238,18 @@ impl Lower<'_> {
         };
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
-        self.counted(counter, end, self.isa.lanes() as i64, &[], &[], &mut |l, counter, _| {
-            l.enter_rest(counter, high);
-            l.bind_lane(var, counter);
-            l.element(body, form, results)?;
-            l.mask = None;
-            Ok(Vec::new())
-        })?;
+        self.counted(
+            Span { low: counter, high: end, step: self.isa.lanes() as i64 },
+            &[],
+            &[],
+            &mut |l, counter, _| {
+                l.enter_rest(counter, high);
+                l.bind_lane(var, counter);
+                l.element(form, results)?;
+                l.mask = None;
+                Ok(Vec::new())
+            },
+        )?;
         self.lanes = None;
         Ok(())
     }
@@ -288,7 +294,13 @@ fn groups(body: &Body) -> usize {
 }
 
 /// The axis that pieces are cut from: the plan's, else the outermost with enough iterations, else the longest.
-pub fn piece_axis(region: &VerifiedRegion, plan: &Plan, observed: &Observed, form: &Form<'_>, threads: usize) -> usize {
+pub fn piece_axis(
+    region: &VerifiedRegion,
+    plan: &Plan,
+    observed: &Observed,
+    form: &Form<'_>,
+    threads: usize,
+) -> usize {
     if matches!(form.shape, Shape::Fold(..)) {
         return 0;
     }

@@ -149,7 +149,7 @@ impl Lower<'_> {
             Rep::Linear { start, step } => self.linear_parts(*start, *step),
             Rep::Const(bits) if value.ty == ElemType::Bool => {
                 let all = self.b.op(Op::MaskAll, &[]);
-                let mask = if *bits != 0 { all } else { self.b.op(Op::MaskOp(Bin::Xor), &[all, all]) };
+                let mask = if *bits != 0 { all } else { self.b.op(Op::MaskLogic(Bin::Xor), &[all, all]) };
                 smallvec![mask; count]
             }
             _ if value.ty == ElemType::Bool => {

@@ -5,8 +5,8 @@ use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{Options, X86Backend};
 use galopvm_kir::text::{parse_plan, parse_region};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference, Refusal,
-    ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference,
+    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
@@ -31,14 +31,30 @@ impl Random {
 pub fn value_of(ty: ElemType, random: &mut Random) -> u64 {
     let r = random.next();
     let bits = match (ty, random.below(4)) {
-        (ElemType::F16, 0 | 1) => [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)],
+        (ElemType::F16, 0 | 1) => {
+            [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)]
+        }
         (ElemType::F32, 0) => {
-            let odd = [0.0f32, -0.0, 1.0, -1.0, 0.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 3e9, -3e9, 1e30, 1e-40];
+            let odd = [
+                0.0f32,
+                -0.0,
+                1.0,
+                -1.0,
+                0.5,
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                f32::NAN,
+                3e9,
+                -3e9,
+                1e30,
+                1e-40,
+            ];
             u64::from(odd[random.below(odd.len())].to_bits())
         }
         (ElemType::F32, 1 | 2) => u64::from(((r >> 40) as f32 / 65536.0 - 100.0).to_bits()),
         (ElemType::F64, 0) => {
-            let odd = [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e19, -1e19, 1e300];
+            let odd =
+                [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e19, -1e19, 1e300];
             odd[random.below(odd.len())].to_bits()
         }
         (ElemType::F64, 1 | 2) => ((r >> 40) as f64 / 65536.0 - 100.0).to_bits(),
@@ -106,7 +122,13 @@ pub fn machine(cpu: CpuMode) -> Machine {
     Machine { cpu, threads: 2, thread_grain: 1 << 12, ..Machine::default() }
 }
 
-pub fn compile(region: &VerifiedRegion, plan: &str, args: &[Arg], cpu: CpuMode, strict_fp: bool) -> Result<Arc<dyn Compiled>, Refusal> {
+pub fn compile(
+    region: &VerifiedRegion,
+    plan: &str,
+    args: &[Arg],
+    cpu: CpuMode,
+    strict_fp: bool,
+) -> Result<Arc<dyn Compiled>, Refusal> {
     let plan = if plan.is_empty() {
         Plan::default()
     } else {
@@ -210,7 +232,12 @@ fn compare(
                 if std::env::var_os("SHOW_ASM").is_some() {
                     println!("{}", code.listing(galopvm_kir::Listing::Asm).unwrap_or_default());
                 }
-                panic!("result {k}, element {i} of {}: expected {}, got {}\n{title}", expected[k].len(), show(*a), show(*b));
+                panic!(
+                    "result {k}, element {i} of {}: expected {}, got {}\n{title}",
+                    expected[k].len(),
+                    show(*a),
+                    show(*b)
+                );
             }
         }
     }

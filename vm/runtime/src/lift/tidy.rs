@@ -1,7 +1,7 @@
 //! The last step of a lift: statements that nobody needs vanish, expressions move to their only use, parameters
 //! and names are put in order.
 
-use super::algebra::constant;
+use super::algebra::{constant, size};
 use super::build::{Known, Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
 use galopvm_base::{ElemType, IdVec, TypedId};
@@ -239,12 +239,6 @@ fn insert(exp: &mut Exp, pending: &mut Vec<(VarId, Exp)>) {
         return;
     }
     exp.each_part_mut(&mut |part| insert(part, pending));
-}
-
-fn size(exp: &Exp) -> usize {
-    let mut parts = 0;
-    exp.visit(&mut |_| parts += 1);
-    parts
 }
 
 fn reads_local(exp: &Exp, known: &IdVec<VarId, Known>) -> bool {
