@@ -19,7 +19,7 @@ impl Program {
     pub fn from_source(name: &str, text: &str) -> Result<Program, Error> {
         let mut sources = Sources::new();
         let file = sources.add(name, text);
-        let compiled = galopvm_frontend::compile(&mut sources, file, &galopvm_frontend::Options::default());
+        let compiled = galopvm_frontend::compile(&mut sources, file);
         let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
         let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
         let warnings = (!messages.diagnostics().is_empty()).then_some(messages);
