@@ -369,7 +369,7 @@ impl<'m> Lifter<'m> {
     pub fn holds(&mut self, cond: &Exp) -> bool {
         let cond = self.expand(cond);
         if let Exp::Op(ScalarOp::Eq, sides) = &cond
-            && (self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0]))
+            && (sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0]))
         {
             return true;
         }
@@ -387,7 +387,7 @@ impl<'m> Lifter<'m> {
             Exp::Const(_) => true,
             _ => false,
         };
-        if !simple || !self.is_extent(*var) {
+        if !simple || extent == size || !self.is_extent(*var) {
             return false;
         }
         self.merged.insert(*var, size.clone());
