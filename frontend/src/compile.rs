@@ -62,7 +62,12 @@ pub struct ExpressionReport {
 pub const EXPRESSION_ENTRY: &str = "it";
 
 /// Source text to bytecode.
-pub fn compile(sources: &mut Sources, file: FileId, options: &Options) -> Compilation {
+pub fn compile(sources: &mut Sources, file: FileId) -> Compilation {
+    compile_with(sources, file, &Options::default())
+}
+
+/// Source text to bytecode, with options.
+pub fn compile_with(sources: &mut Sources, file: FileId, options: &Options) -> Compilation {
     with_room(|| {
         let report = core_inner(sources, file, options);
         let mut diagnostics = report.diagnostics;

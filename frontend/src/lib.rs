@@ -16,5 +16,5 @@ pub mod types;
 
 pub use compile::{
     CheckReport, Compilation, CoreReport, EXPRESSION_ENTRY, ExpressionReport, Options, check, compile,
-    compile_expression, core_program, syntax_text,
+    compile_expression, compile_with, core_program, syntax_text,
 };

@@ -36,6 +36,8 @@ pub fn reg_class(class: Class) -> RegClass {
 /// A function in the allocator's terms, with instructions numbered through all blocks in memory order.
 pub struct Flat<'a> {
     code: &'a Code,
+    /// Place of each label in memory order.
+    position: Vec<usize>,
     /// Instructions in order.
     pub insts: Vec<&'a LirInst>,
     operands: Vec<Vec<Operand>>,
@@ -62,6 +64,7 @@ impl<'a> Flat<'a> {
         let count = code.order.len();
         let mut flat = Flat {
             code,
+            position,
             insts: Vec::new(),
             operands: Vec::new(),
             ranges: Vec::with_capacity(count),
@@ -86,6 +89,7 @@ impl<'a> Flat<'a> {
                         operands.push(Operand::reg_use(vreg(arg)));
                     }
                 } else {
+                    check_jump(code, inst)?;
                     flat.jump_args[k] = inst.args.iter().map(|a| vreg(*a)).collect();
                 }
                 if let Some(out) = inst.out {
@@ -96,7 +100,7 @@ impl<'a> Flat<'a> {
             }
             flat.ranges.push(InstRange::new(Inst::new(first), Inst::new(flat.insts.len())));
             for target in end.op.targets() {
-                let to = position[target.index()];
+                let to = flat.position[target.index()];
                 if to == usize::MAX {
                     return Err(Refusal::new("internal: a block was never placed"));
                 }
@@ -117,8 +121,19 @@ impl<'a> Flat<'a> {
 
     /// The memory position of a label.
     pub fn position(&self, label: crate::lir::Label) -> usize {
-        self.code.order.iter().position(|l| *l == label).unwrap_or(0)
+        self.position[label.index()]
     }
+}
+
+/// A jump passes what its target takes.
+fn check_jump(code: &Code, inst: &LirInst) -> Result<(), Refusal> {
+    let classes = |regs: &[crate::lir::Reg]| regs.iter().map(|r| code.classes[r.index()]).collect::<Vec<_>>();
+    for target in inst.op.targets() {
+        if classes(&inst.args) != classes(&code.blocks[target.index()].params) {
+            return Err(Refusal::new(format!("internal: `{inst}` does not fit its target")));
+        }
+    }
+    Ok(())
 }
 
 fn define(inst: &LirInst, out: VReg) -> Operand {

@@ -3,14 +3,15 @@
 use crate::emit::emit;
 use crate::executable::Executable;
 use crate::isa::Isa;
-use crate::listing::disassemble;
 use crate::lir::sweep::sweep;
+use crate::listing::disassemble;
 use crate::lower::{Form, Job, Shape, lower, piece_axis};
 use crate::record::{Layout, Record};
 use galopvm_base::{ElemType, ScalarOp, scalar};
 use galopvm_kir::backend::stride_class;
 use galopvm_kir::{
-    Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError, VerifiedRegion,
+    Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
+    VerifiedRegion,
 };
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -121,14 +122,17 @@ impl X86Compiled {
         let params = &self.region.region().params;
         form.axes
             .iter()
-            .map(|axis| form.size(&self.region, &axis.bound, &|var| scalars(params.iter().position(|p| *p == var)?)))
+            .map(|axis| {
+                form.size(&self.region, &axis.bound, &|var| scalars(params.iter().position(|p| *p == var)?))
+            })
             .map(|size| size.map(|n| n.max(0)))
             .collect()
     }
 
     fn check_classes(&self, launch: &Launch<'_>) -> Result<(), Refusal> {
         for (argument, seen) in launch.arguments.iter().zip(&self.observed.params) {
-            let (Argument::Array { lmad, .. }, ObservedParam::Array { lmad: seen, .. }) = (argument, seen) else {
+            let (Argument::Array { lmad, .. }, ObservedParam::Array { lmad: seen, .. }) = (argument, seen)
+            else {
                 continue;
             };
             for (now, then) in lmad.dims.iter().zip(&seen.dims) {
@@ -163,7 +167,8 @@ impl X86Compiled {
         let code = self.code(flat).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
-        let result_bytes: i64 = self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        let result_bytes: i64 =
+            self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
         let is_map = matches!(form.shape, Shape::Map(_));
         let shared_ok = is_map || self.fold.is_some();
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
@@ -188,7 +193,13 @@ impl X86Compiled {
         (threads * PIECES_PER_THREAD).min(by_work).min(length).max(1)
     }
 
-    fn run_map(&self, code: &Code, record: &Record<'_>, pieces: &[(i64, i64)], stream: bool) -> Result<(), RunError> {
+    fn run_map(
+        &self,
+        code: &Code,
+        record: &Record<'_>,
+        pieces: &[(i64, i64)],
+        stream: bool,
+    ) -> Result<(), RunError> {
         let run = |&(low, high): &(i64, i64)| code.executable.run(&record.piece(low, high, stream));
         let well = match pieces {
             [piece] => run(piece),

@@ -66,7 +66,11 @@ impl Layout {
     }
 
     /// The record of a launch, which is checked here; the fixed words are 0.
-    pub fn fill<'l>(&self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Result<Record<'l>, Refusal> {
+    pub fn fill<'l>(
+        &self,
+        region: &VerifiedRegion,
+        launch: &'l mut Launch<'_>,
+    ) -> Result<Record<'l>, Refusal> {
         launch.check(region).map_err(|e| Refusal::new(format!("the launch is wrong: {e}")))?;
         let mut words = vec![0u64; self.words];
         let mut addresses = Vec::with_capacity(launch.buffers.len());
@@ -98,7 +102,8 @@ impl Layout {
             if !result.lmad.is_row_major() {
                 return Err(Refusal::new(format!("result {k} is not row-major")));
             }
-            words[self.results[k] as usize] = address(addresses[result.buffer], ty.elem.bytes(), &result.lmad);
+            words[self.results[k] as usize] =
+                address(addresses[result.buffer], ty.elem.bytes(), &result.lmad);
         }
         Ok(Record { words, results: self.results.clone(), blocks: PhantomData })
     }
@@ -138,6 +143,6 @@ impl<'l> Record<'l> {
 
     /// True if all results begin at a multiple of a cache line.
     pub fn results_are_aligned(&self) -> bool {
-        self.results.iter().all(|word| self.words[*word as usize] % 64 == 0)
+        self.results.iter().all(|word| self.words[*word as usize].is_multiple_of(64))
     }
 }

@@ -61,7 +61,12 @@ fn every_lane_axis_and_thread_axis() {
           in (x, y)
         in (p, q)";
     let mut random = Random(42);
-    for plan in ["", "plan\n  lane i : a test", "plan\n  lane j : a test", "plan\n  threads j : a test\n  lane j : a test"] {
+    for plan in [
+        "",
+        "plan\n  lane i : a test",
+        "plan\n  lane j : a test",
+        "plan\n  threads j : a test\n  lane j : a test",
+    ] {
         for (n, m) in [(5, 70), (70, 5), (33, 34), (200, 100)] {
             let a = array(ElemType::F32, &[m as i64, n as i64], &mut random);
             let v = array(ElemType::I16, &[m as i64], &mut random);

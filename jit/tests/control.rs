@@ -66,8 +66,8 @@ fn loops_with_bounds_that_vary_and_that_do_not() {
     let text = "region r (n : i64, m : i64, x : [n]i32)
         let (p : [n]i32, q : [n]i64, w : [n]i64) = kernel i < n do
           let a : i32 = loop (s : i32) = (x[i]) for j < m do in s * 3i32 + to_i32(j)
-          let b : i64 = loop (s : i64) = (0) for j < i % 13 do in s + j * i
-          let c : i64 = loop (s : i64) = (1) while s < m * 100 do in s * 3
+          let b : i64 = loop (t : i64) = (0) for k < i % 13 do in t + k * i
+          let c : i64 = loop (u : i64) = (1) while u < m * 100 + i do in u * 3
           in (a, b, c)
         in (p, q, w)";
     let mut random = Random(33);

@@ -16,7 +16,10 @@ fn a_chain_of_float_operations() {
     let mut random = Random(7);
     for n in SIZES {
         let shape = [n as i64];
-        check(text, &[size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)]);
+        check(
+            text,
+            &[size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)],
+        );
     }
 }
 
@@ -31,6 +34,9 @@ fn sums_and_products_of_integers() {
     let mut random = Random(8);
     for n in SIZES.into_iter().chain([100_000]) {
         let shape = [n as i64];
-        check(text, &[size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)]);
+        check(
+            text,
+            &[size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)],
+        );
     }
 }

@@ -80,7 +80,15 @@ fn operations_on_a_uniform_and_a_varying_operand() {
 #[test]
 fn operations_with_constants() {
     let mut random = Random(25);
-    for op in [ScalarOp::Div, ScalarOp::Mod, ScalarOp::Quot, ScalarOp::Rem, ScalarOp::Shl, ScalarOp::Shr, ScalarOp::Min] {
+    for op in [
+        ScalarOp::Div,
+        ScalarOp::Mod,
+        ScalarOp::Quot,
+        ScalarOp::Rem,
+        ScalarOp::Shl,
+        ScalarOp::Shr,
+        ScalarOp::Min,
+    ] {
         for ty in ElemType::ALL.into_iter().filter(|t| t.is_int()) {
             for constant in [1i64, 2, 3, 7, 16, -1, -4] {
                 let c = Scalar::from_int(ty, constant);

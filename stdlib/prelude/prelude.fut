@@ -180,3 +180,33 @@ def r64 (x: i32) : f64 = f64.i32 x
 
 -- | From f64 to i32, towards zero.
 def t64 (x: f64) : i32 = i32.f64 x
+
+-- | The elements for which the first predicate holds, those for which only the second does, and the others.
+def partition2 [n] 'a (p: a -> bool) (q: a -> bool) (as: [n]a) : ([]a, []a, []a) =
+  (filter p as, filter (\x -> !(p x) && q x) as, filter (\x -> !(p x) && !(q x)) as)
+
+-- | Writes values at positions of two dimensions; positions outside are ignored.
+def scatter_2d 't [k] [n] [l] (dest: *[k][n]t) (is: [l](i64, i64)) (vs: [l]t) : *[k][n]t =
+  loop (d: *[k][n]t) = dest for x < l do
+    let (i, j) = is[x]
+    in if 0 <= i && i < k && 0 <= j && j < n then d with [i, j] = copy vs[x] else d
+
+-- | Writes values at positions of three dimensions; positions outside are ignored.
+def scatter_3d 't [k] [n] [o] [l] (dest: *[k][n][o]t) (is: [l](i64, i64, i64)) (vs: [l]t) : *[k][n][o]t =
+  loop (d: *[k][n][o]t) = dest for x < l do
+    let (i, j, h) = is[x]
+    in if 0 <= i && i < k && 0 <= j && j < n && 0 <= h && h < o then d with [i, j, h] = copy vs[x] else d
+
+-- | Combines values into the elements at positions of two dimensions.
+def reduce_by_index_2d 'a [k] [n] [m] (dest: *[k][m]a) (f: a -> a -> a) (ne: a)
+                       (is: [n](i64, i64)) (as: [n]a) : *[k][m]a =
+  loop (d: *[k][m]a) = dest for x < n do
+    let (i, j) = is[x]
+    in if 0 <= i && i < k && 0 <= j && j < m then d with [i, j] = f d[i, j] as[x] else d
+
+-- | Combines values into the elements at positions of three dimensions.
+def reduce_by_index_3d 'a [k] [n] [m] [l] (dest: *[k][m][l]a) (f: a -> a -> a) (ne: a)
+                       (is: [n](i64, i64, i64)) (as: [n]a) : *[k][m][l]a =
+  loop (d: *[k][m][l]a) = dest for x < n do
+    let (i, j, h) = is[x]
+    in if 0 <= i && i < k && 0 <= j && j < m && 0 <= h && h < l then d with [i, j, h] = f d[i, j, h] as[x] else d

@@ -144,6 +144,8 @@ impl<'a> Checker<'a, '_, '_> {
             ExpKind::LetWith { name, old, steps, value, body } => {
                 let ty = self.infer(old);
                 let part = self.path(old.at.span, &ty, steps);
+                // Whether the new part has the extents of the old one shows when the program runs.
+                let part = self.vars.loosen(&part);
                 self.check(value, &part, Some((old.at.span, "the part that is replaced")));
                 self.bind(&name, ty);
                 self.infer(body)
@@ -157,6 +159,7 @@ impl<'a> Checker<'a, '_, '_> {
             ExpKind::Update(inner, steps, value) => {
                 let ty = self.infer(inner);
                 let part = self.path(inner.at.span, &ty, steps);
+                let part = self.vars.loosen(&part);
                 self.check(value, &part, Some((inner.at.span, "the part that is replaced")));
                 ty
             }

@@ -124,8 +124,17 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         }
         let result = match bind.result {
             Some(ty) => {
-                let expected = self.type_exp(ty, Anonymous::Any);
+                let expected = self.type_exp(ty, Anonymous::Infer);
                 self.check(bind.body, &expected, Some((ty.at.span, "the result type written here")));
+                // What is left open by `[]` is known only when the program runs.
+                let mut open = Vec::new();
+                self.vars.free_sizes(&expected, &mut open);
+                for (_, param) in &params {
+                    let mut given = Vec::new();
+                    self.vars.free_sizes(param, &mut given);
+                    open.retain(|size| !given.contains(size));
+                }
+                open.into_iter().for_each(|size| self.vars.set_size(size, Size::Any));
                 expected
             }
             None => self.infer(bind.body),

@@ -75,16 +75,29 @@ pub enum Size {
 }
 
 impl Size {
-    /// An operation, computed if both operands are numbers.
+    /// An operation. It is not computed: `[2 * 3]` still says which factors `unflatten` is to use.
     pub fn op(op: SizeOp, a: Size, b: Size) -> Size {
         match (op, &a, &b) {
             (_, Size::Any, _) | (_, _, Size::Any) => Size::Any,
-            (SizeOp::Add, Size::Const(x), Size::Const(y)) => Size::Const(x.wrapping_add(*y)),
-            (SizeOp::Sub, Size::Const(x), Size::Const(y)) => Size::Const(x.wrapping_sub(*y)),
-            (SizeOp::Mul, Size::Const(x), Size::Const(y)) => Size::Const(x.wrapping_mul(*y)),
             (SizeOp::Add | SizeOp::Sub, _, Size::Const(0)) => a,
             (SizeOp::Add, Size::Const(0), _) => b,
             _ => Size::Op(op, Rc::new(a), Rc::new(b)),
+        }
+    }
+
+    /// The number, if it is made of numbers only.
+    pub fn value(&self) -> Option<i64> {
+        match self {
+            Size::Const(n) => Some(*n),
+            Size::Op(op, a, b) => {
+                let (a, b) = (a.value()?, b.value()?);
+                Some(match op {
+                    SizeOp::Add => a.wrapping_add(b),
+                    SizeOp::Sub => a.wrapping_sub(b),
+                    SizeOp::Mul => a.wrapping_mul(b),
+                })
+            }
+            Size::Any | Size::Name(_) | Size::Var(_) => None,
         }
     }
 }

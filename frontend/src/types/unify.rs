@@ -27,6 +27,18 @@ pub fn set_members(set: u16) -> impl Iterator<Item = ElemType> {
     ElemType::ALL.into_iter().filter(move |t| set & (1 << t.code()) != 0)
 }
 
+/// How messages call a set of scalar types.
+pub fn set_name(set: u16) -> String {
+    let mut members = set_members(set);
+    match (members.next(), members.next()) {
+        (Some(only), None) => only.name().to_string(),
+        _ if set & type_set(ElemType::is_int) == 0 => "a float type".into(),
+        _ if set & type_set(ElemType::is_float) == 0 => "an integer type".into(),
+        _ if set & type_set(|t| t == ElemType::Bool) == 0 => "a number type".into(),
+        _ => "a scalar type".into(),
+    }
+}
+
 #[derive(Clone, Debug)]
 enum VarState {
     Bound(Type),
@@ -272,7 +284,10 @@ impl Vars {
                 let _ = self.unify_size(a1, b1).and_then(|()| self.unify_size(a2, b2));
                 Ok(())
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => Ok(()),
+            (Size::Op(..), _) | (_, Size::Op(..)) => match (a.value(), b.value()) {
+                (Some(x), Some(y)) if x != y => Err(Clash::Size(a, b)),
+                _ => Ok(()),
+            },
             _ => Err(Clash::Size(a, b)),
         }
     }
@@ -310,7 +325,7 @@ impl Vars {
             (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) => {
                 f == g && self.same_size(a1, b1) && self.same_size(a2, b2)
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => false,
+            (Size::Op(..), _) | (_, Size::Op(..)) => a.value().is_some() && a.value() == b.value(),
             _ => self.unify_size(&a, &b).is_ok(),
         }
     }
@@ -449,15 +464,7 @@ impl Vars {
         match self.resolve(ty) {
             Type::Prim(prim) => prim.name().to_string(),
             Type::Var(var) => match self.free(var) {
-                Some((Constraint::OneOf(set), _)) => {
-                    let mut members = set_members(*set);
-                    match (members.next(), members.next()) {
-                        (Some(only), None) => only.name().to_string(),
-                        _ if set & type_set(ElemType::is_int) == 0 => "a float type".into(),
-                        _ if set & type_set(ElemType::is_float) == 0 => "an integer type".into(),
-                        _ => "a number type".into(),
-                    }
-                }
+                Some((Constraint::OneOf(set), _)) => set_name(*set),
                 Some((Constraint::Fields(fields), _)) => {
                     let names: Vec<String> =
                         fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();

@@ -29,14 +29,11 @@ pub fn handles(op: Op) -> bool {
             | Op::Word(_)
             | Op::Alu(..)
             | Op::AluImm(..)
-            | Op::Neg(_)
-            | Op::Not(_)
             | Op::Extend(_)
             | Op::Quot(..)
             | Op::Rem(..)
             | Op::MulHigh(..)
             | Op::Set(..)
-            | Op::SetImm(..)
             | Op::SetFloat(..)
             | Op::Choose
             | Op::ChooseFloat
@@ -51,20 +48,6 @@ impl Emitter<'_> {
             Op::Word(k) => dynasm!(self.asm ; .arch x64 ; mov Rq(out), [Rq(RECORD) + 8 * k as i32]),
             Op::Alu(bin, width) => self.alu(bin, width, out, a[0], a[1]),
             Op::AluImm(bin, width, value) => self.alu_imm(bin, width, out, a[0], value),
-            Op::Neg(width) => {
-                self.copy(out, a[0]);
-                match width {
-                    Width::W32 => dynasm!(self.asm ; .arch x64 ; neg Rd(out)),
-                    Width::W64 => dynasm!(self.asm ; .arch x64 ; neg Rq(out)),
-                }
-            }
-            Op::Not(width) => {
-                self.copy(out, a[0]);
-                match width {
-                    Width::W32 => dynasm!(self.asm ; .arch x64 ; not Rd(out)),
-                    Width::W64 => dynasm!(self.asm ; .arch x64 ; not Rq(out)),
-                }
-            }
             Op::Extend(mem) => match mem {
                 Mem::S8 => dynasm!(self.asm ; .arch x64 ; movsx Rq(out), Rb(a[0])),
                 Mem::U8 => dynasm!(self.asm ; .arch x64 ; movzx Rd(out), Rb(a[0])),
@@ -93,13 +76,6 @@ impl Emitter<'_> {
             }
             Op::Set(cond, width) => {
                 self.compare(width, a[0], a[1]);
-                self.set(condition(cond), out);
-            }
-            Op::SetImm(cond, width, value) => {
-                match width {
-                    Width::W32 => dynasm!(self.asm ; .arch x64 ; cmp Rd(a[0]), value),
-                    Width::W64 => dynasm!(self.asm ; .arch x64 ; cmp Rq(a[0]), value),
-                }
                 self.set(condition(cond), out);
             }
             Op::SetFloat(cond, lane) => self.set_float(cond, lane, out, a[0], a[1]),

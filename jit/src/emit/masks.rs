@@ -3,7 +3,6 @@
 use super::encode::{Form, Instr, Length, Place, Row};
 use super::{Emitter, rows};
 use crate::lir::{Bin, Change, Cond, Extent, Lane, Op};
-use dynasmrt::{DynasmApi, dynasm};
 
 impl Emitter<'_> {
     /// An instruction on mask registers with two operands.
@@ -38,7 +37,7 @@ impl Emitter<'_> {
         match op {
             Op::MaskAll if self.isa.is_512() => self.k3(rows::K_XNOR, out, out, out),
             Op::MaskAll => self.v3(rows::EQUAL_D, full, out, out, out),
-            Op::MaskOp(bin) if self.isa.is_512() => {
+            Op::MaskLogic(bin) if self.isa.is_512() => {
                 let row = match bin {
                     Bin::And => rows::K_AND,
                     Bin::AndNot => rows::K_AND_NOT,
@@ -47,7 +46,7 @@ impl Emitter<'_> {
                 };
                 self.k3(row, out, a[0], a[1]);
             }
-            Op::MaskOp(bin) => self.bin(bin, Lane::I32, Extent::All, out, a[0], a[1]),
+            Op::MaskLogic(bin) => self.bin(bin, Lane::I32, Extent::All, out, a[0], a[1]),
             Op::MaskHalf(upper) if self.isa.is_512() => {
                 let instr = Instr {
                     imm: Some(if upper { 8 } else { 0 }),
@@ -61,10 +60,6 @@ impl Emitter<'_> {
             }
             Op::MaskJoin if self.isa.is_512() => self.k3(rows::K_UNPACK, out, a[1], a[0]),
             Op::MaskJoin => self.vector_op(Op::Narrow(Change::Extend, Lane::I64, Lane::I32), out, a),
-            Op::MaskAny => {
-                self.test_mask(a[0]);
-                dynasm!(self.asm ; .arch x64 ; setne al ; movzx Rd(out), al);
-            }
             Op::Cmp(cond, lane) if self.isa.is_512() => self.compare_512(cond, lane, out, a[0], a[1]),
             Op::Cmp(cond, lane) if lane.is_float() => {
                 self.v3_imm(rows::compare_float(lane), full, out, a[0], a[1], float_predicate(cond));

@@ -37,6 +37,10 @@ impl Emitter<'_> {
                 let row = if lane.is_wide() { rows::LOAD_F64 } else { rows::LOAD_F32 };
                 self.v2(row, Length::L128, out, self.place(addr, &a[0..2]));
             }
+            Op::LoadSplat(lane, addr) => {
+                let row = if lane.is_wide() { rows::SPLAT_SD } else { rows::SPLAT_SS };
+                self.v2(row, full, out, self.place(addr, &a[0..2]));
+            }
             Op::StoreFloat(lane, addr) => {
                 let row = if lane.is_wide() { rows::STORE_F64 } else { rows::STORE_F32 };
                 self.v2(row, Length::L128, a[0], self.place(addr, &a[1..3]));
@@ -94,7 +98,10 @@ impl Emitter<'_> {
                 for bin in [Bin::Shl, Bin::Shr] {
                     let (row, extension) = rows::shift_imm(bin, Lane::I32);
                     let source = if bin == Bin::Shl { value } else { s0 };
-                    self.simd(Instr { imm: Some(bits), ..Instr::new(row, full, extension, s0, Place::Reg(source)) });
+                    self.simd(Instr {
+                        imm: Some(bits),
+                        ..Instr::new(row, full, extension, s0, Place::Reg(source))
+                    });
                 }
                 self.v3(rows::PACK_WORDS, full, s0, s0, s0);
                 self.v2_imm(rows::PERMUTE_Q_IMM, full, s0, Place::Reg(s0), 0x08);
@@ -152,7 +159,12 @@ impl Emitter<'_> {
         let (next, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         if wide && !self.isa.is_512() {
             // 64-bit lanes: the sign bits of doubles.
-            self.v2(super::Row { w: true, prefix: super::encode::Prefix::P66, ..rows::MASK_BITS }, self.full(), 0, Place::Reg(mask));
+            self.v2(
+                super::Row { w: true, prefix: super::encode::Prefix::P66, ..rows::MASK_BITS },
+                self.full(),
+                0,
+                Place::Reg(mask),
+            );
         } else {
             self.mask_bits(0, mask);
         }

@@ -7,7 +7,12 @@
 //! The function made is `extern "C" fn(record: *const u64) -> u64`, 0 if all is well. Frame, from rsp up: the
 //! work area of helpers and of element-by-element gathers, then the spill slots. rsp is aligned to 64.
 
+// The assembler macro converts register numbers to the type they have already.
+#![allow(clippy::useless_conversion)]
+
 pub mod encode;
+#[cfg(test)]
+mod encode_tests;
 mod evex;
 mod general;
 mod masks;
@@ -166,12 +171,13 @@ impl Emitter<'_> {
             }
             Op::Return => self.leave(0),
             Op::Trap => self.leave(1),
-            Op::MaskAll | Op::MaskOp(_) | Op::MaskHalf(_) | Op::MaskJoin | Op::MaskAny | Op::Cmp(..) | Op::Blend(_) => {
+            Op::MaskAll | Op::MaskLogic(_) | Op::MaskHalf(_) | Op::MaskJoin | Op::Cmp(..) | Op::Blend(_) => {
                 self.mask_op(inst.op, out, a);
             }
             Op::Load(..)
             | Op::Store(..)
             | Op::LoadFloat(..)
+            | Op::LoadSplat(..)
             | Op::StoreFloat(..)
             | Op::VLoad(..)
             | Op::VLoadMask(..)
@@ -324,8 +330,12 @@ impl Emitter<'_> {
                     dynasm!(self.asm ; .arch x64 ; mov Rq(number(to)), Rq(number(from)));
                 }
             }
-            (RegClass::Int, Some(slot), _) => dynasm!(self.asm ; .arch x64 ; mov Rq(number(to)), [rsp + slot]),
-            (RegClass::Int, None, Some(slot)) => dynasm!(self.asm ; .arch x64 ; mov [rsp + slot], Rq(number(from))),
+            (RegClass::Int, Some(slot), _) => {
+                dynasm!(self.asm ; .arch x64 ; mov Rq(number(to)), [rsp + slot])
+            }
+            (RegClass::Int, None, Some(slot)) => {
+                dynasm!(self.asm ; .arch x64 ; mov [rsp + slot], Rq(number(from)))
+            }
             (RegClass::Float, None, None) => self.v_move(number(to), number(from)),
             (RegClass::Float, Some(slot), _) => self.load_whole(number(to), slot),
             (RegClass::Float, None, Some(slot)) => self.store_whole(number(from), slot),
@@ -334,7 +344,9 @@ impl Emitter<'_> {
                     self.k2(rows::K_MOVE, number(to), Place::Reg(number(from)));
                 }
             }
-            (RegClass::Vector, Some(slot), _) => self.k2(rows::K_MOVE, number(to), Place::Base { base: RSP, disp: slot }),
+            (RegClass::Vector, Some(slot), _) => {
+                self.k2(rows::K_MOVE, number(to), Place::Base { base: RSP, disp: slot })
+            }
             (RegClass::Vector, None, Some(slot)) => {
                 self.k2(rows::K_STORE, number(from), Place::Base { base: RSP, disp: slot });
             }

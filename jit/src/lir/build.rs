@@ -116,11 +116,6 @@ impl Builder {
         self.code.classes[reg.index()]
     }
 
-    /// Number of instructions so far.
-    pub fn size(&self) -> usize {
-        self.code.blocks.iter().map(|b| b.insts.len()).sum()
-    }
-
     /// An instruction with a result.
     pub fn op(&mut self, op: Op, args: &[Reg]) -> Reg {
         let class = self.result_class(op);
@@ -204,9 +199,10 @@ impl Builder {
 
     fn result_class(&self, op: Op) -> Class {
         match op {
-            Op::Cmp(..) | Op::MaskAll | Op::MaskOp(_) | Op::MaskHalf(_) | Op::MaskJoin => self.mask_class,
+            Op::Cmp(..) | Op::MaskAll | Op::MaskLogic(_) | Op::MaskHalf(_) | Op::MaskJoin => self.mask_class,
             Op::ChooseFloat
             | Op::LoadFloat(..)
+            | Op::LoadSplat(..)
             | Op::ToFloat(_)
             | Op::IntToFloat(..)
             | Op::V(..)

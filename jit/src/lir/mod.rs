@@ -219,10 +219,6 @@ pub enum Op {
     Alu(Bin, Width),
     /// The same with an immediate second operand (not `Mul` by more than 32 bits; shifts: the count).
     AluImm(Bin, Width, i32),
-    /// Negation.
-    Neg(Width),
-    /// All bits flipped.
-    Not(Width),
     /// Extension of the low bits of a general register to 64 bits.
     Extend(Mem),
     /// Quotient rounded to zero; operands are not (least, -1), and the divisor is not 0. `true`: signed.
@@ -233,8 +229,6 @@ pub enum Op {
     MulHigh(bool, Width),
     /// Comparison of general registers; 0 or 1.
     Set(Cond, Width),
-    /// The same with an immediate.
-    SetImm(Cond, Width, i32),
     /// Comparison of scalar floats; 0 or 1.
     SetFloat(Cond, Lane),
     /// `a != 0 ? b : c` on general registers.
@@ -271,6 +265,8 @@ pub enum Op {
     Splat(Lane),
     /// Every lane the scalar float.
     SplatFloat(Lane),
+    /// Every lane the scalar float at an address: base, index.
+    LoadSplat(Lane, Addr),
     /// Lane `k` holds `start + k`.
     Iota(Lane, u32),
     /// Lane-wise comparison; the result is a mask.
@@ -309,13 +305,11 @@ pub enum Op {
     /// Every lane set.
     MaskAll,
     /// Arithmetic on masks (`And`, `Or`, `Xor`, `AndNot`).
-    MaskOp(Bin),
+    MaskLogic(Bin),
     /// The mask of the lower or upper (`true`) wide lanes out of a mask of narrow lanes.
     MaskHalf(bool),
     /// The mask of narrow lanes out of two masks of wide lanes.
     MaskJoin,
-    /// 1 if some lane is set.
-    MaskAny,
     /// A call of a helper on up to three vectors (or scalars in vectors).
     Help(Helper, Extent),
     /// A call of a helper on up to three general registers.
@@ -347,7 +341,9 @@ impl Op {
     pub fn targets(self) -> SmallVec<[Label; 2]> {
         match self {
             Op::Jump(a) => SmallVec::from_slice(&[a]),
-            Op::BranchIf(_, _, a, b) | Op::BranchBool(a, b) | Op::BranchAny(a, b) => SmallVec::from_slice(&[a, b]),
+            Op::BranchIf(_, _, a, b) | Op::BranchBool(a, b) | Op::BranchAny(a, b) => {
+                SmallVec::from_slice(&[a, b])
+            }
             _ => SmallVec::new(),
         }
     }
@@ -376,6 +372,7 @@ impl Op {
             self,
             Op::Load(..)
                 | Op::LoadFloat(..)
+                | Op::LoadSplat(..)
                 | Op::VLoad(..)
                 | Op::VLoadMask(..)
                 | Op::Gather(_)
@@ -387,7 +384,13 @@ impl Op {
     pub fn is_trivial(self) -> bool {
         matches!(
             self,
-            Op::Int(_) | Op::Word(_) | Op::Splat(_) | Op::SplatFloat(_) | Op::ToFloat(_) | Op::Iota(..) | Op::MaskAll
+            Op::Int(_)
+                | Op::Word(_)
+                | Op::Splat(_)
+                | Op::SplatFloat(_)
+                | Op::ToFloat(_)
+                | Op::Iota(..)
+                | Op::MaskAll
         )
     }
 }

@@ -106,7 +106,9 @@ impl Lower<'_> {
                 below(self, reg);
             }
             // Both ends inside means all inside, as long as nothing wraps in between.
-            Rep::Linear { start, step: Factor::Const(step) } if self.mask.is_none() && step.abs() < 1 << 31 => {
+            Rep::Linear { start, step: Factor::Const(step) }
+                if self.mask.is_none() && step.abs() < 1 << 31 =>
+            {
                 let last = *step * (self.lane_count() as i64 - 1);
                 let end = self.b.int(last);
                 let end = self.b.op(Op::Alu(Bin::Add, Width::W64), &[*start, end]);
@@ -202,7 +204,11 @@ impl Lower<'_> {
         let spot = self.spot(view);
         if spot.varying.is_none() && spot.step == Factor::Const(0) {
             let op = if lane.is_float() { Op::LoadFloat(lane, spot.addr) } else { Op::Load(mem, spot.addr) };
-            return Value::uniform(ty, self.memory(op, &spot.regs, stay));
+            let reg = self.memory(op, &spot.regs, stay);
+            if lane.is_float() && !stay {
+                self.loads.insert(reg, (lane, spot.addr, Parts::from_slice(&spot.regs)));
+            }
+            return Value::uniform(ty, reg);
         }
         let direct = mem.bytes() >= 4 || self.isa.is_512();
         let raw = match (&spot.varying, spot.step, &self.mask) {
@@ -310,7 +316,8 @@ impl Lower<'_> {
             let reg = self.uniform(value);
             let mut args: Parts = SmallVec::from_slice(&[reg]);
             args.extend(spot.regs.iter().copied());
-            let op = if lane.is_float() { Op::StoreFloat(lane, spot.addr) } else { Op::Store(mem, spot.addr) };
+            let op =
+                if lane.is_float() { Op::StoreFloat(lane, spot.addr) } else { Op::Store(mem, spot.addr) };
             self.b.act(op, &args);
             return;
         }

@@ -96,7 +96,13 @@ impl<'a> Form<'a> {
     }
 
     /// The parallel axis that goes across the lanes; none: the reductions in the body use the lanes.
-    pub fn lane(&self, region: &VerifiedRegion, plan: &Plan, observed: &Observed, lanes: usize) -> Option<usize> {
+    pub fn lane(
+        &self,
+        region: &VerifiedRegion,
+        plan: &Plan,
+        observed: &Observed,
+        lanes: usize,
+    ) -> Option<usize> {
         let Shape::Map(body) = self.shape else { return None };
         if let Some(lane) = plan.lane() {
             return self.axes.iter().position(|a| a.var == lane);
@@ -107,9 +113,7 @@ impl<'a> Form<'a> {
                 best = Some((cost, lane));
             }
         };
-        let narrow = |axis: &Axis| {
-            extent(region, observed, &axis.bound).is_some_and(|n| n < lanes as i64)
-        };
+        let narrow = |axis: &Axis| extent(region, observed, &axis.bound).is_some_and(|n| n < lanes as i64);
         for (k, axis) in self.axes.iter().enumerate().rev() {
             let mut cost = accesses(region, observed, body, axis.var) + 1;
             cost += body.results.len() as u64 * if k + 1 == self.axes.len() { 1 } else { 16 };
@@ -223,8 +227,12 @@ fn coefficient(exp: &Exp, lane: VarId) -> Option<i64> {
     match exp {
         Exp::Const(_) => Some(0),
         Exp::Var(var) => Some(i64::from(*var == lane)),
-        Exp::Op(ScalarOp::Add, args) => Some(coefficient(args.first()?, lane)? + coefficient(args.get(1)?, lane)?),
-        Exp::Op(ScalarOp::Sub, args) => Some(coefficient(args.first()?, lane)? - coefficient(args.get(1)?, lane)?),
+        Exp::Op(ScalarOp::Add, args) => {
+            Some(coefficient(args.first()?, lane)? + coefficient(args.get(1)?, lane)?)
+        }
+        Exp::Op(ScalarOp::Sub, args) => {
+            Some(coefficient(args.first()?, lane)? - coefficient(args.get(1)?, lane)?)
+        }
         Exp::Op(ScalarOp::Mul, args) => match (args.first()?, args.get(1)?) {
             (Exp::Const(c), e) | (e, Exp::Const(c)) => coefficient(e, lane)?.checked_mul(c.as_i64()),
             (a, b) => (coefficient(a, lane)? == 0 && coefficient(b, lane)? == 0).then_some(0),

@@ -12,7 +12,24 @@ use galopvm_kir::{Axis, Body, Exp, Refusal, VarId};
 /// Expressions in a branch up to which computing both sides is cheaper than branching.
 const CHEAP: usize = 24;
 
-impl Lower<'_> {
+/// The body of a loop under construction: from the counter and the carried values to the next values.
+pub type Work<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, Reg, &[Value]) -> Result<Vec<Value>, Refusal>;
+
+/// Which lanes go on, from the next round's number and values.
+pub type More<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, Reg, &[Value]) -> Result<Value, Refusal>;
+
+/// The counter of a loop: from `low` in steps while `counter + step <= high`.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// First value.
+    pub low: Reg,
+    /// The end.
+    pub high: Reg,
+    /// A small positive number.
+    pub step: i64,
+}
+
+impl<'a> Lower<'a> {
     /// Parameters of a block for values that vary or not; and the values they are.
     pub fn block_values(&mut self, label: Label, shapes: &[(ElemType, bool)]) -> Vec<Value> {
         shapes
@@ -67,22 +84,26 @@ impl Lower<'_> {
     fn under_mask(&mut self, masks: &[Reg]) -> Parts {
         match self.mask.clone() {
             None => masks.into(),
-            Some(outer) => outer
-                .iter()
-                .zip(masks)
-                .map(|(a, b)| self.b.op(Op::MaskOp(Bin::And), &[*a, *b]))
-                .collect(),
+            Some(outer) => {
+                outer.iter().zip(masks).map(|(a, b)| self.b.op(Op::MaskLogic(Bin::And), &[*a, *b])).collect()
+            }
         }
     }
 
     /// The lanes that are active and not in `masks`.
     fn mask_without(&mut self, masks: &[Reg]) -> Parts {
         let outer = self.mask_or_all();
-        outer.iter().zip(masks).map(|(a, b)| self.b.op(Op::MaskOp(Bin::AndNot), &[*b, *a])).collect()
+        outer.iter().zip(masks).map(|(a, b)| self.b.op(Op::MaskLogic(Bin::AndNot), &[*b, *a])).collect()
     }
 
     /// `if`.
-    pub fn lower_if(&mut self, pat: &[VarId], cond: &Exp, then: &Body, other: &Body) -> Result<Vec<Value>, Refusal> {
+    pub fn lower_if(
+        &mut self,
+        pat: &[VarId],
+        cond: &Exp,
+        then: &Body,
+        other: &Body,
+    ) -> Result<Vec<Value>, Refusal> {
         let condition = self.exp(cond)?;
         if let Some(bits) = condition.known() {
             return self.body(if bits != 0 { then } else { other });
@@ -118,9 +139,17 @@ impl Lower<'_> {
         Ok(values)
     }
 
-    fn if_lanes(&mut self, pat: &[VarId], condition: &Value, then: &Body, other: &Body) -> Result<Vec<Value>, Refusal> {
+    fn if_lanes(
+        &mut self,
+        pat: &[VarId],
+        condition: &Value,
+        then: &Body,
+        other: &Body,
+    ) -> Result<Vec<Value>, Refusal> {
         let condition = self.raw(condition, true);
-        let Raw::Many(masks) = &condition else { return Err(Refusal::new("internal: a condition has no lanes")) };
+        let Raw::Many(masks) = &condition else {
+            return Err(Refusal::new("internal: a condition has no lanes"));
+        };
         let masks = masks.clone();
         if self.is_cheap(then) && self.is_cheap(other) {
             let (a, b) = (self.body(then)?, self.body(other)?);
@@ -128,7 +157,8 @@ impl Lower<'_> {
         }
         let outer = self.mask.clone();
         let sides = [(self.under_mask(&masks), then), (self.mask_without(&masks), other)];
-        let shapes: Vec<(ElemType, bool)> = pat.iter().map(|p| (self.region.type_of(*p).elem, true)).collect();
+        let shapes: Vec<(ElemType, bool)> =
+            pat.iter().map(|p| (self.region.type_of(*p).elem, true)).collect();
         let mut results = Vec::new();
         for (mask, body) in sides {
             let (run, skip, join) = (self.b.block(), self.b.block(), self.b.block());
@@ -173,7 +203,9 @@ impl Lower<'_> {
     fn is_cheap(&self, body: &Body) -> bool {
         let mut count = 0;
         let mut plain = true;
-        body.visit_stms(&mut |stm| plain &= matches!(stm.rhs, galopvm_kir::Rhs::Exps(_) | galopvm_kir::Rhs::If { .. }));
+        body.visit_stms(&mut |stm| {
+            plain &= matches!(stm.rhs, galopvm_kir::Rhs::Exps(_) | galopvm_kir::Rhs::If { .. })
+        });
         body.visit_exps(&mut |whole| {
             whole.visit(&mut |exp| match exp {
                 Exp::Op(op, args) => {
@@ -189,19 +221,16 @@ impl Lower<'_> {
         plain && count <= CHEAP
     }
 
-    /// A loop `for counter in low .. high step`, high exclusive, around `work`; it carries `values` with the given
-    /// shapes. `work` gets counter and carried values and gives the next ones. The counter steps while
-    /// `counter + step <= high`. Gives the counter and the values at the end.
-    #[allow(clippy::too_many_arguments)]
+    /// A loop over a span around `work`; it carries `values` with the given shapes. Gives the counter and the
+    /// values at the end.
     pub fn counted(
         &mut self,
-        low: Reg,
-        high: Reg,
-        step: i64,
+        span: Span,
         values: &[Value],
         shapes: &[(ElemType, bool)],
-        work: &mut dyn FnMut(&mut Self, Reg, &[Value]) -> Result<Vec<Value>, Refusal>,
+        work: Work<'_, 'a>,
     ) -> Result<(Reg, Vec<Value>), Refusal> {
+        let Span { low, high, step } = span;
         let (pre, skip, header, back, out, after) =
             (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
         // `counter + step <= high`, rewritten so that nothing overflows: `counter < high - (step - 1)`.
@@ -224,7 +253,9 @@ impl Lower<'_> {
         self.b.end(Op::BranchIf(Cond::Lt, Width::W64, back, out), &[next_counter, last]);
         self.b.close();
         self.b.close();
-        let with = |first: Reg, rest: &[Reg]| -> Vec<Reg> { [first].into_iter().chain(rest.iter().copied()).collect() };
+        let with = |first: Reg, rest: &[Reg]| -> Vec<Reg> {
+            [first].into_iter().chain(rest.iter().copied()).collect()
+        };
         self.b.end_of(pre, Op::Jump(header), &with(low, &init));
         self.b.start(back);
         self.b.end(Op::Jump(header), &with(next_counter, &next));
@@ -239,19 +270,28 @@ impl Lower<'_> {
     }
 
     /// `loop .. for`.
-    pub fn lower_for(&mut self, carried: &[VarId], init: &[Exp], axis: &Axis, body: &Body) -> Result<Vec<Value>, Refusal> {
+    pub fn lower_for(
+        &mut self,
+        pat: &[VarId],
+        carried: &[VarId],
+        init: &[Exp],
+        axis: &Axis,
+        body: &Body,
+    ) -> Result<Vec<Value>, Refusal> {
         let values = self.exps(init)?;
         let bound = self.exp(&axis.bound)?;
         if bound.varies() {
-            return self.for_lanes(carried, values, axis, &bound, body);
+            let keep = self.kept(pat);
+            return self.for_lanes(carried, values, axis, &bound, body, &keep);
         }
         let shapes = self.carried_shapes(carried, &values, body, None);
         let (zero, high) = (self.b.int(0), self.uniform(&bound));
-        let (_, results) = self.counted(zero, high, 1, &values, &shapes, &mut |l, counter, now| {
-            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.bind_all(carried, now);
-            l.body(body)
-        })?;
+        let (_, results) =
+            self.counted(Span { low: zero, high, step: 1 }, &values, &shapes, &mut |l, counter, now| {
+                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+                l.bind_all(carried, now);
+                l.body(body)
+            })?;
         Ok(results)
     }
 
@@ -287,14 +327,21 @@ impl Lower<'_> {
     }
 
     /// `loop .. while`.
-    pub fn lower_while(&mut self, carried: &[VarId], init: &[Exp], cond: &Exp, body: &Body) -> Result<Vec<Value>, Refusal> {
+    pub fn lower_while(
+        &mut self,
+        pat: &[VarId],
+        carried: &[VarId],
+        init: &[Exp],
+        cond: &Exp,
+        body: &Body,
+    ) -> Result<Vec<Value>, Refusal> {
         let values = self.exps(init)?;
-        let mut shapes = self.carried_shapes(carried, &values, body, Some(cond));
+        let shapes = self.carried_shapes(carried, &values, body, Some(cond));
         let mut varying = self.varying();
         varying.extend(carried.iter().zip(&shapes).filter(|(_, s)| s.1).map(|(v, _)| *v));
         if self.lanes.is_some() && self.spreads(&varying, cond) {
-            shapes.iter_mut().for_each(|s| s.1 = true);
-            return self.while_lanes(carried, values, cond, body, &shapes);
+            let keep = self.kept(pat);
+            return self.while_lanes(carried, values, cond, body, &keep);
         }
         let init = self.registers(&values, &shapes);
         let (header, run, back, out, after) =
@@ -327,23 +374,34 @@ impl Lower<'_> {
         Ok(results)
     }
 
+    /// Which results of a loop somebody uses.
+    fn kept(&self, pat: &[VarId]) -> Vec<bool> {
+        pat.iter().map(|var| self.used.contains(var)).collect()
+    }
+
     fn while_lanes(
         &mut self,
         carried: &[VarId],
         values: Vec<Value>,
         cond: &Exp,
         body: &Body,
-        shapes: &[(ElemType, bool)],
+        keep: &[bool],
     ) -> Result<Vec<Value>, Refusal> {
         self.bind_all(carried, &values);
         let first = self.exp(cond)?;
-        self.masked_loop(&values, shapes, &first, &mut |l, _, now| {
-            l.bind_all(carried, now);
-            l.body(body)
-        }, &mut |l, _, now| {
-            l.bind_all(carried, now);
-            l.exp(cond)
-        })
+        self.masked_loop(
+            &values,
+            keep,
+            &first,
+            &mut |l, _, now| {
+                l.bind_all(carried, now);
+                l.body(body)
+            },
+            &mut |l, _, now| {
+                l.bind_all(carried, now);
+                l.exp(cond)
+            },
+        )
     }
 
     fn for_lanes(
@@ -353,29 +411,38 @@ impl Lower<'_> {
         axis: &Axis,
         bound: &Value,
         body: &Body,
+        keep: &[bool],
     ) -> Result<Vec<Value>, Refusal> {
-        let shapes: Vec<_> = carried.iter().map(|v| (self.region.type_of(*v).elem, true)).collect();
         let more = |l: &mut Self, counter: &Value| {
             l.scalar_op(galopvm_base::ScalarOp::Lt, ElemType::I64, &[counter.clone(), bound.clone()])
         };
         let first = more(self, &Value::int(0))?;
-        self.masked_loop(&values, &shapes, &first, &mut |l, counter, now| {
-            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.bind_all(carried, now);
-            l.body(body)
-        }, &mut |l, next, _| more(l, &Value::uniform(ElemType::I64, next)))
+        self.masked_loop(
+            &values,
+            keep,
+            &first,
+            &mut |l, counter, now| {
+                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+                l.bind_all(carried, now);
+                l.body(body)
+            },
+            &mut |l, next, _| more(l, &Value::uniform(ElemType::I64, next)),
+        )
     }
 
     /// A loop that lanes leave one by one. `work` computes the next values from the round's number and the values,
-    /// `more` says which lanes go on, given the next round's number and values.
+    /// `more` says which lanes go on, given the next round's number and values. A lane that has left holds its
+    /// last values where `keep` says so, and anything otherwise.
     pub fn masked_loop(
         &mut self,
         values: &[Value],
-        shapes: &[(ElemType, bool)],
+        keep: &[bool],
         first: &Value,
-        work: &mut dyn FnMut(&mut Self, Reg, &[Value]) -> Result<Vec<Value>, Refusal>,
-        more: &mut dyn FnMut(&mut Self, Reg, &[Value]) -> Result<Value, Refusal>,
+        work: Work<'_, 'a>,
+        more: More<'_, 'a>,
     ) -> Result<Vec<Value>, Refusal> {
+        let shapes: Vec<(ElemType, bool)> = values.iter().map(|v| (v.ty, true)).collect();
+        let shapes = shapes.as_slice();
         let outer = self.mask.clone();
         let first = self.parts(first);
         let active = self.under_mask(&first);
@@ -398,7 +465,11 @@ impl Lower<'_> {
         self.mask = Some(running.clone());
         let computed = work(self, round, &now)?;
         let condition = Raw::Many(running.clone());
-        let next: Vec<Value> = computed.iter().zip(&now).map(|(new, old)| self.merge(&condition, new, old)).collect();
+        let next: Vec<Value> = (0..now.len())
+            .map(
+                |k| if keep[k] { self.merge(&condition, &computed[k], &now[k]) } else { computed[k].clone() },
+            )
+            .collect();
         let next_round = self.b.op(Op::AluImm(Bin::Add, Width::W64, 1), &[round]);
         let still = more(self, next_round, &next)?;
         let still = self.parts(&still);

@@ -176,7 +176,7 @@ impl Lower<'_> {
     /// `And`, `Or`, `Xor`, `AndNot` of bools.
     pub fn logic(&mut self, bin: Bin, a: &Raw, b: &Raw) -> Raw {
         if a.is_many() {
-            return self.each(Op::MaskOp(bin), &[a, b]);
+            return self.each(Op::MaskLogic(bin), &[a, b]);
         }
         let (x, y) = (a.part(0), b.part(0));
         if bin == Bin::AndNot {
@@ -192,7 +192,7 @@ impl Lower<'_> {
             Raw::One(x) => Raw::One(self.b.op(Op::AluImm(Bin::Xor, Width::W32, 1), &[*x])),
             Raw::Many(_) => {
                 let all = Raw::One(self.b.op(Op::MaskAll, &[]));
-                self.each(Op::MaskOp(Bin::Xor), &[a, &all])
+                self.each(Op::MaskLogic(Bin::Xor), &[a, &all])
             }
         }
     }
@@ -250,7 +250,9 @@ impl Lower<'_> {
                 .flat_map(|p| [(*p, false), (*p, true)])
                 .map(|(p, upper)| self.b.op(Op::Widen(change, from, to, upper), &[p]))
                 .collect(),
-            (true, false) => parts.chunks(2).map(|pair| self.b.op(Op::Narrow(change, from, to), pair)).collect(),
+            (true, false) => {
+                parts.chunks(2).map(|pair| self.b.op(Op::Narrow(change, from, to), pair)).collect()
+            }
             _ if from == to => parts.clone(),
             _ => parts.iter().map(|p| self.b.op(Op::Convert(change, from, to), &[*p])).collect(),
         })
@@ -321,7 +323,7 @@ impl Lower<'_> {
     pub fn any_of(&mut self, masks: &[Reg]) -> Reg {
         let mut all = masks[0];
         for &mask in &masks[1..] {
-            all = self.b.op(Op::MaskOp(Bin::Or), &[all, mask]);
+            all = self.b.op(Op::MaskLogic(Bin::Or), &[all, mask]);
         }
         all
     }

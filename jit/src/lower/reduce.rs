@@ -5,6 +5,7 @@
 //! partial results, the remainder under a mask, and a fold of the partial results at the end. In strict mode that
 //! is done only where the order of combination cannot be seen.
 
+use super::control::Span;
 use super::value::{Parts, Rep, Value, lane_of};
 use super::{Lanes, Lower};
 use crate::lir::{Op, Reg};
@@ -63,7 +64,13 @@ impl<'a> Lower<'a> {
     }
 
     /// One application of the operator; a product that is added becomes a fused multiply-add.
-    fn combined(&mut self, body: &Body, combine: &Combine, accs: &[Value], items: &[Value]) -> Result<Vec<Value>, Refusal> {
+    pub fn combined(
+        &mut self,
+        body: &Body,
+        combine: &Combine,
+        accs: &[Value],
+        items: &[Value],
+    ) -> Result<Vec<Value>, Refusal> {
         if let Some(ops) = combine.scalar_ops() {
             let mut results = Vec::with_capacity(ops.len());
             for (k, op) in ops.iter().enumerate() {
@@ -76,7 +83,14 @@ impl<'a> Lower<'a> {
         self.body(&combine.body)
     }
 
-    fn apply(&mut self, body: &Body, k: usize, op: ScalarOp, acc: &Value, item: &Value) -> Result<Value, Refusal> {
+    fn apply(
+        &mut self,
+        body: &Body,
+        k: usize,
+        op: ScalarOp,
+        acc: &Value,
+        item: &Value,
+    ) -> Result<Value, Refusal> {
         let ty = acc.ty;
         let fuses = op == ScalarOp::Add
             && matches!(ty, ElemType::F32 | ElemType::F64)
@@ -90,7 +104,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Loops over the axes, outermost first, with `leaf` in the middle.
-    fn fold_axes(
+    pub fn fold_axes(
         &mut self,
         axes: &[Axis],
         range: Range,
@@ -107,7 +121,7 @@ impl<'a> Lower<'a> {
             let first = more(self, Value::int(0))?;
             return self.masked_loop(
                 accs,
-                shapes,
+                &vec![true; accs.len()],
                 &first,
                 &mut |l, round, now| {
                     l.bind_scalar(axis.var, Value::uniform(ElemType::I64, round));
@@ -120,10 +134,11 @@ impl<'a> Lower<'a> {
             Some(range) => range,
             None => (self.b.int(0), self.uniform(&bound)),
         };
-        let (_, results) = self.counted(low, high, 1, accs, shapes, &mut |l, counter, now| {
-            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.fold_axes(inner, None, now, shapes, leaf)
-        })?;
+        let (_, results) =
+            self.counted(Span { low, high, step: 1 }, accs, shapes, &mut |l, counter, now| {
+                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+                l.fold_axes(inner, None, now, shapes, leaf)
+            })?;
         Ok(results)
     }
 
@@ -136,7 +151,9 @@ impl<'a> Lower<'a> {
         ops: &[ScalarOp],
         neutral: &[Value],
     ) -> Result<Vec<Value>, Refusal> {
-        let Some((last, outer)) = axes.split_last() else { return Err(Refusal::new("a reduction without axes")) };
+        let Some((last, outer)) = axes.split_last() else {
+            return Err(Refusal::new("a reduction without axes"));
+        };
         let groups = Lanes { groups: GROUPS };
         self.lanes = Some(groups);
         let shapes: Vec<(ElemType, bool)> = neutral.iter().map(|n| (n.ty, true)).collect();
@@ -152,11 +169,12 @@ impl<'a> Lower<'a> {
                 }
             };
             let step = l.lane_count() as i64;
-            let (counter, accs) = l.counted(low, high, step, accs, &shapes, &mut |l, counter, now| {
-                l.bind_lane_axis(last.var, counter);
-                let items = l.body(body)?;
-                l.combined(body, combine, now, &items)
-            })?;
+            let (counter, accs) =
+                l.counted(Span { low, high, step }, accs, &shapes, &mut |l, counter, now| {
+                    l.bind_lane_axis(last.var, counter);
+                    let items = l.body(body)?;
+                    l.combined(body, combine, now, &items)
+                })?;
             l.reduce_rest(last.var, counter, high, &accs, body, combine)
         })?;
         let mut results = Vec::with_capacity(ops.len());
@@ -187,16 +205,17 @@ impl<'a> Lower<'a> {
         let saved = self.lanes.replace(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         let step = self.isa.lanes() as i64;
-        let (_, firsts) = self.counted(low, end, step, &firsts, &shapes, &mut |l, counter, now| {
-            l.enter_rest(counter, high);
-            l.bind_lane_axis(var, counter);
-            let items = l.body(body)?;
-            let next = l.combined(body, combine, now, &items)?;
-            let mask = super::primitive::Raw::Many(l.mask_or_all());
-            let next = next.iter().zip(now).map(|(new, old)| l.merge(&mask, new, old)).collect();
-            l.mask = None;
-            Ok(next)
-        })?;
+        let (_, firsts) =
+            self.counted(Span { low, high: end, step }, &firsts, &shapes, &mut |l, counter, now| {
+                l.enter_rest(counter, high);
+                l.bind_lane_axis(var, counter);
+                let items = l.body(body)?;
+                let next = l.combined(body, combine, now, &items)?;
+                let mask = super::primitive::Raw::Many(l.mask_or_all());
+                let next = next.iter().zip(now).map(|(new, old)| l.merge(&mask, new, old)).collect();
+                l.mask = None;
+                Ok(next)
+            })?;
         self.lanes = saved;
         let join = |(first, rest): (&Value, &Parts)| {
             let mut parts = if let Rep::Lanes(parts) = &first.rep { parts.clone() } else { Parts::new() };
@@ -223,7 +242,8 @@ impl<'a> Lower<'a> {
         let Rep::Lanes(parts) = &acc.rep else { return Ok(acc) };
         let lane = lane_of(ty);
         let per_group = if lane.is_wide() { 2 } else { 1 };
-        let group = |k: usize| Value { ty, rep: Rep::Lanes(parts[k * per_group..(k + 1) * per_group].into()) };
+        let group =
+            |k: usize| Value { ty, rep: Rep::Lanes(parts[k * per_group..(k + 1) * per_group].into()) };
         let mut sum = group(0);
         for k in 1..parts.len() / per_group {
             sum = self.scalar_op(op, ty, &[sum, group(k)])?;

@@ -44,7 +44,8 @@ impl Lower<'_> {
 
     /// Sums and multiples of linear values stay linear: addresses are made of them.
     fn linear_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Value]) -> Option<Value> {
-        if ty != ElemType::I64 || args.len() != 2 || !args.iter().any(|a| matches!(a.rep, Rep::Linear { .. })) {
+        if ty != ElemType::I64 || args.len() != 2 || !args.iter().any(|a| matches!(a.rep, Rep::Linear { .. }))
+        {
             return None;
         }
         let split = |l: &mut Self, value: &Value| match value.rep {
@@ -182,7 +183,9 @@ impl Lower<'_> {
             ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if many => {
                 self.divide_lanes(op, ty, a, &args[1])?
             }
-            ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => self.divide(op, ty, a, &args[1]),
+            ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => {
+                self.divide(op, ty, a, &args[1])
+            }
             ScalarOp::Shl | ScalarOp::Shr | ScalarOp::Ushr => self.shift_op(op, ty, a, &args[1])?,
             ScalarOp::Neg => {
                 let zero = self.raw_const(lane, 0, many);
@@ -330,7 +333,8 @@ impl Lower<'_> {
         if lane.is_wide() || !self.isa.has_change(change, Lane::I32, Lane::F64) {
             return None;
         }
-        let (x, y) = (self.change(change, Lane::I32, Lane::F64, a), self.change(change, Lane::I32, Lane::F64, b));
+        let (x, y) =
+            (self.change(change, Lane::I32, Lane::F64, a), self.change(change, Lane::I32, Lane::F64, b));
         let ratio = self.bin(Bin::Div, Lane::F64, &x, &y);
         let q = self.change(change, Lane::F64, Lane::I32, &ratio);
         if op == ScalarOp::Quot || op == ScalarOp::Div && !ty.is_signed() {

@@ -10,8 +10,12 @@ impl Lower<'_> {
     /// The names bound so far that vary.
     pub fn varying(&self) -> HashSet<VarId> {
         let scalars = self.scalars.iter().filter(|(_, v)| v.varies()).map(|(k, _)| *k);
-        let views = self.views.iter().filter(|(_, v)| v.fixed.iter().any(|(i, _)| i.varies())).map(|(k, _)| *k);
-        scalars.chain(views).collect()
+        let views =
+            self.views.iter().filter(|(_, v)| v.fixed.iter().any(|(i, _)| i.varies())).map(|(k, _)| *k);
+        // In the flat form the axes are not bound; what is read at them varies.
+        let flat =
+            self.flat.iter().filter(|_| self.lanes.is_some()).flat_map(|(axes, _)| axes.iter().copied());
+        scalars.chain(views).chain(flat).collect()
     }
 
     /// True if an expression depends on a name that varies.
@@ -19,7 +23,9 @@ impl Lower<'_> {
         let mut found = false;
         exp.visit(&mut |part| match part {
             Exp::Var(var) => found |= varying.contains(var),
-            Exp::Read(read) => found |= varying.contains(&read.array) || matches!(read.index, Index::Lmad { .. }),
+            Exp::Read(read) => {
+                found |= varying.contains(&read.array) || matches!(read.index, Index::Lmad { .. })
+            }
             _ => {}
         });
         found

@@ -135,6 +135,9 @@ impl Lower<'_> {
             }
             _ => {
                 let reg = self.uniform(value);
+                if let Some((lane, addr, args)) = self.loads.get(&reg).cloned() {
+                    return self.b.op(Op::LoadSplat(lane, addr), &args);
+                }
                 let op = if lane.is_float() { Op::SplatFloat(lane) } else { Op::Splat(lane) };
                 self.b.op(op, &[reg])
             }
@@ -149,7 +152,7 @@ impl Lower<'_> {
             Rep::Linear { start, step } => self.linear_parts(*start, *step),
             Rep::Const(bits) if value.ty == ElemType::Bool => {
                 let all = self.b.op(Op::MaskAll, &[]);
-                let mask = if *bits != 0 { all } else { self.b.op(Op::MaskOp(Bin::Xor), &[all, all]) };
+                let mask = if *bits != 0 { all } else { self.b.op(Op::MaskLogic(Bin::Xor), &[all, all]) };
                 smallvec![mask; count]
             }
             _ if value.ty == ElemType::Bool => {

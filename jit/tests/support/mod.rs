@@ -5,8 +5,8 @@ use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{Options, X86Backend};
 use galopvm_kir::text::{parse_plan, parse_region};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference, Refusal,
-    ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference,
+    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
@@ -31,14 +31,30 @@ impl Random {
 pub fn value_of(ty: ElemType, random: &mut Random) -> u64 {
     let r = random.next();
     let bits = match (ty, random.below(4)) {
-        (ElemType::F16, 0 | 1) => [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)],
+        (ElemType::F16, 0 | 1) => {
+            [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)]
+        }
         (ElemType::F32, 0) => {
-            let odd = [0.0f32, -0.0, 1.0, -1.0, 0.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 3e9, -3e9, 1e30, 1e-40];
+            let odd = [
+                0.0f32,
+                -0.0,
+                1.0,
+                -1.0,
+                0.5,
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                f32::NAN,
+                3e9,
+                -3e9,
+                1e30,
+                1e-40,
+            ];
             u64::from(odd[random.below(odd.len())].to_bits())
         }
         (ElemType::F32, 1 | 2) => u64::from(((r >> 40) as f32 / 65536.0 - 100.0).to_bits()),
         (ElemType::F64, 0) => {
-            let odd = [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e19, -1e19, 1e300];
+            let odd =
+                [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e19, -1e19, 1e300];
             odd[random.below(odd.len())].to_bits()
         }
         (ElemType::F64, 1 | 2) => ((r >> 40) as f64 / 65536.0 - 100.0).to_bits(),
@@ -103,10 +119,17 @@ pub fn observe(args: &[Arg]) -> Observed {
 }
 
 pub fn machine(cpu: CpuMode) -> Machine {
-    Machine { cpu, threads: 2, thread_grain: 1 << 12, ..Machine::default() }
+    // Small caches, so that streaming stores are used at the sizes of tests.
+    Machine { cpu, threads: 2, thread_grain: 1 << 12, l2_bytes: 1 << 8, ..Machine::default() }
 }
 
-pub fn compile(region: &VerifiedRegion, plan: &str, args: &[Arg], cpu: CpuMode, strict_fp: bool) -> Result<Arc<dyn Compiled>, Refusal> {
+pub fn compile(
+    region: &VerifiedRegion,
+    plan: &str,
+    args: &[Arg],
+    cpu: CpuMode,
+    strict_fp: bool,
+) -> Result<Arc<dyn Compiled>, Refusal> {
     let plan = if plan.is_empty() {
         Plan::default()
     } else {
@@ -145,10 +168,16 @@ pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result
         .zip(&shapes)
         .map(|(ty, shape)| ty.elem.bytes() * shape.iter().map(|n| (*n).max(0)).product::<i64>() as usize)
         .collect();
-    let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n]).collect();
-    for (output, shape) in outputs.iter_mut().zip(&shapes) {
+    let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n + 64]).collect();
+    // Every other result begins at a cache line.
+    let skips: Vec<usize> = outputs
+        .iter()
+        .enumerate()
+        .map(|(k, o)| if k % 2 == 0 { o.as_ptr().align_offset(64) } else { 1 })
+        .collect();
+    for (((output, shape), skip), size) in outputs.iter_mut().zip(&shapes).zip(&skips).zip(&sizes) {
         launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: Lmad::row_major(shape) });
-        launch.buffers.push(Buffer::Write(output));
+        launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));
     }
     code.run(&mut launch)?;
     drop(launch);
@@ -156,7 +185,8 @@ pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result
         let element = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
         bytes.chunks(ty.bytes()).map(element).collect()
     };
-    Ok(region.results().iter().zip(&outputs).map(|(ty, b)| elements(ty.elem, b)).collect())
+    let places = outputs.iter().zip(&skips).zip(&sizes).map(|((o, skip), size)| &o[*skip..skip + size]);
+    Ok(region.results().iter().zip(places).map(|(ty, b)| elements(ty.elem, b)).collect())
 }
 
 pub fn reference(region: &VerifiedRegion, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
@@ -190,7 +220,7 @@ pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
     }
 }
 
-fn compare(
+pub fn compare(
     region: &VerifiedRegion,
     title: &str,
     expected: &Result<Vec<Vec<u64>>, RunError>,
@@ -210,7 +240,12 @@ fn compare(
                 if std::env::var_os("SHOW_ASM").is_some() {
                     println!("{}", code.listing(galopvm_kir::Listing::Asm).unwrap_or_default());
                 }
-                panic!("result {k}, element {i} of {}: expected {}, got {}\n{title}", expected[k].len(), show(*a), show(*b));
+                panic!(
+                    "result {k}, element {i} of {}: expected {}, got {}\n{title}",
+                    expected[k].len(),
+                    show(*a),
+                    show(*b)
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use galopvm_base::{ScalarOp, TypedId};
 use galopvm_kir::text::print_exp;
 use galopvm_kir::{Body, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId, VerifiedRegion};
 use galopvm_lmad::{Dim, Lmad};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// How an expression depends on the axes around it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -19,6 +19,8 @@ pub struct Form {
     pub deltas: Vec<(VarId, i64)>,
     /// Axes that it depends on in another way.
     pub rough: Vec<VarId>,
+    /// The deltas are those of most steps; at borders (of a clamp, a row, a choice) they are others.
+    pub mostly: bool,
     /// It depends on memory or on values carried by a loop.
     pub data: bool,
 }
@@ -76,6 +78,7 @@ impl Form {
             }
         }
         self.data |= other.data;
+        self.mostly |= other.mostly;
         self
     }
 
@@ -88,6 +91,32 @@ impl Form {
         }
         self.constant = None;
         self
+    }
+
+    /// The value of most steps when something happens to it at borders only.
+    fn at_borders(self) -> Form {
+        Form { constant: None, mostly: !self.is_invariant(), ..self }
+    }
+
+    /// The quotient by a positive number: what moves by less than the divisor mostly stands still.
+    fn quotient(self, divisor: i64) -> Form {
+        if self.deltas.iter().any(|(_, d)| d % divisor != 0 && d.unsigned_abs() > divisor.unsigned_abs()) {
+            return self.roughened();
+        }
+        let mut form = self.at_borders();
+        form.deltas.iter_mut().for_each(|(_, d)| *d /= divisor);
+        form.deltas.retain(|(_, d)| *d != 0);
+        form
+    }
+
+    /// The remainder of a division by a positive number: what moves by less mostly moves the same.
+    fn remainder(self, divisor: i64) -> Form {
+        if self.deltas.iter().any(|(_, d)| d % divisor != 0 && d.unsigned_abs() > divisor.unsigned_abs()) {
+            return self.roughened();
+        }
+        let mut form = self.at_borders();
+        form.deltas.retain(|(_, d)| d % divisor != 0);
+        form
     }
 
     fn is_invariant(&self) -> bool {
@@ -110,6 +139,46 @@ pub struct Access {
     pub data: bool,
 }
 
+/// How the lanes of a vector lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Class {
+    /// One after the other.
+    Unit,
+    /// One after the other, backwards.
+    UnitReversed,
+    /// All at the same place.
+    Broadcast,
+    /// So many elements apart.
+    Gather(u64),
+    /// Anywhere.
+    Data,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Class::Unit => f.write_str("unit"),
+            Class::UnitReversed => f.write_str("unit-rev"),
+            Class::Broadcast => f.write_str("bcast"),
+            Class::Gather(distance) => write!(f, "gather({distance})"),
+            Class::Data => f.write_str("gather(data)"),
+        }
+    }
+}
+
+impl Delta {
+    /// The class of an access with this distance between lanes.
+    pub fn class(self) -> Class {
+        match self {
+            Delta::Exact(0) => Class::Broadcast,
+            Delta::Exact(1) => Class::Unit,
+            Delta::Exact(-1) => Class::UnitReversed,
+            Delta::Exact(distance) => Class::Gather(distance.unsigned_abs()),
+            Delta::Unknown => Class::Data,
+        }
+    }
+}
+
 impl Access {
     /// The distance in elements for a step of an axis.
     pub fn step(&self, axis: VarId) -> Delta {
@@ -125,7 +194,8 @@ pub fn accesses(region: &VerifiedRegion, observed: &Observed) -> Vec<Access> {
         constant: numbers.integer(var).and_then(|value| i64::try_from(value).ok()),
         ..Form::default()
     });
-    let mut table = Table { forms: forms.collect(), numbers, accesses: Vec::new() };
+    let forms = forms.collect();
+    let mut table = Table { forms, numbers, views: vec![None; vars.len()], accesses: Vec::new() };
     table.body(&region.region().body);
     table.accesses
 }
@@ -145,6 +215,9 @@ pub fn report(region: &VerifiedRegion, accesses: &[Access]) -> String {
                 let mut parts: Vec<String> =
                     form.deltas.iter().map(|(v, d)| format!("{} {d:+}", code.name_of(*v))).collect();
                 parts.extend(form.rough.iter().map(|v| format!("{} ?", code.name_of(*v))));
+                if form.mostly {
+                    parts.push("mostly".into());
+                }
                 if form.data {
                     parts.push("data".into());
                 }
@@ -168,7 +241,21 @@ struct Table<'a> {
     numbers: Numbers<'a>,
     /// By variable.
     forms: Vec<Form>,
+    /// By variable: the array that a view is of, and its dimensions.
+    views: Vec<Option<(VarId, Vec<Place>)>>,
     accesses: Vec<Access>,
+}
+
+/// Where a view goes in one dimension of its array.
+#[derive(Clone)]
+enum Place {
+    At(Form),
+    /// `start + step * index`; a step that is not known is 0.
+    Along {
+        axis: usize,
+        start: Form,
+        step: i64,
+    },
 }
 
 impl Table<'_> {
@@ -177,6 +264,11 @@ impl Table<'_> {
             let forms = self.rhs(&stm.rhs, stm.pat.len());
             for (var, form) in stm.pat.iter().zip(forms) {
                 self.forms[var.index()] = form;
+            }
+            if let (Rhs::Exps(exps), [var]) = (&stm.rhs, &stm.pat[..])
+                && let [Exp::Read(read)] = &exps[..]
+            {
+                self.set_view(*var, read);
             }
         }
         body.results.iter().map(|exp| self.exp(exp)).collect()
@@ -279,13 +371,30 @@ impl Table<'_> {
             (ScalarOp::Mul, [a, Form { constant: Some(c), .. }])
             | (ScalarOp::Mul, [Form { constant: Some(c), .. }, a]) => Form::constant(0).plus(1, a, *c),
             // Clamped: what it is away from the border.
-            (ScalarOp::Min | ScalarOp::Max, [a, b]) if b.is_invariant() => {
-                Form { constant: None, ..a.clone() }
+            (ScalarOp::Min | ScalarOp::Max, [a, b]) if b.is_invariant() => a.clone().at_borders(),
+            (ScalarOp::Min | ScalarOp::Max, [a, b]) if a.is_invariant() => b.clone().at_borders(),
+            (ScalarOp::Select, [q, a, b])
+                if !q.data && !a.data && a.rough == b.rough && a.deltas == b.deltas =>
+            {
+                if a == b {
+                    a.clone()
+                } else {
+                    a.clone().at_borders()
+                }
             }
-            (ScalarOp::Min | ScalarOp::Max, [a, b]) if a.is_invariant() => {
-                Form { constant: None, ..b.clone() }
+            (ScalarOp::Div | ScalarOp::Quot, [a, Form { constant: Some(c), .. }]) if *c > 0 => {
+                a.clone().quotient(*c)
             }
-            (ScalarOp::Select, [q, a, b]) if a == b || q.is_invariant() && a.deltas == b.deltas => a.clone(),
+            (ScalarOp::Mod | ScalarOp::Rem, [a, Form { constant: Some(c), .. }]) if *c > 0 => {
+                a.clone().remainder(*c)
+            }
+            (ScalarOp::Shr, [a, Form { constant: Some(c @ 0..=62), .. }]) => a.clone().quotient(1 << c),
+            (ScalarOp::Shl, [a, Form { constant: Some(c @ 0..=62), .. }]) => {
+                Form::constant(0).plus(1, a, 1 << c)
+            }
+            (ScalarOp::And, [a, Form { constant: Some(c), .. }]) if *c >= 0 && (c + 1).count_ones() == 1 => {
+                a.clone().remainder(c + 1)
+            }
             _ => {
                 let mut all = Form { constant: None, ..Form::default() };
                 for form in forms {
@@ -297,40 +406,87 @@ impl Table<'_> {
     }
 
     fn read(&mut self, read: &Read) -> Form {
-        let dims = match &read.index {
-            Index::Dims(dims) => dims
-                .iter()
-                .map(|dim| match dim {
-                    DimIndex::At(at) => self.exp(at),
-                    DimIndex::Slice { start, count, step } => {
-                        self.exp(count);
-                        self.exp(step);
-                        self.exp(start)
-                    }
-                })
-                .collect(),
+        let (array, places) = self.places(read);
+        let dims =
+            places.into_iter().map(|(Place::At(form) | Place::Along { start: form, .. })| form).collect();
+        let local;
+        let lmad = match self.numbers.lmad(array) {
+            Some(lmad) => Some(lmad),
+            None => {
+                local = self.local_view(array);
+                local.as_ref()
+            }
+        };
+        let access = access(read.id, array, dims, lmad);
+        let mut value = Form::data();
+        value.rough = access.steps.iter().map(|(var, _)| *var).collect();
+        // The index of a view is looked at again with each view of it.
+        if !self.accesses.iter().any(|known| known.read == access.read) {
+            self.accesses.push(access);
+        }
+        value
+    }
+
+    /// The array that a read reaches, through views, and where it goes in each dimension that it says something of.
+    fn places(&mut self, read: &Read) -> (VarId, Vec<Place>) {
+        let own = self.own_places(read);
+        let Some((base, view)) = &self.views[read.array.index()] else { return (read.array, own) };
+        let through = |place: &Place| match place {
+            Place::At(form) => Place::At(form.clone()),
+            Place::Along { axis, start, step } => match own.get(*axis) {
+                Some(Place::At(form)) => Place::At(start.clone().plus(1, form, *step)),
+                Some(Place::Along { axis, start: inner, step: by }) => Place::Along {
+                    axis: *axis,
+                    start: start.clone().plus(1, inner, *step),
+                    step: step.wrapping_mul(*by),
+                },
+                // A dimension that is left whole.
+                None => place.clone(),
+            },
+        };
+        (*base, view.iter().map(through).collect())
+    }
+
+    fn own_places(&mut self, read: &Read) -> Vec<Place> {
+        match &read.index {
+            Index::Dims(dims) => {
+                let mut places = Vec::with_capacity(dims.len());
+                let mut axis = 0;
+                for dim in dims {
+                    places.push(match dim {
+                        DimIndex::At(at) => Place::At(self.exp(at)),
+                        DimIndex::Slice { start, count, step } => {
+                            let (start, step) = (self.exp(start), self.exp(step));
+                            self.exp(count);
+                            axis += 1;
+                            Place::Along { axis: axis - 1, start, step: step.constant.unwrap_or(0) }
+                        }
+                    });
+                }
+                places
+            }
             Index::Lmad { .. } => {
                 let mut all = Form::default();
                 read.index.each_exp(&mut |exp| {
                     let form = self.exp(exp);
                     all = merged(std::mem::take(&mut all), form.roughened());
                 });
-                vec![all]
+                vec![Place::At(all)]
             }
-        };
-        let local;
-        let lmad = match self.numbers.lmad(read.array) {
-            Some(lmad) => Some(lmad),
-            None => {
-                local = self.local_view(read.array);
-                local.as_ref()
-            }
-        };
-        let access = access(read, dims, lmad);
-        let mut value = Form::data();
-        value.rough = access.steps.iter().map(|(var, _)| *var).collect();
-        self.accesses.push(access);
-        value
+        }
+    }
+
+    /// Remembers that a name is a view, which a read of it is then composed with.
+    fn set_view(&mut self, var: VarId, read: &Read) {
+        let rank = self.numbers.region.type_of(var).rank();
+        if rank == 0 || matches!(read.index, Index::Lmad { .. }) {
+            return;
+        }
+        let (base, mut places) = self.places(read);
+        let used = places.iter().filter(|place| matches!(place, Place::Along { .. })).count();
+        let whole = |axis| Place::Along { axis, start: Form::constant(0), step: 1 };
+        places.extend((used..rank).map(whole));
+        self.views[var.index()] = Some((base, places));
     }
 
     /// An array of the region lies in row-major order.
@@ -341,7 +497,7 @@ impl Table<'_> {
     }
 }
 
-fn access(read: &Read, dims: Vec<Form>, lmad: Option<&Lmad>) -> Access {
+fn access(read: ReadId, array: VarId, dims: Vec<Form>, lmad: Option<&Lmad>) -> Access {
     let mut steps: Vec<(VarId, Delta)> = Vec::new();
     for form in &dims {
         for var in form.depends() {
@@ -367,7 +523,7 @@ fn access(read: &Read, dims: Vec<Form>, lmad: Option<&Lmad>) -> Access {
     }
     steps.retain(|(_, step)| *step != Delta::Exact(0));
     let data = dims.iter().any(|form| form.data);
-    Access { read: read.id, array: read.array, dims, steps, data }
+    Access { read, array, dims, steps, data }
 }
 
 /// Either of two values.

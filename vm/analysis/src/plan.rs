@@ -5,7 +5,7 @@
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do.
 
-use crate::access::{Access, Delta, accesses};
+use crate::access::{Access, Class, accesses};
 use crate::bounds::{Bounds, bounds};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
@@ -157,13 +157,8 @@ impl Facts<'_> {
             let runs = if inside { vectors(piece.runs) } else { piece.runs.into() };
             let mut each = u128::from(piece.operations);
             for read in &piece.reads {
-                each += u128::from(match self.step(*read, axis) {
-                    _ if !inside => {
-                        choice.same += 1;
-                        1
-                    }
-                    step => choice.count(step, lanes),
-                });
+                let class = if inside { self.class(*read, axis) } else { Class::Broadcast };
+                each += u128::from(choice.count(class, lanes));
             }
             choice.cost += runs * each;
         }
@@ -173,14 +168,12 @@ impl Facts<'_> {
                 // Results are written row by row: the last axis is the one with neighbours in memory.
                 let last = axes.last().is_some_and(|a| a.var == axis);
                 let around = axes.iter().any(|a| a.var == axis);
-                let step = Delta::Exact(if last {
-                    1
-                } else if around {
-                    i64::MAX
-                } else {
-                    0
-                });
-                let each = u128::from(choice.count(step, lanes));
+                let class = match (last, around) {
+                    (true, _) => Class::Unit,
+                    (false, true) => Class::Data,
+                    (false, false) => Class::Broadcast,
+                };
+                let each = u128::from(choice.count(class, lanes));
                 choice.cost += each * if around { vectors(runs) } else { u128::from(runs) };
             }
             if axes.iter().all(|a| a.var != axis) {
@@ -191,9 +184,9 @@ impl Facts<'_> {
         choice
     }
 
-    fn step(&self, read: ReadId, axis: VarId) -> Delta {
+    fn class(&self, read: ReadId, axis: VarId) -> Class {
         let access = self.accesses.iter().find(|access| access.read == read);
-        access.map_or(Delta::Unknown, |access| access.step(axis))
+        access.map_or(Class::Data, |access| access.step(axis).class())
     }
 
     fn choose_blocks(&self, plan: &mut Plan) {
@@ -222,26 +215,16 @@ impl Facts<'_> {
 
 impl Choice {
     /// Counts an access, and gives its operations for a vector.
-    fn count(&mut self, step: Delta, lanes: u64) -> u64 {
-        match step {
-            Delta::Exact(1) => {
-                self.unit += 1;
-                1
-            }
+    fn count(&mut self, class: Class, lanes: u64) -> u64 {
+        let (counter, operations) = match class {
+            Class::Unit => (&mut self.unit, 1),
             // Loaded as one, then turned around.
-            Delta::Exact(-1) => {
-                self.unit += 1;
-                2
-            }
-            Delta::Exact(0) => {
-                self.same += 1;
-                1
-            }
-            _ => {
-                self.far += 1;
-                lanes
-            }
-        }
+            Class::UnitReversed => (&mut self.unit, 2),
+            Class::Broadcast => (&mut self.same, 1),
+            Class::Gather(_) | Class::Data => (&mut self.far, lanes),
+        };
+        *counter += 1;
+        operations
     }
 }
 

@@ -21,7 +21,7 @@ impl<'a> Parser<'a> {
         }
         let sig = if self.eat(TokenKind::Colon) {
             let sig = self.mod_type()?;
-            Some(&*self.alloc(sig))
+            Some(self.alloc(sig))
         } else {
             None
         };

@@ -55,8 +55,14 @@ fn slices_mean_what_futhark_says() {
     assert_eq!(places(Some(7), Some(0), Some(-3)), bad("7:0:-3"));
     assert_eq!(places(Some(i64::MIN), Some(i64::MAX), Some(2)), bad(&format!("{}:{}:2", i64::MIN, i64::MAX)));
     let matrix = Lmad::row_major(&[2, 2]);
-    assert_eq!(index(&matrix, &[1, 5]), Err("Index [1, 5] out of bounds for array of shape [2][2].".into()));
-    assert_eq!(index(&matrix, &[7]), Err("Index [7] out of bounds for array of shape [2].".into()));
+    assert_eq!(
+        index(&matrix, [1, 5].into_iter()),
+        Err("Index [1, 5] out of bounds for array of shape [2][2].".into())
+    );
+    assert_eq!(
+        index(&matrix, [7].into_iter()),
+        Err("Index [7] out of bounds for array of shape [2].".into())
+    );
     let both = [SliceIndex::At(1), SliceIndex::Range { start: Some(1), end: Some(5), step: None }];
     assert_eq!(slice(&matrix, &both), Err("Index [1, 1:5] out of bounds for array of shape [2][2].".into()));
 }

@@ -28,36 +28,30 @@ pub(crate) fn shape_text(shape: &[i64]) -> String {
     text
 }
 
+/// Exact for indices of a view with elements. In an empty one numbers may be of any size, but no place is ever used.
+#[inline]
+fn advance(offset: i64, index: i64, stride: i64) -> i64 {
+    offset.wrapping_add(index.wrapping_mul(stride))
+}
+
 /// The view of what lies at these indices of the first dimensions.
 #[inline]
-pub(crate) fn index(view: &Lmad, index: &[i64]) -> Result<Lmad, String> {
-    let mut offset = view.offset;
-    for (dim, &i) in view.dims.iter().zip(index) {
-        if i < 0 || i >= dim.size {
-            return Err(index_message(view, index));
-        }
-        offset += i * dim.stride;
-    }
-    Ok(Lmad { offset, dims: view.dims[index.len().min(view.rank())..].into() })
+pub(crate) fn index(view: &Lmad, index: impl ExactSizeIterator<Item = i64> + Clone) -> Result<Lmad, String> {
+    let rest = index.len().min(view.rank());
+    Ok(Lmad { offset: place(view, index)?, dims: view.dims[rest..].into() })
 }
 
-/// The place of the element at an index that names every dimension.
+/// The place of the first element at these indices of the first dimensions.
 #[inline]
-pub(crate) fn place(view: &Lmad, index: &[i64]) -> Result<i64, String> {
+pub(crate) fn place(view: &Lmad, index: impl Iterator<Item = i64> + Clone) -> Result<i64, String> {
     let mut place = view.offset;
-    for (dim, &i) in view.dims.iter().zip(index) {
+    for (dim, i) in view.dims.iter().zip(index.clone()) {
         if i < 0 || i >= dim.size {
-            return Err(index_message(view, index));
+            return Err(message(view, &index.map(SliceIndex::At).collect::<Vec<_>>()));
         }
-        place += i * dim.stride;
+        place = advance(place, i, dim.stride);
     }
     Ok(place)
-}
-
-#[cold]
-pub(crate) fn index_message(view: &Lmad, index: &[i64]) -> String {
-    let dims: Vec<SliceIndex> = index.iter().map(|&i| SliceIndex::At(i)).collect();
-    message(view, &dims)
 }
 
 /// The view that a slice means; dimensions that it does not name stay whole.
@@ -66,7 +60,7 @@ pub(crate) fn slice(view: &Lmad, dims: &[SliceIndex]) -> Result<Lmad, String> {
     let mut kept = galopvm_lmad::Dims::new();
     for (dim, index) in view.dims.iter().zip(dims) {
         match *index {
-            SliceIndex::At(i) if 0 <= i && i < dim.size => offset += i * dim.stride,
+            SliceIndex::At(i) if 0 <= i && i < dim.size => offset = advance(offset, i, dim.stride),
             SliceIndex::At(_) => return Err(message(view, dims)),
             SliceIndex::Range { start, end, step } => {
                 let Some((start, count, step)) = range(dim.size, start, end, step) else {
@@ -74,9 +68,9 @@ pub(crate) fn slice(view: &Lmad, dims: &[SliceIndex]) -> Result<Lmad, String> {
                 };
                 // With no indices the start is not a place; with one the step is not used.
                 if count > 0 {
-                    offset += start * dim.stride;
+                    offset = advance(offset, start, dim.stride);
                 }
-                let stride = if count > 1 { dim.stride * step } else { dim.stride };
+                let stride = if count > 1 { dim.stride.wrapping_mul(step) } else { dim.stride };
                 kept.push(galopvm_lmad::Dim::new(count, stride));
             }
         }

@@ -23,15 +23,15 @@ pub(super) fn index(
     array: Operand,
     index: &[Operand],
 ) -> Outcome<()> {
-    let at: Indices = index.iter().map(|i| registers.int(*i)).collect();
     let source = registers.array(array);
-    if at.len() == source.rank() {
-        let place = view::place(source.lmad(), &at).map_err(Trap::new)?;
+    let numbers = index.iter().map(|i| registers.int(*i));
+    if index.len() == source.rank() {
+        let place = view::place(source.lmad(), numbers).map_err(Trap::new)?;
         let bits = source.load(place);
         registers.set_bits(dst.0, bits);
         registers.drop_last(array);
     } else {
-        let view = view::index(source.lmad(), &at).map_err(Trap::new)?;
+        let view = view::index(source.lmad(), numbers).map_err(Trap::new)?;
         let part = registers.take(array).into_view(view);
         registers.set_array(dst.0, part);
     }

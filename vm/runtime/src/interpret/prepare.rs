@@ -34,6 +34,8 @@ pub(crate) struct PreparedFunction {
 pub(crate) struct PreparedBlock {
     /// Slots of arrays that are defined in the block: they are given up when it ends.
     pub(crate) arrays: Vec<u32>,
+    /// Whether all results are scalars.
+    pub(crate) scalar_results: bool,
     /// Numbers of the sites among the instructions, by position in the code.
     pub(crate) sites: Vec<(usize, u32)>,
     /// Operations of one execution, where trip counts are unknown by a guess.
@@ -68,6 +70,7 @@ impl Prepared {
             .iter_ids()
             .map(|(block, code)| PreparedBlock {
                 arrays: arrays_of(code, &slots),
+                scalar_results: code.results.iter().all(|operand| slots[operand.reg].is_none()),
                 sites: self.sites_of(id, block, code),
                 weight: weight(function, code),
             })
@@ -105,12 +108,15 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
     code.code
         .iter()
         .map(|instr| match instr {
-            Instr::If { then, otherwise, .. } => 1 + of(*then).max(of(*otherwise)),
+            Instr::If { then, otherwise, .. } => of(*then).max(of(*otherwise)).saturating_add(1),
             Instr::For { body, .. }
             | Instr::Map { body, .. }
             | Instr::Reduce { body, .. }
-            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*body)),
-            Instr::While { cond, body, .. } => UNKNOWN_TRIPS.saturating_mul(1 + of(*cond) + of(*body)),
+            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
+            Instr::While { cond, body, .. } => {
+                let once = of(*cond).saturating_add(of(*body)).saturating_add(1);
+                UNKNOWN_TRIPS.saturating_mul(once)
+            }
             Instr::Call { .. } => UNKNOWN_TRIPS,
             _ => 1,
         })

@@ -82,7 +82,9 @@ impl<'a> Definitions<'_, 'a> {
 
     fn instruction_work(&mut self, instr: &'a Instr) -> u64 {
         let (bound, blocks) = match instr {
-            Instr::If { then, otherwise, .. } => return 1 + self.work(*then).max(self.work(*otherwise)),
+            Instr::If { then, otherwise, .. } => {
+                return self.work(*then).max(self.work(*otherwise)).saturating_add(1);
+            }
             Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None]),
             Instr::Map { width, body, .. }
             | Instr::Reduce { width, body, .. }

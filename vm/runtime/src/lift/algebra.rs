@@ -18,6 +18,13 @@ pub(super) fn is_true(exp: &Exp) -> bool {
     *exp == Exp::Const(Scalar::bool(true))
 }
 
+/// The number of parts of an expression.
+pub(super) fn size(exp: &Exp) -> usize {
+    let mut parts = 0;
+    exp.visit(&mut |_| parts += 1);
+    parts
+}
+
 /// True for constants and names, which can be repeated for nothing.
 pub(super) fn is_atom(exp: &Exp) -> bool {
     matches!(exp, Exp::Const(_) | Exp::Var(_))
@@ -44,7 +51,22 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
             _ => {}
         }
     }
-    // Sums wrap, so this holds for all values.
+    // Sums wrap, so these hold for all values.
+    if let (
+        ScalarOp::Add | ScalarOp::Sub,
+        [Exp::Op(inner @ (ScalarOp::Add | ScalarOp::Sub), terms), Exp::Const(b)],
+    ) = (op, &args[..])
+        && let Exp::Const(a) = terms[1]
+        && ty == ElemType::I64
+    {
+        let signed = |op, c: Scalar| if op == ScalarOp::Add { c.as_i64() } else { c.as_i64().wrapping_neg() };
+        let sum = signed(*inner, a).wrapping_add(signed(op, *b));
+        return match sum {
+            0 => terms[0].clone(),
+            i64::MIN..0 if sum != i64::MIN => Exp::Op(ScalarOp::Sub, vec![terms[0].clone(), Exp::int(-sum)]),
+            _ => Exp::Op(ScalarOp::Add, vec![terms[0].clone(), Exp::int(sum)]),
+        };
+    }
     if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, terms))) = (op, args.first())
         && ty.is_int()
     {

@@ -10,6 +10,7 @@ use galopvm_bytecode::{
     BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
 };
 use galopvm_kir::{Body, DimIndex, Exp, Index, Rhs, Type, VarId};
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// Blocks and calls may nest this deep.
@@ -68,12 +69,20 @@ impl Lifter<'_> {
         operands.iter().map(|o| self.array(frame, *o)).collect()
     }
 
+    /// Counts a step into a block, a call, or an operator that feeds another; `nesting` is to be counted down after it.
+    pub fn descend(&mut self) -> Lift<()> {
+        self.nesting += 1;
+        match self.nesting > DEEPEST {
+            true => {
+                refuse(format!("blocks, calls or operators that nest more than {DEEPEST} deep (recursion?)"))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Lifts a block into the open body and gives its results.
     pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
-        self.nesting += 1;
-        if self.nesting > DEEPEST {
-            return refuse(format!("blocks or calls that nest more than {DEEPEST} deep (recursion?)"));
-        }
+        self.descend()?;
         let module = self.module;
         let code = &module.functions[frame.function].blocks[block];
         for (param, arg) in code.params.iter().zip(args) {
@@ -101,7 +110,7 @@ impl Lifter<'_> {
         Ok(self.close(results))
     }
 
-    fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+    pub fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
         match instr {
             Instr::Const { dst, value } => self.define(frame, dst.0, Value::Scalar(Exp::Const(*value))),
             Instr::Op1 { dst, op, ty, a } => self.lift_op(frame, *dst, *op, *ty, &[*a])?,
@@ -154,6 +163,7 @@ impl Lifter<'_> {
                 let array = self.array(frame, *array)?;
                 dimension(&array.shape, *dim)?;
                 let view = array.reverse(*dim as usize).ok_or_else(unreadable_view)?;
+                let view = self.with_short_starts(view);
                 self.define(frame, dst.0, Value::Array(view));
             }
             Instr::Reshape { dst, array, shape } => {
@@ -201,7 +211,10 @@ impl Lifter<'_> {
                 let array = self.array(frame, *array)?;
                 self.define(frame, dst.0, Value::Array(array));
             }
-            Instr::Concat { .. } => return refuse("`concat` inside a parallel operator"),
+            Instr::Concat { dst, arrays, dim } => {
+                let value = self.concat(frame, arrays, *dim as usize)?;
+                self.define(frame, dst.0, value);
+            }
             Instr::Map { dsts, width, arrays, body } => self.lift_map(frame, dsts, *width, arrays, *body)?,
             Instr::Reduce { dsts, width, neutral, arrays, body } => {
                 self.lift_reduce(frame, dsts, *width, neutral, arrays, *body)?
@@ -227,21 +240,6 @@ impl Lifter<'_> {
         Ok(count)
     }
 
-    /// Names for scalar registers that a statement will define.
-    pub fn define_scalars(&mut self, frame: Frame, dsts: &[Def]) -> Lift<Vec<VarId>> {
-        let mut pat = Vec::new();
-        for dst in dsts {
-            let ty = self.reg_type(frame, dst.0);
-            if !ty.is_scalar() {
-                return refuse("an array where a scalar belongs");
-            }
-            let var = self.local(Type::scalar(ty.elem));
-            self.define(frame, dst.0, Value::Scalar(Exp::Var(var)));
-            pat.push(var);
-        }
-        Ok(pat)
-    }
-
     fn lift_if(
         &mut self,
         frame: Frame,
@@ -256,11 +254,73 @@ impl Lifter<'_> {
             let values = self.lift_block(frame, taken, Vec::new())?;
             return self.define_all(frame, dsts, values);
         }
-        let then = self.scalar_body(frame, then, Vec::new(), "an `if`")?;
-        let otherwise = self.scalar_body(frame, otherwise, Vec::new(), "an `if`")?;
-        let pat = self.define_scalars(frame, dsts)?;
+        let (then, types) = self.branch(frame, dsts, then)?;
+        let (otherwise, other_types) = self.branch(frame, dsts, otherwise)?;
+        for (one, other) in types.iter().zip(&other_types) {
+            for (a, b) in one.shape.iter().zip(&other.shape) {
+                self.equate(a, b);
+            }
+        }
+        let mut pat = Vec::new();
+        for (dst, ty) in dsts.iter().zip(types) {
+            let var = self.local(ty.clone());
+            self.define(frame, dst.0, carried_value(var, ty));
+            pat.push(var);
+        }
         self.emit(pat, Rhs::If { cond, then, otherwise });
         Ok(())
+    }
+
+    /// One side of an `if`, and the types of its values; arrays are computed into memory.
+    fn branch(&mut self, frame: Frame, dsts: &[Def], block: BlockId) -> Lift<(Body, Vec<Type>)> {
+        let depth = self.depth() + 1;
+        self.open();
+        let (mut results, mut types) = (Vec::new(), Vec::new());
+        for (value, dst) in self.lift_block(frame, block, Vec::new())?.into_iter().zip(dsts) {
+            let elem = self.reg_type(frame, dst.0).elem;
+            match value {
+                Value::Scalar(exp) => {
+                    results.push(exp);
+                    types.push(Type::scalar(elem));
+                }
+                Value::Array(array) => {
+                    let array = self.materialise(array)?;
+                    let shape = array.shape.iter().map(|e| self.outside(e, depth)).collect::<Lift<_>>()?;
+                    results.push(name_of(&array)?);
+                    types.push(Type { elem, shape });
+                }
+            }
+        }
+        Ok((self.close(results), types))
+    }
+
+    fn concat(&mut self, frame: Frame, arrays: &[Operand], dim: usize) -> Lift<Value> {
+        let arrays = self.arrays(frame, arrays)?;
+        let Some(first) = arrays.first() else { return refuse("a concatenation of nothing") };
+        // The dimension goes to the front, and back afterwards.
+        let mut perm: Vec<usize> = (0..first.rank()).filter(|d| *d != dim).collect();
+        let back: Vec<usize> = (0..first.rank())
+            .map(|d| match d.cmp(&dim) {
+                Ordering::Less => d + 1,
+                Ordering::Equal => 0,
+                Ordering::Greater => d,
+            })
+            .collect();
+        perm.insert(0, dim);
+        let parts: Vec<Array> =
+            arrays.iter().map(|a| a.permute(&perm)).collect::<Option<_>>().ok_or_else(unreadable_view)?;
+        let mut shape = parts[0].shape.clone();
+        for part in &parts[1..] {
+            shape[0] = add(shape[0].clone(), part.shape[0].clone());
+            for (a, b) in part.shape[1..].iter().zip(&shape.clone()[1..]) {
+                self.equate(a, b);
+            }
+        }
+        let total = self.expand(&shape[0]);
+        shape[0] = self.bind(ElemType::I64, total);
+        let elem = parts[0].elem;
+        let all = Array::whole(elem, shape, Source::Concat(Rc::new(parts)));
+        Ok(Value::Array(all.permute(&back).ok_or_else(unreadable_view)?))
     }
 
     /// Gives registers values that other code computed; what was left to be computed at its use is computed now
@@ -479,6 +539,7 @@ impl Lifter<'_> {
                 }
             }
         }
+        let view = self.with_short_starts(view);
         self.reach(view)
     }
 

@@ -1,13 +1,15 @@
 //! Getting at elements: from an array as a formula to the expression of one element.
 
-use super::algebra::{self, add, constant, mul};
+use super::algebra::{self, add, constant, mul, size};
 use super::build::{Lift, Lifter};
 use super::refuse;
 use super::value::{Array, Delayed, Place, Source, Value};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::Exp;
+use galopvm_kir::{Exp, Rhs, Type};
 use std::rc::Rc;
 
+/// Largest expression that a view starts from.
+const LONGEST_START: usize = 9;
 /// Literals of at most this many rows are indexed by comparing.
 const FEW_ROWS: usize = 8;
 
@@ -44,6 +46,10 @@ impl Lifter<'_> {
                     array = self.through_reshape(&inner, &shape, &array.places);
                     continue;
                 }
+                (Source::Concat(parts), Some(at)) if element => {
+                    let parts = parts.clone();
+                    return self.element_of_parts(&parts, &at, &array.places[1..]);
+                }
                 (Source::Name(var), _) if element => {
                     let (var, elem, safe) = (*var, array.elem, array.proven);
                     return Ok(Value::Scalar(self.read(var, elem, fixed(&array.places), safe)));
@@ -60,11 +66,25 @@ impl Lifter<'_> {
             match inner {
                 Value::Scalar(exp) => return Ok(Value::Scalar(exp)),
                 Value::Array(row) => match row.seen_through(&array.places[1..], &array.shape) {
-                    Some(view) => array = Array { proven: view.proven && array.proven, ..view },
+                    Some(view) => {
+                        let proven = view.proven && array.proven;
+                        array = self.with_short_starts(Array { proven, ..view });
+                    }
                     None => return refuse("a view whose strides are too large"),
                 },
             }
         }
+    }
+
+    /// The view with names for what views of views have added up to.
+    pub fn with_short_starts(&mut self, mut view: Array) -> Array {
+        for place in &mut view.places {
+            let (Place::Along { start: at, .. } | Place::At(at)) = place;
+            if size(at) > LONGEST_START {
+                *at = self.bind(ElemType::I64, at.clone());
+            }
+        }
+        view
     }
 
     /// Rows of arrays at an index that is inside all of them.
@@ -77,10 +97,34 @@ impl Lifter<'_> {
         if let Some(values) = self.computed(map, index) {
             return Ok(values.clone());
         }
+        self.descend()?;
         let rows = self.rows(&map.arrays, index)?;
         let values = self.lift_block(map.frame, map.body, rows)?;
+        self.nesting -= 1;
         self.remember(map.clone(), index.clone(), values.clone());
         Ok(values)
+    }
+
+    /// An element of the part that an index falls into.
+    fn element_of_parts(&mut self, parts: &[Array], at: &Exp, rest: &[Place]) -> Lift<Value> {
+        let Some((first, others)) = parts.split_first() else { return refuse("an element of nothing") };
+        let at = self.bind(ElemType::I64, at.clone());
+        let view = first.fix(0, &at).seen_through(rest, &[]);
+        let Some(view) = view else { return refuse("a view whose strides are too large") };
+        if others.is_empty() {
+            return self.reach(view);
+        }
+        let extent = first.shape[0].clone();
+        let cond = algebra::int(ScalarOp::Lt, at.clone(), extent.clone());
+        self.open();
+        let here = self.reach(view)?;
+        let then = self.close_scalars(vec![here])?;
+        self.open();
+        let there = self.element_of_parts(others, &algebra::sub(at, extent), rest)?;
+        let otherwise = self.close_scalars(vec![there])?;
+        let var = self.local(Type::scalar(first.elem));
+        self.emit(vec![var], Rhs::If { cond, then, otherwise });
+        Ok(Value::Scalar(Exp::Var(var)))
     }
 
     /// The row of a literal whose number is only known when the code runs.

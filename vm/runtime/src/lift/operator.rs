@@ -10,8 +10,8 @@ use super::uses::Origin;
 use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Def, Operand, RegId};
-use galopvm_kir::{Axis, Combine, Exp, Rhs, Stm, Type, VarId};
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
 /// Element operations that may be computed again for each element of a row.
@@ -70,7 +70,7 @@ impl Lifter<'_> {
     }
 
     /// A size as it reads outside the bodies from `depth` on; rows must all have the same shape.
-    fn outside(&self, size: &Exp, depth: usize) -> Lift<Exp> {
+    pub fn outside(&self, size: &Exp, depth: usize) -> Lift<Exp> {
         let size = self.expand(size);
         match self.is_known_outside(&size, depth) {
             true => Ok(size),
@@ -145,6 +145,7 @@ impl Lifter<'_> {
             types.push(Type { elem: *elem, shape });
         }
         let body = self.close(results);
+        let (axes, body) = self.joined(axes, body, depth);
         let mut pat = Vec::new();
         let mut made = Vec::new();
         for ty in types {
@@ -154,6 +155,22 @@ impl Lifter<'_> {
         }
         self.emit(pat, Rhs::Kernel { axes, body });
         Ok(made)
+    }
+
+    /// A kernel whose body is little more than another kernel is one kernel.
+    fn joined(&self, mut axes: Vec<Axis>, mut body: Body, depth: usize) -> (Vec<Axis>, Body) {
+        let known = |axes: &[Axis]| axes.iter().all(|a| self.is_known_outside(&a.bound, depth));
+        let inner = body.stms.split_last().is_some_and(|(last, before)| {
+            is_cheap(before)
+                && is_all_of(last, &body.results)
+                && matches!(&last.rhs, Rhs::Kernel { axes, .. } if known(axes))
+        });
+        if inner && let Some(Stm { rhs: Rhs::Kernel { axes: more, body: core }, .. }) = body.stms.pop() {
+            axes.extend(more);
+            body.stms.extend(core.stms);
+            body.results = core.results;
+        }
+        (axes, body)
     }
 
     /// Makes the dimensions of rows axes of the kernel around them while that costs little; rows that remain
@@ -221,8 +238,7 @@ impl Lifter<'_> {
     }
 
     /// The operator block of a reduction or scan, with its neutral elements.
-    fn combine(&mut self, frame: Frame, neutral: &[Operand], body: BlockId) -> Lift<Combine> {
-        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
+    fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
         let params = self.function(frame).blocks[body].params.clone();
         self.open();
         let mut vars = Vec::new();
@@ -250,14 +266,85 @@ impl Lifter<'_> {
         body: BlockId,
     ) -> Lift<()> {
         let (width, arrays) = self.operands(frame, width, arrays)?;
+        let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
+        let results = self.reduction(frame, &width, neutral, arrays, body, &elems)?;
+        for (dst, value) in dsts.iter().zip(results) {
+            self.define(frame, dst.0, value);
+        }
+        Ok(())
+    }
+
+    /// The combination of rows. Rows that are arrays are combined element by element, if that is what the operator
+    /// does: a reduction of maps is a kernel of reductions.
+    fn reduction(
+        &mut self,
+        frame: Frame,
+        width: &Exp,
+        neutral: Vec<Value>,
+        arrays: Vec<Array>,
+        body: BlockId,
+        elems: &[ElemType],
+    ) -> Lift<Vec<Value>> {
+        if let Some(extent) = arrays.iter().find_map(|array| array.shape.get(1).cloned()) {
+            let inner = self.row_operator(frame, body, &neutral, &extent)?;
+            let starts = arrays_of(neutral)?;
+            for shape in arrays.iter().map(|a| a.shape.get(1)).chain(starts.iter().map(|a| a.shape.first())) {
+                match shape.cloned() {
+                    Some(other) => self.equate(&other, &extent),
+                    None => return refuse("a reduction of scalars together with arrays"),
+                }
+            }
+            let extent = self.expand(&extent);
+            let made = self.kernel(extent, elems, |lifter, index| {
+                let neutral = lifter.rows(&starts, index)?;
+                let columns = arrays.iter().map(|array| array.fix(1, index)).collect();
+                lifter.reduction(frame, width, neutral, columns, inner, elems)
+            })?;
+            return Ok(made.into_iter().map(Value::Array).collect());
+        }
+        let neutral = scalars(neutral, "a reduction's neutral elements")?;
         self.open();
-        let axis = self.axis(width);
+        let axis = self.axis(width.clone());
         let items = self.rows(&arrays, &Exp::Var(axis.var))?;
         let items = self.close_scalars(items)?;
         let combine = self.combine(frame, neutral, body)?;
-        let pat = self.define_scalars(frame, dsts)?;
+        let pat: Vec<VarId> = elems.iter().map(|elem| self.local(Type::scalar(*elem))).collect();
+        let results = pat.iter().map(|var| Value::Scalar(Exp::Var(*var))).collect();
         self.emit(pat, Rhs::Reduce { axes: vec![axis], body: items, combine });
-        Ok(())
+        Ok(results)
+    }
+
+    /// The block that an operator on rows applies to their elements: the operator is one map of both operands, with
+    /// nothing but constants and extents before it.
+    fn row_operator(
+        &mut self,
+        frame: Frame,
+        body: BlockId,
+        neutral: &[Value],
+        extent: &Exp,
+    ) -> Lift<BlockId> {
+        let module = self.module;
+        let block = &module.functions[frame.function].blocks[body];
+        let no = || LiftRefusal::new("an operator on arrays that is not a map of its operands");
+        let (last, before) = block.code.split_last().ok_or_else(no)?;
+        let Instr::Map { dsts, width, arrays, body: inner } = last else { return Err(no()) };
+        let in_order = arrays.iter().map(|o| o.reg).eq(block.params.iter().copied())
+            && block.results.iter().map(|o| o.reg).eq(dsts.iter().map(|d| d.0));
+        let plain = before.iter().all(|instr| matches!(instr, Instr::Const { .. } | Instr::Dim { .. }));
+        if !in_order || !plain {
+            return Err(no());
+        }
+        // Both operands have the shape of the neutral element.
+        for (param, value) in block.params.iter().zip(neutral.iter().chain(neutral)) {
+            self.define(frame, *param, value.clone());
+        }
+        for instr in before {
+            self.lift_instr(frame, instr)?;
+        }
+        let width = self.scalar(frame, *width)?;
+        self.equate(&width, extent);
+        Ok(*inner)
     }
 
     pub fn lift_scan(
@@ -274,6 +361,7 @@ impl Lifter<'_> {
         let axis = self.axis(width.clone());
         let items = self.rows(&arrays, &Exp::Var(axis.var))?;
         let items = self.close_scalars(items)?;
+        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
         let combine = self.combine(frame, neutral, body)?;
         let mut pat: Vec<VarId> = Vec::new();
         for dst in dsts {
@@ -286,10 +374,18 @@ impl Lifter<'_> {
         Ok(())
     }
 
-    fn close_scalars(&mut self, values: Vec<Value>) -> Lift<galopvm_kir::Body> {
-        let results = scalars(values, "the rows of a reduction or scan")?;
+    pub fn close_scalars(&mut self, values: Vec<Value>) -> Lift<Body> {
+        let results = scalars(values, "a body that combines or chooses scalars")?;
         Ok(self.close(results))
     }
+}
+
+fn arrays_of(values: Vec<Value>) -> Lift<Vec<Array>> {
+    let array = |value| match value {
+        Value::Array(array) => Ok(array),
+        Value::Scalar(_) => refuse("a reduction of scalars together with arrays"),
+    };
+    values.into_iter().map(array).collect()
 }
 
 fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
@@ -298,6 +394,11 @@ fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
         Value::Array(_) => refuse(format!("arrays as values of {whose}")),
     };
     values.into_iter().map(scalar).collect()
+}
+
+/// True if the results are what the statement defines.
+fn is_all_of(stm: &Stm, results: &[Exp]) -> bool {
+    results.len() == stm.pat.len() && results.iter().zip(&stm.pat).all(|(r, var)| *r == Exp::Var(*var))
 }
 
 /// True if computing the statements again for every element of a row costs little.

@@ -1,7 +1,7 @@
 //! The last step of a lift: statements that nobody needs vanish, expressions move to their only use, parameters
 //! and names are put in order.
 
-use super::algebra::constant;
+use super::algebra::{constant, size};
 use super::build::{Known, Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
 use galopvm_base::{ElemType, IdVec, TypedId};
@@ -17,8 +17,7 @@ impl Lifter<'_> {
     pub fn finish(mut self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
         let mut body = self.close(results);
         body.visit_exps_mut(&mut |exp| *exp = self.resolve(exp));
-        let mut guards: Vec<Exp> = self.guards.iter().map(|g| self.resolve(g)).collect();
-        guards.retain(|guard| !self.is_certain(guard));
+        let guards = self.settled_guards();
         let mut region = std::mem::take(&mut self.region);
         for var in region.vars.iter_mut() {
             if let Some(ty) = &mut var.ty {
@@ -239,12 +238,6 @@ fn insert(exp: &mut Exp, pending: &mut Vec<(VarId, Exp)>) {
         return;
     }
     exp.each_part_mut(&mut |part| insert(part, pending));
-}
-
-fn size(exp: &Exp) -> usize {
-    let mut parts = 0;
-    exp.visit(&mut |_| parts += 1);
-    parts
 }
 
 fn reads_local(exp: &Exp, known: &IdVec<VarId, Known>) -> bool {

@@ -52,6 +52,8 @@ pub(super) enum Source {
     Rows(Rc<Vec<Value>>),
     /// A result of a map that is computed where its elements are needed.
     Map(Rc<Delayed>, usize),
+    /// Arrays one after the other along the first dimension.
+    Concat(Rc<Vec<Array>>),
     /// The elements of another array, in row-major order, under the given extents.
     Reshape(Rc<Array>, Vec<Exp>),
 }

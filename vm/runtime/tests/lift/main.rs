@@ -2,6 +2,7 @@
 //! parallel operator that is not inside another one `==== place`, then its region and bindings, or why there is
 //! none. `GALOPVM_ACCEPT=1` writes the last part anew. `meaning.rs` compares values.
 
+mod large;
 mod meaning;
 
 use galopvm_bytecode::{BlockId, FuncId, Instr, Module, VerifiedModule, text, verify};
