@@ -355,6 +355,9 @@ fn write(l: &mut Lower<'_, '_>, buffer: Binding, flat: Val, value: &Value) -> Re
     }
 }
 
+/// What is done for each element: its indices, its place.
+type Inside<'f> = dyn FnMut(&mut Lower<'_, '_>, &[Val], Val) -> Result<(), Refusal> + 'f;
+
 /// Loops over all indices of `extents`; `place` is the row-major place of what is around. The host keeps the number
 /// of elements below 2^32.
 fn each(
@@ -362,7 +365,7 @@ fn each(
     extents: &[Val],
     place: Val,
     indices: &mut Vec<Val>,
-    inside: &mut dyn FnMut(&mut Lower<'_, '_>, &[Val], Val) -> Result<(), Refusal>,
+    inside: &mut Inside<'_>,
 ) -> Result<(), Refusal> {
     let Some((extent, rest)) = extents.split_first() else { return inside(l, indices, place) };
     let (zero, one) = (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1));
