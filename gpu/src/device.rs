@@ -42,6 +42,9 @@ pub const PUSH_BYTES: usize = 128;
 /// Bytes the pool may keep for reuse; freed buffers beyond it go back to the driver.
 const POOL_BYTES: u64 = 512 << 20;
 
+/// Pipelines kept for reuse.
+const MOST_PIPELINES: usize = 1024;
+
 fn driver(doing: &'static str) -> impl Fn(String) -> GpuError {
     move |why| GpuError::Driver { doing, why }
 }
@@ -472,7 +475,12 @@ impl Gpu {
             return Ok(found.clone());
         }
         let made = Arc::new(self.make_pipeline(shader)?);
-        Ok(lock(&self.pipelines).entry(key).or_insert(made).clone())
+        let mut known = lock(&self.pipelines);
+        if known.len() >= MOST_PIPELINES {
+            // Whoever still runs one holds it; the others are made again when they are asked for.
+            known.clear();
+        }
+        Ok(known.entry(key).or_insert(made).clone())
     }
 
     /// The pipeline of a shader of this crate's own lowering, spelt by one of the two routes.
@@ -695,6 +703,20 @@ mod tests {
     fn a_kernel_runs_and_its_pipeline_and_buffers_are_reused() {
         let Some(gpu) = device() else { return };
         eprintln!("on {}", gpu.info());
+        runs_and_reuses(gpu);
+    }
+
+    #[test]
+    fn memory_that_the_host_cannot_reach_is_filled_and_read_by_copies() {
+        if device().is_none() {
+            return;
+        }
+        let mut gpu = Gpu::open(&DeviceChoice::from_env()).expect("the device opens again");
+        gpu.direct = false;
+        runs_and_reuses(&gpu);
+    }
+
+    fn runs_and_reuses(gpu: &Gpu) {
         let words = square_plus();
         // SAFETY: the shader touches element i < 64 * groups of two buffers; both have 256 elements, 4 groups run.
         let shader = unsafe { Shader::new(&words, "main", 2) };

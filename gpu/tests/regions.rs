@@ -6,9 +6,10 @@ use galopvm_gpu::spirv::text::{STAGE, parse_stages, print};
 use galopvm_gpu::{Gpu, Route, Vulkan};
 use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
 use galopvm_kir::{
-    Backend, Compiled, Listing, Machine, Plan, RunError, Unit, VerifiedPlan, VerifiedRegion,
-    verified_from_text,
+    Argument, Backend, Buffer, Compiled, Launch, Listing, Machine, Observed, Plan, ResultView, RunError,
+    Unit, VerifiedPlan, VerifiedRegion, verified_from_text,
 };
+use galopvm_lmad::Lmad;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -285,6 +286,27 @@ fn the_lane_axis_may_be_any() {
             let got = trial.run(backend.compile(unit).expect("code").as_ref()).expect("a run");
             assert_eq!(want, got, "{route}");
         }
+    }
+}
+
+#[test]
+fn more_workgroups_than_one_dimension_holds() {
+    let region = region("region f (n : i64)\nlet r =\n  kernel i < n do\n    in to_u8(i % 251)\nin r\n");
+    let count = 8_400_000usize;
+    for (route, backend) in backends() {
+        let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
+        let (observed, machine) = (Observed::default(), Machine::default());
+        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let code = backend.compile(unit).expect("code");
+        let mut out = vec![255u8; count];
+        let lmad = Lmad::row_major(&[count as i64]);
+        let mut launch = Launch {
+            buffers: vec![Buffer::Write(&mut out)],
+            arguments: vec![Argument::Scalar(count as u64)],
+            results: vec![ResultView { buffer: 0, lmad }],
+        };
+        code.run(&mut launch).expect("a run");
+        assert!(out.iter().enumerate().all(|(i, x)| usize::from(*x) == i % 251), "{route}");
     }
 }
 

@@ -37,6 +37,10 @@ impl Emitter<'_> {
                 let row = if lane.is_wide() { rows::LOAD_F64 } else { rows::LOAD_F32 };
                 self.v2(row, Length::L128, out, self.place(addr, &a[0..2]));
             }
+            Op::LoadSplat(lane, addr) => {
+                let row = if lane.is_wide() { rows::SPLAT_SD } else { rows::SPLAT_SS };
+                self.v2(row, full, out, self.place(addr, &a[0..2]));
+            }
             Op::StoreFloat(lane, addr) => {
                 let row = if lane.is_wide() { rows::STORE_F64 } else { rows::STORE_F32 };
                 self.v2(row, Length::L128, a[0], self.place(addr, &a[1..3]));

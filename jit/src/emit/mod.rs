@@ -177,6 +177,7 @@ impl Emitter<'_> {
             Op::Load(..)
             | Op::Store(..)
             | Op::LoadFloat(..)
+            | Op::LoadSplat(..)
             | Op::StoreFloat(..)
             | Op::VLoad(..)
             | Op::VLoadMask(..)

@@ -6,25 +6,25 @@ use crate::lir::{Bin, Change, Extent, Lane, Op, Width};
 use dynasmrt::{DynasmApi, dynasm};
 
 /// Tables of lane numbers that `Iota` and `Reverse` load from.
-static COUNT_NARROW: [i32; 64] = counting();
-static COUNT_WIDE: [i64; 64] = counting_wide();
+static COUNT_NARROW: [i32; 256] = counting();
+static COUNT_WIDE: [i64; 256] = counting_wide();
 static DOWN_NARROW: [i32; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 static DOWN_WIDE: [i64; 8] = [7, 6, 5, 4, 3, 2, 1, 0];
 
-const fn counting() -> [i32; 64] {
-    let mut table = [0; 64];
+const fn counting() -> [i32; 256] {
+    let mut table = [0; 256];
     let mut k = 0;
-    while k < 64 {
+    while k < 256 {
         table[k] = k as i32;
         k += 1;
     }
     table
 }
 
-const fn counting_wide() -> [i64; 64] {
-    let mut table = [0; 64];
+const fn counting_wide() -> [i64; 256] {
+    let mut table = [0; 256];
     let mut k = 0;
-    while k < 64 {
+    while k < 256 {
         table[k] = k as i64;
         k += 1;
     }

@@ -202,6 +202,7 @@ impl Builder {
             Op::Cmp(..) | Op::MaskAll | Op::MaskLogic(_) | Op::MaskHalf(_) | Op::MaskJoin => self.mask_class,
             Op::ChooseFloat
             | Op::LoadFloat(..)
+            | Op::LoadSplat(..)
             | Op::ToFloat(_)
             | Op::IntToFloat(..)
             | Op::V(..)

@@ -265,6 +265,8 @@ pub enum Op {
     Splat(Lane),
     /// Every lane the scalar float.
     SplatFloat(Lane),
+    /// Every lane the scalar float at an address: base, index.
+    LoadSplat(Lane, Addr),
     /// Lane `k` holds `start + k`.
     Iota(Lane, u32),
     /// Lane-wise comparison; the result is a mask.
@@ -370,6 +372,7 @@ impl Op {
             self,
             Op::Load(..)
                 | Op::LoadFloat(..)
+                | Op::LoadSplat(..)
                 | Op::VLoad(..)
                 | Op::VLoadMask(..)
                 | Op::Gather(_)

@@ -204,7 +204,11 @@ impl Lower<'_> {
         let spot = self.spot(view);
         if spot.varying.is_none() && spot.step == Factor::Const(0) {
             let op = if lane.is_float() { Op::LoadFloat(lane, spot.addr) } else { Op::Load(mem, spot.addr) };
-            return Value::uniform(ty, self.memory(op, &spot.regs, stay));
+            let reg = self.memory(op, &spot.regs, stay);
+            if lane.is_float() && !stay {
+                self.loads.insert(reg, (lane, spot.addr, Parts::from_slice(&spot.regs)));
+            }
+            return Value::uniform(ty, reg);
         }
         let direct = mem.bytes() >= 4 || self.isa.is_512();
         let raw = match (&spot.varying, spot.step, &self.mask) {

@@ -272,6 +272,7 @@ impl<'a> Lower<'a> {
     /// `loop .. for`.
     pub fn lower_for(
         &mut self,
+        pat: &[VarId],
         carried: &[VarId],
         init: &[Exp],
         axis: &Axis,
@@ -280,7 +281,8 @@ impl<'a> Lower<'a> {
         let values = self.exps(init)?;
         let bound = self.exp(&axis.bound)?;
         if bound.varies() {
-            return self.for_lanes(carried, values, axis, &bound, body);
+            let keep = self.kept(pat);
+            return self.for_lanes(carried, values, axis, &bound, body, &keep);
         }
         let shapes = self.carried_shapes(carried, &values, body, None);
         let (zero, high) = (self.b.int(0), self.uniform(&bound));
@@ -327,18 +329,19 @@ impl<'a> Lower<'a> {
     /// `loop .. while`.
     pub fn lower_while(
         &mut self,
+        pat: &[VarId],
         carried: &[VarId],
         init: &[Exp],
         cond: &Exp,
         body: &Body,
     ) -> Result<Vec<Value>, Refusal> {
         let values = self.exps(init)?;
-        let mut shapes = self.carried_shapes(carried, &values, body, Some(cond));
+        let shapes = self.carried_shapes(carried, &values, body, Some(cond));
         let mut varying = self.varying();
         varying.extend(carried.iter().zip(&shapes).filter(|(_, s)| s.1).map(|(v, _)| *v));
         if self.lanes.is_some() && self.spreads(&varying, cond) {
-            shapes.iter_mut().for_each(|s| s.1 = true);
-            return self.while_lanes(carried, values, cond, body, &shapes);
+            let keep = self.kept(pat);
+            return self.while_lanes(carried, values, cond, body, &keep);
         }
         let init = self.registers(&values, &shapes);
         let (header, run, back, out, after) =
@@ -371,19 +374,24 @@ impl<'a> Lower<'a> {
         Ok(results)
     }
 
+    /// Which results of a loop somebody uses.
+    fn kept(&self, pat: &[VarId]) -> Vec<bool> {
+        pat.iter().map(|var| self.used.contains(var)).collect()
+    }
+
     fn while_lanes(
         &mut self,
         carried: &[VarId],
         values: Vec<Value>,
         cond: &Exp,
         body: &Body,
-        shapes: &[(ElemType, bool)],
+        keep: &[bool],
     ) -> Result<Vec<Value>, Refusal> {
         self.bind_all(carried, &values);
         let first = self.exp(cond)?;
         self.masked_loop(
             &values,
-            shapes,
+            keep,
             &first,
             &mut |l, _, now| {
                 l.bind_all(carried, now);
@@ -403,15 +411,15 @@ impl<'a> Lower<'a> {
         axis: &Axis,
         bound: &Value,
         body: &Body,
+        keep: &[bool],
     ) -> Result<Vec<Value>, Refusal> {
-        let shapes: Vec<_> = carried.iter().map(|v| (self.region.type_of(*v).elem, true)).collect();
         let more = |l: &mut Self, counter: &Value| {
             l.scalar_op(galopvm_base::ScalarOp::Lt, ElemType::I64, &[counter.clone(), bound.clone()])
         };
         let first = more(self, &Value::int(0))?;
         self.masked_loop(
             &values,
-            &shapes,
+            keep,
             &first,
             &mut |l, counter, now| {
                 l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
@@ -423,15 +431,18 @@ impl<'a> Lower<'a> {
     }
 
     /// A loop that lanes leave one by one. `work` computes the next values from the round's number and the values,
-    /// `more` says which lanes go on, given the next round's number and values.
+    /// `more` says which lanes go on, given the next round's number and values. A lane that has left holds its
+    /// last values where `keep` says so, and anything otherwise.
     pub fn masked_loop(
         &mut self,
         values: &[Value],
-        shapes: &[(ElemType, bool)],
+        keep: &[bool],
         first: &Value,
         work: Work<'_, 'a>,
         more: More<'_, 'a>,
     ) -> Result<Vec<Value>, Refusal> {
+        let shapes: Vec<(ElemType, bool)> = values.iter().map(|v| (v.ty, true)).collect();
+        let shapes = shapes.as_slice();
         let outer = self.mask.clone();
         let first = self.parts(first);
         let active = self.under_mask(&first);
@@ -454,8 +465,11 @@ impl<'a> Lower<'a> {
         self.mask = Some(running.clone());
         let computed = work(self, round, &now)?;
         let condition = Raw::Many(running.clone());
-        let next: Vec<Value> =
-            computed.iter().zip(&now).map(|(new, old)| self.merge(&condition, new, old)).collect();
+        let next: Vec<Value> = (0..now.len())
+            .map(
+                |k| if keep[k] { self.merge(&condition, &computed[k], &now[k]) } else { computed[k].clone() },
+            )
+            .collect();
         let next_round = self.b.op(Op::AluImm(Bin::Add, Width::W64, 1), &[round]);
         let still = more(self, next_round, &next)?;
         let still = self.parts(&still);

@@ -3,6 +3,7 @@
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
 //! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
+//! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `choose.rs`: which axis goes across the lanes if the plan does not say.
 //!
@@ -17,6 +18,7 @@ mod primitive;
 mod reduce;
 mod scalar;
 mod spread;
+mod tile;
 mod value;
 
 pub use choose::{Form, Shape};
@@ -24,13 +26,13 @@ pub use nest::{Job, lower, piece_axis};
 
 use crate::isa::Isa;
 use crate::lir::build::Builder;
-use crate::lir::{Bin, Cond, Label, Lane, Op, Reg, Width};
+use crate::lir::{Addr, Bin, Cond, Label, Lane, Op, Reg, Width};
 use crate::record::Layout;
 use access::{View, ViewDim};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use value::{Factor, Parts, Rep, Value, lane_of};
 
 /// The lanes in use: groups of as many narrow lanes as a register has.
@@ -58,6 +60,10 @@ pub struct Lower<'a> {
     strict: bool,
     /// Set in the flat form: the axes, whose reads in order are reads at the flat index.
     flat: Option<(Vec<VarId>, Option<Value>)>,
+    /// Names that are used somewhere.
+    used: HashSet<VarId>,
+    /// Scalar float loads by their result, so that a broadcast can load for itself.
+    loads: HashMap<Reg, (Lane, Addr, Parts)>,
     /// Blocks that trap, to be placed at the end.
     cold: Vec<Label>,
 }
@@ -201,8 +207,10 @@ impl Lower<'_> {
         let values = match &stm.rhs {
             Rhs::Exps(exps) => return self.lets(&stm.pat, exps),
             Rhs::Reduce { axes, body, combine } => self.lower_reduce(axes, None, body, combine)?,
-            Rhs::For { carried, init, axis, body } => self.lower_for(carried, init, axis, body)?,
-            Rhs::While { carried, init, cond, body } => self.lower_while(carried, init, cond, body)?,
+            Rhs::For { carried, init, axis, body } => self.lower_for(&stm.pat, carried, init, axis, body)?,
+            Rhs::While { carried, init, cond, body } => {
+                self.lower_while(&stm.pat, carried, init, cond, body)?
+            }
             Rhs::If { cond, then, otherwise } => self.lower_if(&stm.pat, cond, then, otherwise)?,
             Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
             Rhs::Scan { .. } => return Err(Refusal::new("a scan")),

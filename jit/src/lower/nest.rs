@@ -6,6 +6,7 @@
 use super::access::{View, ViewDim};
 use super::choose::{Form, Shape, extent};
 use super::control::Span;
+use super::tile::{ROWS, Tile};
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::isa::Isa;
@@ -16,7 +17,7 @@ use galopvm_base::ElemType;
 use galopvm_kir::{
     Axis, Body, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What to lower, and how.
 pub struct Job<'a> {
@@ -38,6 +39,17 @@ pub struct Job<'a> {
     pub pieces: usize,
 }
 
+/// A kernel's loops under construction.
+struct Nest<'a> {
+    form: &'a Form<'a>,
+    results: Vec<View>,
+    /// The axis that pieces are cut from, and this piece.
+    pieces: usize,
+    piece: (Reg, Reg),
+    /// Rows that are computed together.
+    tile: Option<Tile<'a>>,
+}
+
 /// Lowers a region to low IR.
 pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
     let mut lower = Lower {
@@ -54,6 +66,8 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
         stream: false,
         strict: job.strict,
         flat: None,
+        used: used_names(job.region),
+        loads: HashMap::new(),
         cold: Vec::new(),
     };
     lower.region_code(job, form)?;
@@ -70,16 +84,25 @@ impl Lower<'_> {
         match form.shape {
             Shape::Map(_) if job.flat => {
                 self.flat = Some((form.axes.iter().map(|a| a.var).collect(), None));
-                let results = self.flat_results(form);
-                self.lane_loop(None, low, high, form, &results)?;
+                let nest = Nest {
+                    form,
+                    results: self.flat_results(form),
+                    pieces: job.pieces,
+                    piece: (low, high),
+                    tile: None,
+                };
+                self.lane_loop(None, (low, high), &nest)?;
             }
             Shape::Map(_) => {
                 let lanes = self.isa.lanes();
                 let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
-                let mut order: Vec<usize> = (0..form.axes.len()).filter(|k| Some(*k) != lane).collect();
-                order.extend(lane);
+                let tile = lane.and_then(|lane| Tile::of(form, lane));
+                let row = tile.as_ref().map(|t| t.row);
+                let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
+                let order: Vec<usize> = outer.chain(lane).collect();
                 let results = self.nest_results(form)?;
-                self.loops(&order, lane, job.pieces, (low, high), form, &results)?;
+                let nest = Nest { form, results, pieces: job.pieces, piece: (low, high), tile };
+                self.loops(&order, lane, &nest)?;
             }
             Shape::Fold(body, combine) => {
                 let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
@@ -126,39 +149,58 @@ impl Lower<'_> {
         Ok((0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), dims.clone())).collect())
     }
 
-    fn loops(
-        &mut self,
-        order: &[usize],
-        lane: Option<usize>,
-        pieces: usize,
-        piece: (Reg, Reg),
-        form: &Form<'_>,
-        results: &[View],
-    ) -> Result<(), Refusal> {
-        let Some((&first, rest)) = order.split_first() else {
-            return self.element(form, results);
-        };
-        let axis: &Axis = &form.axes[first];
-        let (low, high) = if first == pieces {
-            piece
-        } else {
-            let bound = self.exp(&axis.bound)?;
-            (self.b.int(0), self.uniform(&bound))
-        };
+    /// The range of an axis: a piece of it, or all.
+    fn range(&mut self, axis: usize, nest: &Nest<'_>) -> Result<(Reg, Reg), Refusal> {
+        if axis == nest.pieces {
+            return Ok(nest.piece);
+        }
+        let bound = self.exp(&nest.form.axes[axis].bound)?;
+        Ok((self.b.int(0), self.uniform(&bound)))
+    }
+
+    fn loops(&mut self, order: &[usize], lane: Option<usize>, nest: &Nest<'_>) -> Result<(), Refusal> {
+        let Some((&first, rest)) = order.split_first() else { return self.element(nest) };
+        let axis: &Axis = &nest.form.axes[first];
+        let (low, high) = self.range(first, nest)?;
         if Some(first) == lane {
-            return self.lane_loop(Some(axis.var), low, high, form, results);
+            return self.lane_loop(Some(axis.var), (low, high), nest);
         }
         self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.loops(rest, lane, pieces, piece, form, results)?;
+            l.loops(rest, lane, nest)?;
             Ok(Vec::new())
         })?;
         Ok(())
     }
 
-    /// One element of each result, or one for each lane.
-    fn element(&mut self, form: &Form<'_>, results: &[View]) -> Result<(), Refusal> {
-        let values = self.body(form.body())?;
+    /// One element of each result, or one for each lane; of all rows, if rows are tiled.
+    fn element(&mut self, nest: &Nest<'_>) -> Result<(), Refusal> {
+        let Some(tile) = &nest.tile else {
+            let values = self.body(nest.form.body())?;
+            return self.store_element(nest.form, &nest.results, &values);
+        };
+        let (low, high) = self.range(tile.row, nest)?;
+        let step = ROWS as i64;
+        let (low, _) = self.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
+            l.tile_rows(tile, nest.form, counter, &nest.results)?;
+            Ok(Vec::new())
+        })?;
+        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+            l.bind_scalar(nest.form.axes[tile.row].var, Value::uniform(ElemType::I64, counter));
+            let values = l.body(nest.form.body())?;
+            l.store_element(nest.form, &nest.results, &values)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// Stores the results of the body at the current index.
+    pub fn store_element(
+        &mut self,
+        form: &Form<'_>,
+        results: &[View],
+        values: &[Value],
+    ) -> Result<(), Refusal> {
         let index = match &self.flat {
             Some((_, index)) => index.iter().cloned().collect(),
             None => self.exps(&form.axes.iter().map(|a| Exp::Var(a.var)).collect::<Vec<_>>())?,
@@ -190,52 +232,54 @@ impl Lower<'_> {
     fn lane_loop(
         &mut self,
         var: Option<VarId>,
-        low: Reg,
-        high: Reg,
-        form: &Form<'_>,
-        results: &[View],
+        (low, high): (Reg, Reg),
+        nest: &Nest<'_>,
     ) -> Result<(), Refusal> {
+        let form = nest.form;
         if self.isa.lanes() == 1 {
             self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
-                l.element(form, results)?;
+                l.element(nest)?;
                 Ok(Vec::new())
             })?;
             return Ok(());
         }
-        self.lanes = Some(Lanes { groups: groups(form.body()) });
+        self.lanes = Some(match &nest.tile {
+            Some(tile) => self.tile_groups(tile),
+            None => self.groups_for(form.body()),
+        });
         let step = self.lane_count() as i64;
         let main = |l: &mut Self| -> Result<Reg, Refusal> {
             let (counter, _) = l.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
-                l.element(form, results)?;
+                l.element(nest)?;
                 Ok(Vec::new())
             })?;
             Ok(counter)
         };
         // Streaming pays where the work of an element is small against its memory traffic.
         let may_stream = form.axes.len() == 1 || var.is_none();
-        let counter = if may_stream && is_straight(form.body()) && results.iter().any(|v| v.elem.bytes() >= 4)
-        {
-            let flag = self.b.op(Op::Word(record::STREAM), &[]);
-            let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
-            let outside = self.b.current();
-            for (label, stream) in [(yes, true), (no, false)] {
-                self.b.open_from(Scope::Branch, outside);
-                self.b.start(label);
-                self.stream = stream;
-                let counter = main(self)?;
-                self.b.close();
-                self.b.end(Op::Jump(join), &[counter]);
-            }
-            self.stream = false;
-            self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
-            let counter = self.b.param(join, Class::Int);
-            self.b.start(join);
-            counter
-        } else {
-            main(self)?
-        };
+        let counter =
+            if may_stream && is_straight(form.body()) && nest.results.iter().any(|v| v.elem.bytes() >= 4) {
+                let flag = self.b.op(Op::Word(record::STREAM), &[]);
+                let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
+                let outside = self.b.current();
+                for (label, stream) in [(yes, true), (no, false)] {
+                    self.b.open_from(Scope::Branch, outside);
+                    self.b.start(label);
+                    self.stream = stream;
+                    let counter = main(self)?;
+                    self.b.close();
+                    self.b.end(Op::Jump(join), &[counter]);
+                }
+                self.stream = false;
+                self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
+                let counter = self.b.param(join, Class::Int);
+                self.b.start(join);
+                counter
+            } else {
+                main(self)?
+            };
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         self.counted(
@@ -245,13 +289,37 @@ impl Lower<'_> {
             &mut |l, counter, _| {
                 l.enter_rest(counter, high);
                 l.bind_lane(var, counter);
-                l.element(form, results)?;
+                l.element(nest)?;
                 l.mask = None;
                 Ok(Vec::new())
             },
         )?;
         self.lanes = None;
         Ok(())
+    }
+
+    /// Groups of lanes in flight: many where little but a sum is kept for each lane (a wide stripe of columns is
+    /// read row by row), two where operations of one wait for each other, one where bodies are long.
+    fn groups_for(&self, body: &Body) -> Lanes {
+        let (mut folds, mut loops, mut exps, mut wide) = (0, false, 0, false);
+        body.visit_stms(&mut |stm| {
+            folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+            loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
+            wide |= stm.pat.iter().any(|v| self.region.type_of(*v).elem.bytes() == 8);
+        });
+        body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
+        let groups = match (folds, loops, exps) {
+            (1, false, 0..=12) => {
+                if self.isa.is_512() {
+                    8
+                } else {
+                    4
+                }
+            }
+            (_, true, 0..=80) | (_, _, 0..=48) => 2,
+            _ => 1,
+        };
+        Lanes { groups: if wide { (groups / 2).max(1) } else { groups } }
     }
 
     /// True for a read at the kernel's own index in the flat form.
@@ -273,24 +341,19 @@ impl Lower<'_> {
     }
 }
 
+fn used_names(region: &VerifiedRegion) -> HashSet<VarId> {
+    let mut used = HashSet::new();
+    region.region().body.each_use(&mut |var| {
+        used.insert(var);
+    });
+    used
+}
+
 /// No loops inside: memory traffic is what counts.
 fn is_straight(body: &Body) -> bool {
     let mut straight = true;
     body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
     straight
-}
-
-/// Groups of lanes in flight: several where a value is folded in each (the additions of one wait for each other),
-/// fewer where bodies are long.
-fn groups(body: &Body) -> usize {
-    let (mut folds, mut exps) = (false, 0);
-    body.visit_stms(&mut |stm| folds |= matches!(stm.rhs, Rhs::Reduce { .. } | Rhs::While { .. }));
-    body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
-    match (folds, exps) {
-        (true, 0..=12) => 4,
-        (_, 0..=48) => 2,
-        _ => 1,
-    }
 }
 
 /// The axis that pieces are cut from: the plan's, else the outermost with enough iterations, else the longest.

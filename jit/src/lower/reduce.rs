@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
     }
 
     /// One application of the operator; a product that is added becomes a fused multiply-add.
-    fn combined(
+    pub fn combined(
         &mut self,
         body: &Body,
         combine: &Combine,
@@ -104,7 +104,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Loops over the axes, outermost first, with `leaf` in the middle.
-    fn fold_axes(
+    pub fn fold_axes(
         &mut self,
         axes: &[Axis],
         range: Range,
@@ -121,7 +121,7 @@ impl<'a> Lower<'a> {
             let first = more(self, Value::int(0))?;
             return self.masked_loop(
                 accs,
-                shapes,
+                &vec![true; accs.len()],
                 &first,
                 &mut |l, round, now| {
                     l.bind_scalar(axis.var, Value::uniform(ElemType::I64, round));

@@ -135,6 +135,9 @@ impl Lower<'_> {
             }
             _ => {
                 let reg = self.uniform(value);
+                if let Some((lane, addr, args)) = self.loads.get(&reg).cloned() {
+                    return self.b.op(Op::LoadSplat(lane, addr), &args);
+                }
                 let op = if lane.is_float() { Op::SplatFloat(lane) } else { Op::Splat(lane) };
                 self.b.op(op, &[reg])
             }

@@ -119,7 +119,8 @@ pub fn observe(args: &[Arg]) -> Observed {
 }
 
 pub fn machine(cpu: CpuMode) -> Machine {
-    Machine { cpu, threads: 2, thread_grain: 1 << 12, ..Machine::default() }
+    // Small caches, so that streaming stores are used at the sizes of tests.
+    Machine { cpu, threads: 2, thread_grain: 1 << 12, l2_bytes: 1 << 8, ..Machine::default() }
 }
 
 pub fn compile(
@@ -167,10 +168,16 @@ pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result
         .zip(&shapes)
         .map(|(ty, shape)| ty.elem.bytes() * shape.iter().map(|n| (*n).max(0)).product::<i64>() as usize)
         .collect();
-    let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n]).collect();
-    for (output, shape) in outputs.iter_mut().zip(&shapes) {
+    let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n + 64]).collect();
+    // Every other result begins at a cache line.
+    let skips: Vec<usize> = outputs
+        .iter()
+        .enumerate()
+        .map(|(k, o)| if k % 2 == 0 { o.as_ptr().align_offset(64) } else { 1 })
+        .collect();
+    for (((output, shape), skip), size) in outputs.iter_mut().zip(&shapes).zip(&skips).zip(&sizes) {
         launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: Lmad::row_major(shape) });
-        launch.buffers.push(Buffer::Write(output));
+        launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));
     }
     code.run(&mut launch)?;
     drop(launch);
@@ -178,7 +185,8 @@ pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result
         let element = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
         bytes.chunks(ty.bytes()).map(element).collect()
     };
-    Ok(region.results().iter().zip(&outputs).map(|(ty, b)| elements(ty.elem, b)).collect())
+    let places = outputs.iter().zip(&skips).zip(&sizes).map(|((o, skip), size)| &o[*skip..skip + size]);
+    Ok(region.results().iter().zip(places).map(|(ty, b)| elements(ty.elem, b)).collect())
 }
 
 pub fn reference(region: &VerifiedRegion, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
@@ -212,7 +220,7 @@ pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
     }
 }
 
-fn compare(
+pub fn compare(
     region: &VerifiedRegion,
     title: &str,
     expected: &Result<Vec<Vec<u64>>, RunError>,

@@ -25,7 +25,14 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The stages to show, separated by commas
-    #[arg(short, long, value_name = "STAGE", value_enum, value_delimiter = ',', required_unless_present = "check")]
+    #[arg(
+        short,
+        long,
+        value_name = "STAGE",
+        value_enum,
+        value_delimiter = ',',
+        required_unless_present = "check"
+    )]
     stage: Vec<Stage>,
     /// Show nothing, but prove that the text of each stage parses back to the same thing [default: all stages]
     #[arg(long)]

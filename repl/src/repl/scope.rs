@@ -5,7 +5,7 @@
 use bumpalo::Bump;
 use galopvm::{Diagnostic, Messages};
 use galopvm_base::{FileId, Sources, Span};
-use galopvm_frontend::syntax::ast::{DecKind, Dec};
+use galopvm_frontend::syntax::ast::{Dec, DecKind};
 use galopvm_frontend::syntax::{parse_expression, parse_prog};
 use std::sync::Arc;
 
@@ -111,7 +111,8 @@ fn defined(text: &str) -> Vec<(String, Span)> {
 fn blank(text: &mut String, span: Span) {
     let (start, end) = (span.start as usize, span.end as usize);
     let Some(old) = text.get(start..end) else { return };
-    let white: String = old.chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }).collect();
+    let white: String =
+        old.chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }).collect();
     text.replace_range(start..end, &white);
 }
 
@@ -123,7 +124,8 @@ pub fn kind(text: &str) -> Kind {
     galopvm_frontend::stack::with_room(|| {
         let arena = Bump::new();
         let file = Sources::new().add("", text);
-        let incomplete = |found: &[Diagnostic]| found.iter().find(|d| d.is_error()).is_some_and(|d| d.incomplete);
+        let incomplete =
+            |found: &[Diagnostic]| found.iter().find(|d| d.is_error()).is_some_and(|d| d.incomplete);
         let is_right = |found: &[Diagnostic]| !found.iter().any(Diagnostic::is_error);
         let prog = parse_prog(&arena, file, text, 0).diagnostics;
         if declares || (first == "let" && is_right(&prog)) {
@@ -178,7 +180,8 @@ mod tests {
         scope.add("[1]", "def b = 2");
         let mut sources = Sources::new();
         let file = sources.add("all", scope.text());
-        let messages = scope.relocate(file, &sources, vec![Diagnostic::error(Span::new(file, 14, 15), "odd")]);
+        let messages =
+            scope.relocate(file, &sources, vec![Diagnostic::error(Span::new(file, 14, 15), "odd")]);
         assert!(messages.render(false).contains("[1]:1:5"), "{messages}");
     }
 }
