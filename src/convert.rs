@@ -25,7 +25,7 @@ pub trait Arguments {
     fn into_values(self, memory: &Memory) -> Result<Vec<Value>, Error>;
 }
 
-/// All results of a call: one value, a tuple of them, or a vector of [`Value`].
+/// All results of a call: one value or a tuple of them.
 pub trait Results: Sized {
     /// The Rust values, or an error that says what does not fit.
     fn from_values(values: Vec<Value>) -> Result<Self, Error>;
@@ -154,12 +154,6 @@ impl Arguments for Vec<Value> {
 impl Arguments for () {
     fn into_values(self, _: &Memory) -> Result<Vec<Value>, Error> {
         Ok(Vec::new())
-    }
-}
-
-impl Results for Vec<Value> {
-    fn from_values(values: Vec<Value>) -> Result<Vec<Value>, Error> {
-        Ok(values)
     }
 }
 

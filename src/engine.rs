@@ -133,7 +133,12 @@ impl EngineBuilder {
 
     /// The engine. Nothing is looked for and no thread started before it is needed.
     pub fn build(self) -> Engine {
-        Engine(Arc::new(Inner { config: self.config, machine: OnceLock::new(), backends: OnceLock::new(), pool: OnceLock::new() }))
+        Engine(Arc::new(Inner {
+            config: self.config,
+            machine: OnceLock::new(),
+            backends: OnceLock::new(),
+            pool: OnceLock::new(),
+        }))
     }
 }
 
@@ -215,10 +220,16 @@ impl Engine {
         match config.backend {
             BackendChoice::Interp => {}
             BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
-            BackendChoice::Auto if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
+            BackendChoice::Auto if X86Backend::is_available() => {
+                found.usable.push(Arc::new(X86Backend::default()))
+            }
             BackendChoice::Auto => {}
-            BackendChoice::X86 if X86Backend::is_available() => found.usable.push(Arc::new(X86Backend::default())),
-            BackendChoice::X86 => found.notes.push("x86: this is not a Unix system on an x86-64 processor".into()),
+            BackendChoice::X86 if X86Backend::is_available() => {
+                found.usable.push(Arc::new(X86Backend::default()))
+            }
+            BackendChoice::X86 => {
+                found.notes.push("x86: this is not a Unix system on an x86-64 processor".into())
+            }
             BackendChoice::Vulkan => match Vulkan::new(config.route) {
                 Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
                 Err(error) => found.notes.push(format!("vulkan: {error}")),
@@ -248,9 +259,10 @@ impl Engine {
     pub(crate) fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         // One thread never divides its work, and without a wish the process's pool has the right size.
         let wanted = self.0.config.threads.filter(|n| *n > 1);
-        let pool = self.0.pool.get_or_init(|| {
-            wanted.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().ok())
-        });
+        let pool = self
+            .0
+            .pool
+            .get_or_init(|| wanted.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()));
         match pool {
             Some(pool) => pool.install(work),
             None => work(),

@@ -52,6 +52,6 @@ pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink, Value,
-    data,
+    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink,
+    Value, data,
 };

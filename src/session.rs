@@ -23,7 +23,10 @@ impl Session {
             tiering: engine.tiering(),
             trace: engine.trace(),
         };
-        Session { inner: galopvm_runtime::Session::new(program.module().clone(), options), engine: engine.clone() }
+        Session {
+            inner: galopvm_runtime::Session::new(program.module().clone(), options),
+            engine: engine.clone(),
+        }
     }
 
     /// Calls an entry point with values of Rust types.

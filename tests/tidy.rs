@@ -190,7 +190,7 @@ fn reference_pages_are_fresh() {
     let pages = [
         ("docs/reference/scalar-operations.md", galopvm_base::reference::scalar_page()),
         ("docs/reference/instructions.md", galopvm_bytecode::reference::instruction_page()),
-        ("docs/reference/intrinsics.md", galopvm_stdlib::reference::intrinsics_page()),
+        ("docs/reference/intrinsics.md", galopvm_stdlib::intrinsics_page()),
     ];
     for (path, page) in pages {
         if std::env::var_os("GALOPVM_ACCEPT").is_some() {

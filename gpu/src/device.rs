@@ -9,6 +9,7 @@
 
 use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use vulkano::buffer::{Buffer as RawBuffer, BufferCreateInfo, BufferUsage, Subbuffer};
 use vulkano::command_buffer::allocator::StandardCommandBufferAllocator;
@@ -34,7 +35,7 @@ use vulkano::pipeline::layout::{PipelineLayout, PipelineLayoutCreateInfo, PushCo
 use vulkano::pipeline::{ComputePipeline, PipelineBindPoint, PipelineShaderStageCreateInfo};
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo, ShaderStages};
 use vulkano::sync::GpuFuture;
-use vulkano::{Version, VulkanLibrary};
+use vulkano::{Validated, Version, VulkanError, VulkanLibrary};
 
 /// Bytes of push constants every pipeline declares: what Vulkan guarantees.
 pub const PUSH_BYTES: usize = 128;
@@ -42,8 +43,19 @@ pub const PUSH_BYTES: usize = 128;
 /// Bytes the pool may keep for reuse; freed buffers beyond it go back to the driver.
 const POOL_BYTES: u64 = 512 << 20;
 
+/// Pipelines kept for reuse.
+const MOST_PIPELINES: usize = 1024;
+
 fn driver(doing: &'static str) -> impl Fn(String) -> GpuError {
     move |why| GpuError::Driver { doing, why }
+}
+
+/// What vulkano's two-fold errors say.
+fn reason<E: Display>(error: Validated<E>) -> String {
+    match error {
+        Validated::Error(error) => error.to_string(),
+        Validated::ValidationError(error) => error.to_string(),
+    }
 }
 
 /// A lock whose data stays consistent even if a holder panicked: every critical section here is one update.
@@ -58,7 +70,13 @@ fn instance() -> Result<Arc<Instance>, GpuError> {
         flags: InstanceCreateFlags::ENUMERATE_PORTABILITY,
         ..Default::default()
     };
-    Instance::new(library, info).map_err(|e| GpuError::NoInstance(e.to_string()))
+    Instance::new(library, info).map_err(|e| match e {
+        // What the loader says when it finds no driver at all.
+        Validated::Error(VulkanError::IncompatibleDriver | VulkanError::InitializationFailed) => {
+            GpuError::NoDriver
+        }
+        other => GpuError::NoInstance(reason(other)),
+    })
 }
 
 fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
@@ -294,7 +312,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| driver("opening the device")(e.to_string()))?;
+        .map_err(|e| driver("opening the device")(reason(e)))?;
         let queue =
             queues.next().ok_or_else(|| driver("opening the device")("the driver gave no queue".into()))?;
         let direct = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated);
@@ -445,20 +463,20 @@ impl Gpu {
             self.queue.queue_family_index(),
             CommandBufferUsage::OneTimeSubmit,
         )
-        .map_err(|e| driver("recording commands")(e.to_string()))
+        .map_err(|e| driver("recording commands")(reason(e)))
     }
 
     fn finish(&self, builder: AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>) -> Result<(), GpuError> {
         let failed = driver("running commands");
-        let commands = builder.build().map_err(|e| failed(e.to_string()))?;
+        let commands = builder.build().map_err(|e| failed(reason(e)))?;
         let _turn = lock(&self.turn);
         commands
             .execute(self.queue.clone())
             .map_err(|e| failed(e.to_string()))?
             .then_signal_fence_and_flush()
-            .map_err(|e| failed(e.to_string()))?
+            .map_err(|e| failed(reason(e)))?
             .wait(None)
-            .map_err(|e| failed(e.to_string()))
+            .map_err(|e| failed(reason(e)))
     }
 
     /// The pipeline of a shader, made once per content.
@@ -472,7 +490,12 @@ impl Gpu {
             return Ok(found.clone());
         }
         let made = Arc::new(self.make_pipeline(shader)?);
-        Ok(lock(&self.pipelines).entry(key).or_insert(made).clone())
+        let mut known = lock(&self.pipelines);
+        if known.len() >= MOST_PIPELINES {
+            // Whoever still runs one holds it; the others are made again when they are asked for.
+            known.clear();
+        }
+        Ok(known.entry(key).or_insert(made).clone())
     }
 
     /// The pipeline of a shader of this crate's own lowering, spelt by one of the two routes.
@@ -505,7 +528,7 @@ impl Gpu {
         // and extensions against the device.
         let module =
             unsafe { ShaderModule::new(self.device.clone(), ShaderModuleCreateInfo::new(shader.words)) }
-                .map_err(|e| failed(e.to_string()))?;
+                .map_err(|e| failed(reason(e)))?;
         let entry = module
             .entry_point(shader.entry)
             .ok_or_else(|| failed(format!("the shader has no entry point `{}`", shader.entry)))?;
@@ -520,7 +543,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         let layout = PipelineLayout::new(
             self.device.clone(),
             PipelineLayoutCreateInfo {
@@ -533,7 +556,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         let raw = ComputePipeline::new(
             self.device.clone(),
             None,
@@ -542,7 +565,7 @@ impl Gpu {
                 layout.clone(),
             ),
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         Ok(Pipeline { raw, layout, set, buffers: shader.buffers })
     }
 
@@ -564,7 +587,7 @@ impl Gpu {
                 .map(|(buffer, i)| WriteDescriptorSet::buffer(i, buffer.raw().clone()));
             let pipeline = dispatch.pipeline;
             let set = DescriptorSet::new(self.sets.clone(), pipeline.set.clone(), writes, [])
-                .map_err(|e| failed(e.to_string()))?;
+                .map_err(|e| failed(reason(e)))?;
             let mut push = [0u8; PUSH_BYTES];
             push[..dispatch.push.len()].copy_from_slice(dispatch.push);
             builder
@@ -695,6 +718,20 @@ mod tests {
     fn a_kernel_runs_and_its_pipeline_and_buffers_are_reused() {
         let Some(gpu) = device() else { return };
         eprintln!("on {}", gpu.info());
+        runs_and_reuses(gpu);
+    }
+
+    #[test]
+    fn memory_that_the_host_cannot_reach_is_filled_and_read_by_copies() {
+        if device().is_none() {
+            return;
+        }
+        let mut gpu = Gpu::open(&DeviceChoice::from_env()).expect("the device opens again");
+        gpu.direct = false;
+        runs_and_reuses(&gpu);
+    }
+
+    fn runs_and_reuses(gpu: &Gpu) {
         let words = square_plus();
         // SAFETY: the shader touches element i < 64 * groups of two buffers; both have 256 elements, 4 groups run.
         let shader = unsafe { Shader::new(&words, "main", 2) };

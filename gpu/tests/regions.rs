@@ -6,9 +6,10 @@ use galopvm_gpu::spirv::text::{STAGE, parse_stages, print};
 use galopvm_gpu::{Gpu, Route, Vulkan};
 use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
 use galopvm_kir::{
-    Backend, Compiled, Listing, Machine, Plan, RunError, Unit, VerifiedPlan, VerifiedRegion,
-    verified_from_text,
+    Argument, Backend, Buffer, Compiled, Launch, Listing, Machine, Observed, Plan, ResultView, RunError,
+    Unit, VerifiedPlan, VerifiedRegion, verified_from_text,
 };
+use galopvm_lmad::Lmad;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -240,6 +241,22 @@ fn slices_rows_and_copies() {
 }
 
 #[test]
+fn kernels_inside_kernels_that_are_results() {
+    let text = "region table (n : i64, m : i64, A : [n]i64)\n\
+                let (r, s, q) =\n  kernel i < n do\n    let x = A[i] * i\n\
+                \x20   let (y, z) =\n      kernel j < m do\n        let t =\n          red k < j do\n            in x + k\n\
+                \x20         by (a = 0) (b) do\n            in a + b\n        in (t, x + j)\n    in (y, x, z)\nin (r, s, q)\n";
+    for (n, m) in [(5, 7), (0, 3), (3, 0)] {
+        agree(text, &[int(n), int(m), array(ElemType::I64, &[n])]);
+    }
+    let text = "region cube (n : i64, A : [n]i32)\n\
+                let (r, s) =\n  kernel i < n do\n    let y =\n      kernel j < 3 do\n        let z =\n\
+                \x20         kernel k < 4 do\n            in A[i] / to_i32(j + k)\n        in z\n    in (y, A[i])\nin (r, s)\n";
+    agree(text, &[int(6), array(ElemType::I32, &[6])]);
+    agree(&text.replace("(j + k)", "(j + k + 1)"), &[int(6), array(ElemType::I32, &[6])]);
+}
+
+#[test]
 fn traps_are_reported() {
     let text = "region f (n : i64, A : [n]i32)\nlet r =\n  kernel i < n do\n    in A[i + 1]\nin r\n";
     agree(text, &[int(10), array(ElemType::I32, &[10])]);
@@ -285,6 +302,27 @@ fn the_lane_axis_may_be_any() {
             let got = trial.run(backend.compile(unit).expect("code").as_ref()).expect("a run");
             assert_eq!(want, got, "{route}");
         }
+    }
+}
+
+#[test]
+fn more_workgroups_than_one_dimension_holds() {
+    let region = region("region f (n : i64)\nlet r =\n  kernel i < n do\n    in to_u8(i % 251)\nin r\n");
+    let count = 8_400_000usize;
+    for (route, backend) in backends() {
+        let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
+        let (observed, machine) = (Observed::default(), Machine::default());
+        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let code = backend.compile(unit).expect("code");
+        let mut out = vec![255u8; count];
+        let lmad = Lmad::row_major(&[count as i64]);
+        let mut launch = Launch {
+            buffers: vec![Buffer::Write(&mut out)],
+            arguments: vec![Argument::Scalar(count as u64)],
+            results: vec![ResultView { buffer: 0, lmad }],
+        };
+        code.run(&mut launch).expect("a run");
+        assert!(out.iter().enumerate().all(|(i, x)| usize::from(*x) == i % 251), "{route}");
     }
 }
 

@@ -52,7 +52,8 @@ pub fn run(args: Args) -> Outcome {
 
 /// Writes a file so that nobody ever sees half of it (a running program may have the old one mapped).
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome {
-    let failed = |error: std::io::Error| Failure::user(format!("{}: cannot write: {error}", path.display()), "");
+    let failed =
+        |error: std::io::Error| Failure::user(format!("{}: cannot write: {error}", path.display()), "");
     if path.is_dir() {
         return Err(Failure::user(format!("{}: this is a directory", path.display()), "name a file with -o"));
     }

@@ -78,7 +78,8 @@ impl Page {
         self.line("reference", "ready: slow, for checking the others");
         if X86Backend::is_available() {
             let machine = engine.machine();
-            let threads = if machine.threads == 1 { "1 thread".into() } else { format!("{} threads", machine.threads) };
+            let threads =
+                if machine.threads == 1 { "1 thread".into() } else { format!("{} threads", machine.threads) };
             self.line("x86", format!("ready: {}, {threads}", machine.cpu));
         } else {
             self.line("x86", "not available: this is not a Unix system on an x86-64 processor");
@@ -146,13 +147,19 @@ impl Page {
             BackendChoice::Interp => "the interpreter alone".to_string(),
             BackendChoice::Reference => "the reference evaluator for every kernel".into(),
             BackendChoice::Auto if X86Backend::is_available() => {
-                format!("x86 ({}) for work that is worth compiling, the interpreter for the rest", machine.cpu)
+                format!(
+                    "x86 ({}) for work that is worth compiling, the interpreter for the rest",
+                    machine.cpu
+                )
             }
             BackendChoice::X86 if X86Backend::is_available() => {
                 format!("x86 ({}) for every kernel it takes, the interpreter for the rest", machine.cpu)
             }
             BackendChoice::Vulkan if vulkan && engine.route().is_built_in() => {
-                format!("vulkan ({} route) for every kernel it takes, the interpreter for the rest", engine.route())
+                format!(
+                    "vulkan ({} route) for every kernel it takes, the interpreter for the rest",
+                    engine.route()
+                )
             }
             BackendChoice::Vulkan if vulkan => {
                 format!("the interpreter alone: the {} route is not built in", engine.route())

@@ -60,7 +60,9 @@ impl From<galopvm::Error> for Failure {
     fn from(error: galopvm::Error) -> Failure {
         match error {
             galopvm::Error::Compile(messages) => Failure::User(rendered(&messages)),
-            galopvm::Error::Load { name, message, hint } => Failure::user(format!("{name}: {message}"), &hint),
+            galopvm::Error::Load { name, message, hint } => {
+                Failure::user(format!("{name}: {message}"), &hint)
+            }
             galopvm::Error::Run(error) => match error.kind {
                 galopvm::ErrorKind::Usage => Failure::user(error.message, ""),
                 _ => Failure::Run(format!("Error: {error}")),

@@ -24,10 +24,22 @@ pub fn arguments(session: &Session, entry: &Entry, file: Option<&PathBuf>) -> Re
             let name = path.display().to_string();
             read(Reader::of_file(session.memory(), &map), (*map).as_ref(), &name, entry, &types)
         }
-        None => {
-            let bytes = standard_input()?;
-            read(Reader::new(session.memory(), &bytes), &bytes, "<stdin>", entry, &types)
+        None => arguments_of(session, entry, Some(&bytes_of("-".as_ref())?)),
+    }
+}
+
+/// The values for an entry point from an input that may be used more than once.
+pub fn arguments_of(session: &Session, entry: &Entry, input: Option<&Input>) -> Result<Vec<Value>, Failure> {
+    let types = session.argument_types(entry);
+    match input {
+        _ if types.is_empty() => Ok(Vec::new()),
+        Some(input) => {
+            read(Reader::new(session.memory(), input.bytes()), input.bytes(), &input.name, entry, &types)
         }
+        None => Err(Failure::user(
+            "the program came from standard input, so its arguments cannot",
+            "name a file of values with --input",
+        )),
     }
 }
 
@@ -67,6 +79,11 @@ impl Input {
             Bytes::Mapped(map) => map.as_ref(),
             Bytes::Read(bytes) => bytes,
         }
+    }
+
+    /// True if the bytes came from standard input.
+    pub fn is_standard_input(&self) -> bool {
+        matches!(self.bytes, Bytes::Read(_))
     }
 
     /// The bytes as text.

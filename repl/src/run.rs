@@ -1,11 +1,12 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
-use crate::failure::{Failure, Outcome, say};
+use crate::failure::{Outcome, say};
 use crate::input;
 use crate::settings::Settings;
-use galopvm::data;
+use galopvm::{SiteReport, data};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Run a program: values from standard input, results to standard output
@@ -52,32 +53,27 @@ Exit codes: 0 success, 1 the program failed, 2 a mistake in the source, the valu
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    if args.file.as_os_str() == "-" && args.input.is_none() {
-        // Source and values cannot both come from standard input; an entry point without arguments needs none.
-        let source = input::bytes_of(&args.file)?;
-        return execute(&args, &source, true);
-    }
     let source = input::bytes_of(&args.file)?;
-    execute(&args, &source, false)
-}
-
-fn execute(args: &Args, source: &input::Input, input_is_used: bool) -> Outcome {
     let start = Instant::now();
     let program = source.program()?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }
     let compiled = start.elapsed();
-    let engine = args.settings.builder().build();
+    let mut builder = args.settings.builder();
+    if args.trace {
+        builder = builder.trace(Arc::new(|event| say(&event.to_string())));
+    }
+    let engine = builder.build();
+    for note in engine.notes() {
+        say(&format!("note: {note}; the interpreter does the work"));
+    }
     let mut session = engine.session(&program);
     let entry = session.entry(&args.entry)?.clone();
-    if input_is_used && !session.argument_types(&entry).is_empty() {
-        return Err(Failure::user(
-            "the program came from standard input, so its arguments cannot",
-            "name a file of values with --input",
-        ));
-    }
-    let values = input::arguments(&session, &entry, args.input.as_ref())?;
+    let values = match &args.input {
+        None if source.is_standard_input() => input::arguments_of(&session, &entry, None)?,
+        file => input::arguments(&session, &entry, file.as_ref())?,
+    };
     let start = Instant::now();
     let results = session.call_values(&args.entry, values)?;
     let ran = start.elapsed();
@@ -93,8 +89,28 @@ fn execute(args: &Args, source: &input::Input, input_is_used: bool) -> Outcome {
     out.flush()?;
     if args.stats {
         say(&format!("compile: {}\nrun: {}\n{}", shown(compiled), shown(ran), session.memory_stats()));
+        session.sites().iter().for_each(|site| say(&site_line(site)));
     }
     Ok(())
+}
+
+/// What became of one parallel operator.
+fn site_line(site: &SiteReport) -> String {
+    let profile = &site.profile;
+    let mut line = format!("{}: {} executions, {} elements", site.name, profile.executions, profile.elements);
+    for version in &site.versions {
+        if let Some((backend, _)) = &version.code {
+            let compiled = shown(Duration::from_micros(version.micros));
+            line.push_str(&format!(", compiled by {backend} in {compiled}, {} launches", version.launches));
+        }
+    }
+    if profile.launches > 0 {
+        line.push_str(&format!(", {} in kernels", shown(Duration::from_nanos(profile.launch_nanos))));
+    }
+    if profile.executions > profile.launches {
+        line.push_str(&format!(", interpreted: {}", profile.reason));
+    }
+    line
 }
 
 /// A duration with a unit that keeps it readable.

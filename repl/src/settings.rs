@@ -12,15 +12,18 @@ fn word<T: FromStr + Clone + Send + Sync + 'static>(
     PossibleValuesParser::new(names).try_map(|text| T::from_str(&text).map_err(|_| "unknown word"))
 }
 
-fn backend() -> impl TypedValueParser<Value = BackendChoice> {
+/// Parses the word of a backend.
+pub fn backend() -> impl TypedValueParser<Value = BackendChoice> {
     word(BackendChoice::ALL.map(BackendChoice::name).to_vec())
 }
 
-fn cpu() -> impl TypedValueParser<Value = CpuMode> {
+/// Parses the word of a cpu.
+pub fn cpu() -> impl TypedValueParser<Value = CpuMode> {
     word(CpuMode::ALL.map(CpuMode::name).to_vec())
 }
 
-fn route() -> impl TypedValueParser<Value = Route> {
+/// Parses the word of a route.
+pub fn route() -> impl TypedValueParser<Value = Route> {
     word(Route::ALL.map(Route::name).to_vec())
 }
 
@@ -68,7 +71,8 @@ impl Settings {
     }
 }
 
-fn threads(text: &str) -> Result<usize, String> {
+/// Parses a number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=1024) => Ok(n),
         _ => Err("a number from 1 to 1024 is wanted".into()),

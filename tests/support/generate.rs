@@ -216,7 +216,7 @@ fn expression(r: &mut Random, ty: ElemType, scope: &Names, depth: usize) -> Stri
         }
         return if from == ty { name } else { format!("{ty}.{from} {name}") };
     }
-    let mut part = |r: &mut Random, t: ElemType| expression(r, t, scope, depth - 1);
+    let part = |r: &mut Random, t: ElemType| expression(r, t, scope, depth - 1);
     if ty == ElemType::Bool {
         let operand = number_type(r);
         let (a, b) = (part(r, operand), part(r, operand));

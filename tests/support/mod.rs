@@ -30,13 +30,13 @@ pub fn interpreter() -> Engine {
 /// driver.
 pub fn candidates() -> Vec<Candidate> {
     let mut found = vec![candidate("reference", Engine::builder().backend(BackendChoice::Reference).build())];
-    for cpu in CpuMode::ALL.into_iter().filter(|mode| *mode <= galopvm_jit::detect_cpu()) {
+    for cpu in CpuMode::ALL.into_iter().filter(|mode| *mode <= galopvm_jit::X86Backend::greatest_mode()) {
         for threads in [1, 2] {
             let engine = Engine::builder().backend(BackendChoice::X86).cpu(cpu).threads(threads).build();
             found.push(candidate(&format!("x86 {cpu}, {threads} threads"), engine));
         }
     }
-    match galopvm_gpu::Gpu::open() {
+    match galopvm_gpu::Gpu::open(&galopvm_gpu::DeviceChoice::default()) {
         Ok(_) => {
             for route in [Route::Direct, Route::Glsl] {
                 if route == Route::Glsl && !cfg!(feature = "shaderc") {

@@ -489,6 +489,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                         let extent = self.fun.dim(leaf, dim);
                         let message = format!("{SHAPE_MESSAGE} `{}`.", self.checker.vars.show(whole));
                         self.fun.assert_equal(extent, wanted, &message, &[extent]);
+                        self.fun.know(leaf, dim, wanted);
                     }
                 }
                 self.check_sizes(ctx, whole, elem, value, dim + 1);
@@ -504,23 +505,34 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// A function's body as a block over parameters of these structures.
+    /// A function's body as a block over parameters of these structures, whose extents are those given; also what
+    /// is known outside of the block about the extents of its results.
     pub(super) fn operator_block(
         &mut self,
         function: &Value<'a>,
         params: &[Structure],
+        shapes: &[Vec<Option<Atom>>],
         span: Span,
-    ) -> Built<(Block, Structure)> {
+    ) -> Built<OperatorBlock> {
         let mut types = Vec::new();
         params.iter().for_each(|s| s.leaves(&mut types));
         self.fun.soacs += 1;
-        let mut atoms = self.fun.begin(&types).into_iter();
+        let atoms = self.fun.begin(&types);
+        for (atom, shape) in atoms.iter().zip(shapes) {
+            self.know_all(*atom, shape);
+        }
+        let mut atoms = atoms.into_iter();
         let args = params.iter().map(|s| s.fill(&mut atoms)).collect();
         let value = self.apply(function.clone(), args, span)?;
         let structure = self.structure_of(&value, span)?;
-        let block = self.fun.end(value.parts());
+        let results = value.parts();
+        let mut shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|r| self.fun.known_shape(*r)).collect();
+        let block = self.fun.end(results);
         self.fun.soacs -= 1;
-        Ok((block, structure))
+        for extent in shapes.iter_mut().flatten() {
+            *extent = extent.filter(|e| self.fun.visible(*e));
+        }
+        Ok(OperatorBlock { block, structure, shapes })
     }
 
     fn intrinsic(
@@ -562,7 +574,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
                 let mut perm: Vec<u32> = (0..ty.rank as u32).collect();
                 perm.swap(0, 1);
-                let known: Vec<Option<Atom>> = perm.iter().map(|d| b.fun.known(part, *d)).collect();
+                let known: Vec<Option<Atom>> = perm.iter().map(|d| Some(b.fun.dim(part, *d))).collect();
                 let array = b.fun.emit(Op::Permute(var, perm), ty);
                 b.know_all(array, &known);
                 array
@@ -631,6 +643,15 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             _ => self.refuse(span, "this intrinsic"),
         }
     }
+}
+
+/// The body of a parallel operator.
+pub(super) struct OperatorBlock {
+    pub block: Block,
+    /// The structure of its results.
+    pub structure: Structure,
+    /// Known extents of each result.
+    pub shapes: Vec<Vec<Option<Atom>>>,
 }
 
 /// True if a function of this type gives a function after so many arguments.

@@ -1,5 +1,6 @@
 //! Arrays, parallel operators, ranges and loops.
 
+use super::apply::OperatorBlock;
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
@@ -85,6 +86,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         Ok(row(self.structure_of(value, span)?))
     }
 
+    /// The extents of the rows of an array: every row has them.
+    fn row_shape(&mut self, array: Atom) -> Vec<Option<Atom>> {
+        (1..self.fun.type_of(array).rank as u32).map(|d| Some(self.fun.dim(array, d))).collect()
+    }
+
     pub(super) fn zip(&mut self, arrays: &[Value<'a>], span: Span) -> Built<Value<'a>> {
         let Some((first, rest)) = arrays.split_first() else { return self.refuse(span, "an empty zip") };
         let n = self.length(first, span)?;
@@ -102,16 +108,18 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let width = self.length(arrays, span)?;
         let vars = self.array_vars(arrays, span)?;
         let row = self.row_structure(arrays, span)?;
-        let (body, structure) = self.operator_block(function, &[row], span)?;
+        let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
+        let body = self.operator_block(function, &[row], &shapes, span)?;
         let mut types = Vec::new();
-        let structure = structure.array_of();
+        let structure = body.structure.array_of();
         structure.leaves(&mut types);
         if types.is_empty() {
             return self.refuse(span, "an array of ()");
         }
-        let parts = self.fun.emit_all(Op::Map { width, arrays: vars, body }, &types);
-        for part in &parts {
-            self.fun.know(*part, 0, width);
+        let parts = self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &types);
+        for (part, shape) in parts.iter().zip(body.shapes) {
+            let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(shape).collect();
+            self.know_all(*part, &whole);
         }
         Ok(structure.fill(&mut parts.into_iter()))
     }
@@ -127,7 +135,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let width = self.length(arrays, span)?;
         let vars = self.array_vars(arrays, span)?;
         let row = self.structure_of(neutral, span)?;
-        let (body, structure) = self.operator_block(op, &[row.clone(), row], span)?;
+        let known: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
+        let twice = [known.as_slice(), known.as_slice()].concat();
+        let OperatorBlock { block: body, structure, .. } =
+            self.operator_block(op, &[row.clone(), row], &twice, span)?;
         let neutral = neutral.parts();
         let mut types = Vec::new();
         if scan {
@@ -179,7 +190,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let taken = indices.len() as u8;
                 let ty = ValueType { rank: ty.rank.saturating_sub(taken), ..ty };
                 let known: Vec<Option<Atom>> =
-                    (0..ty.rank as u32).map(|d| b.fun.known(part, d + taken as u32)).collect();
+                    (0..ty.rank as u32).map(|d| Some(b.fun.dim(part, d + taken as u32))).collect();
                 let result = b.fun.emit(Op::Index(var, indices.clone()), ty);
                 b.know_all(result, &known);
                 return result;

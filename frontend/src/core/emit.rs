@@ -19,6 +19,7 @@ enum Key {
 /// An open block.
 #[derive(Default)]
 pub(super) struct Open {
+    id: u32,
     params: Vec<Var>,
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
@@ -29,7 +30,10 @@ pub(super) struct Open {
 #[derive(Default)]
 pub(super) struct FunState {
     pub vars: IdVec<Var, ValueType>,
+    /// The block that defines each variable.
+    homes: IdVec<Var, u32>,
     open: Vec<Open>,
+    blocks: u32,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// Where the expression being built stands.
@@ -58,7 +62,16 @@ impl FunState {
 
     /// A new variable.
     pub fn var(&mut self, ty: ValueType) -> Var {
+        self.homes.push(self.open.last().map_or(0, |o| o.id));
         self.vars.push(ty)
+    }
+
+    /// True if an atom may be used in the current block.
+    pub fn visible(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Const(_) => true,
+            Atom::Var(var) => self.open.iter().any(|o| o.id == self.homes[var]),
+        }
     }
 
     pub fn type_of(&self, atom: Atom) -> ValueType {
@@ -70,9 +83,13 @@ impl FunState {
 
     /// Opens a block with parameters of these types.
     pub fn begin(&mut self, types: &[ValueType]) -> Vec<Atom> {
+        self.blocks += 1;
+        self.open.push(Open { id: self.blocks, ..Open::default() });
         let params: Vec<Var> = types.iter().map(|t| self.var(*t)).collect();
         let atoms = params.iter().map(|v| Atom::Var(*v)).collect();
-        self.open.push(Open { params, ..Open::default() });
+        if let Some(open) = self.open.last_mut() {
+            open.params = params;
+        }
         atoms
     }
 
@@ -94,19 +111,45 @@ impl FunState {
 
     /// Puts the statements of a closed block into the current one.
     pub fn splice(&mut self, block: Block) {
-        if let Some(open) = self.open.last_mut() {
-            open.stms.extend(block.stms);
+        let Some(open) = self.open.last_mut() else { return };
+        for stm in &block.stms {
+            for var in &stm.defs {
+                self.homes[*var] = open.id;
+            }
         }
+        open.stms.extend(block.stms);
     }
 
     fn push(&mut self, op: Op, types: &[ValueType]) -> Vec<Atom> {
-        let defs: Vec<Var> = types.iter().map(|t| self.var(*t)).collect();
+        self.push_into(self.open.len().saturating_sub(1), op, types)
+    }
+
+    /// Appends a statement to the open block of this number.
+    fn push_into(&mut self, target: usize, op: Op, types: &[ValueType]) -> Vec<Atom> {
+        let home = self.open.get(target).map_or(0, |o| o.id);
+        let mut defs = Vec::with_capacity(types.len());
+        for ty in types {
+            self.homes.push(home);
+            defs.push(self.vars.push(*ty));
+        }
         let atoms = defs.iter().map(|v| Atom::Var(*v)).collect();
         let origin = Origin(self.held.or(self.span));
-        if let Some(open) = self.open.last_mut() {
+        if let Some(open) = self.open.get_mut(target) {
             open.stms.push(Stm { defs, op, origin });
         }
         atoms
+    }
+
+    /// The block for a statement: the current one; for views and extents, which cost nothing, the one that defines
+    /// the array, so that operators and loops find them outside.
+    fn target(&self, op: &Op) -> usize {
+        let current = self.open.len().saturating_sub(1);
+        match op {
+            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) => {
+                self.open.iter().position(|o| o.id == self.homes[*v]).unwrap_or(current)
+            }
+            _ => current,
+        }
     }
 
     /// A statement that defines several variables.
@@ -127,8 +170,9 @@ impl FunState {
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
             return *known;
         }
-        let atom = self.push(op, &[ty])[0];
-        if let (Some(key), Some(open)) = (key, self.open.last_mut()) {
+        let target = self.target(&op);
+        let atom = self.push_into(target, op, &[ty])[0];
+        if let (Some(key), Some(open)) = (key, self.open.get_mut(target)) {
             open.known.insert(key, atom);
         }
         atom
@@ -177,8 +221,13 @@ impl FunState {
     /// Remembers an extent, for as long as the current block is open.
     pub fn know(&mut self, array: Atom, dim: u32, extent: Atom) {
         if let (Atom::Var(var), Some(open)) = (array, self.open.last_mut()) {
-            open.shapes.entry((var, dim)).or_insert(extent);
+            open.shapes.insert((var, dim), extent);
         }
+    }
+
+    /// The known extents of all dimensions of an array.
+    pub fn known_shape(&self, array: Atom) -> Vec<Option<Atom>> {
+        (0..self.type_of(array).rank as u32).map(|d| self.known(array, d)).collect()
     }
 
     /// What is remembered of an extent.

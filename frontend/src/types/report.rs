@@ -1,8 +1,8 @@
 //! Messages about types that do not fit.
 
-use super::unify::{Clash, set_members};
+use super::unify::{Clash, set_name};
 use super::{Checker, Type};
-use galopvm_base::{Diagnostic, ElemType, Span};
+use galopvm_base::{Diagnostic, Span};
 
 impl Checker<'_, '_, '_> {
     /// Says that a value has another type than the one wanted.
@@ -27,10 +27,9 @@ impl Checker<'_, '_, '_> {
             Clash::Infinite => Diagnostic::error(span, "this would have a type that contains itself")
                 .with_label(format!("`{have}` as `{want}`")),
             Clash::NotOneOf(set, ty) => {
-                let members: Vec<&str> = set_members(*set).map(ElemType::name).collect();
-                let other = self.vars.show(ty);
+                let (wanted, other) = (set_name(*set), self.vars.show(ty));
                 Diagnostic::error(span, format!("expected `{want}`, found `{have}`"))
-                    .with_label(format!("`{other}` is none of {}", members.join(", ")))
+                    .with_label(format!("`{other}` is not {wanted}"))
             }
             Clash::NoField(name, ty) => {
                 let other = self.vars.show(ty);

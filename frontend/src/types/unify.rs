@@ -27,6 +27,18 @@ pub fn set_members(set: u16) -> impl Iterator<Item = ElemType> {
     ElemType::ALL.into_iter().filter(move |t| set & (1 << t.code()) != 0)
 }
 
+/// How messages call a set of scalar types.
+pub fn set_name(set: u16) -> String {
+    let mut members = set_members(set);
+    match (members.next(), members.next()) {
+        (Some(only), None) => only.name().to_string(),
+        _ if set & type_set(ElemType::is_int) == 0 => "a float type".into(),
+        _ if set & type_set(ElemType::is_float) == 0 => "an integer type".into(),
+        _ if set & type_set(|t| t == ElemType::Bool) == 0 => "a number type".into(),
+        _ => "a scalar type".into(),
+    }
+}
+
 #[derive(Clone, Debug)]
 enum VarState {
     Bound(Type),
@@ -452,15 +464,7 @@ impl Vars {
         match self.resolve(ty) {
             Type::Prim(prim) => prim.name().to_string(),
             Type::Var(var) => match self.free(var) {
-                Some((Constraint::OneOf(set), _)) => {
-                    let mut members = set_members(*set);
-                    match (members.next(), members.next()) {
-                        (Some(only), None) => only.name().to_string(),
-                        _ if set & type_set(ElemType::is_int) == 0 => "a float type".into(),
-                        _ if set & type_set(ElemType::is_float) == 0 => "an integer type".into(),
-                        _ => "a number type".into(),
-                    }
-                }
+                Some((Constraint::OneOf(set), _)) => set_name(*set),
                 Some((Constraint::Fields(fields), _)) => {
                     let names: Vec<String> =
                         fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();

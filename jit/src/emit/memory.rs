@@ -167,6 +167,10 @@ impl Emitter<'_> {
             );
         } else {
             self.mask_bits(0, mask);
+            if wide {
+                // Mask registers speak of sixteen lanes; one vector of 64-bit lanes has the lower eight.
+                dynasm!(self.asm ; .arch x64 ; movzx eax, al);
+            }
         }
         dynasm!(self.asm
             ; .arch x64

@@ -41,7 +41,9 @@ fn mutants_run_safely_and_alike() {
                 mutant[at] = value;
                 let sum = file::checksum(&mutant[16..]);
                 mutant[8..16].copy_from_slice(&sum.to_le_bytes());
-                let Some(module) = decode(&mutant).ok().and_then(|module| verify(module).ok()) else { continue };
+                let Some(module) = decode(&mutant).ok().and_then(|module| verify(module).ok()) else {
+                    continue;
+                };
                 // One of the calls in turn, and the one after it.
                 for call in [calls[k % calls.len()], calls[(k + 1) % calls.len()]] {
                     let reference =

@@ -151,14 +151,27 @@ fn write_float(out: &mut Vec<u8>, ty: ElemType, bits: Bits) {
 /// C's `%.{digits}g` for a finite number.
 fn write_general(out: &mut Vec<u8>, value: f64, digits: usize) {
     // `d.ddde-7`: the digits are correctly rounded, and only have to be laid out.
-    let mut text = Vec::with_capacity(32);
-    let _ = write!(text, "{:.*e}", digits - 1, value.abs());
-    let mark = text.iter().position(|b| *b == b'e').unwrap_or(text.len());
-    let exponent: i32 =
-        std::str::from_utf8(text.get(mark + 1..).unwrap_or(b"")).unwrap_or("").parse().unwrap_or(0);
-    let mut mantissa: Vec<u8> = text[..mark].iter().copied().filter(u8::is_ascii_digit).collect();
-    while mantissa.len() > 1 && mantissa.last() == Some(&b'0') {
-        mantissa.pop();
+    let mut buffer = [0; 32];
+    let mut rest = &mut buffer[..];
+    // One digit, a point, 16 digits and `e-308` fit.
+    let _ = write!(rest, "{:.*e}", digits - 1, value.abs());
+    let used = 32 - rest.len();
+    let text = &mut buffer[..used];
+    let mark = text.iter().position(|b| *b == b'e').unwrap_or(used);
+    let (negative, power) = match &text[mark..] {
+        [_, b'-', power @ ..] => (true, power),
+        [_, power @ ..] => (false, power),
+        [] => (false, &[][..]),
+    };
+    let power = power.iter().fold(0, |n, b| n * 10 + i32::from(b - b'0'));
+    let exponent = if negative { -power } else { power };
+    // The first digit takes the place of the point.
+    text.swap(0, 1);
+    let mut mantissa = &text[1.min(mark)..mark];
+    while let [front @ .., b'0'] = mantissa
+        && !front.is_empty()
+    {
+        mantissa = front;
     }
     if value.is_sign_negative() {
         out.push(b'-');
@@ -171,7 +184,7 @@ fn write_general(out: &mut Vec<u8>, value: f64, digits: usize) {
     } else if exponent < 0 {
         out.extend_from_slice(b"0.");
         out.extend(std::iter::repeat_n(b'0', exponent.unsigned_abs() as usize - 1));
-        out.extend_from_slice(&mantissa);
+        out.extend_from_slice(mantissa);
     } else {
         let whole = exponent as usize + 1;
         let given = whole.min(mantissa.len());

@@ -3,6 +3,7 @@
 use super::{Interpreter, Outcome, Registers};
 use crate::error::Trap;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
+use smallvec::SmallVec;
 
 impl<'a> Interpreter<'a> {
     pub(super) fn control(&mut self, registers: &mut Registers<'a>, instr: &'a Instr) -> Outcome<()> {
@@ -27,8 +28,15 @@ impl<'a> Interpreter<'a> {
 
     /// Moves the results of a block that was executed, and ends the scope of its registers.
     pub(super) fn end_block(&mut self, registers: &mut Registers<'a>, block: BlockId, dsts: &[Def]) {
-        let results = registers.take_all(&registers.code.blocks[block].results);
-        registers.release(&registers.prepared.blocks[block].arrays);
+        let results = &registers.code.blocks[block].results;
+        let prepared = &registers.prepared.blocks[block];
+        if prepared.scalar_results {
+            registers.move_scalars(results, dsts.iter().map(|d| d.0));
+            registers.release(&prepared.arrays);
+            return;
+        }
+        let results = registers.take_all(results);
+        registers.release(&prepared.arrays);
         registers.put_all(dsts.iter().map(|d| d.0), results);
     }
 
@@ -44,6 +52,18 @@ impl<'a> Interpreter<'a> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let (&counter, carried) = block.params.split_first().expect("a verified loop body has a counter");
+        if registers.prepared.blocks[body].scalar_results {
+            registers.move_scalars(init, carried.iter().copied());
+            for i in 0..bound {
+                registers.set_bits(counter, i as u64);
+                self.block(registers, body)?;
+                registers.move_scalars(&block.results, carried.iter().copied());
+                registers.release(scope);
+            }
+            let last: SmallVec<[Operand; 4]> = carried.iter().map(|reg| Operand::new(*reg)).collect();
+            registers.move_scalars(&last, dsts.iter().map(|d| d.0));
+            return Ok(());
+        }
         let mut values = registers.take_all(init);
         for i in 0..bound {
             registers.set_bits(counter, i as u64);

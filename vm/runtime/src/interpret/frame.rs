@@ -140,6 +140,22 @@ impl<'a> Registers<'a> {
         }
     }
 
+    /// Moves scalars from operands to registers, as if all at once.
+    #[inline]
+    pub(crate) fn move_scalars(&mut self, operands: &[Operand], regs: impl ExactSizeIterator<Item = RegId>) {
+        match operands {
+            [a] => {
+                let a = self.bits(*a);
+                regs.for_each(|reg| self.set_bits(reg, a));
+            }
+            _ => {
+                let values: SmallVec<[Bits; 4]> =
+                    operands.iter().map(|operand| self.bits(*operand)).collect();
+                regs.zip(values).for_each(|(reg, value)| self.set_bits(reg, value));
+            }
+        }
+    }
+
     /// Takes operands, to be put into other registers.
     pub(crate) fn take_all(&mut self, operands: &[Operand]) -> Moved {
         let mut moved = Moved::default();

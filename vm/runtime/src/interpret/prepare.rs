@@ -34,6 +34,8 @@ pub(crate) struct PreparedFunction {
 pub(crate) struct PreparedBlock {
     /// Slots of arrays that are defined in the block: they are given up when it ends.
     pub(crate) arrays: Vec<u32>,
+    /// Whether all results are scalars.
+    pub(crate) scalar_results: bool,
     /// Numbers of the sites among the instructions, by position in the code.
     pub(crate) sites: Vec<(usize, u32)>,
     /// Operations of one execution, where trip counts are unknown by a guess.
@@ -68,6 +70,7 @@ impl Prepared {
             .iter_ids()
             .map(|(block, code)| PreparedBlock {
                 arrays: arrays_of(code, &slots),
+                scalar_results: code.results.iter().all(|operand| slots[operand.reg].is_none()),
                 sites: self.sites_of(id, block, code),
                 weight: weight(function, code),
             })

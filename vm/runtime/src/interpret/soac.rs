@@ -8,6 +8,7 @@ use super::{Interpreter, Outcome, Registers, shape};
 use crate::array::{Array, copy_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
+use crate::tier::Run;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 use smallvec::SmallVec;
@@ -26,8 +27,16 @@ struct Outputs {
 /// Where scalar rows go: the bytes of the arrays in [`Outputs::scalars`].
 type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
+#[derive(Clone, Copy)]
+enum Kind {
+    Map,
+    Reduce,
+    Scan,
+}
+
 /// The fields that the operators share.
 struct Operator<'a> {
+    kind: Kind,
     dsts: &'a [Def],
     width: Operand,
     neutral: &'a [Operand],
@@ -37,16 +46,17 @@ struct Operator<'a> {
 
 impl Operator<'_> {
     fn of(instr: &Instr) -> Option<Operator<'_>> {
-        Some(match instr {
-            Instr::Map { dsts, width, arrays, body } => {
-                Operator { dsts, width: *width, neutral: &[], arrays, body: *body }
+        let (kind, dsts, width, neutral, arrays, body) = match instr {
+            Instr::Map { dsts, width, arrays, body } => (Kind::Map, dsts, width, &[][..], arrays, body),
+            Instr::Reduce { dsts, width, neutral, arrays, body } => {
+                (Kind::Reduce, dsts, width, &neutral[..], arrays, body)
             }
-            Instr::Reduce { dsts, width, neutral, arrays, body }
-            | Instr::Scan { dsts, width, neutral, arrays, body } => {
-                Operator { dsts, width: *width, neutral, arrays, body: *body }
+            Instr::Scan { dsts, width, neutral, arrays, body } => {
+                (Kind::Scan, dsts, width, &neutral[..], arrays, body)
             }
             _ => return None,
-        })
+        };
+        Some(Operator { kind, dsts, width: *width, neutral, arrays, body: *body })
     }
 }
 
@@ -58,110 +68,122 @@ impl<'a> Interpreter<'a> {
         index: usize,
         instr: &'a Instr,
     ) -> Outcome<()> {
-        if self.compiled(registers, block, index, instr)? {
-            return Ok(());
+        let site = registers.prepared.blocks[block].site(index).expect("every parallel operator is a site");
+        let operator = Operator::of(instr).expect("only parallel operators come here");
+        let width = registers.int(operator.width);
+        if width < 0 {
+            return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
         }
-        match instr {
-            Instr::Map { dsts, width, arrays, body } => self.map(registers, dsts, *width, arrays, *body),
-            Instr::Reduce { dsts, width, neutral, arrays, body } => {
-                self.fold(registers, dsts, *width, neutral, arrays, *body, false)
+        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.body, width));
+        match self.tiers.run(site, registers, self.memory, width, work)? {
+            Run::Done(values) => {
+                // As the interpreter would have: an operation for each, and what is used up is given up.
+                self.pay(work)?;
+                for operand in operator.arrays.iter().chain(operator.neutral) {
+                    if registers.is_array(operand.reg) {
+                        registers.drop_last(*operand);
+                    }
+                }
+                for (dst, value) in operator.dsts.iter().zip(values) {
+                    registers.set_value(dst.0, value);
+                }
+                Ok(())
             }
-            Instr::Scan { dsts, width, neutral, arrays, body } => {
-                self.fold(registers, dsts, *width, neutral, arrays, *body, true)
+            Run::Interpret => self.interpret_operator(registers, width, &operator),
+            Run::Trapped => {
+                self.interpret_operator(registers, width, &operator)?;
+                self.tiers.false_trap(site);
+                Ok(())
             }
-            _ => unreachable!("only parallel operators come here"),
         }
     }
 
-    /// Executes an operator by compiled code; false if the interpreter has to.
-    fn compiled(
+    fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
-        block: BlockId,
-        index: usize,
-        instr: &'a Instr,
-    ) -> Outcome<bool> {
-        let (Some(site), Some(operator)) =
-            (registers.prepared.blocks[block].site(index), Operator::of(instr))
-        else {
-            return Ok(false);
-        };
-        let width = registers.int(operator.width);
-        if width < 0 {
-            return Ok(false);
+        width: i64,
+        operator: &Operator<'_>,
+    ) -> Outcome<()> {
+        let inputs = inputs(registers, width, operator.arrays)?;
+        match operator.kind {
+            Kind::Map => self.map(registers, width, operator, &inputs),
+            Kind::Reduce => self.reduce(registers, width, operator, &inputs),
+            Kind::Scan => self.scan(registers, width, operator, &inputs),
         }
-        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.body, width));
-        let Some(values) = self.tiers.run(site, registers, self.memory, width, work)? else {
-            return Ok(false);
-        };
-        // As the interpreter would have: an operation for each, and what is used up is given up.
-        self.pay(work)?;
-        for operand in operator.arrays.iter().chain(operator.neutral) {
-            if registers.is_array(operand.reg) {
-                registers.drop_last(*operand);
-            }
-        }
-        for (dst, value) in operator.dsts.iter().zip(values) {
-            registers.set_value(dst.0, value);
-        }
-        Ok(true)
     }
 
     fn map(
         &mut self,
         registers: &mut Registers<'a>,
-        dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
-        body: BlockId,
+        width: i64,
+        operator: &Operator<'_>,
+        inputs: &[Array],
     ) -> Outcome<()> {
-        let width = registers.int(width);
-        let inputs = inputs(registers, width, arrays)?;
+        let body = operator.body;
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let mut outputs = self.outputs(registers, width, &block.results)?;
         let Outputs { scalars, arrays, .. } = &mut outputs;
         let mut targets = targets(scalars);
         for i in 0..width {
-            set_rows(registers, &block.params, &inputs, i);
+            set_rows(registers, &block.params, inputs, i);
             self.block(registers, body)?;
             put_scalars(registers, &mut targets, i, &block.results);
             self.put_arrays(registers, arrays, width, i, &block.results)?;
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, dsts, outputs, body, &inputs)
+        self.finish(registers, operator, outputs, inputs)
     }
 
-    /// `reduce`, or `scan` if all prefixes are kept.
-    #[expect(clippy::too_many_arguments, reason = "they are the instruction's fields")]
-    fn fold(
+    fn reduce(
         &mut self,
         registers: &mut Registers<'a>,
-        dsts: &[Def],
-        width: Operand,
-        neutral: &[Operand],
-        arrays: &[Operand],
-        body: BlockId,
-        keep: bool,
+        width: i64,
+        operator: &Operator<'_>,
+        inputs: &[Array],
     ) -> Outcome<()> {
-        let width = registers.int(width);
-        let inputs = inputs(registers, width, arrays)?;
+        let body = operator.body;
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
-        let (accumulators, items) = block.params.split_at(neutral.len());
-        let mut values = registers.take_all(neutral);
-        if !keep {
+        let (accumulators, items) = block.params.split_at(operator.neutral.len());
+        let dsts = operator.dsts.iter().map(|d| d.0);
+        if registers.prepared.blocks[body].scalar_results {
+            registers.move_scalars(operator.neutral, accumulators.iter().copied());
             for i in 0..width {
-                registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, &inputs, i);
+                set_rows(registers, items, inputs, i);
                 self.block(registers, body)?;
-                values = registers.take_all(&block.results);
+                registers.move_scalars(&block.results, accumulators.iter().copied());
                 registers.release(scope);
             }
-            registers.put_all(dsts.iter().map(|d| d.0), values);
+            let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            registers.move_scalars(&last, dsts);
             return Ok(());
         }
+        let mut values = registers.take_all(operator.neutral);
+        for i in 0..width {
+            registers.put_all(accumulators.iter().copied(), values);
+            set_rows(registers, items, inputs, i);
+            self.block(registers, body)?;
+            values = registers.take_all(&block.results);
+            registers.release(scope);
+        }
+        registers.put_all(dsts, values);
+        Ok(())
+    }
+
+    fn scan(
+        &mut self,
+        registers: &mut Registers<'a>,
+        width: i64,
+        operator: &Operator<'_>,
+        inputs: &[Array],
+    ) -> Outcome<()> {
+        let body = operator.body;
+        let block = &registers.code.blocks[body];
+        let scope = &registers.prepared.blocks[body].arrays;
+        let (accumulators, items) = block.params.split_at(operator.neutral.len());
+        let mut values = registers.take_all(operator.neutral);
         let mut outputs = self.outputs(registers, width, &block.results)?;
         let Outputs { scalars, arrays, .. } = &mut outputs;
         let mut targets = targets(scalars);
@@ -169,7 +191,7 @@ impl<'a> Interpreter<'a> {
         let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, &inputs, i);
+            set_rows(registers, items, inputs, i);
             self.block(registers, body)?;
             put_scalars(registers, &mut targets, i, &shared);
             self.put_arrays(registers, arrays, width, i, &shared)?;
@@ -186,7 +208,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, dsts, outputs, body, &inputs)
+        self.finish(registers, operator, outputs, inputs)
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
@@ -231,13 +253,12 @@ impl<'a> Interpreter<'a> {
     fn finish(
         &mut self,
         registers: &mut Registers<'a>,
-        dsts: &[Def],
+        operator: &Operator<'_>,
         outputs: Outputs,
-        body: BlockId,
         inputs: &[Array],
     ) -> Outcome<()> {
         for (k, array) in outputs.scalars {
-            registers.set_array(dsts[k].0, array);
+            registers.set_array(operator.dsts[k].0, array);
         }
         for (k, elem, array) in outputs.arrays {
             let array = match array {
@@ -245,11 +266,11 @@ impl<'a> Interpreter<'a> {
                 None => {
                     // There was no row.
                     let params = inputs.iter().map(|input| input.shape()[1..].into());
-                    let row = self.row_shape(registers, body, k, params);
+                    let row = self.row_shape(registers, operator.body, k, params);
                     rows(self.memory, elem, outputs.width, &row)?
                 }
             };
-            registers.set_array(dsts[k].0, array);
+            registers.set_array(operator.dsts[k].0, array);
         }
         Ok(())
     }
@@ -280,9 +301,6 @@ fn rows(memory: &Memory, elem: ElemType, width: i64, row: &[i64]) -> Outcome<Arr
 
 /// The arrays that an operator goes over, which must have as many rows as it says.
 fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outcome<Arrays> {
-    if width < 0 {
-        return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
-    }
     for operand in arrays {
         let shape = registers.array(*operand).shape();
         if shape[0] != width {

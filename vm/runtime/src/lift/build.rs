@@ -232,6 +232,11 @@ impl<'m> Lifter<'m> {
             return Value::Scalar(Exp::Const(value));
         }
         if rank == 0 {
+            if let Some(Origin::Dim(array, dim)) = origin
+                && let Some(extent) = self.extent_of(array, dim)
+            {
+                return Value::Scalar(extent);
+            }
             return Value::Scalar(Exp::Var(self.param(
                 Role::Scalar,
                 Type::scalar(elem),
@@ -240,6 +245,10 @@ impl<'m> Lifter<'m> {
         }
         let shape: Vec<Exp> = (0..rank as u32)
             .map(|dim| {
+                if let Some(known) = self.scalar_that_is(Origin::Dim(reg, dim)) {
+                    self.known[known].role = Role::Size;
+                    return Exp::Var(known);
+                }
                 let ty = Type::scalar(ElemType::I64);
                 Exp::Var(self.param(Role::Size, ty, Binding::Extent { array: reg, dim }))
             })
@@ -248,14 +257,72 @@ impl<'m> Lifter<'m> {
         Value::Array(Array::whole(elem, shape, Source::Name(var)))
     }
 
+    /// An extent of an array that is a parameter.
+    fn extent_of(&self, array: RegId, dim: u32) -> Option<Exp> {
+        let param = self.params.iter().find(|p| p.binding == Binding::Array(array))?;
+        self.region.vars[param.var].ty.as_ref()?.shape.get(dim as usize).cloned()
+    }
+
+    /// The scalar parameter that has this origin.
+    fn scalar_that_is(&mut self, origin: Origin) -> Option<VarId> {
+        let uses = self.uses(self.root);
+        let is = |p: &&Param| matches!(p.binding, Binding::Scalar(reg) if uses.origin(reg) == Some(origin));
+        self.params.iter().find(is).map(|p| p.var)
+    }
+
+    /// The guards as they are in the end: without those that hold by the shapes of parameters.
+    pub fn settled_guards(&mut self) -> Vec<Exp> {
+        let uses = self.uses(self.root);
+        let mut guards: Vec<Exp> = Vec::new();
+        for guard in std::mem::take(&mut self.guards) {
+            let origin = match &guard {
+                Exp::Var(var) => self.params.iter().find(|p| p.var == *var).and_then(|p| match p.binding {
+                    Binding::Scalar(reg) => uses.origin(reg),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            // The value of a comparison that was made before the region need not be asked if both sides are here.
+            let size = |reg: RegId| match uses.origin(reg)? {
+                Origin::Dim(array, dim) => self.extent_of(array, dim),
+                Origin::Const(value) => Some(Exp::Const(value)),
+                _ => None,
+            };
+            let guard = match origin {
+                Some(Origin::Equal(a, b)) => match (size(a), size(b)) {
+                    (Some(a), Some(b)) => algebra::int(ScalarOp::Eq, a, b),
+                    _ => guard,
+                },
+                _ => guard,
+            };
+            let guard = self.expand(&guard);
+            if !self.is_certain(&guard) && !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+        guards
+    }
+
     fn param(&mut self, role: Role, ty: Type, binding: Binding) -> VarId {
         let var = self.name(role, ty, 0);
         self.params.push(Param { var, binding });
         var
     }
 
+    /// True for a size that takes its value from the array whose shape it is in, and so may give way to another.
     fn is_extent(&self, var: VarId) -> bool {
         self.params.iter().any(|p| p.var == var && matches!(p.binding, Binding::Extent { .. }))
+    }
+
+    /// True for a size that is an extent of some array, and so not negative.
+    fn is_some_extent(&self, var: VarId) -> bool {
+        let uses = self.uses.get(&self.root);
+        let dim = |reg| matches!(uses.and_then(|u| u.origin(reg)), Some(Origin::Dim(..)));
+        self.is_extent(var)
+            || self
+                .params
+                .iter()
+                .any(|p| p.var == var && matches!(p.binding, Binding::Scalar(reg) if dim(reg)))
     }
 
     // Sizes
@@ -297,14 +364,20 @@ impl<'m> Lifter<'m> {
         self.require(algebra::int(ScalarOp::Eq, a, b));
     }
 
-    /// True if a condition certainly holds, in launches whose extents are as it says.
+    /// True if a condition certainly holds. What is known at entry is made to hold: an extent gives way, or
+    /// launches are asked.
     pub fn holds(&mut self, cond: &Exp) -> bool {
-        match self.expand(cond) {
-            Exp::Op(ScalarOp::Eq, sides) if sides.len() == 2 => {
-                sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0])
-            }
-            cond => algebra::is_true(&cond),
+        let cond = self.expand(cond);
+        if let Exp::Op(ScalarOp::Eq, sides) = &cond
+            && (sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0]))
+        {
+            return true;
         }
+        let known = self.is_known_outside(&cond, 1);
+        if known {
+            self.require(cond.clone());
+        }
+        known || self.is_certain(&cond)
     }
 
     fn merge(&mut self, extent: &Exp, size: &Exp) -> bool {
@@ -314,7 +387,7 @@ impl<'m> Lifter<'m> {
             Exp::Const(_) => true,
             _ => false,
         };
-        if !simple || !self.is_extent(*var) {
+        if !simple || extent == size || !self.is_extent(*var) {
             return false;
         }
         self.merged.insert(*var, size.clone());
@@ -345,7 +418,7 @@ impl<'m> Lifter<'m> {
         if axes.any(|axis| self.bounds.get(axis).is_some_and(|bound| self.expand(bound) == size)) {
             return true;
         }
-        least == 0 && matches!(size, Exp::Var(var) if self.is_extent(var))
+        least == 0 && matches!(size, Exp::Var(var) if self.is_some_extent(var))
     }
 
     fn is_axis(&self, exp: &Exp) -> bool {

@@ -17,8 +17,7 @@ impl Lifter<'_> {
     pub fn finish(mut self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
         let mut body = self.close(results);
         body.visit_exps_mut(&mut |exp| *exp = self.resolve(exp));
-        let mut guards: Vec<Exp> = self.guards.iter().map(|g| self.resolve(g)).collect();
-        guards.retain(|guard| !self.is_certain(guard));
+        let guards = self.settled_guards();
         let mut region = std::mem::take(&mut self.region);
         for var in region.vars.iter_mut() {
             if let Some(ty) = &mut var.ty {

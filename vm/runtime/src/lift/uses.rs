@@ -1,6 +1,6 @@
 //! Where the registers of a function are used, to decide what may be computed at its only use.
 
-use galopvm_base::{IdVec, Scalar, TypedId};
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
@@ -29,13 +29,17 @@ pub(super) struct Uses {
     known: HashMap<RegId, Origin>,
 }
 
-/// A definition that can be repeated anywhere instead of using the register.
+/// What a register is by definition, wherever it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
     /// A constant.
     Const(Scalar),
     /// `iota` with the count in a register, and registers for start and step.
     Iota(RegId, [RegId; 2]),
+    /// An extent of the array in a register.
+    Dim(RegId, u32),
+    /// Whether two `i64` registers are equal.
+    Equal(RegId, RegId),
 }
 
 impl Uses {
@@ -60,6 +64,12 @@ impl Uses {
                     }
                     Instr::Iota { dst, ty: _, count, start, step } => {
                         uses.known.insert(dst.0, Origin::Iota(count.reg, [start.reg, step.reg]));
+                    }
+                    Instr::Dim { dst, array, dim } => {
+                        uses.known.insert(dst.0, Origin::Dim(array.reg, *dim));
+                    }
+                    Instr::Op2 { dst, op: ScalarOp::Eq, ty: ElemType::I64, a, b } => {
+                        uses.known.insert(dst.0, Origin::Equal(a.reg, b.reg));
                     }
                     _ => {}
                 }

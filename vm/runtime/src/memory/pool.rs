@@ -1,5 +1,6 @@
 //! The pool that blocks come from: a budget, free lists by size class, and figures of all that happened.
 //!
+//! Figures and budget count the bytes asked for, not what size classes add to them.
 //! A freed block is kept for the next one of its class: a fresh page fault costs more than most kernels.
 
 use super::block::Storage;
@@ -117,9 +118,9 @@ impl Pool {
         };
         let (class, size) = size_class(bytes).ok_or_else(|| failure(None))?;
         let budget = self.budget.load(Relaxed);
-        let live = counters.live_bytes.fetch_add(size as u64, Relaxed).saturating_add(size as u64);
+        let live = counters.live_bytes.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
         if live > budget {
-            counters.live_bytes.fetch_sub(size as u64, Relaxed);
+            counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
             return Err(failure(Some(budget)));
         }
         let kept = self.take_kept(class, size);
@@ -131,12 +132,12 @@ impl Pool {
             None => match Storage::take(size).or_else(|| self.take_after_clearing(size)) {
                 Some(storage) => storage,
                 None => {
-                    counters.live_bytes.fetch_sub(size as u64, Relaxed);
+                    counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
                     return Err(failure(None));
                 }
             },
         };
-        counters.allocated_bytes.fetch_add(size as u64, Relaxed);
+        counters.allocated_bytes.fetch_add(bytes as u64, Relaxed);
         counters.peak_bytes.fetch_max(live, Relaxed);
         Ok(Some(storage))
     }
@@ -163,7 +164,7 @@ impl Pool {
     /// Takes storage back from a block of `bytes`.
     pub(super) fn give_back(&self, bytes: usize, storage: Option<Storage>) {
         let (Some(storage), Some((class, size))) = (storage, size_class(bytes)) else { return };
-        self.counters.live_bytes.fetch_sub(size as u64, Relaxed);
+        self.counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
         let mut lists = self.lists();
         if lists.bytes + size as u64 > KEPT_BYTES.min(self.budget.load(Relaxed)) {
             return;
@@ -282,7 +283,7 @@ mod tests {
         drop(block);
         assert_eq!(memory.stats().live_bytes, 0);
         let again = memory.block(1001).unwrap();
-        assert_eq!((memory.stats().reused, memory.stats().live_bytes), (1, 1024));
+        assert_eq!((memory.stats().reused, memory.stats().live_bytes), (1, 1001));
         drop(again);
         let large = memory.block(5 << 20).unwrap();
         assert_eq!(large.bytes().as_ptr() as usize % 64, 0);
@@ -294,7 +295,7 @@ mod tests {
         let memory = Memory::new(Some(4096));
         let block = memory.block(4000).unwrap();
         let error = memory.block(100).unwrap_err();
-        assert_eq!((error.requested, error.live, error.budget), (100, 4096, Some(4096)));
+        assert_eq!((error.requested, error.live, error.budget), (100, 4000, Some(4096)));
         drop(block);
         assert!(memory.block(100).is_ok());
         assert!(Memory::new(None).block(usize::MAX / 4).is_err());

@@ -110,6 +110,16 @@ pub(crate) struct Tiers {
     worker: Option<Worker>,
 }
 
+/// Who executes a site.
+pub(crate) enum Run {
+    /// Compiled code did; these are the results.
+    Done(Vec<Value>),
+    /// The interpreter has to.
+    Interpret,
+    /// The interpreter has to, since compiled code trapped. If it does not, [`Tiers::false_trap`] wants to know.
+    Trapped,
+}
+
 /// What became of an attempt to run compiled code.
 enum Attempt {
     Done(Vec<Value>),
@@ -143,7 +153,7 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do; nothing means that the interpreter has to.
+    /// Executes a site by compiled code, if that is the thing to do.
     pub(crate) fn run(
         &mut self,
         site: u32,
@@ -151,7 +161,7 @@ impl Tiers {
         memory: &Memory,
         width: i64,
         work: u64,
-    ) -> Result<Option<Vec<Value>>, Trap> {
+    ) -> Result<Run, Trap> {
         self.collect();
         let Tiering { always, threshold, background, ref backends, .. } = self.tiering;
         let state = &mut self.sites[site as usize];
@@ -160,7 +170,7 @@ impl Tiers {
         let interpret = |state: &mut SiteState, reason: &str| {
             state.profile.interpreted_work = state.profile.interpreted_work.saturating_add(work);
             state.profile.choose(Tier::Interpreter, reason);
-            Ok(None)
+            Ok(Run::Interpret)
         };
         if backends.is_empty() {
             return interpret(state, "there is no back end");
@@ -180,13 +190,10 @@ impl Tiers {
         }
         let wait = always || work >= threshold || !background;
         match self.attempt(site, registers, memory, wait, work)? {
-            Attempt::Done(values) => Ok(Some(values)),
+            Attempt::Done(values) => Ok(Run::Done(values)),
             Attempt::Trapped => {
                 self.tell(site, |name| Event::FellBack { site: name, reason: "a trap" });
-                let state = &mut self.sites[site as usize];
-                // If the interpreter traps as well, the session is over and this does not matter.
-                state.false_traps += 1;
-                interpret(state, "compiled code trapped")
+                interpret(&mut self.sites[site as usize], "compiled code trapped").map(|_| Run::Trapped)
             }
             Attempt::Interpret(reason) => {
                 if self.sites[site as usize].profile.reason != reason {
@@ -370,6 +377,11 @@ impl Tiers {
                 }
             }
         }
+    }
+
+    /// Compiled code trapped at a site and the interpreter did not: kernels may be stricter than the bytecode.
+    pub(crate) fn false_trap(&mut self, site: u32) {
+        self.sites[site as usize].false_traps += 1;
     }
 
     /// What is known of all sites.

@@ -3,6 +3,7 @@
 //! where the interpreter stops with an error the region must trap or refuse the launch.
 
 use crate::{assembled, golden_files};
+use galopvm_base::scalar::eval;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{FuncId, Function, Instr, RegId, VerifiedModule};
@@ -97,6 +98,11 @@ fn by_regions(module: &VerifiedModule, id: FuncId, args: &[Value]) -> Result<Vec
                 }
                 let data = (0..count).map(|k| Scalar::from_int(*ty, start + k * step).bits).collect();
                 regs.insert(dst.0, Value::new(*ty, vec![count], data));
+            }
+            Instr::Op2 { dst, op, ty, a, b } => {
+                let bits = [regs[&a.reg].data()[0], regs[&b.reg].data()[0]];
+                let value = eval(*op, *ty, &bits).map_err(|_| NoValue::Left)?;
+                regs.insert(dst.0, Value::Scalar(Scalar::new(op.result_type(*ty), value)));
             }
             Instr::Map { dsts, .. } | Instr::Reduce { dsts, .. } | Instr::Scan { dsts, .. } => {
                 let results = launch(module, id, index, &regs)?;

@@ -1,0 +1,250 @@
+//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,core,bytecode}/x.fut` against
+//! `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
+
+use galopvm_base::{Diagnostic, FileId, Sources};
+use galopvm_frontend::{Options, check, compile, core, core_program, syntax_text};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn folder(stage: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(stage)
+}
+
+/// The `.fut` files of a stage, by name.
+fn cases(stage: &str) -> Vec<(String, String)> {
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(folder(stage)).expect("the stage has a folder") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_some_and(|e| e == "fut") {
+            let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+            cases.push((name, std::fs::read_to_string(&path).expect("the case can be read")));
+        }
+    }
+    cases.sort();
+    assert!(!cases.is_empty(), "no cases in {}", folder(stage).display());
+    cases
+}
+
+fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let incomplete = if diagnostic.incomplete { "(incomplete) " } else { "" };
+        let _ = writeln!(text, "{incomplete}{}", diagnostic.render(sources, false));
+    }
+    text
+}
+
+/// Compares what a stage gives with what is expected, or accepts it.
+fn run(stage: &str, show: impl Fn(&mut Sources, FileId) -> String) {
+    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
+    let mut wrong = String::new();
+    for (name, text) in cases(stage) {
+        let mut sources = Sources::new();
+        let file = sources.add(name.as_str(), text);
+        let shown = show(&mut sources, file);
+        let path = folder(stage).join(&name).with_extension("out");
+        if accept {
+            std::fs::write(&path, &shown).expect("the expectation can be written");
+            continue;
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        if shown != expected {
+            let _ = writeln!(wrong, "--- {stage}/{name}: expected\n{expected}\n--- found\n{shown}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}\nif this is right, accept it with GALOPVM_ACCEPT=1");
+}
+
+#[test]
+fn syntax() {
+    run("syntax", |sources, file| {
+        let (text, diagnostics) = syntax_text(sources, file);
+        if diagnostics.is_empty() {
+            let again = sources.add("printed", text.as_str());
+            let (second, found) = syntax_text(sources, again);
+            assert!(
+                found.is_empty(),
+                "what was printed does not parse:\n{text}\n{}",
+                messages(&found, sources)
+            );
+            assert_eq!(second, text, "printing is not stable");
+            let arena = bumpalo::Bump::new();
+            let tree = |file| galopvm_frontend::syntax::parse_prog(&arena, file, sources.text(file), 0).tree;
+            assert!(tree(file) == tree(again), "what was printed parses to another tree:\n{text}");
+        }
+        text + &messages(&diagnostics, sources)
+    });
+}
+
+#[test]
+fn types() {
+    run("types", |sources, file| {
+        let report = check(sources, file);
+        let mut text = String::new();
+        for (name, ty) in report.definitions {
+            let _ = writeln!(text, "{name} : {ty}");
+        }
+        text + &messages(&report.diagnostics, sources)
+    });
+}
+
+#[test]
+fn core_text() {
+    run("core", |sources, file| {
+        let report = core_program(sources, file, &Options::default());
+        let mut text = String::new();
+        if let Some(program) = report.program {
+            text = core::print(&program);
+            assert_eq!(core::parse(&text).as_ref(), Ok(&program), "core text does not read back:\n{text}");
+        }
+        text + &messages(&report.diagnostics, sources)
+    });
+}
+
+#[test]
+fn bytecode() {
+    run("bytecode", |sources, file| {
+        let compilation = compile(sources, file);
+        let mut text = String::new();
+        if let Some(module) = compilation.module {
+            text = galopvm_bytecode::text::print(&module);
+            assert_eq!(
+                galopvm_bytecode::text::parse(&text).as_ref(),
+                Ok(&module),
+                "assembly does not read back"
+            );
+            if let Err(error) = galopvm_bytecode::verify(module) {
+                panic!("not verified: {error}\n{text}");
+            }
+        }
+        text + &messages(&compilation.diagnostics, sources)
+    });
+}
+
+/// A small generator of random numbers, seeded.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+}
+
+fn all_sources() -> Vec<(String, String)> {
+    ["syntax", "types", "core", "bytecode"].into_iter().flat_map(cases).collect()
+}
+
+/// Compiles a text; what comes out must pass the verifier.
+fn must_survive(text: &str, what: &str) {
+    let mut sources = Sources::new();
+    let file = sources.add("fuzz.fut", text);
+    let compilation = compile(&mut sources, file);
+    // Rendering is the business of others, and slow on lines of a megabyte.
+    if text.len() < 10_000 {
+        messages(&compilation.diagnostics, &sources);
+    }
+    if let Some(module) = compilation.module
+        && let Err(error) = galopvm_bytecode::verify(module)
+    {
+        panic!("{what}: not verified: {error}\n{text}");
+    }
+}
+
+#[test]
+fn truncated_sources_do_no_harm() {
+    for (name, text) in all_sources() {
+        let ends: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+        for (count, end) in ends.into_iter().enumerate() {
+            let part = &text[..end];
+            let mut sources = Sources::new();
+            let file = sources.add(name.as_str(), part);
+            syntax_text(&sources, file);
+            if count % 16 == 0 {
+                must_survive(part, &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn mutated_sources_do_no_harm() {
+    const PIECES: [&str; 24] = [
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "let",
+        "in",
+        "def",
+        "=",
+        "->",
+        "\\",
+        "+",
+        "-",
+        "0",
+        "9999999999999999999i8",
+        "..<",
+        ":",
+        "map",
+        "loop",
+        "#[",
+        "\"",
+        "if",
+        ".0",
+    ];
+    let sources = all_sources();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for round in 0..600 {
+        let (name, text) = &sources[random.below(sources.len())];
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..1 + random.below(4) {
+            let at = random.below(bytes.len());
+            match random.below(4) {
+                0 if !bytes.is_empty() => {
+                    bytes.remove(at);
+                }
+                1 => {
+                    let piece = PIECES[random.below(PIECES.len())];
+                    bytes.splice(at..at, piece.bytes());
+                }
+                2 => {
+                    let end = (at + random.below(30)).min(bytes.len());
+                    let copy = bytes[at..end].to_vec();
+                    let to = random.below(bytes.len());
+                    bytes.splice(to..to, copy);
+                }
+                _ => {
+                    let end = (at + random.below(12)).min(bytes.len());
+                    bytes.drain(at..end);
+                }
+            }
+        }
+        must_survive(&String::from_utf8_lossy(&bytes), &format!("{name}, round {round}"));
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_not_fatal() {
+    let depth = 100_000;
+    let texts = [
+        format!("def x = {}1{}", "(".repeat(depth), ")".repeat(depth)),
+        format!("def x = {}1", "-".repeat(1) + &" -".repeat(depth)),
+        format!("def x = 1{}", " + 1".repeat(depth)),
+        format!("def x = a{}", "[0]".repeat(depth)),
+        format!("def x : {}i32 = 1", "[]".repeat(depth)),
+        format!("def x = {}", "if true then 1 else ".repeat(depth)),
+        format!("def f {} = 1", "(".repeat(depth)),
+        format!("def x = {} 1", "let a = 1 ".repeat(depth)),
+        format!("module m = {}", "{ module m = ".repeat(depth)),
+        format!("def main (a: i32) = {}a", "let a = a + 1 in ".repeat(2000)),
+        format!("def main (a: i32) = {}a{}", "if a > 0 then (".repeat(600), ") else 0".repeat(600)),
+    ];
+    for text in &texts {
+        must_survive(text, &text[..30.min(text.len())]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Where lines come from: a terminal with editing and history, or a pipe.
+
+use super::history;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{Config, Editor};
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+
+/// What the user did.
+pub enum Line {
+    /// A line, without its end.
+    Text(String),
+    /// What was typed so far is to be forgotten.
+    Cancelled,
+    /// There will be no more lines.
+    End,
+}
+
+/// A source of lines.
+pub enum Lines {
+    /// A terminal.
+    Terminal {
+        /// The editor, with the history.
+        editor: Box<Editor<(), FileHistory>>,
+        /// Where the history is kept.
+        history: Option<PathBuf>,
+    },
+    /// Anything else; nothing is prompted for.
+    Pipe,
+}
+
+impl Lines {
+    /// Standard input, with a note on what does not work.
+    pub fn standard_input() -> (Lines, Option<String>) {
+        if !io::stdin().is_terminal() {
+            return (Lines::Pipe, None);
+        }
+        let config = Config::builder().max_history_size(10_000).map(|c| c.auto_add_history(false).build());
+        let Ok(mut editor) = Editor::<(), FileHistory>::with_config(config.unwrap_or_default()) else {
+            return (Lines::Pipe, Some("this terminal cannot be edited in".into()));
+        };
+        let history = history::file();
+        let mut note = None;
+        if let Some(path) = &history {
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            if let Err(error) = folder {
+                note = Some(format!("no history is kept: {error}"));
+            }
+            // The first session has no file yet; what cannot be read is as good as none.
+            let _ = editor.load_history(path);
+        }
+        (Lines::Terminal { editor: Box::new(editor), history }, note)
+    }
+
+    /// The next line.
+    pub fn next(&mut self, prompt: &str) -> io::Result<Line> {
+        match self {
+            Lines::Pipe => {
+                let mut bytes = Vec::new();
+                if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
+                    return Ok(Line::End);
+                }
+                let text = String::from_utf8_lossy(&bytes);
+                Ok(Line::Text(text.trim_end_matches(['\n', '\r']).to_string()))
+            }
+            Lines::Terminal { editor, .. } => match editor.readline(prompt) {
+                Ok(text) => Ok(Line::Text(text)),
+                Err(ReadlineError::Interrupted) => Ok(Line::Cancelled),
+                Err(ReadlineError::Eof) => Ok(Line::End),
+                Err(error) => Err(io::Error::other(error)),
+            },
+        }
+    }
+
+    /// Remembers an input, in this session and the next ones.
+    pub fn remember(&mut self, input: &str) {
+        if let Lines::Terminal { editor, history } = self {
+            let added = editor.add_history_entry(input).unwrap_or(false);
+            if let Some(path) = history.as_ref().filter(|_| added) {
+                // Without a history file the prompt works as well.
+                let _ = editor.append_history(path);
+            }
+        }
+    }
+
+    /// True if somebody sees prompts.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Lines::Terminal { .. })
+    }
+}

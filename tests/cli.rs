@@ -1,0 +1,488 @@
+//! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of its own for each test; gone with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("galopvm-cli-{}-{test}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a temporary folder");
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> &Folder {
+        fs::write(self.0.join(name), contents).expect("a file in the temporary folder");
+        self
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).expect("a file in the temporary folder")
+    }
+
+    /// Runs `galopvm` in the folder; arguments are separated by blanks.
+    fn run(&self, arguments: &str, input: impl AsRef<[u8]>) -> Ran {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        run_in(&self.0, &arguments, input.as_ref())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_galopvm"));
+    command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder).env("NO_COLOR", "1");
+    command.env_remove("GALOPVM_VULKAN_DEVICE");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run_in(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child = command(folder, arguments).spawn().expect("galopvm starts");
+    let mut stdin = child.stdin.take().expect("its standard input");
+    // A process that reads nothing may have ended already.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    Ran::new(arguments, child.wait_with_output().expect("galopvm ends"))
+}
+
+/// What a process did.
+struct Ran {
+    what: String,
+    code: Option<i32>,
+    out: Vec<u8>,
+    err: String,
+}
+
+impl Ran {
+    fn new(arguments: &[&str], output: Output) -> Ran {
+        Ran {
+            what: arguments.join(" "),
+            code: output.status.code(),
+            out: output.stdout,
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    /// Success, this output, and not a word on standard error.
+    #[track_caller]
+    fn prints(&self, expected: &str) -> &Ran {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "galopvm {}", self.what);
+        assert_eq!(self.text(), expected, "galopvm {}", self.what);
+        self
+    }
+
+    #[track_caller]
+    fn succeeds(&self) -> &Ran {
+        assert_eq!(self.code, Some(0), "galopvm {}\n{}", self.what, self.err);
+        self
+    }
+
+    /// This exit code, and all of these texts in this order on standard error.
+    #[track_caller]
+    fn fails(&self, code: i32, parts: &[&str]) -> &Ran {
+        assert_eq!(self.code, Some(code), "galopvm {}\n{}{}", self.what, self.text(), self.err);
+        in_order(&self.what, &self.err, parts);
+        assert!(!self.err.contains("internal error"), "{}", self.err);
+        self
+    }
+
+    /// All of these texts in this order on standard output.
+    #[track_caller]
+    fn shows(&self, parts: &[&str]) -> &Ran {
+        in_order(&self.what, &self.text(), parts);
+        self
+    }
+}
+
+#[track_caller]
+fn in_order(what: &str, text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => panic!("galopvm {what}: {part:?} is missing in:\n{text}"),
+        }
+    }
+}
+
+const DOT: &str = "def main [n] (xs: [n]i32) (ys: [n]i32): i32 = reduce (+) 0 (map2 (*) xs ys)\n";
+
+const STATS: &str = "\
+entry main [n] (xs: [n]f64): f64 = reduce (+) 0 xs / f64.i64 n
+entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs
+entry both (x: i64): (i64, []i64) = (x + 1, iota x)
+entry third [n] (xs: [n]i32): i32 = xs[3]
+";
+
+#[test]
+fn run_reads_values_and_prints_results() {
+    let folder = Folder::new("run");
+    folder.write("dot.fut", DOT).write("stats.fut", STATS);
+    folder.run("run dot.fut", "[1, 2, 3] [4, 5, 6]").prints("32i32\n");
+    folder.run("run stats.fut", "[1.0, 2.0, 6.0]").prints("3f64\n");
+    folder.run("run stats.fut -e scale", "10\n[1, 2.5]").prints("[10f64, 25f64]\n");
+    folder.run("run --entry-point=both stats.fut", "3").prints("4i64\n[0i64, 1i64, 2i64]\n");
+    folder.run("run --entry both stats.fut", "0").prints("1i64\nempty([0]i64)\n");
+    folder.run("run -", "def main = 1 + 2").prints("3i32\n");
+    folder.write("args", "[1] [2]").run("run dot.fut --input args", "").prints("2i32\n");
+    folder.run("run - --input args", DOT).prints("2i32\n");
+}
+
+#[test]
+fn run_speaks_the_binary_format() {
+    let folder = Folder::new("binary");
+    folder.write("dot.fut", DOT).write("stats.fut", STATS);
+    let scaled = folder.run("run stats.fut -e scale -b", "2.0 [1.0, 2.0]");
+    scaled.succeeds();
+    let mut expected = b"b\x02\x01 f64".to_vec();
+    expected.extend_from_slice(&2u64.to_le_bytes());
+    expected.extend_from_slice(&2f64.to_le_bytes());
+    expected.extend_from_slice(&4f64.to_le_bytes());
+    assert_eq!(scaled.out, expected);
+    // Binary and text values may follow each other.
+    let mut input = b"0.5 ".to_vec();
+    input.extend_from_slice(&scaled.out);
+    folder.run("run stats.fut -e scale", &input).prints("[1f64, 2f64]\n");
+    folder.write("args", &input).run("run stats.fut -e scale -i args", "").prints("[1f64, 2f64]\n");
+}
+
+#[test]
+fn every_back_end_gives_the_same() {
+    let folder = Folder::new("backends");
+    folder.write("dot.fut", DOT);
+    let numbers: Vec<String> = (0..5000).map(|n| format!("{n}i32")).collect();
+    let input = format!("[{0}] [{0}]", numbers.join(","));
+    let expected = format!("{}i32\n", (0..5000i32).fold(0i32, |s, n| s.wrapping_add(n.wrapping_mul(n))));
+    for options in [
+        "",
+        "--backend interp",
+        "--backend reference",
+        "--backend x86",
+        "--backend x86 --cpu scalar",
+        "--backend x86 --cpu avx2 --threads 3",
+        "--threads 1",
+    ] {
+        let ran = folder.run(&format!("run dot.fut {options}"), &input);
+        ran.succeeds();
+        assert_eq!(ran.text(), expected, "{options}");
+    }
+    // A machine without Vulkan says so, and the interpreter does the work.
+    for route in ["direct", "glsl"] {
+        let ran = folder.run(&format!("run dot.fut --backend vulkan --route {route}"), &input);
+        ran.succeeds();
+        assert_eq!(ran.text(), expected, "{}", ran.err);
+    }
+}
+
+#[test]
+fn run_tells_what_happened() {
+    let folder = Folder::new("stats");
+    folder.write("dot.fut", DOT);
+    let ran = folder.run("run dot.fut --stats --backend reference", "[1] [2]");
+    ran.succeeds().shows(&["2i32"]);
+    in_order("--stats", &ran.err, &["compile:", "run:", "memory:", "dot.fut:1:", "reference"]);
+    let ran = folder.run("run dot.fut --trace --backend reference", "[1] [2]");
+    ran.succeeds().shows(&["2i32"]);
+    in_order("--trace", &ran.err, &["dot.fut:1:", "lifted", "reference compiled", "reference launched"]);
+}
+
+#[test]
+fn run_time_errors_have_a_place_and_exit_code_1() {
+    let folder = Folder::new("errors");
+    folder.write("stats.fut", STATS);
+    folder
+        .run("run stats.fut -e third", "[1, 2]")
+        .fails(1, &["Error: ", "3", "Backtrace:", "#0", "stats.fut:4:"]);
+    folder.write("deep.fut", "def main (n: i32): i32 = 1 / n\n");
+    folder.run("run deep.fut", "0").fails(1, &["Error: ", "zero", "deep.fut:1:"]);
+    folder.run("run stats.fut -e both --memory 1M", "100000000").fails(1, &["Error: "]);
+    folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
+    folder.run("run slow.fut --fuel 1000", "1000000").fails(1, &["Error: Out of fuel"]);
+}
+
+#[test]
+fn wrong_values_are_explained() {
+    let folder = Folder::new("values");
+    folder.write("dot.fut", DOT);
+    let usage = "`main` takes (xs: [n]i32) (ys: [n]i32)";
+    folder.run("run dot.fut", "").fails(2, &["`main` takes 2 values, but the input has 0 values", usage]);
+    folder.run("run dot.fut", "[1]").fails(2, &["takes 2 values, but the input has 1 value", usage]);
+    folder.run("run dot.fut", "[1]\n[2.5, 3]").fails(2, &["<stdin>:2:", "[2.5, 3]", "^", usage]);
+    folder
+        .run("run dot.fut", "[1] 5")
+        .fails(2, &["expected a value of type []i32", "<stdin>:1:5", "^", usage]);
+    folder.run("run dot.fut", "[1] [2] 3").fails(2, &["<stdin>:1:9", "^", usage]);
+    folder.run("run dot.fut", "[1, [2").fails(2, &["<stdin>:1:"]);
+    folder.run("run dot.fut", "b\x02\x01 i32\x05").fails(2, &["<stdin>:1:"]);
+    folder.run("run dot.fut", b"\xff\xfe\x00".as_slice()).fails(2, &["<stdin>:1:1"]);
+    folder.run("run dot.fut", "[1] [2, 3]").fails(1, &["Error: "]);
+    folder.run("run dot.fut -e dot", "[1] [2]").fails(2, &["no entry point `dot`", "main"]);
+    folder.run("run dot.fut -i nothing", "").fails(2, &["error: nothing:", "no such file"]);
+}
+
+#[test]
+fn wrong_files_are_explained() {
+    let folder = Folder::new("files");
+    fs::create_dir(folder.0.join("folder")).expect("a folder");
+    folder.write("dot.fut", DOT).write("garbage", [0u8, 255, 254, 1, 2]).write("empty.fut", "");
+    for command in ["run", "check", "compile", "dis", "asm", "dump --stage core"] {
+        folder
+            .run(&format!("{command} missing.fut"), "")
+            .fails(2, &["error: missing.fut: no such file", "help:"]);
+        folder.run(&format!("{command} folder"), "").fails(2, &["error: folder: this is a directory"]);
+        folder.run(&format!("{command} garbage"), "").fails(2, &["error: garbage: ", "line 1 is not UTF-8"]);
+    }
+    folder.run("run empty.fut", "").fails(2, &["no entry point `main`", "the program has none"]);
+    folder.run("compile dot.fut", "").prints("");
+    let whole = folder.read("dot.gbc");
+    for length in [1, 4, 15, 16, 40, whole.len() - 1] {
+        folder.write("cut.gbc", &whole[..length]);
+        folder.run("run cut.gbc", "[1] [2]").fails(2, &["error"]);
+        folder.run("check cut.gbc", "").fails(2, &["error"]);
+    }
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x40;
+    folder
+        .write("cut.gbc", &damaged)
+        .run("run cut.gbc", "[1] [2]")
+        .fails(2, &["cut.gbc: the file is damaged"]);
+    let mut newer = whole;
+    newer[4] = 200;
+    folder
+        .write("cut.gbc", &newer)
+        .run("run cut.gbc", "[1] [2]")
+        .fails(2, &["format version 200", "use a newer one"]);
+}
+
+#[test]
+fn check_finds_everything_and_shows_it() {
+    let folder = Folder::new("check");
+    folder.write("good.fut", DOT).write("bad.fut", "def f (x: i32): i32 = x + y\ndef g = true + 1\n");
+    folder.run("check good.fut", "").prints("");
+    folder.run("check -", DOT).prints("");
+    folder
+        .run("check bad.fut", "")
+        .fails(2, &["bad.fut:1:27", "x + y", "^", "bad.fut:2:", "2 errors in bad.fut"]);
+    folder.run("check good.fut bad.fut", "").fails(2, &["2 errors in 1 of 2 files"]);
+    folder.run("run bad.fut", "").fails(2, &["bad.fut:1:27", "^"]);
+    folder.run("check -", "def main = (1 +").fails(2, &["<stdin>:1:", "1 error in -"]);
+}
+
+#[test]
+fn compile_strip_and_the_way_back_through_text() {
+    let folder = Folder::new("compile");
+    folder.write("dot.fut", DOT);
+    folder.run("compile dot.fut", "").prints("");
+    folder.run("compile dot.fut -o small.gbc --strip", "").prints("");
+    assert!(folder.read("small.gbc").len() < folder.read("dot.gbc").len());
+    for file in ["dot.gbc", "small.gbc"] {
+        folder.run(&format!("run {file}"), "[1, 2] [3, 4]").prints("11i32\n");
+    }
+    folder.run("compile dot.gbc -o again.gbc --strip", "").prints("");
+    assert_eq!(folder.read("again.gbc"), folder.read("small.gbc"));
+    let text = folder.run("dis dot.gbc", "");
+    text.succeeds().shows(&["module", "entry \"main\" @0", "fn @0"]);
+    assert_eq!(folder.run("dis dot.fut", "").out, text.out);
+    folder.write("dot.gbt", &text.out).run("asm dot.gbt -o back.gbc", "").prints("");
+    assert_eq!(folder.read("back.gbc"), folder.read("dot.gbc"));
+    folder.run("asm - -o back.gbc", &text.out).prints("");
+    folder.run("asm -", "module\n").fails(2, &["add -o FILE"]);
+    folder.run("asm - -o x.gbc", "module\nfunction").fails(2, &["<stdin>:2:", "function", "^"]);
+    let twisted = text.text().replace("i32 = reduce", "i64 = reduce");
+    folder.run("asm - -o x.gbc", twisted).fails(2, &["error: <stdin>: the bytecode is not valid"]);
+    assert!(!folder.0.join("x.gbc").exists());
+    folder
+        .run("compile dot.fut -o no/such/folder.gbc", "")
+        .fails(2, &["error: no/such/folder.gbc: cannot write"]);
+    folder.run("compile -", DOT).fails(2, &["add -o FILE"]);
+}
+
+#[test]
+fn dump_shows_every_stage_and_its_text_parses_back() {
+    let folder = Folder::new("dump");
+    folder.write("dot.fut", DOT);
+    let values = "[1, 2, 3] [4, 5, 6]";
+    folder.run("dump dot.fut --stage ast", "").succeeds().shows(&["def main [n]", "reduce"]);
+    folder.run("dump dot.fut --stage core", "").succeeds().shows(&["entry \"main\"", "fun @0"]);
+    folder.run("dump dot.fut --stage bytecode", "").succeeds().shows(&["module", "fn @0"]);
+    folder.run("dump dot.fut --stage kir", "").succeeds().shows(&["==== dot.fut:1:", "region", "where"]);
+    folder.run("dump dot.fut --stage plan", values).succeeds().shows(&["==== dot.fut:1:", "plan\n"]);
+    folder.run("dump dot.fut --stage spirv", values).succeeds().shows(&["==== dot.fut:1:", "OpEntryPoint"]);
+    folder.run("dump dot.fut --stage glsl", values).succeeds().shows(&[
+        "==== dot.fut:1:",
+        "#version",
+        "void main()",
+    ]);
+    if cfg!(all(target_arch = "x86_64", unix)) {
+        folder
+            .run("dump dot.fut --stage asm --cpu scalar", values)
+            .succeeds()
+            .shows(&["==== dot.fut:1:", "ret"]);
+    }
+    let all = folder.run("dump dot.fut --stage kir,plan", values);
+    all.succeeds().shows(&["#### kir", "region", "#### plan", "plan\n"]);
+    let checked = folder.run("dump dot.fut --check", values);
+    checked.succeeds().shows(&["ast: ", "core: ", "bytecode: ", "kir: ", "plan: "]);
+    assert_eq!(checked.text().matches("parsed back to the same").count(), 5, "{}", checked.text());
+    folder.run("compile dot.fut", "").prints("");
+    folder.run("dump dot.gbc --check", values).succeeds().shows(&["bytecode: ", "kir: ", "plan: "]);
+    folder.run("dump dot.gbc --stage core", "").fails(2, &["a .gbc file has no stage core"]);
+    folder.run("dump dot.fut --stage corn", "").fails(2, &["invalid value 'corn'", "core"]);
+    folder.run("dump dot.fut --stage plan", "[1]").fails(2, &["takes 2 values"]);
+    folder.run("dump dot.fut", "").fails(2, &["--stage"]);
+}
+
+#[test]
+fn doctor_says_what_there_is() {
+    let folder = Folder::new("doctor");
+    let ran = folder.run("doctor", "");
+    ran.succeeds().shows(&[
+        concat!("galopvm ", env!("CARGO_PKG_VERSION")),
+        ".gbc format 1",
+        "Processor",
+        "threads",
+        "avx2",
+        "avx512",
+        "caches",
+        "Back ends",
+        "interp",
+        "ready",
+        "x86",
+        "vulkan",
+        "direct",
+        "glsl",
+        "Vulkan devices",
+        "What will be used",
+        "--backend auto",
+        "Files",
+        "history",
+        "galopvm/history",
+    ]);
+    folder.run("doctor --backend interp", "").succeeds().shows(&["the interpreter alone"]);
+}
+
+#[test]
+fn the_command_line_explains_itself() {
+    let folder = Folder::new("help");
+    folder.run("--version", "").prints(concat!("galopvm ", env!("CARGO_PKG_VERSION"), "\n"));
+    folder.run("--help", "").succeeds().shows(&["Usage: galopvm <COMMAND>", "run", "repl", "Examples:"]);
+    for command in ["run", "check", "compile", "dis", "asm", "dump", "doctor", "repl"] {
+        let help = folder.run(&format!("{command} --help"), "");
+        help.succeeds().shows(&["Usage: galopvm", command, "Options:", "Examples:", "galopvm"]);
+    }
+    folder.run("", "").fails(2, &["Usage: galopvm <COMMAND>"]);
+    folder.run("chek x.fut", "").fails(2, &["unrecognized subcommand 'chek'", "similar", "check"]);
+    folder
+        .run("run x.fut --backnd x86", "")
+        .fails(2, &["unexpected argument '--backnd'", "similar", "--backend"]);
+    folder.run("run x.fut --backend cuda", "").fails(2, &["invalid value 'cuda'", "interp"]);
+    folder.run("run x.fut --threads 0", "").fails(2, &["a number from 1 to 1024"]);
+    folder.run("run x.fut --memory much", "").fails(2, &["a number of bytes"]);
+}
+
+#[test]
+fn the_prompt_keeps_definitions_and_survives_errors() {
+    let folder = Folder::new("repl");
+    folder.write("stats.fut", STATS);
+    let ran = folder.run(
+        "repl",
+        "\
+def double (x: i32): i32 =
+  x * 2
+
+double 21
+let y = 10
+map double [1, 2,
+            y]
+:type double
+:t map double
+(1, true)
+y +
+1 / 0
+nothing
+def double (x: i32): i32 = x * 3
+double y
+def broken (x: i32): bool = x
+:load stats.fut
+scale 2 [1, 2]
+double 1
+:load
+:defs
+:load missing.fut
+main [4]
+:time iota 3
+:frobnicate
+:help
+:quit
+never
+",
+    );
+    ran.succeeds().shows(&[
+        "42i32\n",
+        "[2i32, 4i32, 20i32]\n",
+        "double : ",
+        "map double : ",
+        "(1i32, true)\n",
+        "30i32\n",
+        "[2f64, 4f64]\n",
+        "main : ",
+        "scale : ",
+        "4f64\n",
+        "[0i64, 1i64, 2i64]\n",
+        "compiled in",
+        ":type EXPRESSION",
+    ]);
+    in_order(
+        "repl",
+        &ran.err,
+        &[
+            "division by zero",
+            "nothing",
+            "^",
+            "broken",
+            "double",
+            "missing.fut: no such file",
+            "there is no command `:frobnicate`",
+        ],
+    );
+    assert!(!ran.text().contains("never") && !ran.err.contains("never"), "{}{}", ran.text(), ran.err);
+    // The end of the input ends the session, in the middle of an expression, too.
+    folder.run("repl stats.fut", "main [1, 3]\n[1, 2").succeeds().shows(&["2f64\n"]);
+    folder.run("repl", "").prints("");
+    folder.run("repl missing.fut", "1").succeeds().shows(&["1i32"]);
+}
+
+#[test]
+fn long_values_are_cut_at_the_prompt() {
+    let folder = Folder::new("long");
+    let ran = folder.run("repl", "iota 1000000\n");
+    ran.succeeds().shows(&["[0i64, 1i64, ", ".. (1000000 elements)"]);
+    assert!(ran.out.len() < 10_000);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = Folder::new("pipe");
+    folder.write("long.fut", "def main (n: i64): []i64 = iota n\n");
+    let mut child = command(&folder.0, &["run", "long.fut"]).spawn().expect("galopvm starts");
+    drop(child.stdout.take());
+    child.stdin.take().expect("its standard input").write_all(b"100000").expect("values");
+    let ran = Ran::new(&["run"], child.wait_with_output().expect("galopvm ends"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
