@@ -1,7 +1,7 @@
 //! The front end as one call per question: compile, check, show a stage, evaluate an expression.
 
 use crate::core::ir::Program;
-use crate::core::{build, build_expression, lower};
+use crate::core::{build, build_expression, fuse, lower};
 use crate::names::{GlobalId, Names};
 use crate::stack::with_room;
 use crate::syntax::ast::ValKeyword;
@@ -13,10 +13,18 @@ use galopvm_base::{Diagnostic, FileId, Sources};
 use galopvm_bytecode::Module;
 
 /// What may be chosen about a compilation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Entry points besides those declared `entry` and `main`.
     pub entries: Vec<String>,
+    /// Makes maps part of the reductions that read their results.
+    pub fusion: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { entries: Vec::new(), fusion: true }
+    }
 }
 
 /// What compiling gave.
@@ -155,9 +163,12 @@ fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreRep
     if has_errors(&diagnostics) {
         return CoreReport { program: None, diagnostics };
     }
-    let (program, found) = build(&mut checker, &entries);
+    let (mut program, found) = build(&mut checker, &entries);
     diagnostics.append(&mut checker.names.diagnostics);
     diagnostics.extend(found);
+    if options.fusion && !has_errors(&diagnostics) {
+        fuse(&mut program);
+    }
     let program = (!has_errors(&diagnostics)).then_some(program);
     CoreReport { program, diagnostics }
 }
@@ -195,10 +206,11 @@ pub fn compile_expression(
         let is_function = matches!(checker.vars.resolve(&ty), crate::types::Type::Arrow(..));
         let mut module = None;
         if evaluate && !is_function {
-            let (program, found) = build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
+            let (mut program, found) = build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
             diagnostics.append(&mut checker.names.diagnostics);
             diagnostics.extend(found);
             if !has_errors(&diagnostics) {
+                fuse(&mut program);
                 module = finish(&program, sources, &mut diagnostics);
             }
         }

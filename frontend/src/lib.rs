@@ -3,7 +3,7 @@
 //! - `syntax/`: text to tree, with recovery; the tree back to canonical text.
 //! - `names/`: which definition each name means.
 //! - `types/`: inference, sizes.
-//! - `core/`: first-order, monomorphic code; its text form; simplification; lowering to bytecode.
+//! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
 

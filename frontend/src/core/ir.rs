@@ -117,6 +117,7 @@ pub enum Op {
     Map { width: Atom, arrays: Vec<Var>, body: Block },
     Reduce { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
     Scan { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
+    Redomap { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, map: Block, op: Block },
 }
 
 /// A function.
@@ -190,7 +191,9 @@ impl Op {
                 see(*width);
                 arrays.iter().for_each(|v| see(Atom::Var(*v)));
             }
-            Op::Reduce { width, neutral, arrays, .. } | Op::Scan { width, neutral, arrays, .. } => {
+            Op::Reduce { width, neutral, arrays, .. }
+            | Op::Scan { width, neutral, arrays, .. }
+            | Op::Redomap { width, neutral, arrays, .. } => {
                 see(*width);
                 neutral.iter().for_each(|a| see(*a));
                 arrays.iter().for_each(|v| see(Atom::Var(*v)));
@@ -254,7 +257,9 @@ impl Op {
                 see(AtomMut::Atom(width));
                 vars(arrays, see);
             }
-            Op::Reduce { width, neutral, arrays, .. } | Op::Scan { width, neutral, arrays, .. } => {
+            Op::Reduce { width, neutral, arrays, .. }
+            | Op::Scan { width, neutral, arrays, .. }
+            | Op::Redomap { width, neutral, arrays, .. } => {
                 see(AtomMut::Atom(width));
                 all(neutral, see);
                 vars(arrays, see);
@@ -267,6 +272,7 @@ impl Op {
         match self {
             Op::If(_, yes, no) => vec![yes, no],
             Op::While { cond, body, .. } => vec![cond, body],
+            Op::Redomap { map, op, .. } => vec![map, op],
             Op::For { body, .. } | Op::Map { body, .. } | Op::Reduce { body, .. } | Op::Scan { body, .. } => {
                 vec![body]
             }
@@ -279,6 +285,7 @@ impl Op {
         match self {
             Op::If(_, yes, no) => vec![yes, no],
             Op::While { cond, body, .. } => vec![cond, body],
+            Op::Redomap { map, op, .. } => vec![map, op],
             Op::For { body, .. } | Op::Map { body, .. } | Op::Reduce { body, .. } | Op::Scan { body, .. } => {
                 vec![body]
             }
@@ -292,9 +299,12 @@ impl Op {
         match self {
             Op::Scalar(op, ty, args) => !op.can_trap(*ty) || nonzero(args.get(1)),
             Op::Convert(..) | Op::Dim(..) | Op::Permute(..) | Op::Reverse(..) | Op::Copy(_) => true,
-            Op::If(..) | Op::Map { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::For { .. } => {
-                self.blocks().iter().all(|b| b.stms.iter().all(|s| s.op.is_pure()))
-            }
+            Op::If(..)
+            | Op::Map { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Redomap { .. }
+            | Op::For { .. } => self.blocks().iter().all(|b| b.stms.iter().all(|s| s.op.is_pure())),
             Op::Replicate(count, _) | Op::Iota { count, .. } => {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }

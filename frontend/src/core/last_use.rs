@@ -135,7 +135,9 @@ fn operands(instr: &mut Instr) -> Vec<&mut Operand> {
         Instr::Iota { count, start, step, .. } => vec![count, start, step],
         Instr::Array { rows, .. } => rows.iter_mut().collect(),
         Instr::Map { width, arrays, .. } => [width].into_iter().chain(arrays).collect(),
-        Instr::Reduce { width, neutral, arrays, .. } | Instr::Scan { width, neutral, arrays, .. } => {
+        Instr::Reduce { width, neutral, arrays, .. }
+        | Instr::Scan { width, neutral, arrays, .. }
+        | Instr::Redomap { width, neutral, arrays, .. } => {
             [width].into_iter().chain(neutral).chain(arrays).collect()
         }
     }

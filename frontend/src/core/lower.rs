@@ -227,6 +227,12 @@ impl Lower<'_, '_> {
                 let body = self.block(body, true, depth + 1)?;
                 Instr::Scan { dsts, width, neutral, arrays: arrays(rows), body }
             }
+            Op::Redomap { width, neutral, arrays: rows, map, op } => {
+                let (width, neutral) = (self.operand(*width), self.operands(neutral));
+                let map = self.block(map, true, depth + 1)?;
+                let op = self.block(op, true, depth + 1)?;
+                Instr::Redomap { dsts, width, neutral, arrays: arrays(rows), map, op }
+            }
         };
         let place = stm.origin.0.map(|span| self.files.place(span));
         self.code.push((instr, place));

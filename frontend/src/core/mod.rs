@@ -4,6 +4,7 @@ mod apply;
 mod arrays;
 mod build;
 mod emit;
+mod fuse;
 pub mod ir;
 mod last_use;
 mod lower;
@@ -13,6 +14,7 @@ mod simplify;
 mod value;
 
 pub use build::{build, build_expression};
+pub use fuse::fuse;
 pub use lower::lower;
 pub use parse::{CoreTextError, parse};
 pub use print::print;

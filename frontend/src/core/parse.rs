@@ -319,6 +319,13 @@ impl<'a> Reader<'a> {
                 arrays: self.list(Self::var)?,
                 body: self.nested(depth)?,
             },
+            "redomap" => Op::Redomap {
+                width: self.atom()?,
+                neutral: self.atoms()?,
+                arrays: self.list(Self::var)?,
+                map: self.nested(depth)?,
+                op: self.nested(depth)?,
+            },
             _ => return Err(self.error(format!("unknown statement `{name}`"))),
         })
     }

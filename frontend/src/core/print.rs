@@ -198,5 +198,10 @@ fn op(out: &mut String, fun: &Fun, op: &Op, indent: usize) {
             let _ = write!(out, "scan {} {} {}", atom(width), atoms(neutral), vars(arrays));
             nested(out, body);
         }
+        Op::Redomap { width, neutral, arrays, map, op } => {
+            let _ = write!(out, "redomap {} {} {}", atom(width), atoms(neutral), vars(arrays));
+            nested(out, map);
+            nested(out, op);
+        }
     }
 }

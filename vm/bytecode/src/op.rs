@@ -199,6 +199,8 @@ opcodes! {
         "Combines rows with an associative block (accumulators, then items) that has the given neutral elements.";
     0x42 Scan "scan" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
         "All inclusive prefixes of `reduce`.";
+    0x43 Redomap "redomap" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, map: BlockId, op: BlockId }
+        "Applies the map block to rows and combines its results, which are scalars, with the operator block as `reduce` does.";
 }
 
 impl Opcode {

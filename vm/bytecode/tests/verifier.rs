@@ -37,6 +37,21 @@ fn each_rule_has_its_message() {
             "b0 ():\n r2 : []i64 = map r0 (r1) b1\n => (r0)\nb1 (r3 : f32):\n => (r0)",
             "block parameters: r3 has type f32",
         ),
+        (
+            "b0 ():\n r2 : []i64 = redomap r0 (r1) (r1) b1 b2\n => (r0)\nb1 (r3 : i64):\n => (r1)\n\
+             b2 (r4 : []i64, r5 : []i64):\n => (r4)",
+            "redomap combines scalars: r1 has type []i64",
+        ),
+        (
+            "b0 ():\n r2 : i64 = redomap r0 (r0) (r1) b1 b2\n => (r2)\nb1 (r3 : i64):\n => ()\n\
+             b2 (r4 : i64, r5 : i64):\n => (r4)",
+            "block results: 0 values, expected 1",
+        ),
+        (
+            "b0 ():\n r2 : i64 = redomap r0 (r0) (r1) b1 b2\n => (r2)\nb1 (r3 : i64):\n => (r3)\n\
+             b2 (r4 : i64):\n => (r4)",
+            "block parameters: 1 values, expected 2",
+        ),
         ("b0 ():\n r2 : i64 = for r0 (r0) b0\n => (r2)", "block b0 is named twice"),
         ("b0 ():\n assert r0 \"x\" ()\n => (r0)", "the condition: r0 has type i64, expected bool"),
     ];

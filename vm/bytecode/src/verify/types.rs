@@ -255,6 +255,16 @@ pub(super) fn instruction(
             let types = t.operator(*width, neutral, arrays, *body)?;
             t.define_all(dsts, &types.iter().map(|r| r.array_of()).collect::<Vec<_>>())
         }
+        Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
+            t.sizes(&[*width])?;
+            let types = t.all(neutral);
+            if let Some(wide) = neutral.iter().find(|n| !t.of(**n).is_scalar()) {
+                return Err(format!("redomap combines scalars: {} has type {}", wide.reg, t.of(*wide)));
+            }
+            t.block_is(*map, &t.rows(arrays)?, &types)?;
+            t.combines(*op, &types)?;
+            t.define_all(dsts, &types)
+        }
     }
 }
 
@@ -272,8 +282,13 @@ impl Types<'_> {
         if self.rows(arrays)? != types {
             return Err("neutral elements and rows of the arrays differ in type".into());
         }
-        let twice: Vec<ValueType> = types.iter().chain(&types).copied().collect();
-        self.block_is(body, &twice, &types)?;
+        self.combines(body, &types)?;
         Ok(types)
+    }
+
+    /// A block that combines two values of these types into one.
+    fn combines(&self, body: BlockId, types: &[ValueType]) -> Result<(), String> {
+        let twice: Vec<ValueType> = types.iter().chain(types).copied().collect();
+        self.block_is(body, &twice, types)
     }
 }

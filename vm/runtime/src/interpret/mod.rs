@@ -265,7 +265,7 @@ impl<'a> Interpreter<'a> {
             | Instr::Iota { .. }
             | Instr::Array { .. }
             | Instr::Copy { .. } => return self.array_instruction(registers, instr),
-            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } => {
+            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, index, instr);
             }
         }

@@ -81,7 +81,10 @@ impl Prepared {
     fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {
         let mut found = Vec::new();
         for (index, instr) in code.code.iter().enumerate() {
-            if matches!(instr, Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. }) {
+            if matches!(
+                instr,
+                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+            ) {
                 found.push((index, self.sites.len() as u32));
                 self.sites.push(Site { function, block, index });
             }
@@ -113,8 +116,8 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
             | Instr::Map { body, .. }
             | Instr::Reduce { body, .. }
             | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
-            Instr::While { cond, body, .. } => {
-                let once = of(*cond).saturating_add(of(*body)).saturating_add(1);
+            Instr::While { cond: first, body: then, .. } | Instr::Redomap { map: first, op: then, .. } => {
+                let once = of(*first).saturating_add(of(*then)).saturating_add(1);
                 UNKNOWN_TRIPS.saturating_mul(once)
             }
             Instr::Call { .. } => UNKNOWN_TRIPS,

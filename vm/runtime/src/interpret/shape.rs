@@ -59,19 +59,23 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// An estimate of the operations of executing a block so many times. Trip counts that depend on what happens inside
+/// An estimate of the operations of executing blocks so many times. Trip counts that depend on what happens inside
 /// are guessed.
-pub(super) fn work(registers: &Registers<'_>, block: BlockId, times: i64) -> u64 {
+pub(super) fn work(registers: &Registers<'_>, blocks: impl Iterator<Item = BlockId>, times: i64) -> u64 {
+    let once = blocks.fold(1, |sum: u64, block| sum.saturating_add(work_once(registers, block)));
+    once.saturating_mul(times as u64)
+}
+
+fn work_once(registers: &Registers<'_>, block: BlockId) -> u64 {
     let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
-    let once = if nested {
+    if nested {
         let mut definitions =
             Definitions { registers, given: HashMap::new(), at: HashMap::new(), effort: EFFORT };
         definitions.collect(block);
         definitions.work(block)
     } else {
         registers.prepared.blocks[block].weight
-    };
-    once.saturating_add(1).saturating_mul(times as u64)
+    }
 }
 
 impl<'a> Definitions<'_, 'a> {
@@ -89,6 +93,7 @@ impl<'a> Definitions<'_, 'a> {
             Instr::Map { width, body, .. }
             | Instr::Reduce { width, body, .. }
             | Instr::Scan { width, body, .. } => (Some(width), [Some(*body), None]),
+            Instr::Redomap { width, map, op, .. } => (Some(width), [Some(*map), Some(*op)]),
             Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)]),
             Instr::Call { .. } => return UNKNOWN_TRIPS,
             _ => return 1,
@@ -110,6 +115,11 @@ impl<'a> Definitions<'_, 'a> {
             Instr::Map { arrays, body, .. } => define(&blocks[*body].params, rows(arrays)),
             Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
                 define(&blocks[*body].params, [like(neutral), rows(arrays)].concat());
+            }
+            Instr::Redomap { neutral, arrays, map, op, .. } => {
+                let items = blocks[*map].results.iter().map(|o| Definition::Like(o.reg)).collect();
+                define(&blocks[*map].params, rows(arrays));
+                define(&blocks[*op].params, [like(neutral), items].concat());
             }
             Instr::For { init, body, .. } => {
                 define(&blocks[*body].params, [vec![Definition::Unknown], like(init)].concat());
@@ -200,7 +210,7 @@ impl<'a> Definitions<'_, 'a> {
                 let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
                 Some([width].into_iter().chain(row).collect())
             }
-            Instr::Reduce { neutral, .. } => self.shape(neutral[k].reg),
+            Instr::Reduce { neutral, .. } | Instr::Redomap { neutral, .. } => self.shape(neutral[k].reg),
             Instr::For { init, .. } | Instr::While { init, .. } => self.shape(init[k].reg),
             Instr::If { then, otherwise, .. } => {
                 let then = blocks[*then].results[k].reg;

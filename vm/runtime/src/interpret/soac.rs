@@ -41,11 +41,14 @@ struct Operator<'a> {
     width: Operand,
     neutral: &'a [Operand],
     arrays: &'a [Operand],
+    /// The block that makes items of rows, for an operator that has one.
+    map: Option<BlockId>,
     body: BlockId,
 }
 
 impl Operator<'_> {
     fn of(instr: &Instr) -> Option<Operator<'_>> {
+        let mut map = None;
         let (kind, dsts, width, neutral, arrays, body) = match instr {
             Instr::Map { dsts, width, arrays, body } => (Kind::Map, dsts, width, &[][..], arrays, body),
             Instr::Reduce { dsts, width, neutral, arrays, body } => {
@@ -54,9 +57,13 @@ impl Operator<'_> {
             Instr::Scan { dsts, width, neutral, arrays, body } => {
                 (Kind::Scan, dsts, width, &neutral[..], arrays, body)
             }
+            Instr::Redomap { dsts, width, neutral, arrays, map: items, op } => {
+                map = Some(*items);
+                (Kind::Reduce, dsts, width, &neutral[..], arrays, op)
+            }
             _ => return None,
         };
-        Some(Operator { kind, dsts, width: *width, neutral, arrays, body: *body })
+        Some(Operator { kind, dsts, width: *width, neutral, arrays, map, body: *body })
     }
 }
 
@@ -74,7 +81,9 @@ impl<'a> Interpreter<'a> {
         if width < 0 {
             return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
         }
-        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.body, width));
+        let work = self.tiers.estimate(site, width, || {
+            shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
+        });
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
@@ -151,7 +160,10 @@ impl<'a> Interpreter<'a> {
         if registers.prepared.blocks[body].scalar_results {
             registers.move_scalars(operator.neutral, accumulators.iter().copied());
             for i in 0..width {
-                set_rows(registers, items, inputs, i);
+                match operator.map {
+                    Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
+                    None => set_rows(registers, items, inputs, i),
+                }
                 self.block(registers, body)?;
                 registers.move_scalars(&block.results, accumulators.iter().copied());
                 registers.release(scope);
@@ -169,6 +181,24 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         registers.put_all(dsts, values);
+        Ok(())
+    }
+
+    /// Puts what a block makes of row `i` of each array, which are scalars, into registers.
+    fn mapped_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        map: BlockId,
+        items: &[RegId],
+        inputs: &[Array],
+        i: i64,
+    ) -> Outcome<()> {
+        let block = &registers.code.blocks[map];
+        let scope = &registers.prepared.blocks[map].arrays;
+        set_rows(registers, &block.params, inputs, i);
+        self.block(registers, map)?;
+        registers.move_scalars(&block.results, items.iter().copied());
+        registers.release(scope);
         Ok(())
     }
 

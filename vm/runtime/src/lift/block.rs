@@ -222,6 +222,9 @@ impl Lifter<'_> {
             Instr::Scan { dsts, width, neutral, arrays, body } => {
                 self.lift_scan(frame, dsts, *width, neutral, arrays, *body)?
             }
+            Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
+                self.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?
+            }
         }
         Ok(())
     }

@@ -113,6 +113,10 @@ pub fn lift(
             lifter.lift_scan(frame, dsts, *width, neutral, arrays, *body)?;
             dsts
         }
+        Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
+            lifter.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?;
+            dsts
+        }
         other => return refuse(format!("`{}` is not a parallel operator", other.row().mnemonic)),
     };
     let mut results = Vec::new();

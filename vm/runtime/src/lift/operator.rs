@@ -267,8 +267,40 @@ impl Lifter<'_> {
     ) -> Lift<()> {
         let (width, arrays) = self.operands(frame, width, arrays)?;
         let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
+        self.define_reduction(frame, dsts, &width, neutral, arrays, body)
+    }
+
+    /// A reduction of a map that is delayed, whatever its block is.
+    pub fn lift_redomap(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        (width, neutral, arrays): (Operand, &[Operand], &[Operand]),
+        map: BlockId,
+        op: BlockId,
+    ) -> Lift<()> {
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        let neutral: Vec<Value> = neutral.iter().map(|n| self.value(frame, *n)).collect();
+        let map = Rc::new(Delayed { frame, body: map, arrays });
+        let item = |(k, dst): (usize, &Def)| {
+            let elem = self.reg_type(frame, dst.0).elem;
+            Array::whole(elem, vec![width.clone()], Source::Map(map.clone(), k))
+        };
+        let items = dsts.iter().enumerate().map(item).collect();
+        self.define_reduction(frame, dsts, &width, neutral, items, op)
+    }
+
+    fn define_reduction(
+        &mut self,
+        frame: Frame,
+        dsts: &[Def],
+        width: &Exp,
+        neutral: Vec<Value>,
+        arrays: Vec<Array>,
+        body: BlockId,
+    ) -> Lift<()> {
         let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
-        let results = self.reduction(frame, &width, neutral, arrays, body, &elems)?;
+        let results = self.reduction(frame, width, neutral, arrays, body, &elems)?;
         for (dst, value) in dsts.iter().zip(results) {
             self.define(frame, dst.0, value);
         }

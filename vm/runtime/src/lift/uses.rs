@@ -88,7 +88,10 @@ impl Uses {
         let (whole, kind) = match (instr, first) {
             (Instr::Dim { .. }, _) => return,
             (
-                Instr::Map { arrays, .. } | Instr::Reduce { arrays, .. } | Instr::Scan { arrays, .. },
+                Instr::Map { arrays, .. }
+                | Instr::Reduce { arrays, .. }
+                | Instr::Scan { arrays, .. }
+                | Instr::Redomap { arrays, .. },
                 Some(dst),
             ) => (arrays.len(), Use::Operator(dst)),
             (Instr::Permute { .. } | Instr::Reverse { .. }, Some(dst)) => (1, Use::View(dst)),

@@ -33,7 +33,9 @@ fn operators(module: &Module, function: FuncId) -> Vec<(BlockId, usize)> {
     fn collect(module: &Module, function: FuncId, block: BlockId, found: &mut Vec<(BlockId, usize)>) {
         for (k, instr) in module.functions[function].blocks[block].code.iter().enumerate() {
             match instr {
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } => found.push((block, k)),
+                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
+                    found.push((block, k));
+                }
                 other => {
                     for inner in galopvm_bytecode::field::Fields::of(other).blocks {
                         collect(module, function, inner, found);

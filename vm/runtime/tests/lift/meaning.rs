@@ -104,7 +104,10 @@ fn by_regions(module: &VerifiedModule, id: FuncId, args: &[Value]) -> Result<Vec
                 let value = eval(*op, *ty, &bits).map_err(|_| NoValue::Left)?;
                 regs.insert(dst.0, Value::Scalar(Scalar::new(op.result_type(*ty), value)));
             }
-            Instr::Map { dsts, .. } | Instr::Reduce { dsts, .. } | Instr::Scan { dsts, .. } => {
+            Instr::Map { dsts, .. }
+            | Instr::Reduce { dsts, .. }
+            | Instr::Scan { dsts, .. }
+            | Instr::Redomap { dsts, .. } => {
                 let results = launch(module, id, index, &regs)?;
                 regs.extend(dsts.iter().map(|d| d.0).zip(results));
             }
@@ -171,11 +174,12 @@ fn regions_mean_what_the_interpreter_computes() {
         let module = assembled(code.find("==== ").map_or(code, |at| &code[..at]));
         for id in module.module().functions.ids() {
             let function = &module.module().functions[id];
-            if !function.blocks[BODY]
-                .code
-                .iter()
-                .any(|i| matches!(i, Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. }))
-            {
+            if !function.blocks[BODY].code.iter().any(|i| {
+                matches!(
+                    i,
+                    Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+                )
+            }) {
                 continue;
             }
             let mut agreed = 0;

@@ -1,0 +1,180 @@
+//! Fusion: maps whose results only one `reduce` reads become part of it, a `redomap`, and the arrays between them
+//! are never made.
+//!
+//! Invariants:
+//! - Each row goes through the same statements in the same order; only the moment changes, to when the reduction
+//!   runs. So a map does not pass an update, which may be of what it reads, and of two things that can end the program
+//!   none passes the other.
+//! - Only maps to scalars without loops, operators and calls inside are moved: next to a row that is much work the
+//!   array costs nothing, and a kernel of its own spreads such rows better than a reduction does.
+
+use super::ir::*;
+use super::simplify::simplify;
+use galopvm_base::{IdVec, TypedId};
+use galopvm_bytecode::ValueType;
+
+/// Fuses maps and reductions wherever that keeps what the program does.
+pub fn fuse(program: &mut Program) {
+    for fun in program.funs.iter_mut() {
+        let mut uses = vec![0; fun.vars.len()];
+        count(&fun.body, &mut uses);
+        let mut fuser = Fuser { vars: &mut fun.vars, uses };
+        if fuser.block(&mut fun.body) {
+            simplify(fun);
+        }
+    }
+}
+
+/// Counts how often each variable is an operand or result.
+fn count(block: &Block, uses: &mut [u32]) {
+    let mut see = |atom: Atom| {
+        if let Atom::Var(var) = atom {
+            uses[var.index()] += 1;
+        }
+    };
+    block.results.iter().for_each(|a| see(*a));
+    block.stms.iter().for_each(|stm| stm.op.atoms(&mut see));
+    for inner in block.stms.iter().flat_map(|stm| stm.op.blocks()) {
+        count(inner, uses);
+    }
+}
+
+struct Fuser<'f> {
+    vars: &'f mut IdVec<Var, ValueType>,
+    /// Uses of the function's variables. Those made here are only used where they are made.
+    uses: Vec<u32>,
+}
+
+impl Fuser<'_> {
+    /// Fuses in a block and the blocks below it; true if something changed.
+    fn block(&mut self, block: &mut Block) -> bool {
+        let mut changed = false;
+        for inner in block.stms.iter_mut().flat_map(|stm| stm.op.blocks_mut()) {
+            changed |= self.block(inner);
+        }
+        let mut at = 0;
+        while at < block.stms.len() {
+            while let Some(producer) = self.producer(&block.stms[..=at]) {
+                let map = block.stms.remove(producer);
+                at -= 1;
+                let reduction = &mut block.stms[at];
+                reduction.op = self.absorb(reduction.op.clone(), map);
+                changed = true;
+            }
+            at += 1;
+        }
+        changed
+    }
+
+    /// The last map that can become part of the last of these statements.
+    fn producer(&self, stms: &[Stm]) -> Option<usize> {
+        let (last, before) = stms.split_last()?;
+        let (Op::Reduce { width, arrays, .. } | Op::Redomap { width, arrays, .. }) = &last.op else {
+            return None;
+        };
+        // What a `redomap` combines are scalars.
+        if matches!(last.op, Op::Reduce { .. }) && arrays.iter().any(|a| self.vars[*a].rank != 1) {
+            return None;
+        }
+        let mut traps = false;
+        for (k, stm) in before.iter().enumerate().rev() {
+            if let Op::Map { width: own, body, .. } = &stm.op
+                && own == width
+                && self.feeds_only(&stm.defs, arrays)
+                && is_flat(body)
+                && !(traps && !stm.op.is_pure())
+            {
+                return Some(k);
+            }
+            if changes(&stm.op) {
+                return None;
+            }
+            traps |= !stm.op.is_pure();
+        }
+        None
+    }
+
+    /// True if variables are arrays of scalars whose every use is among these, and there is one.
+    fn feeds_only(&self, defs: &[Var], arrays: &[Var]) -> bool {
+        defs.iter().any(|def| arrays.contains(def))
+            && defs.iter().all(|def| {
+                let here = arrays.iter().filter(|a| *a == def).count();
+                self.vars[*def].rank == 1 && self.uses[def.index()] as usize == here
+            })
+    }
+
+    /// The reduction with the map that makes what it reads as part of it.
+    fn absorb(&mut self, reduction: Op, producer: Stm) -> Op {
+        let Op::Map { arrays: mut inputs, body: mut map, .. } = producer.op else { return reduction };
+        let (width, neutral, arrays, mut rest, op) = match reduction {
+            Op::Reduce { width, neutral, arrays, body } => {
+                // To begin with, items are the rows themselves.
+                let rows: Vec<Var> = arrays.iter().map(|a| self.row(*a)).collect();
+                let results = rows.iter().map(|v| Atom::Var(*v)).collect();
+                (width, neutral, arrays, Block { params: rows, stms: Vec::new(), results }, body)
+            }
+            Op::Redomap { width, neutral, arrays, map, op } => (width, neutral, arrays, map, op),
+            other => return other,
+        };
+        let mut items: Vec<(Var, Atom)> = Vec::new();
+        for (array, param) in arrays.into_iter().zip(std::mem::take(&mut rest.params)) {
+            match producer.defs.iter().position(|def| *def == array) {
+                Some(k) => items.push((param, map.results[k])),
+                None => {
+                    inputs.push(array);
+                    map.params.push(param);
+                }
+            }
+        }
+        substitute(&mut rest, &items);
+        map.stms.append(&mut rest.stms);
+        map.results = rest.results;
+        Op::Redomap { width, neutral, arrays: inputs, map, op }
+    }
+
+    /// A variable for rows of an array of scalars.
+    fn row(&mut self, array: Var) -> Var {
+        let elem = self.vars[array].elem;
+        self.vars.push(ValueType::scalar(elem))
+    }
+}
+
+/// Puts atoms in the place of variables, which are scalars.
+fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
+    let put = |atom: &mut Atom| {
+        if let Some((_, item)) = items.iter().find(|(var, _)| *atom == Atom::Var(*var)) {
+            *atom = *item;
+        }
+    };
+    for stm in &mut block.stms {
+        stm.op.atoms_mut(&mut |operand| {
+            if let AtomMut::Atom(atom) = operand {
+                put(atom);
+            }
+        });
+        stm.op.blocks_mut().into_iter().for_each(|inner| substitute(inner, items));
+    }
+    block.results.iter_mut().for_each(put);
+}
+
+/// True if a block is scalar arithmetic, views and branches.
+fn is_flat(block: &Block) -> bool {
+    block.stms.iter().all(|stm| match &stm.op {
+        Op::Scalar(..)
+        | Op::Convert(..)
+        | Op::Assert(..)
+        | Op::Dim(..)
+        | Op::Index(..)
+        | Op::Slice(..)
+        | Op::Permute(..)
+        | Op::Reverse(..) => true,
+        Op::If(_, yes, no) => is_flat(yes) && is_flat(no),
+        _ => false,
+    })
+}
+
+/// True if a statement updates an array, or calls what may do so.
+fn changes(op: &Op) -> bool {
+    matches!(op, Op::Update(..) | Op::Call(..))
+        || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
+}
