@@ -2,9 +2,9 @@
 //! that are known are remembered.
 
 use super::ir::*;
-use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, scalar};
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
 use galopvm_bytecode::ValueType;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What makes two statements equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -24,6 +24,8 @@ pub(super) struct Open {
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
     shapes: HashMap<(Var, u32), Atom>,
+    /// Conditions of its assertions so far: they hold from there on.
+    asserted: HashSet<Atom>,
 }
 
 /// A function being built.
@@ -162,7 +164,7 @@ impl FunState {
     /// A statement that defines one variable.
     pub fn emit(&mut self, op: Op, ty: ValueType) -> Atom {
         let key = match &op {
-            Op::Scalar(op, ty, args) => Some(Key::Scalar(*op, *ty, args.clone())),
+            Op::Scalar(op, ty, args) => Some(Key::Scalar(*op, *ty, in_order(*op, *ty, args))),
             Op::Convert(from, to, a) => Some(Key::Convert(*from, *to, *a)),
             Op::Dim(v, dim) => Some(Key::Dim(*v, *dim)),
             Op::Index(v, index) => Some(Key::Index(*v, index.clone())),
@@ -182,8 +184,13 @@ impl FunState {
 
     /// A check that ends the program; nothing if it is known to hold.
     pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
-        if self.unchecked == 0 && cond.constant().is_none_or(|c| c.bits == 0) {
+        let holds = cond.constant().is_some_and(|c| c.bits != 0)
+            || self.open.iter().any(|open| open.asserted.contains(&cond));
+        if self.unchecked == 0 && !holds {
             self.push(Op::Assert(cond, message, args), &[]);
+            if let Some(open) = self.open.last_mut() {
+                open.asserted.insert(cond);
+            }
         }
     }
 
@@ -245,6 +252,19 @@ impl FunState {
             self.assert(cond, message.to_string(), args.to_vec());
         }
     }
+}
+
+/// The operands, in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes
+/// out may depend on the order.
+fn in_order(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Vec<Atom> {
+    let mut args = args.to_vec();
+    if op.info().commutative && !op.result_type(ty).is_float() {
+        args.sort_by_key(|atom| match atom {
+            Atom::Var(var) => (0, var.index() as u64),
+            Atom::Const(value) => (1, value.bits),
+        });
+    }
+    args
 }
 
 /// The value of an operation that needs no statement.

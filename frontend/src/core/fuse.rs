@@ -82,7 +82,7 @@ impl Fuser<'_> {
                 && own == width
                 && self.feeds_only(&stm.defs, arrays)
                 && is_flat(body)
-                && !(traps && !stm.op.is_pure())
+                && (!traps || stm.op.is_pure())
             {
                 return Some(k);
             }
