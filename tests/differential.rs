@@ -3,6 +3,9 @@
 mod support;
 
 use galopvm::{Engine, Memory, Program, Value};
+use galopvm_base::Sources;
+use galopvm_bytecode::Instr;
+use galopvm_frontend::{Options, compile_with};
 use galopvm_kir::evaluate::Layout;
 use support::generate::{self, Param};
 use support::random::Random;
@@ -87,4 +90,40 @@ fn generated_programs_agree_on_every_engine() {
         failures.len(),
         failures[..failures.len().min(40)].join("\n")
     );
+}
+
+/// The program of a source text, with or without fusion, and how many reductions took up a map.
+fn compiled(source: &str, fusion: bool) -> (Program, usize) {
+    let mut sources = Sources::new();
+    let file = sources.add("fusion.fut", source);
+    let compiled = compile_with(&mut sources, file, &Options { fusion, ..Options::default() });
+    let module = compiled.module.unwrap_or_else(|| panic!("{:?}\n{source}", compiled.diagnostics));
+    let code = module.functions.iter().flat_map(|f| f.blocks.iter()).flat_map(|b| &b.code);
+    let fused = code.filter(|instr| matches!(instr, Instr::Redomap { .. })).count();
+    (Program::from_module("fusion.fut", module).expect("compiled code verifies"), fused)
+}
+
+#[test]
+fn fusion_changes_no_value() {
+    let plain = interpreter();
+    let mut fused = 0;
+    for seed in 0..PROGRAMS {
+        let generated = generate::program(seed);
+        let (with, some) = compiled(&generated.source, true);
+        let (without, none) = compiled(&generated.source, false);
+        assert_eq!(none, 0, "fusion is switched off");
+        fused += some;
+        for extents in EXTENTS {
+            let expected = run(&plain, &without, &generated.params, extents, 0, seed);
+            let found = run(&plain, &with, &generated.params, extents, 0, seed);
+            let wrong = match (&expected, &found) {
+                (Ok(e), Ok(f)) => difference(e, f, 0.0),
+                // Of several errors another one may come first.
+                (Err(_), Err(_)) => None,
+                (e, f) => Some(format!("{f:?} instead of {e:?}")),
+            };
+            assert!(wrong.is_none(), "seed {seed}, extents {extents:?}: {wrong:?}\n{}", generated.source);
+        }
+    }
+    assert!(fused > 0, "no program has anything to fuse");
 }
