@@ -2,6 +2,7 @@
 
 use super::Printer;
 use crate::syntax::ast::*;
+use std::fmt::Write;
 
 impl Printer {
     pub(super) fn mod_param(&mut self, name: &Name, sig: &ModTypeExp) {
