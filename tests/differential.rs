@@ -17,7 +17,8 @@ const PROGRAMS: u64 = 120;
 fn arguments(memory: &Memory, params: &[Param], extents: (i64, i64), layout: usize, seed: u64) -> Vec<Value> {
     let mut random = Random::new(seed);
     let mut make = |(k, param): (usize, &Param)| {
-        let shape: Vec<i64> = param.dims.iter().map(|d| if *d == 0 { extents.0 } else { extents.1 }).collect();
+        let shape: Vec<i64> =
+            param.dims.iter().map(|d| if *d == 0 { extents.0 } else { extents.1 }).collect();
         let count = shape.iter().product::<i64>() as usize;
         let bits: Vec<u64> = (0..count).map(|_| random_bits(&mut random, param.elem)).collect();
         if shape.is_empty() {
@@ -29,7 +30,14 @@ fn arguments(memory: &Memory, params: &[Param], extents: (i64, i64), layout: usi
 }
 
 /// The values, or the message of the error.
-fn run(engine: &Engine, program: &Program, params: &[Param], extents: (i64, i64), layout: usize, seed: u64) -> Result<Vec<Value>, String> {
+fn run(
+    engine: &Engine,
+    program: &Program,
+    params: &[Param],
+    extents: (i64, i64),
+    layout: usize,
+    seed: u64,
+) -> Result<Vec<Value>, String> {
     let mut session = engine.session(program);
     let values = arguments(session.memory(), params, extents, layout, seed);
     session.call_values("main", values).map_err(|error| error.to_string())
@@ -64,11 +72,19 @@ fn generated_programs_agree_on_every_engine() {
                 };
                 if let Some(wrong) = wrong {
                     let name = &candidate.name;
-                    failures.push(format!("seed {seed}, {name}, extents {extents:?}: {wrong}\n{}", generated.source));
+                    failures.push(format!(
+                        "seed {seed}, {name}, extents {extents:?}: {wrong}\n{}",
+                        generated.source
+                    ));
                 }
             }
         }
     }
     println!("{comparisons} comparisons, {errors} runs end in an error, {} failures", failures.len());
-    assert!(failures.is_empty(), "{} failures, the first ones:\n{}", failures.len(), failures[..failures.len().min(5)].join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} failures, the first ones:\n{}",
+        failures.len(),
+        failures[..failures.len().min(40)].join("\n")
+    );
 }

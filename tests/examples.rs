@@ -39,7 +39,8 @@ fn examples_agree_with_their_results_and_each_other() {
         let input = data("in");
         let meaning = run(&plain, &program, &input);
         let session = plain.session(&program);
-        let documented = read_values(session.memory(), &data("out")).expect("the result is in the data format");
+        let documented =
+            read_values(session.memory(), &data("out")).expect("the result is in the data format");
         if let Some(wrong) = difference(&documented, &meaning, 1e-2) {
             panic!("{name}, interpreter against examples/data/{name}.out: {wrong}");
         }

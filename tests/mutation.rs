@@ -55,7 +55,8 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
 #[test]
 fn mutants_are_refused_or_run_safely() {
     let originals = originals();
-    let engine = Engine::builder().backend(BackendChoice::Interp).fuel(200_000).memory_limit(64 << 20).build();
+    let engine =
+        Engine::builder().backend(BackendChoice::Interp).fuel(200_000).memory_limit(64 << 20).build();
     let mut random = Random::new(20_000);
     let (mut refused, mut failed, mut finished) = (0, 0, 0);
     for mutant in 0..MUTANTS {

@@ -24,7 +24,10 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     (
         "repl",
         "galopvm-cli",
-        &["galopvm", "base", "lmad", "bytecode", "kir", "analysis", "runtime", "frontend", "stdlib", "jit", "gpu"],
+        &[
+            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "runtime", "frontend", "stdlib", "jit",
+            "gpu",
+        ],
     ),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
 ];
@@ -127,7 +130,10 @@ fn every_crate_says_what_it_is_and_shares_the_rules() {
         let package_lines = manifest.get("package").cloned().unwrap_or_default().join("\n");
         assert!(package_lines.contains("description = \""), "{package} needs a one-sentence purpose");
         for key in ["version", "edition", "rust-version", "license"] {
-            assert!(package_lines.contains(&format!("{key}.workspace = true")), "{package}: {key} is the workspace's");
+            assert!(
+                package_lines.contains(&format!("{key}.workspace = true")),
+                "{package}: {key} is the workspace's"
+            );
         }
         assert!(manifest.contains_key("lints"), "{package} takes the workspace's lints");
     }
@@ -141,7 +147,9 @@ fn unsafe_code_stays_in_its_files() {
         let allowed = UNSAFE_FILES.iter().any(|(name, _)| *name == file);
         let code = || text.lines().map(|l| l.split("//").next().unwrap_or_default());
         let has_unsafe = code().any(|l| {
-            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code)"].iter().any(|w| l.contains(w))
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "allow(unsafe_code)"]
+                .iter()
+                .any(|w| l.contains(w))
         });
         if has_unsafe && !allowed && file != "tests/tidy.rs" {
             complaints.push(format!("{file} holds unsafe code but is not one of the named files"));
@@ -163,7 +171,8 @@ fn unsafe_blocks_give_their_reason() {
         let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
         let lines: Vec<&str> = text.lines().collect();
         for (k, line) in lines.iter().enumerate() {
-            let is_unsafe = ["unsafe {", "unsafe impl"].iter().any(|w| line.contains(w)) && !line.trim().starts_with("//");
+            let is_unsafe = ["unsafe {", "unsafe impl"].iter().any(|w| line.contains(w))
+                && !line.trim().starts_with("//");
             let reason = lines[k.saturating_sub(6)..=k].iter().any(|l| l.contains("SAFETY"));
             assert!(!is_unsafe || reason, "{file}:{}: an unsafe block without its reason", k + 1);
         }

@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 use tasks::{TASKS, Task};
 
-const USAGE: &str = "usage: galopvm-bench TASK REPS [--threads N] [--backend B] [--cpu MODE]\n       galopvm-bench --list";
+const USAGE: &str =
+    "usage: galopvm-bench TASK REPS [--threads N] [--backend B] [--cpu MODE]\n       galopvm-bench --list";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

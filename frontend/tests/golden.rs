@@ -233,7 +233,7 @@ fn deep_nesting_is_refused_not_fatal() {
     let depth = 100_000;
     let texts = [
         format!("def x = {}1{}", "(".repeat(depth), ")".repeat(depth)),
-        format!("def x = {}1", "-".repeat(1) + &" -".repeat(depth)),
+        format!("def x = {}1", "-".to_string() + &" -".repeat(depth)),
         format!("def x = 1{}", " + 1".repeat(depth)),
         format!("def x = a{}", "[0]".repeat(depth)),
         format!("def x : {}i32 = 1", "[]".repeat(depth)),

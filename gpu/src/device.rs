@@ -9,6 +9,7 @@
 
 use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use vulkano::buffer::{Buffer as RawBuffer, BufferCreateInfo, BufferUsage, Subbuffer};
 use vulkano::command_buffer::allocator::StandardCommandBufferAllocator;
@@ -34,7 +35,7 @@ use vulkano::pipeline::layout::{PipelineLayout, PipelineLayoutCreateInfo, PushCo
 use vulkano::pipeline::{ComputePipeline, PipelineBindPoint, PipelineShaderStageCreateInfo};
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo, ShaderStages};
 use vulkano::sync::GpuFuture;
-use vulkano::{Version, VulkanLibrary};
+use vulkano::{Validated, Version, VulkanError, VulkanLibrary};
 
 /// Bytes of push constants every pipeline declares: what Vulkan guarantees.
 pub const PUSH_BYTES: usize = 128;
@@ -49,6 +50,14 @@ fn driver(doing: &'static str) -> impl Fn(String) -> GpuError {
     move |why| GpuError::Driver { doing, why }
 }
 
+/// What vulkano's two-fold errors say.
+fn reason<E: Display>(error: Validated<E>) -> String {
+    match error {
+        Validated::Error(error) => error.to_string(),
+        Validated::ValidationError(error) => error.to_string(),
+    }
+}
+
 /// A lock whose data stays consistent even if a holder panicked: every critical section here is one update.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,7 +70,13 @@ fn instance() -> Result<Arc<Instance>, GpuError> {
         flags: InstanceCreateFlags::ENUMERATE_PORTABILITY,
         ..Default::default()
     };
-    Instance::new(library, info).map_err(|e| GpuError::NoInstance(e.to_string()))
+    Instance::new(library, info).map_err(|e| match e {
+        // What the loader says when it finds no driver at all.
+        Validated::Error(VulkanError::IncompatibleDriver | VulkanError::InitializationFailed) => {
+            GpuError::NoDriver
+        }
+        other => GpuError::NoInstance(reason(other)),
+    })
 }
 
 fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
@@ -297,7 +312,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| driver("opening the device")(e.to_string()))?;
+        .map_err(|e| driver("opening the device")(reason(e)))?;
         let queue =
             queues.next().ok_or_else(|| driver("opening the device")("the driver gave no queue".into()))?;
         let direct = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated);
@@ -448,20 +463,20 @@ impl Gpu {
             self.queue.queue_family_index(),
             CommandBufferUsage::OneTimeSubmit,
         )
-        .map_err(|e| driver("recording commands")(e.to_string()))
+        .map_err(|e| driver("recording commands")(reason(e)))
     }
 
     fn finish(&self, builder: AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>) -> Result<(), GpuError> {
         let failed = driver("running commands");
-        let commands = builder.build().map_err(|e| failed(e.to_string()))?;
+        let commands = builder.build().map_err(|e| failed(reason(e)))?;
         let _turn = lock(&self.turn);
         commands
             .execute(self.queue.clone())
             .map_err(|e| failed(e.to_string()))?
             .then_signal_fence_and_flush()
-            .map_err(|e| failed(e.to_string()))?
+            .map_err(|e| failed(reason(e)))?
             .wait(None)
-            .map_err(|e| failed(e.to_string()))
+            .map_err(|e| failed(reason(e)))
     }
 
     /// The pipeline of a shader, made once per content.
@@ -513,7 +528,7 @@ impl Gpu {
         // and extensions against the device.
         let module =
             unsafe { ShaderModule::new(self.device.clone(), ShaderModuleCreateInfo::new(shader.words)) }
-                .map_err(|e| failed(e.to_string()))?;
+                .map_err(|e| failed(reason(e)))?;
         let entry = module
             .entry_point(shader.entry)
             .ok_or_else(|| failed(format!("the shader has no entry point `{}`", shader.entry)))?;
@@ -528,7 +543,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         let layout = PipelineLayout::new(
             self.device.clone(),
             PipelineLayoutCreateInfo {
@@ -541,7 +556,7 @@ impl Gpu {
                 ..Default::default()
             },
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         let raw = ComputePipeline::new(
             self.device.clone(),
             None,
@@ -550,7 +565,7 @@ impl Gpu {
                 layout.clone(),
             ),
         )
-        .map_err(|e| failed(e.to_string()))?;
+        .map_err(|e| failed(reason(e)))?;
         Ok(Pipeline { raw, layout, set, buffers: shader.buffers })
     }
 
@@ -572,7 +587,7 @@ impl Gpu {
                 .map(|(buffer, i)| WriteDescriptorSet::buffer(i, buffer.raw().clone()));
             let pipeline = dispatch.pipeline;
             let set = DescriptorSet::new(self.sets.clone(), pipeline.set.clone(), writes, [])
-                .map_err(|e| failed(e.to_string()))?;
+                .map_err(|e| failed(reason(e)))?;
             let mut push = [0u8; PUSH_BYTES];
             push[..dispatch.push.len()].copy_from_slice(dispatch.push);
             builder

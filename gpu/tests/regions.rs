@@ -241,6 +241,22 @@ fn slices_rows_and_copies() {
 }
 
 #[test]
+fn kernels_inside_kernels_that_are_results() {
+    let text = "region table (n : i64, m : i64, A : [n]i64)\n\
+                let (r, s, q) =\n  kernel i < n do\n    let x = A[i] * i\n\
+                \x20   let (y, z) =\n      kernel j < m do\n        let t =\n          red k < j do\n            in x + k\n\
+                \x20         by (a = 0) (b) do\n            in a + b\n        in (t, x + j)\n    in (y, x, z)\nin (r, s, q)\n";
+    for (n, m) in [(5, 7), (0, 3), (3, 0)] {
+        agree(text, &[int(n), int(m), array(ElemType::I64, &[n])]);
+    }
+    let text = "region cube (n : i64, A : [n]i32)\n\
+                let (r, s) =\n  kernel i < n do\n    let y =\n      kernel j < 3 do\n        let z =\n\
+                \x20         kernel k < 4 do\n            in A[i] / to_i32(j + k)\n        in z\n    in (y, A[i])\nin (r, s)\n";
+    agree(text, &[int(6), array(ElemType::I32, &[6])]);
+    agree(&text.replace("(j + k)", "(j + k + 1)"), &[int(6), array(ElemType::I32, &[6])]);
+}
+
+#[test]
 fn traps_are_reported() {
     let text = "region f (n : i64, A : [n]i32)\nlet r =\n  kernel i < n do\n    in A[i + 1]\nin r\n";
     agree(text, &[int(10), array(ElemType::I32, &[10])]);

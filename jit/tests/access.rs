@@ -165,3 +165,34 @@ fn zero_divisors_trap_where_they_happen() {
         }
     }
 }
+
+#[test]
+fn rows_and_slices_by_name() {
+    let text = "region r (n : i64, m : i64, A : [n][m]f32, d : i64, c : i64)
+        let (p : [n]f32, q : [n]f32) = kernel i < n do
+          let row : [m]f32 = A[i]
+          let part : [c]f32 = A[n - 1 - i, d :+ c * 2]
+          let s : f32 = red j < m do let x : f32 = row[j] in x by (a : f32 = 0.0f32) (b : f32) do in max(a, b)
+          let t : f32 = red k < c do let y : f32 = part[k] * to_f32(k) in y by (e : f32 = 0.0f32) (f : f32) do in max(e, f)
+          in (s, t)
+        in (p, q)";
+    let mut random = Random(46);
+    for plan in ["", "plan\n  lane i : a test"] {
+        for (n, m, d, c, good) in [
+            (5, 40, 3, 10, true),
+            (40, 9, 0, 5, true),
+            (3, 8, 0, 5, false),
+            (3, 8, -1, 2, false),
+            (3, 8, 9, 0, true),
+            (3, 8, 0, -1, false),
+            (3, 8, i64::MAX, 1, false),
+        ] {
+            let a = tame(ElemType::F32, &[n, m], &mut random);
+            let int = |k: i64| Arg::Scalar(Scalar::i64(k));
+            let args = [int(n), int(m), a, int(d), int(c)];
+            let region = region(text);
+            assert_eq!(reference(&region, &args).is_ok(), good);
+            check_with(text, plan, &args, 0.0);
+        }
+    }
+}

@@ -163,3 +163,32 @@ fn a_general_operator() {
         check(text, &[size(n), array(I64, &[n as i64], &mut random)]);
     }
 }
+
+#[test]
+fn kernels_at_the_end_of_kernels() {
+    let simple = "region r (n : i64, m : i64, A : [n][m]f64)
+        let p : [n][m]f64 = kernel i < n do
+          let row : [m]f64 = A[i]
+          let least : f64 = red k < m do let x : f64 = row[k] in x by (a : f64 = f64.inf) (b : f64) do in min(a, b)
+          let d : [m]f64 = kernel j < m do
+            let y : f64 = row[j] - least
+            in y
+          in d
+        in p";
+    let mut random = Random(39);
+    for (n, m) in [(0, 3), (3, 0), (1, 1), (5, 70), (70, 5), (130, 33)] {
+        check(simple, &[size(n), size(m), tame(ElemType::F64, &[n as i64, m as i64], &mut random)]);
+    }
+    let three = "region r (n : i64, m : i64, A : [n]i64)
+        let q : [n][m][3]i64 = kernel i < n do
+          let x : i64 = A[i]
+          let e : [m][3]i64 = kernel j < m do
+            let y : i64 = x * j
+            let w : [3]i64 = kernel l < 3 do let v : i64 = l + y in v
+            in w
+          in e
+        in q";
+    for (n, m) in [(1, 1), (5, 70), (70, 5), (300, 33)] {
+        check(three, &[size(n), size(m), array(I64, &[n as i64], &mut random)]);
+    }
+}

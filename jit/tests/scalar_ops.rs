@@ -3,6 +3,7 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar, ScalarOp};
+use galopvm_lmad::Lmad;
 use support::*;
 
 /// Divisors that are not zero, so that the other operands show.
@@ -134,6 +135,39 @@ fn indices_as_numbers() {
         );
         for n in SIZES {
             check(&text, &[size(n), size(17)]);
+        }
+    }
+}
+
+#[test]
+fn wide_division_of_small_and_large_numbers() {
+    let mut random = Random(26);
+    for op in [ScalarOp::Div, ScalarOp::Mod, ScalarOp::Quot, ScalarOp::Rem] {
+        for ty in [ElemType::I64, ElemType::U64] {
+            let text = format!(
+                "region r (n : i64, a : [n]{ty}, b : [n]{ty})
+                 let r : [n]{ty} = kernel i < n do let x : {ty} = {op}(a[i], b[i]) in x
+                 in r"
+            );
+            for bits in [3, 20, 50, 51, 52, 60] {
+                let mut near = |shift: u32| -> Vec<u64> {
+                    let one = |r: u64| match (ty.is_signed(), r & 1) {
+                        (true, 1) => (r >> shift).wrapping_neg(),
+                        _ => r >> shift,
+                    };
+                    (0..200).map(|_| one(random.next())).map(|b| if b == 0 { 1 } else { b }).collect()
+                };
+                let (a, b) = (near(64 - bits), near(64 - bits / 2));
+                // Multiples and their neighbours, where a rounded quotient would be off by one.
+                let close = a.iter().zip(&b).map(|(a, b)| (a / b).wrapping_mul(*b).wrapping_sub(1)).collect();
+                for a in [a, close] {
+                    let view = Lmad::row_major(&[200]);
+                    check(
+                        &text,
+                        &[size(200), Arg::Array(ty, a, view.clone()), Arg::Array(ty, b.clone(), view)],
+                    );
+                }
+            }
         }
     }
 }

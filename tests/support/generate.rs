@@ -41,7 +41,16 @@ struct Names(Vec<(String, ElemType)>);
 pub fn program(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let shapes = [
-        elementwise, elementwise, grid, row_reduction, whole_reduction, gather, loops, while_loop, prefix, tuples,
+        elementwise,
+        elementwise,
+        grid,
+        row_reduction,
+        whole_reduction,
+        gather,
+        loops,
+        while_loop,
+        prefix,
+        tuples,
     ];
     let shape = *random.pick(&shapes);
     shape(&mut random)
@@ -171,7 +180,9 @@ fn prefix(r: &mut Random) -> Program {
     let body = expression(r, out, &names(&[("x", a)]), 2);
     let (op, neutral) = operator(r, out);
     Program {
-        source: format!("def main [n] (xs: [n]{a}): [n]{out} =\n  scan {op} {neutral} (map (\\x -> {body}) xs)\n"),
+        source: format!(
+            "def main [n] (xs: [n]{a}): [n]{out} =\n  scan {op} {neutral} (map (\\x -> {body}) xs)\n"
+        ),
         params: vec![array(a, &[0])],
     }
 }

@@ -94,7 +94,13 @@ pub fn difference(expected: &[Value], found: &[Value], tolerance: f64) -> Option
     }
     for (k, (e, f)) in expected.iter().zip(found).enumerate() {
         if e.ty() != f.ty() || shape_of(e) != shape_of(f) {
-            return Some(format!("value {k}: {} {:?} instead of {} {:?}", f.ty(), shape_of(f), e.ty(), shape_of(e)));
+            return Some(format!(
+                "value {k}: {} {:?} instead of {} {:?}",
+                f.ty(),
+                shape_of(f),
+                e.ty(),
+                shape_of(e)
+            ));
         }
         for (at, (a, b)) in elements(e).into_iter().zip(elements(f)).enumerate() {
             let (a, b) = (Scalar::new(e.elem(), a), Scalar::new(e.elem(), b));

@@ -91,9 +91,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let atoms: Built<Vec<Atom>> = args.iter().map(|a| self.atom(a, span)).collect();
                 let atoms = atoms?;
                 Ok(Value::Atom(match member {
-                    Member::Op(op) => self.fun.scalar(op, ty, &atoms),
-                    Member::From(from) => self.fun.convert(from, ty, atoms[0]),
-                    Member::To(to) => self.fun.convert(ty, to, atoms[0]),
+                    Member::Op(op) => self.scalar_op(op, ty, &atoms),
+                    Member::From(from) => self.conversion(from, ty, atoms[0]),
+                    Member::To(to) => self.conversion(ty, to, atoms[0]),
                     Member::Const(scalar) => Atom::Const(scalar),
                 }))
             }
@@ -120,6 +120,33 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 Ok(value)
             }
         }
+    }
+
+    /// A conversion as the language has it: from a signed to a wider unsigned type the bits are kept.
+    fn conversion(&mut self, from: ElemType, to: ElemType, a: Atom) -> Atom {
+        let unsigned = match from {
+            ElemType::I8 => ElemType::U8,
+            ElemType::I16 => ElemType::U16,
+            ElemType::I32 => ElemType::U32,
+            _ => from,
+        };
+        if to.is_unsigned() && unsigned != from {
+            let bits = self.fun.convert(from, unsigned, a);
+            return self.fun.convert(unsigned, to, bits);
+        }
+        self.fun.convert(from, to, a)
+    }
+
+    /// A scalar operation as the language has it: integer powers need an exponent that is not negative.
+    fn scalar_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
+        if let (ScalarOp::Pow, [_, exponent]) = (op, args)
+            && ty.is_signed()
+        {
+            let zero = Atom::Const(galopvm_base::Scalar::from_int(ty, 0));
+            let valid = self.fun.scalar(ScalarOp::Ge, ty, &[*exponent, zero]);
+            self.fun.assert(valid, "Negative exponent used.".to_string(), Vec::new());
+        }
+        self.fun.scalar(op, ty, args)
     }
 
     fn operator(&mut self, op: &str, args: Vec<Value<'a>>, span: Span) -> Built<Value<'a>> {
@@ -150,7 +177,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let (a, b) = (self.atom(a, span)?, self.atom(b, span)?);
                 let ty = self.fun.type_of(a).elem;
                 match galopvm_stdlib::operator(op) {
-                    Some(op) if op.accepts(ty) => Ok(Value::Atom(self.fun.scalar(op, ty, &[a, b]))),
+                    Some(op) if op.accepts(ty) => Ok(Value::Atom(self.scalar_op(op, ty, &[a, b]))),
                     _ => self.refuse(span, "this operator"),
                 }
             }

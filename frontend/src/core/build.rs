@@ -18,6 +18,9 @@ use galopvm_bytecode::{Entry, EntryValue, FuncId, ValueType};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// A place for messages about code that has none.
+const NOWHERE: Span = Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
+
 /// A value, or the reason there is none.
 pub(super) type Built<T> = Result<T, Box<Diagnostic>>;
 
@@ -294,7 +297,15 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             ExpKind::Match(..) => self.refuse(span, "`match`"),
             ExpKind::Constr(..) => self.refuse(span, "a sum type constructor"),
             ExpKind::QualParens(..) | ExpKind::Error => self.refuse(span, "this expression"),
-            ExpKind::Parens(inner) | ExpKind::Attr(_, inner) => self.eval(inner, ctx),
+            ExpKind::Parens(inner) => self.eval(inner, ctx),
+            ExpKind::Attr(attr, inner) => {
+                // `#[unsafe]` drops assertions; other attributes are hints.
+                let unchecked = u32::from(attr.name == "unsafe");
+                self.fun.unchecked += unchecked;
+                let value = self.eval(inner, ctx);
+                self.fun.unchecked -= unchecked;
+                value
+            }
             ExpKind::Tuple(items) => {
                 let items: Built<Vec<_>> = items.iter().map(|e| self.eval(e, ctx)).collect();
                 Ok(Value::tuple(items?))
@@ -636,6 +647,39 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         Ok(structure.fill(&mut parts.into_iter()))
     }
 
+    /// The sizes in the type of one part of a value; 0 where they are not known.
+    fn leaf_sizes(&mut self, ty: &Type, leaf: usize, ctx: &Context<'a>) -> Vec<Atom> {
+        let mut sizes = Vec::new();
+        let (mut ty, mut leaf) = (ty.clone(), leaf);
+        loop {
+            match self.checker.vars.resolve(&ty) {
+                Type::Array(size, elem) => {
+                    sizes.push(self.size(&size, ctx).unwrap_or(Atom::i64(0)));
+                    ty = (*elem).clone();
+                }
+                Type::Record(fields) => {
+                    let mut found = None;
+                    for (_, field) in fields.iter() {
+                        let mut leaves = Vec::new();
+                        if let Ok(structure) = self.structure(field, self.fun.span.unwrap_or(NOWHERE)) {
+                            structure.leaves(&mut leaves);
+                        }
+                        if leaf < leaves.len() {
+                            found = Some(field.clone());
+                            break;
+                        }
+                        leaf -= leaves.len();
+                    }
+                    match found {
+                        Some(field) => ty = field,
+                        None => return sizes,
+                    }
+                }
+                _ => return sizes,
+            }
+        }
+    }
+
     fn array_literal(&mut self, exp: &Exp<'a>, items: &'a [Exp<'a>], ctx: &Context<'a>) -> Built<Value<'a>> {
         let span = exp.at.span;
         let mut values = Vec::new();
@@ -661,6 +705,18 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             let inner: Vec<Option<Atom>> = (0..ty.rank as u32 - 1)
                 .map(|d| column.first().and_then(|row| self.fun.known(*row, d)))
                 .collect();
+            if column.is_empty() && ty.rank > 1 {
+                // Only a shape says what the inner extents of an empty array are.
+                let whole = self.type_of(exp, ctx);
+                let mut shape = vec![Atom::i64(0)];
+                shape.extend(self.leaf_sizes(&whole, i, ctx).into_iter().skip(1));
+                shape.resize(ty.rank as usize, Atom::i64(0));
+                let flat = self.fun.emit(Op::Array(ty.elem, 1, column), ValueType::array(ty.elem, 1));
+                if let Atom::Var(var) = flat {
+                    parts.push(self.reshape(var, shape, ty.elem));
+                }
+                continue;
+            }
             let atom = self.fun.emit(Op::Array(ty.elem, ty.rank as u32, column), *ty);
             self.fun.know(atom, 0, Atom::i64(items.len() as i64));
             for (d, extent) in inner.into_iter().enumerate() {

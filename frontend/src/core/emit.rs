@@ -36,6 +36,8 @@ pub(super) struct FunState {
     blocks: u32,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
+    /// How many `#[unsafe]` enclose the expression being built.
+    pub unchecked: u32,
     /// Where the expression being built stands.
     pub span: Option<Span>,
     /// The place that counts instead while a definition of the prelude is expanded.
@@ -180,7 +182,7 @@ impl FunState {
 
     /// A check that ends the program; nothing if it is known to hold.
     pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
-        if cond.constant().is_none_or(|c| c.bits == 0) {
+        if self.unchecked == 0 && cond.constant().is_none_or(|c| c.bits == 0) {
             self.push(Op::Assert(cond, message, args), &[]);
         }
     }

@@ -415,8 +415,8 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
-    /// The names of a loop's pattern, as occurrences that give its initial value. The use is filed under the id of
-    /// the attribute-free pattern node's *enclosing* name: the binding's own id, which nothing else occupies.
+    /// The names of a loop's pattern, as occurrences that give its initial value. A pattern node is a binding, never
+    /// an occurrence, so its id is free to hold the use.
     fn implicit_init(&mut self, pat: &'a Pat<'a>) {
         match pat.kind {
             PatKind::Id(name) => match self.lookup(name) {

@@ -9,6 +9,7 @@ use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{Axis, Body, Combine, Exp, ObservedParam, Refusal, Rhs, Stm, Type, VarId};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// One shader being lowered.
 pub struct Lower<'t, 'a> {
@@ -233,7 +234,7 @@ impl<'t, 'a> Lower<'t, 'a> {
     fn scalar(&mut self, exp: &Exp) -> Result<(ElemType, Val), Refusal> {
         match self.exp(exp)? {
             Value::Scalar(ty, val) => Ok((ty, val)),
-            Value::View(_) => Err(Refusal::new("an array where a scalar is needed")),
+            Value::View(_) | Value::Made(..) => Err(Refusal::new("an array where a scalar is needed")),
         }
     }
 
@@ -265,6 +266,11 @@ impl<'t, 'a> Lower<'t, 'a> {
     /// Statements, then results.
     pub fn body(&mut self, body: &Body) -> Result<Vec<Value>, Refusal> {
         for stm in &body.stms {
+            // What is not written anywhere would not be computed, and could not trap.
+            let written = |var: &VarId| body.results.contains(&Exp::Var(*var));
+            if matches!(stm.rhs, Rhs::Kernel { .. }) && !stm.pat.iter().all(written) {
+                return Err(Refusal::new("an array made inside a kernel that is not its result"));
+            }
             self.statement(stm)?;
         }
         body.results.iter().map(|e| self.exp(e)).collect()
@@ -276,7 +282,9 @@ impl<'t, 'a> Lower<'t, 'a> {
             .into_iter()
             .map(|value| match value {
                 Value::Scalar(_, val) => Ok(val),
-                Value::View(_) => Err(Refusal::new("an array carried by a choice, loop or reduction")),
+                Value::View(_) | Value::Made(..) => {
+                    Err(Refusal::new("an array carried by a choice, loop or reduction"))
+                }
             })
             .collect()
     }
@@ -351,7 +359,13 @@ impl<'t, 'a> Lower<'t, 'a> {
                 }
                 Ok(())
             }
-            Rhs::Kernel { .. } => Err(Refusal::new("an array made inside a kernel")),
+            Rhs::Kernel { axes, body } => {
+                let kernel = Rc::new((axes.clone(), body.clone()));
+                for (k, var) in stm.pat.iter().enumerate() {
+                    self.bind(*var, Value::Made(kernel.clone(), k));
+                }
+                Ok(())
+            }
             other => Err(Refusal::new(format!("{} inside a kernel is not lowered", describe(other)))),
         }
     }

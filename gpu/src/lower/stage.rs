@@ -336,13 +336,27 @@ fn write(l: &mut Lower<'_, '_>, buffer: Binding, flat: Val, value: &Value) -> Re
             let extents: Vec<Val> = view.dims.iter().map(|d| d.extent).collect();
             each(l, &extents, flat, &mut Vec::new(), &mut |l, indices, place| {
                 let value = l.element(view, indices);
-                let bits = to_bits(&mut l.c, view.elem, value);
-                l.c.store(buffer, place, bits);
-            });
-            Ok(())
+                write(l, buffer, place, &Value::Scalar(view.elem, value))
+            })
+        }
+        Value::Made(kernel, k) => {
+            let (axes, body) = kernel.as_ref();
+            let bounds: Vec<Exp> = axes.iter().map(|a| a.bound.clone()).collect();
+            let extents = l.extents(&bounds)?;
+            each(l, &extents, flat, &mut Vec::new(), &mut |l, indices, place| {
+                for (axis, index) in axes.iter().zip(indices) {
+                    l.bind(axis.var, Value::Scalar(ElemType::I64, *index));
+                }
+                let values = l.body(body)?;
+                let value = values.get(*k).ok_or_else(|| Refusal::new("a kernel without that result"))?;
+                write(l, buffer, place, value)
+            })
         }
     }
 }
+
+/// What is done for each element: its indices, its place.
+type Inside<'f> = dyn FnMut(&mut Lower<'_, '_>, &[Val], Val) -> Result<(), Refusal> + 'f;
 
 /// Loops over all indices of `extents`; `place` is the row-major place of what is around. The host keeps the number
 /// of elements below 2^32.
@@ -351,8 +365,8 @@ fn each(
     extents: &[Val],
     place: Val,
     indices: &mut Vec<Val>,
-    inside: &mut dyn FnMut(&mut Lower<'_, '_>, &[Val], Val),
-) {
+    inside: &mut Inside<'_>,
+) -> Result<(), Refusal> {
     let Some((extent, rest)) = extents.split_first() else { return inside(l, indices, place) };
     let (zero, one) = (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1));
     let extent = l.c.un(UnOp::Narrow, *extent);
@@ -367,10 +381,11 @@ fn each(
     let place = l.c.bin(BinOp::Add, row, i);
     let index = l.c.un(UnOp::ZeroExtend, i);
     indices.push(index);
-    each(l, rest, place, indices, inside);
+    each(l, rest, place, indices, inside)?;
     indices.pop();
     let next = l.c.bin(BinOp::Add, i, one);
     l.c.set(counter, next);
     let block = l.c.close();
     l.c.repeat(before, cond, block);
+    Ok(())
 }

@@ -8,7 +8,8 @@ use super::body::Lower;
 use crate::shader::{BinOp, Binding, Ty, UnOp, Val};
 use galopvm_base::ElemType;
 use galopvm_kir::backend::StrideClass;
-use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Index, Read, Refusal, VarId};
+use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, DimIndex, Index, Read, Refusal, VarId};
+use std::rc::Rc;
 
 /// The distance of neighbours along a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,12 +43,15 @@ pub struct View {
 }
 
 /// A value of the IR inside a shader.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// A scalar in register form.
     Scalar(ElemType, Val),
     /// An array.
     View(View),
+    /// Result number so and so of a kernel inside a kernel: not an array yet, but written where it belongs when the
+    /// kernel around it ends.
+    Made(Rc<(Vec<Axis>, Body)>, usize),
 }
 
 /// True for operations that only look at an array differently.
@@ -236,7 +240,7 @@ impl Lower<'_, '_> {
         let array = args.iter().find_map(|arg| if let ArrayArg::Exp(exp) = arg { Some(exp) } else { None });
         let array = array.ok_or_else(|| Refusal::new("an array operation without an array"))?;
         let Value::View(mut view) = self.exp(array)? else {
-            return Err(Refusal::new("an array operation on a scalar"));
+            return Err(Refusal::new("an operation on an array made inside a kernel"));
         };
         match op {
             ArrayOp::Transpose if view.dims.len() >= 2 => view.dims.swap(0, 1),
@@ -268,6 +272,7 @@ impl Lower<'_, '_> {
         match self.var(var)? {
             Value::View(view) => Ok(view),
             Value::Scalar(..) => Err(Refusal::new("a scalar is indexed")),
+            Value::Made(..) => Err(Refusal::new("an array made inside a kernel is read there")),
         }
     }
 }

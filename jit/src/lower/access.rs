@@ -9,7 +9,7 @@ use super::Lower;
 use super::primitive::Raw;
 use super::value::{Factor, Parts, Rep, Value, lane_of};
 use crate::lir::{Addr, Bin, Cond, Lane, Mem, Op, Reg, Width};
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{DimIndex, Index, Read, Refusal, VarId};
 use smallvec::SmallVec;
 
@@ -81,17 +81,72 @@ impl Lower<'_> {
         };
         let rest = view.dims.split_off(entries.len().min(view.dims.len()));
         let front = std::mem::replace(&mut view.dims, rest);
+        let mut sliced = Vec::new();
         for (entry, dim) in entries.iter().zip(front) {
-            let DimIndex::At(exp) = entry else {
-                return Err(Refusal::new("a slice is read"));
-            };
-            let value = self.exp(exp)?;
-            if checked {
-                self.check_index(&value, &dim.extent);
+            match entry {
+                DimIndex::At(exp) => {
+                    let value = self.exp(exp)?;
+                    if checked {
+                        self.check_index(&value, &dim.extent);
+                    }
+                    view.fixed.push((value, dim.stride));
+                }
+                DimIndex::Slice { start, count, step } => {
+                    let (start, count, step) = (self.exp(start)?, self.exp(count)?, self.exp(step)?);
+                    if checked {
+                        self.check_slice(&start, &count, &step, &dim.extent)?;
+                    }
+                    let step = match step.rep {
+                        Rep::Const(bits) => Factor::Const(bits as i64),
+                        Rep::Uniform(reg) => Factor::Reg(reg),
+                        _ => return Err(Refusal::new("a slice whose step differs between lanes")),
+                    };
+                    let stride = self.factor_product(step, dim.stride);
+                    sliced.push(ViewDim { extent: count, stride });
+                    view.fixed.push((start, dim.stride));
+                }
             }
-            view.fixed.push((value, dim.stride));
         }
+        view.dims.splice(0..0, sliced);
         Ok(view)
+    }
+
+    /// Traps unless the count is not negative and first and last place are inside, or there is none.
+    fn check_slice(
+        &mut self,
+        start: &Value,
+        count: &Value,
+        step: &Value,
+        extent: &Value,
+    ) -> Result<(), Refusal> {
+        // A small step and no more places than the array has: nothing below overflows.
+        let small = step.known().is_some_and(|bits| (1..1 << 15).contains(&(bits as i64).abs()));
+        if !small {
+            return Err(Refusal::new("a slice with a large or unknown step is not proven to be inside"));
+        }
+        let ty = ElemType::I64;
+        let mut op = |op, ty, a: &Value, b: &Value| self.scalar_op(op, ty, &[a.clone(), b.clone()]);
+        let zero = Value::int(0);
+        let distance = op(ScalarOp::Sub, ty, count, &Value::int(1))?;
+        let distance = op(ScalarOp::Mul, ty, &distance, step)?;
+        let last = op(ScalarOp::Add, ty, start, &distance)?;
+        let mut outside = op(ScalarOp::Lt, ty, extent, count)?;
+        for place in [start, &last] {
+            let below = op(ScalarOp::Lt, ty, place, &zero)?;
+            let beyond = op(ScalarOp::Le, ty, extent, place)?;
+            for side in [below, beyond] {
+                outside = op(ScalarOp::Or, ElemType::Bool, &outside, &side)?;
+            }
+        }
+        let some = op(ScalarOp::Lt, ty, &zero, count)?;
+        let outside = op(ScalarOp::And, ElemType::Bool, &outside, &some)?;
+        let negative = op(ScalarOp::Lt, ty, count, &zero)?;
+        let bad = op(ScalarOp::Or, ElemType::Bool, &outside, &negative)?;
+        if bad.known() != Some(0) {
+            let raw = self.raw(&bad, bad.varies());
+            self.trap_where(&raw);
+        }
+        Ok(())
     }
 
     fn check_index(&mut self, index: &Value, extent: &Value) {

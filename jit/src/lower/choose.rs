@@ -21,9 +21,10 @@ pub enum Shape<'a> {
     Fold(&'a Body, &'a Combine),
 }
 
-/// A region as this back end takes it: scalar lets, then one kernel or reduction.
+/// A region as this back end takes it: scalar lets, then one kernel or reduction. A kernel's body may end with a
+/// kernel that makes its results; that one is a form too, with any statements in front.
 pub struct Form<'a> {
-    /// The lets in front.
+    /// The statements in front.
     pub lets: &'a [Stm],
     /// The axes of the kernel or reduction.
     pub axes: &'a [Axis],
@@ -56,12 +57,32 @@ impl<'a> Form<'a> {
         let Some(results) = results else {
             return Err(Refusal::new("a result of the region is not the kernel's"));
         };
-        if let Shape::Map(inner) = &shape
-            && inner.results.iter().any(|e| region.rank(e) != Some(0))
-        {
-            return Err(Refusal::new("the kernel makes arrays for each index"));
+        let form = Form { lets, axes, shape, results };
+        let mut innermost = form.inner();
+        while let Some(next) = innermost.as_ref().and_then(Form::inner) {
+            innermost = Some(next);
         }
-        Ok(Form { lets, axes, shape, results })
+        if let Shape::Map(body) = innermost.as_ref().unwrap_or(&form).shape
+            && body.results.iter().any(|e| region.rank(e) != Some(0))
+        {
+            return Err(Refusal::new(
+                "the kernel makes arrays for each index, and not by a kernel at its end",
+            ));
+        }
+        Ok(form)
+    }
+
+    /// The kernel at the end of the body that makes its results, with the statements in front of it.
+    pub fn inner(&self) -> Option<Form<'a>> {
+        let Shape::Map(outer) = self.shape else { return None };
+        let (last, lets) = outer.stms.split_last()?;
+        let Rhs::Kernel { axes, body } = &last.rhs else { return None };
+        let number = |k: &usize| match &outer.results[*k] {
+            Exp::Var(var) => last.pat.iter().position(|p| p == var),
+            _ => None,
+        };
+        let results = self.results.iter().map(number).collect::<Option<Vec<usize>>>()?;
+        Some(Form { lets, axes, shape: Shape::Map(body), results })
     }
 
     /// The body.
@@ -75,6 +96,9 @@ impl<'a> Form<'a> {
     /// kernel is a loop over a flat range wherever the arrays are row-major.
     pub fn is_flat(&self, region: &VerifiedRegion) -> bool {
         let Shape::Map(body) = self.shape else { return false };
+        if self.inner().is_some() {
+            return false;
+        }
         let own: Vec<Exp> = self.axes.iter().map(|a| Exp::Var(a.var)).collect();
         let mut flat = true;
         let mut uses = 0usize;

@@ -81,7 +81,8 @@ impl<'a> Lower<'a> {
         self.b.start(go_on);
     }
 
-    fn under_mask(&mut self, masks: &[Reg]) -> Parts {
+    /// The active ones of these lanes.
+    pub fn under_mask(&mut self, masks: &[Reg]) -> Parts {
         match self.mask.clone() {
             None => masks.into(),
             Some(outer) => {

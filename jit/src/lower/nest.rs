@@ -39,13 +39,14 @@ pub struct Job<'a> {
     pub pieces: usize,
 }
 
+/// The axis that pieces are cut from, and this piece; none for a kernel inside another one.
+type Piece = Option<(usize, (Reg, Reg))>;
+
 /// A kernel's loops under construction.
 struct Nest<'a> {
     form: &'a Form<'a>,
     results: Vec<View>,
-    /// The axis that pieces are cut from, and this piece.
-    pieces: usize,
-    piece: (Reg, Reg),
+    piece: Piece,
     /// Rows that are computed together.
     tile: Option<Tile<'a>>,
 }
@@ -87,22 +88,14 @@ impl Lower<'_> {
                 let nest = Nest {
                     form,
                     results: self.flat_results(form),
-                    pieces: job.pieces,
-                    piece: (low, high),
+                    piece: Some((job.pieces, (low, high))),
                     tile: None,
                 };
                 self.lane_loop(None, (low, high), &nest)?;
             }
             Shape::Map(_) => {
-                let lanes = self.isa.lanes();
-                let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
-                let tile = lane.and_then(|lane| Tile::of(form, lane));
-                let row = tile.as_ref().map(|t| t.row);
-                let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
-                let order: Vec<usize> = outer.chain(lane).collect();
-                let results = self.nest_results(form)?;
-                let nest = Nest { form, results, pieces: job.pieces, piece: (low, high), tile };
-                self.loops(&order, lane, &nest)?;
+                let results = self.whole_results()?;
+                self.map(form, results, Some((job.pieces, (low, high))))?;
             }
             Shape::Fold(body, combine) => {
                 let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
@@ -134,34 +127,88 @@ impl Lower<'_> {
         (0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), vec![unit()])).collect()
     }
 
-    fn nest_results(&mut self, form: &Form<'_>) -> Result<Vec<View>, Refusal> {
-        let mut dims: Vec<ViewDim> = Vec::new();
-        let mut stride = Factor::Const(1);
-        for axis in form.axes.iter().rev() {
-            let bound = self.exp(&axis.bound)?;
-            let size = match bound.rep {
-                Rep::Const(bits) => Factor::Const(bits as i64),
-                _ => Factor::Reg(self.uniform(&bound)),
-            };
-            dims.insert(0, ViewDim { extent: bound, stride });
-            stride = self.factor_product(stride, size);
+    /// The results as row-major views.
+    fn whole_results(&mut self) -> Result<Vec<View>, Refusal> {
+        let region = self.region;
+        let mut views = Vec::new();
+        for (k, ty) in region.results().iter().enumerate() {
+            let mut dims: Vec<ViewDim> = Vec::new();
+            let mut stride = Factor::Const(1);
+            for extent in ty.shape.iter().rev() {
+                let extent = self.exp(extent)?;
+                let size = match extent.rep {
+                    Rep::Const(bits) => Factor::Const(bits as i64),
+                    _ => Factor::Reg(self.uniform(&extent)),
+                };
+                dims.insert(0, ViewDim { extent, stride });
+                stride = self.factor_product(stride, size);
+            }
+            views.push(self.result_view(k, ty.elem, dims));
         }
-        Ok((0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), dims.clone())).collect())
+        Ok(views)
+    }
+
+    /// The loops of a kernel whose results go to `results`.
+    fn map(&mut self, form: &Form<'_>, results: Vec<View>, piece: Piece) -> Result<(), Refusal> {
+        if let Some(inner) = form.inner() {
+            return self.map_outer(form, &inner, 0, results, piece);
+        }
+        let lanes = self.isa.lanes();
+        let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
+        let tile = lane.and_then(|lane| Tile::of(form, lane));
+        let row = tile.as_ref().map(|t| t.row);
+        let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
+        let order: Vec<usize> = outer.chain(lane).collect();
+        let nest = Nest { form, results, piece, tile };
+        self.loops(&order, lane, &nest)
+    }
+
+    /// The loops around a kernel that stands at the end of another one's body, from axis `at` on. The statements in
+    /// front of it run once for each index of the outer one; their reductions have the lanes for themselves.
+    fn map_outer(
+        &mut self,
+        form: &Form<'_>,
+        inner: &Form<'_>,
+        at: usize,
+        results: Vec<View>,
+        piece: Piece,
+    ) -> Result<(), Refusal> {
+        let Some(axis) = form.axes.get(at) else {
+            for stm in inner.lets {
+                self.stm(stm)?;
+            }
+            return self.map(inner, results, None);
+        };
+        let (low, high) = self.range(form, at, piece)?;
+        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+            let index = Value::uniform(ElemType::I64, counter);
+            l.bind_scalar(axis.var, index.clone());
+            let mut results = results.clone();
+            for view in &mut results {
+                let dim = view.dims.remove(0);
+                view.fixed.push((index.clone(), dim.stride));
+            }
+            l.map_outer(form, inner, at + 1, results, piece)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
     }
 
     /// The range of an axis: a piece of it, or all.
-    fn range(&mut self, axis: usize, nest: &Nest<'_>) -> Result<(Reg, Reg), Refusal> {
-        if axis == nest.pieces {
-            return Ok(nest.piece);
+    fn range(&mut self, form: &Form<'_>, axis: usize, piece: Piece) -> Result<(Reg, Reg), Refusal> {
+        if let Some((cut, range)) = piece
+            && cut == axis
+        {
+            return Ok(range);
         }
-        let bound = self.exp(&nest.form.axes[axis].bound)?;
+        let bound = self.exp(&form.axes[axis].bound)?;
         Ok((self.b.int(0), self.uniform(&bound)))
     }
 
     fn loops(&mut self, order: &[usize], lane: Option<usize>, nest: &Nest<'_>) -> Result<(), Refusal> {
         let Some((&first, rest)) = order.split_first() else { return self.element(nest) };
         let axis: &Axis = &nest.form.axes[first];
-        let (low, high) = self.range(first, nest)?;
+        let (low, high) = self.range(nest.form, first, nest.piece)?;
         if Some(first) == lane {
             return self.lane_loop(Some(axis.var), (low, high), nest);
         }
@@ -179,7 +226,7 @@ impl Lower<'_> {
             let values = self.body(nest.form.body())?;
             return self.store_element(nest.form, &nest.results, &values);
         };
-        let (low, high) = self.range(tile.row, nest)?;
+        let (low, high) = self.range(nest.form, tile.row, nest.piece)?;
         let step = ROWS as i64;
         let (low, _) = self.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
             l.tile_rows(tile, nest.form, counter, &nest.results)?;
@@ -206,7 +253,8 @@ impl Lower<'_> {
             None => self.exps(&form.axes.iter().map(|a| Exp::Var(a.var)).collect::<Vec<_>>())?,
         };
         for (number, view) in form.results.iter().zip(results) {
-            let fixed = index.iter().cloned().zip(view.dims.iter().map(|d| d.stride)).collect();
+            let inner = index.iter().cloned().zip(view.dims.iter().map(|d| d.stride));
+            let fixed = view.fixed.iter().cloned().chain(inner).collect();
             let place = View { elem: view.elem, base: view.base, fixed, dims: Vec::new() };
             self.store(&place, &values[*number]);
         }
@@ -258,7 +306,8 @@ impl Lower<'_> {
             Ok(counter)
         };
         // Streaming pays where the work of an element is small against its memory traffic.
-        let may_stream = form.axes.len() == 1 || var.is_none();
+        // Rows of a larger result need not begin at a cache line.
+        let may_stream = (form.axes.len() == 1 || var.is_none()) && nest.piece.is_some();
         let counter =
             if may_stream && is_straight(form.body()) && nest.results.iter().any(|v| v.elem.bytes() >= 4) {
                 let flag = self.b.op(Op::Word(record::STREAM), &[]);

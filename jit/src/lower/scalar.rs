@@ -3,6 +3,7 @@
 use super::Lower;
 use super::primitive::Raw;
 use super::value::{Factor, Rep, Value, lane_of};
+use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Lane, Op, Round, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::Refusal;
@@ -330,7 +331,10 @@ impl Lower<'_> {
         use crate::lir::Change;
         let lane = lane_of(ty);
         let change = if ty == ElemType::U32 { Change::Unsigned } else { Change::Signed };
-        if lane.is_wide() || !self.isa.has_change(change, Lane::I32, Lane::F64) {
+        if lane.is_wide() {
+            return Some(self.divide_wide(op, ty, a, b));
+        }
+        if !self.isa.has_change(change, Lane::I32, Lane::F64) {
             return None;
         }
         let (x, y) =
@@ -348,6 +352,78 @@ impl Lower<'_> {
             ScalarOp::Mod => self.floor_remainder(lane, &r, b),
             _ => self.floor_quotient(lane, &q, &r, b),
         })
+    }
+
+    /// 64-bit division through doubles where all operands are below 2^51 in magnitude, which makes the truncated
+    /// quotient exact; by the helper function if some active lane has larger ones.
+    fn divide_wide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
+        // One unsigned comparison: signed numbers are moved to 0 .. 2^52 first.
+        let (half, limit) = if ty.is_signed() { (1 << 51, 1 << 52) } else { (0, 1 << 51) };
+        let (half, limit) = (self.raw_const(Lane::I64, half, true), self.raw_const(Lane::I64, limit, true));
+        let mut large: Option<Raw> = None;
+        for x in [a, b] {
+            let shifted = self.bin(Bin::Add, Lane::I64, x, &half);
+            let beyond = self.cmp(Cond::BelowEq, Lane::I64, &limit, &shifted);
+            large = Some(match large {
+                None => beyond,
+                Some(other) => self.logic(Bin::Or, &other, &beyond),
+            });
+        }
+        let Some(Raw::Many(large)) = large else { return a.clone() };
+        let large = self.under_mask(&large);
+        let any = self.any_of(&large);
+        let (slow, fast, join) = (self.b.block(), self.b.block(), self.b.block());
+        let (outside, shapes) = (self.b.current(), [(ty, true)]);
+        for (label, through_doubles) in [(fast, true), (slow, false)] {
+            self.b.open_from(Scope::Branch, outside);
+            self.b.start(label);
+            let result = if through_doubles {
+                self.divide_doubles(op, ty, a, b).typed(ty)
+            } else {
+                self.help(op, ty, &[a.clone(), b.clone()])
+            };
+            let args = self.registers(&[result], &shapes);
+            self.b.close();
+            self.b.end(Op::Jump(join), &args);
+        }
+        self.b.end_of(outside, Op::BranchAny(slow, fast), &[any]);
+        let values = self.block_values(join, &shapes);
+        self.b.start(join);
+        self.raw(&values[0], true)
+    }
+
+    fn divide_doubles(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
+        use crate::lir::Change;
+        // The bits of 1.5 * 2^52: adding a small integer to them gives the double of the sum, and back.
+        const SHIFT: u64 = 0x4338 << 48;
+        let (bits, shift) = (self.raw_const(Lane::I64, SHIFT, true), self.raw_const(Lane::F64, SHIFT, true));
+        let native = self.isa.has_change(Change::Signed, Lane::I64, Lane::F64);
+        let double = |l: &mut Self, x: &Raw| {
+            if native {
+                return l.change(Change::Signed, Lane::I64, Lane::F64, x);
+            }
+            let sum = l.bin(Bin::Add, Lane::I64, x, &bits);
+            l.bin(Bin::Sub, Lane::F64, &sum, &shift)
+        };
+        let (x, y) = (double(self, a), double(self, b));
+        let ratio = self.bin(Bin::Div, Lane::F64, &x, &y);
+        let whole = self.round(Round::Trunc, Lane::F64, &ratio);
+        let q = if native {
+            self.change(Change::Signed, Lane::F64, Lane::I64, &whole)
+        } else {
+            let sum = self.bin(Bin::Add, Lane::F64, &whole, &shift);
+            self.bin(Bin::Sub, Lane::I64, &sum, &bits)
+        };
+        if op == ScalarOp::Quot || op == ScalarOp::Div && !ty.is_signed() {
+            return q;
+        }
+        let product = self.bin(Bin::Mul, Lane::I64, &q, b);
+        let r = self.bin(Bin::Sub, Lane::I64, a, &product);
+        match op {
+            ScalarOp::Div => self.floor_quotient(Lane::I64, &q, &r, b),
+            ScalarOp::Mod if ty.is_signed() => self.floor_remainder(Lane::I64, &r, b),
+            _ => r,
+        }
     }
 
     fn float_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Raw], values: &[Value]) -> Option<Raw> {

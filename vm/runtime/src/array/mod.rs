@@ -150,6 +150,91 @@ impl Array {
         self.with_view(self.lmad.fix(0, i))
     }
 
+    /// What a slice says; dimensions that it does not name stay whole.
+    pub fn slice(self, dims: &[SliceIndex]) -> Result<Array, Trap> {
+        if dims.len() > self.rank() {
+            return Err(Trap::new(format!(
+                "A slice of {} dimensions does not fit rank {}.",
+                dims.len(),
+                self.rank()
+            )));
+        }
+        let view = view::slice(&self.lmad, dims).map_err(Trap::new)?;
+        Ok(self.into_view(view))
+    }
+
+    /// The array whose dimension `k` is dimension `perm[k]` of this one.
+    pub fn permute(self, perm: &[usize]) -> Result<Array, Trap> {
+        if perm.len() != self.rank() || (0..self.rank()).any(|dim| !perm.contains(&dim)) {
+            return Err(Trap::new(format!("{perm:?} is not a permutation of {} dimensions.", self.rank())));
+        }
+        let view = self.lmad.permute(perm);
+        Ok(self.into_view(view))
+    }
+
+    /// The array with one dimension backwards.
+    pub fn reverse(self, dim: usize) -> Result<Array, Trap> {
+        if dim >= self.rank() {
+            return Err(Trap::new(format!(
+                "There is no dimension {dim} in an array of rank {}.",
+                self.rank()
+            )));
+        }
+        let view = self.lmad.reverse(dim);
+        Ok(self.into_view(view))
+    }
+
+    /// The elements in row-major order under another shape: a view where one can say it, else a copy.
+    pub fn reshape(self, memory: &Memory, shape: &[i64]) -> Result<Array, Trap> {
+        let count = |shape: &[i64]| shape.iter().fold(1i128, |n, e| n.saturating_mul(i128::from(*e)));
+        if shape.iter().any(|n| *n < 0) || count(shape) != count(&self.shape()) {
+            let (from, to) = (view::shape_text(&self.shape()), view::shape_text(shape));
+            return Err(Trap::new(format!("Cannot unflatten array of shape {from} to array of shape {to}")));
+        }
+        match self.lmad.reshape(shape) {
+            Some(view) => Ok(self.into_view(view)),
+            None => Ok(self.copy(memory)?.into_view(Lmad::row_major(shape))),
+        }
+    }
+
+    /// Sets the element at an index: in place if nobody else holds the block and no other index means the same
+    /// place, else in a copy, which this array then is.
+    pub fn set(&mut self, memory: &Memory, index: &[i64], value: Scalar) -> Result<(), Trap> {
+        if index.len() != self.rank() || value.ty != self.elem {
+            let given = format!("a {} at {} indices", value.ty, index.len());
+            return Err(Trap::new(format!(
+                "Cannot set {given} in an array of rank {} of {}.",
+                self.rank(),
+                self.elem
+            )));
+        }
+        view::place(&self.lmad, index.iter().copied()).map_err(Trap::new)?;
+        self.make_writable(memory)?;
+        let place = self.lmad.place(index);
+        let width = self.elem.bytes();
+        store(self.block.bytes_mut().expect("the array is writable now"), width, place, value.bits);
+        Ok(())
+    }
+
+    /// Whether elements can be replaced without anybody else seeing it, and without replacing other elements.
+    pub(crate) fn is_writable(&self) -> bool {
+        let injective = match self.lmad.dims.as_slice() {
+            // Short ways for the views that updates mostly have.
+            [] => true,
+            [dim] => dim.stride != 0 || dim.size <= 1,
+            _ => self.lmad.is_injective(),
+        };
+        injective && self.block.is_unique()
+    }
+
+    /// Copies the array unless its elements can be replaced.
+    pub(crate) fn make_writable(&mut self, memory: &Memory) -> Result<(), OutOfMemory> {
+        if !self.is_writable() {
+            *self = self.copy(memory)?;
+        }
+        Ok(())
+    }
+
     /// The bytes of all elements in row-major order, if they lie like that.
     pub fn row_major_bytes(&self) -> Option<&[u8]> {
         if !self.lmad.is_row_major() {

@@ -88,3 +88,40 @@ fn conversions_and_checks() {
     assert_eq!(reversed.to_vec::<i32>(), Some(vec![3, 2, 1, 0]));
     assert!(reversed != bytes && reversed.clone() == reversed);
 }
+
+#[test]
+fn views_share_and_updates_do_not_show_through() {
+    let memory = Memory::default();
+    let base = numbers(&memory, &[2, 3]);
+    let transposed = base.clone().permute(&[1, 0]).unwrap();
+    assert_eq!(transposed.to_vec::<i32>(), Some(vec![0, 3, 1, 4, 2, 5]));
+    assert!(transposed.block().same(base.block()));
+    let part =
+        base.clone().slice(&[SliceIndex::At(1), SliceIndex::Range { start: Some(1), end: None, step: None }]);
+    assert_eq!(part.unwrap().to_vec::<i32>(), Some(vec![4, 5]));
+    assert_eq!(base.clone().reverse(0).unwrap().to_vec::<i32>(), Some(vec![3, 4, 5, 0, 1, 2]));
+    let flat = transposed.clone().reshape(&memory, &[6]).unwrap();
+    assert_eq!((flat.to_vec::<i32>(), flat.block().same(base.block())), (transposed.to_vec(), false));
+    assert!(base.clone().reshape(&memory, &[6]).unwrap().block().same(base.block()));
+    for wrong in [base.clone().permute(&[0, 0]), base.clone().permute(&[0]), base.clone().reverse(2)] {
+        assert!(wrong.is_err());
+    }
+    assert!(base.clone().slice(&[SliceIndex::At(0); 3]).is_err());
+    assert!(base.clone().reshape(&memory, &[7]).is_err());
+
+    let mut changed = transposed.clone();
+    changed.set(&memory, &[2, 1], Scalar::new(ElemType::I32, 9)).unwrap();
+    assert_eq!(changed.to_vec::<i32>(), Some(vec![0, 3, 1, 4, 2, 9]));
+    assert_eq!(base.to_vec::<i32>(), Some(vec![0, 1, 2, 3, 4, 5]));
+    let before = memory.stats().allocations;
+    changed.set(&memory, &[0, 0], Scalar::new(ElemType::I32, 7)).unwrap();
+    assert_eq!(memory.stats().allocations, before);
+    assert!(changed.set(&memory, &[3, 0], Scalar::new(ElemType::I32, 7)).is_err());
+    assert!(changed.set(&memory, &[0, 0], Scalar::i64(7)).is_err());
+    // One place under many indices is not written in place.
+    let view = base.lmad().fix(0, 0).expand(0, 2);
+    let mut repeated =
+        Array::from_block(numbers(&memory, &[3]).block().clone(), ElemType::I32, view).unwrap();
+    repeated.set(&memory, &[0, 0], Scalar::new(ElemType::I32, 8)).unwrap();
+    assert_eq!(repeated.to_vec::<i32>(), Some(vec![8, 1, 2, 0, 1, 2]));
+}

@@ -150,6 +150,11 @@ fn write_float(out: &mut Vec<u8>, ty: ElemType, bits: Bits) {
 
 /// C's `%.{digits}g` for a finite number.
 fn write_general(out: &mut Vec<u8>, value: f64, digits: usize) {
+    // Whole numbers of fewer digits are all there is.
+    if value.fract() == 0.0 && value.abs() < if digits > 9 { 1e15 } else { 1e9 } {
+        write_decimal(out, value.is_sign_negative(), value.abs() as u64);
+        return;
+    }
     // `d.ddde-7`: the digits are correctly rounded, and only have to be laid out.
     let mut buffer = [0; 32];
     let mut rest = &mut buffer[..];

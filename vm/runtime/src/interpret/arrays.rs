@@ -55,19 +55,18 @@ impl<'a> Interpreter<'a> {
             Instr::Update { dst, array, dims, value } => (dst, self.update(registers, *array, dims, *value)?),
             Instr::Permute { dst, array, perm } => {
                 let perm: SmallVec<[usize; 4]> = perm.iter().map(|d| *d as usize).collect();
-                let array = registers.take(*array);
-                let view = array.lmad().permute(&perm);
-                (dst, array.into_view(view))
+                (dst, registers.take(*array).permute(&perm)?)
             }
-            Instr::Reverse { dst, array, dim } => {
-                let array = registers.take(*array);
-                let view = array.lmad().reverse(*dim as usize);
-                (dst, array.into_view(view))
-            }
+            Instr::Reverse { dst, array, dim } => (dst, registers.take(*array).reverse(*dim as usize)?),
             Instr::Reshape { dst, array, shape } => {
                 let shape: Indices = shape.iter().map(|n| registers.int(*n)).collect();
                 let array = registers.take(*array);
-                (dst, self.reshape(array, &shape)?)
+                let block = array.block().id();
+                let reshaped = array.reshape(self.memory, &shape)?;
+                if reshaped.block().id() != block {
+                    self.pay_elements(reshaped.elements())?;
+                }
+                (dst, reshaped)
             }
             Instr::Concat { dst, arrays, dim } => (dst, self.concat(registers, arrays, *dim as usize)?),
             Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, *count, *value)?),
@@ -108,13 +107,13 @@ impl<'a> Interpreter<'a> {
             return Err(Trap::new("Shape of slice does not match shape of value.").into());
         }
         let mut array = registers.take(array);
-        if !(array.block().is_unique() && is_injective(array.lmad())) {
+        if !array.is_writable() {
             self.pay_elements(array.elements())?;
-            array = array.copy(self.memory)?;
+            array.make_writable(self.memory)?;
             part = view::slice(array.lmad(), &dims).map_err(Trap::new)?;
         }
         let width = array.elem().bytes();
-        let target = array.block_mut().bytes_mut().expect("the block is unique");
+        let target = array.block_mut().bytes_mut().expect("the array is writable now");
         if registers.is_array(value.reg) {
             let source = registers.take(value);
             self.pay_elements(source.elements())?;
@@ -123,23 +122,6 @@ impl<'a> Interpreter<'a> {
             store(target, width, part.offset, registers.bits(value));
         }
         Ok(array)
-    }
-
-    fn reshape(&mut self, array: Array, shape: &[i64]) -> Outcome<Array> {
-        let count = |shape: &[i64]| shape.iter().fold(1i128, |n, e| n.saturating_mul(i128::from(*e)));
-        if shape.iter().any(|n| *n < 0) || count(shape) != count(&array.shape()) {
-            let (from, to) = (shape_text(&array.shape()), shape_text(shape));
-            return Err(
-                Trap::new(format!("Cannot unflatten array of shape {from} to array of shape {to}")).into()
-            );
-        }
-        if let Some(view) = array.lmad().reshape(shape) {
-            return Ok(array.into_view(view));
-        }
-        self.pay_elements(array.elements())?;
-        let copy = array.copy(self.memory)?;
-        let view = Lmad::row_major(shape);
-        Ok(copy.into_view(view))
     }
 
     fn concat(&mut self, registers: &mut Registers<'a>, operands: &[Operand], dim: usize) -> Outcome<Array> {
@@ -255,15 +237,6 @@ fn indices(registers: &Registers<'_>, dims: &[SliceDim]) -> SmallVec<[SliceIndex
 /// Two shapes that should be equal.
 pub(super) fn mismatch(what: &str, expected: &[i64], found: &[i64]) -> String {
     format!("{what} differ in shape: {} and {}.", shape_text(expected), shape_text(found))
-}
-
-/// Injectivity, with a short way for the views that updates mostly have.
-fn is_injective(view: &Lmad) -> bool {
-    match view.dims.as_slice() {
-        [] => true,
-        [dim] => dim.stride != 0 || dim.size <= 1,
-        _ => view.is_injective(),
-    }
 }
 
 /// An array of one value.

@@ -364,19 +364,20 @@ impl<'m> Lifter<'m> {
         self.require(algebra::int(ScalarOp::Eq, a, b));
     }
 
-    /// True if a condition certainly holds, in launches whose extents are as it says.
+    /// True if a condition certainly holds. What is known at entry is made to hold: an extent gives way, or
+    /// launches are asked.
     pub fn holds(&mut self, cond: &Exp) -> bool {
-        match self.expand(cond) {
-            Exp::Op(ScalarOp::Eq, sides) if sides.len() == 2 => {
-                sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0])
-            }
-            // A comparison that was made before: a question for launches.
-            Exp::Var(var) if self.known[var].depth == 0 => {
-                self.require(Exp::Var(var));
-                true
-            }
-            cond => algebra::is_true(&cond),
+        let cond = self.expand(cond);
+        if let Exp::Op(ScalarOp::Eq, sides) = &cond
+            && (sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0]))
+        {
+            return true;
         }
+        let known = self.is_known_outside(&cond, 1);
+        if known {
+            self.require(cond.clone());
+        }
+        known || self.is_certain(&cond)
     }
 
     fn merge(&mut self, extent: &Exp, size: &Exp) -> bool {
@@ -386,7 +387,7 @@ impl<'m> Lifter<'m> {
             Exp::Const(_) => true,
             _ => false,
         };
-        if !simple || !self.is_extent(*var) {
+        if !simple || extent == size || !self.is_extent(*var) {
             return false;
         }
         self.merged.insert(*var, size.clone());
