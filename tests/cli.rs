@@ -412,6 +412,8 @@ map double [1, 2,
 :type double
 :t map double
 (1, true)
+zip [1, 2] [true, false]
+()
 y +
 1 / 0
 nothing
@@ -438,6 +440,8 @@ never
         "double : ",
         "map double : ",
         "(1i32, true)\n",
+        "[(1i32, true), (2i32, false)]\n",
+        "()\n",
         "30i32\n",
         "[2f64, 4f64]\n",
         "main : ",
