@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sh tests/setup.sh
-exec cargo test --workspace --features galopvm/shaderc "$@"
+exec cargo test --workspace --features galopvm-cli/shaderc "$@"
