@@ -40,6 +40,8 @@ mod error;
 pub mod machine;
 pub mod program;
 mod session;
+#[cfg(test)]
+mod tests;
 
 pub use convert::{Arguments, FromValue, IntoValue, Results};
 pub use engine::{BackendChoice, Engine, EngineBuilder};

@@ -214,7 +214,8 @@ fn reference_pages_are_fresh() {
 fn links_in_documents_lead_somewhere() {
     let mut complaints = Vec::new();
     for file in files("md") {
-        let text = read(&file);
+        // Every second piece between backticks is code, not prose.
+        let text: String = read(&file).split('`').step_by(2).collect();
         let folder = root().join(&file).parent().map(Path::to_path_buf).unwrap_or_default();
         for (start, _) in text.match_indices("](") {
             let target = text[start + 2..].split([')', '#']).next().unwrap_or_default();

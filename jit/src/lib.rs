@@ -19,7 +19,7 @@ mod executable;
 mod isa;
 mod library;
 mod lir;
-mod listing;
+pub mod listing;
 mod lower;
 mod record;
 

@@ -1,11 +1,14 @@
-//! Machine code as text.
+//! Machine code as text: one line per instruction, with its bytes, so that the text reads back to the code.
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 use std::fmt::Write;
 
+/// Columns that bytes take before the instruction; longer ones push it to the right.
+const BYTES_WIDTH: usize = 24;
+
 /// Disassembles code under a header line.
 pub fn disassemble(header: &str, code: &[u8]) -> String {
-    let mut text = format!("; {header}, {} bytes\n", code.len());
+    let mut text = format!("; {header}\n");
     let mut formatter = IntelFormatter::new();
     formatter.options_mut().set_space_after_operand_separator(true);
     formatter.options_mut().set_hex_prefix("0x");
@@ -17,7 +20,49 @@ pub fn disassemble(header: &str, code: &[u8]) -> String {
         decoder.decode_out(&mut instruction);
         line.clear();
         formatter.format(&instruction, &mut line);
-        let _ = writeln!(text, "{:6x}  {line}", instruction.ip());
+        let start = instruction.ip() as usize;
+        let bytes: String =
+            code[start..start + instruction.len()].iter().map(|b| format!("{b:02x}")).collect();
+        let _ = writeln!(text, "{start:6x}  {bytes:BYTES_WIDTH$}  {line}");
     }
     text
+}
+
+/// The pieces of code that a listing shows, each with its header.
+pub fn parse(listing: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut pieces: Vec<(String, Vec<u8>)> = Vec::new();
+    for (k, line) in listing.lines().enumerate() {
+        let wrong = |what: &str| format!("line {}: {what}", k + 1);
+        if let Some(header) = line.strip_prefix("; ") {
+            pieces.push((header.to_string(), Vec::new()));
+            continue;
+        }
+        let (_, code) = pieces.last_mut().ok_or_else(|| wrong("a header comes first"))?;
+        let mut columns = line.split_whitespace();
+        let address = columns.next().and_then(|a| usize::from_str_radix(a, 16).ok());
+        if address != Some(code.len()) {
+            return Err(wrong("the address is not that of the next byte"));
+        }
+        let bytes = columns.next().ok_or_else(|| wrong("the bytes are missing"))?;
+        for at in (0..bytes.len()).step_by(2) {
+            let byte = bytes.get(at..at + 2).and_then(|b| u8::from_str_radix(b, 16).ok());
+            code.push(byte.ok_or_else(|| wrong("the bytes are not hexadecimal"))?);
+        }
+    }
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_reads_back_to_its_code() {
+        let code = [0x55, 0x48, 0x89, 0xe5, 0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2, 0xc3];
+        let text = disassemble("sample", &code);
+        assert!(text.contains("vaddps zmm0, zmm1, zmm2"), "{text}");
+        assert_eq!(parse(&text), Ok(vec![("sample".into(), code.to_vec())]));
+        assert!(parse("0 55 push rbp").is_err());
+        assert!(parse("; x\n 4 55 push rbp").is_err());
+    }
 }

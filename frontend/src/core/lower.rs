@@ -97,7 +97,11 @@ impl Lower<'_, '_> {
         }
         let results = self.operands(&block.results);
         self.constants.pop();
-        let (code, places) = std::mem::replace(&mut self.code, outer).into_iter().unzip();
+        let (code, mut places): (_, Vec<_>) = std::mem::replace(&mut self.code, outer).into_iter().unzip();
+        if places.iter().all(Option::is_none) {
+            // As the text form and stripped files have it.
+            places.clear();
+        }
         let params = block.params.iter().map(|v| reg(*v)).collect();
         self.function.blocks[id] = CodeBlock { params, code, results, places };
         Ok(id)

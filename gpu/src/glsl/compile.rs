@@ -8,7 +8,12 @@ use std::sync::OnceLock;
 
 /// The words of a shader by way of its GLSL text, with the same execution modes as the direct route.
 pub fn words(shader: &Shader, features: &Features) -> Result<Vec<u32>, GpuError> {
-    let words = compile(&super::print::text(shader))?;
+    words_of_text(&super::print::text(shader), features)
+}
+
+/// The words of a shader in text form, with the same execution modes.
+pub fn words_of_text(text: &str, features: &Features) -> Result<Vec<u32>, GpuError> {
+    let words = compile(text)?;
     let mut module = rspirv::dr::load_words(&words)
         .map_err(|e| GpuError::Driver { doing: "reading what shaderc made", why: e.to_string() })?;
     crate::spirv::modes::preserve(&mut module, features);

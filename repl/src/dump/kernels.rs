@@ -1,12 +1,14 @@
 //! Stages of kernels that were launched.
 
 use super::program::same;
-use super::{Args, Dumped, Stage, heading, refused};
+use super::{Args, Dumped, REFUSED, Stage, heading, refused};
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use galopvm::{Backend, BackendChoice, Engine, Program, Route};
+use galopvm_gpu::spirv::text as spirv;
+use galopvm_jit::listing;
 use galopvm_kir::text::{parse_plan, print_plan};
-use galopvm_kir::{Compiled, Launch, Listing, Reference, Refusal, RunError, Unit};
+use galopvm_kir::{Compiled, Launch, Listing, Reference, Refusal, Region, RunError, Unit};
 use galopvm_runtime::tier::Version;
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ pub fn dump(args: &Args, stage: Stage, program: &Program, values: &Option<Input>
     let arguments = input::arguments_of(&session, &entry, values.as_ref())?;
     session.call_values(&args.entry, arguments)?;
     let mut text: String = engine.notes().iter().map(|note| format!("note: {note}\n")).collect();
-    let mut back = Ok(0);
+    let mut back = Ok(Some(0));
     for site in session.sites().iter().filter(|site| site.profile.executions > 0) {
         text.push_str(&heading(&site.name));
         match &site.lifted {
@@ -41,22 +43,19 @@ pub fn dump(args: &Args, stage: Stage, program: &Program, values: &Option<Input>
                 for version in &site.versions {
                     let part = match stage {
                         Stage::Plan => plan(lifted.region.region(), version),
-                        Stage::Asm => listing(version, Listing::Asm),
-                        Stage::Spirv => listing(version, Listing::Spirv),
-                        _ => listing(version, Listing::Glsl),
+                        Stage::Asm => text_of(version, Listing::Asm),
+                        Stage::Spirv => text_of(version, Listing::Spirv),
+                        _ => text_of(version, Listing::Glsl),
                     };
-                    if stage == Stage::Plan {
-                        back = back.and_then(|count| {
-                            let region = lifted.region.region();
-                            let plan = parse_plan(region, &part).map_err(|error| error.to_string())?;
-                            let lines = same(&part, &print_plan(region, &plan))?;
-                            if plan == *version.plan.plan() {
-                                Ok(count + lines)
-                            } else {
-                                Err(format!("{} has another plan", site.name))
-                            }
-                        });
-                    }
+                    back = back.and_then(|known: Option<usize>| {
+                        let region = lifted.region.region();
+                        let lines = if part.starts_with(REFUSED) {
+                            Some(0)
+                        } else {
+                            parsed_back(stage, region, version, &part)?
+                        };
+                        Ok(known.zip(lines).map(|(known, lines)| known + lines))
+                    });
                     text.push_str(&part);
                 }
             }
@@ -64,14 +63,71 @@ pub fn dump(args: &Args, stage: Stage, program: &Program, values: &Option<Input>
             _ => text.push_str(&format!("interpreted: {}\n", site.profile.reason)),
         }
     }
-    Ok(Dumped { text, back: (stage == Stage::Plan).then_some(back) })
+    Ok(Dumped { text, back: back.transpose() })
 }
 
-fn plan(region: &galopvm_kir::Region, version: &Version) -> String {
+/// The number of lines of a kernel's text that parsed back to the same thing; nothing if this build cannot tell.
+fn parsed_back(
+    stage: Stage,
+    region: &Region,
+    version: &Version,
+    part: &str,
+) -> Result<Option<usize>, String> {
+    match stage {
+        Stage::Plan => {
+            let plan = parse_plan(region, part).map_err(|error| error.to_string())?;
+            let lines = same(part, &print_plan(region, &plan))?;
+            if plan == *version.plan.plan() { Ok(Some(lines)) } else { Err("it is another plan".into()) }
+        }
+        Stage::Asm => {
+            let again = listing::parse(part)?
+                .iter()
+                .map(|(header, code)| listing::disassemble(header, code))
+                .collect::<String>();
+            same(part, &again).map(Some)
+        }
+        Stage::Spirv => {
+            let words = spirv::parse_stages(part).map_err(|error| error.to_string())?;
+            let printed: Result<Vec<String>, String> =
+                words.iter().map(|words| spirv::print(words)).collect();
+            let body: String =
+                part.lines().filter(|l| !l.starts_with(spirv::STAGE)).map(|l| format!("{l}\n")).collect();
+            same(&body, &printed?.concat()).map(Some)
+        }
+        _ => glsl_back(version, part),
+    }
+}
+
+/// GLSL reads back by compiling it: to the words that its kernel runs as.
+#[cfg(feature = "shaderc")]
+fn glsl_back(version: &Version, part: &str) -> Result<Option<usize>, String> {
+    let words = spirv::parse_stages(&text_of(version, Listing::Spirv)).map_err(|error| error.to_string())?;
+    let shaders: Vec<&str> =
+        part.split("// stage ").skip(1).filter_map(|s| s.split_once('\n')).map(|s| s.1).collect();
+    if shaders.len() != words.len() {
+        return Err(format!("{} shaders for {} stages", shaders.len(), words.len()));
+    }
+    for (shader, words) in shaders.iter().zip(&words) {
+        if galopvm_gpu::glsl::compile::words_of_text(shader, &galopvm_gpu::Features::all())
+            .map_err(|error| error.to_string())?
+            != *words
+        {
+            return Err("it compiles to other words".into());
+        }
+    }
+    Ok(Some(part.lines().count()))
+}
+
+#[cfg(not(feature = "shaderc"))]
+fn glsl_back(_: &Version, _: &str) -> Result<Option<usize>, String> {
+    Ok(None)
+}
+
+fn plan(region: &Region, version: &Version) -> String {
     print_plan(region, version.plan.plan())
 }
 
-fn listing(version: &Version, kind: Listing) -> String {
+fn text_of(version: &Version, kind: Listing) -> String {
     let code = version.code.as_ref().and_then(|(_, code)| code.listing(kind));
     code.unwrap_or_else(|| {
         let reasons: Vec<String> =
@@ -86,11 +142,10 @@ struct Listed {
     route: Route,
 }
 
-/// A kernel with its text.
+/// A kernel with its texts.
 struct Shown {
     code: Arc<dyn Compiled>,
-    kind: Listing,
-    text: String,
+    texts: Vec<(Listing, String)>,
 }
 
 impl Backend for Listed {
@@ -99,8 +154,11 @@ impl Backend for Listed {
     }
 
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
-        let text = galopvm_gpu::listing(unit, self.kind, self.route)?;
-        Ok(Arc::new(Shown { code: Reference.compile(unit)?, kind: self.kind, text }))
+        let mut texts = vec![(self.kind, galopvm_gpu::listing(unit, self.kind, self.route)?)];
+        if self.kind == Listing::Glsl && self.route.is_built_in() {
+            texts.push((Listing::Spirv, galopvm_gpu::listing(unit, Listing::Spirv, self.route)?));
+        }
+        Ok(Arc::new(Shown { code: Reference.compile(unit)?, texts }))
     }
 }
 
@@ -110,6 +168,6 @@ impl Compiled for Shown {
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {
-        (kind == self.kind).then(|| self.text.clone())
+        self.texts.iter().find(|(of, _)| *of == kind).map(|(_, text)| text.clone())
     }
 }

@@ -105,8 +105,8 @@ impl Stage {
     }
 }
 
-/// A stage's text, and whether it parses back: the number of things compared, or what differs. Stages whose text is
-/// only for reading say nothing.
+/// A stage's text, and whether it parses back: the number of things compared, or what differs. Nothing if this build
+/// cannot tell.
 struct Dumped {
     text: String,
     back: Option<Result<usize, String>>,
@@ -117,8 +117,8 @@ pub fn run(args: Args) -> Outcome {
     let source = input::bytes_of(&args.file)?;
     let is_bytecode = galopvm_bytecode::file::is_bytecode(source.bytes());
     let stages = match args.stage.as_slice() {
-        [] if is_bytecode => vec![Stage::Bytecode, Stage::Kir, Stage::Plan],
-        [] => vec![Stage::Ast, Stage::Core, Stage::Bytecode, Stage::Kir, Stage::Plan],
+        [] if is_bytecode => Stage::value_variants()[2..].to_vec(),
+        [] => Stage::value_variants().to_vec(),
         stages => stages.to_vec(),
     };
     let mut compiled = None;
@@ -145,7 +145,7 @@ pub fn run(args: Args) -> Outcome {
         };
         match (args.check, dumped.back) {
             (true, Some(Ok(count))) => writeln!(out, "{}: {count} parsed back to the same", stage.name())?,
-            (true, None) => writeln!(out, "{}: only for reading", stage.name())?,
+            (true, None) => writeln!(out, "{}: not checked (build with `--features shaderc`)", stage.name())?,
             (true, Some(Err(what))) => {
                 return Err(Failure::Run(format!("{}: does not parse back: {what}", stage.name())));
             }
@@ -183,9 +183,11 @@ fn heading(name: &impl std::fmt::Display) -> String {
     format!("==== {name}\n")
 }
 
-/// What stands in the place of a text that there is none of.
+/// How the line begins that stands in the place of a text that there is none of.
+const REFUSED: &str = "refused: ";
+
 fn refused(reason: &str) -> String {
-    format!("refused: {reason}\n")
+    format!("{REFUSED}{reason}\n")
 }
 
 /// A program's sites in a session that has run nothing.

@@ -11,7 +11,7 @@ mod scope;
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::run::shown;
 use crate::settings::Settings;
-use galopvm::{Engine, Error, Memory, Program, data};
+use galopvm::{Array, Engine, Error, Memory, Program, Value, data};
 use galopvm_base::Sources;
 use galopvm_bytecode::{Entry, Module};
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
@@ -19,6 +19,8 @@ use lines::{Line, Lines};
 use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Most bytes of a value that are shown.
@@ -53,7 +55,7 @@ Type definitions (`def f (x: i32) = x + 1`) and expressions (`map f [1, 2, 3]`).
   :load [FILE]       forget all definitions and load a file (without FILE: the last one again)
   :defs              what is defined, with types
   :help              this text
-  :quit              leave (as does Ctrl-D)
+  :quit              leave (as does Ctrl-D); Ctrl-C ends an evaluation
 Commands may be shortened (:t, :l, :q). An empty line ends an incomplete input.";
 
 /// The commands, in the order in which abbreviations look for them.
@@ -69,7 +71,21 @@ pub fn run(args: Args) -> Outcome {
         loaded: None,
         number: 0,
         lines,
+        running: Arc::default(),
     };
+    if repl.lines.is_terminal() {
+        let running = repl.running.clone();
+        let interrupt = move || {
+            let flag = running.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*flag {
+                Some(flag) => flag.store(true, Ordering::Relaxed),
+                None => std::process::exit(130),
+            }
+        };
+        if let Err(error) = ctrlc::set_handler(interrupt) {
+            say(&format!("note: Ctrl-C ends the session: {error}"));
+        }
+    }
     if repl.lines.is_terminal() {
         let version = env!("CARGO_PKG_VERSION");
         say(&format!("galopvm {version}. Type an expression, or :help."));
@@ -94,6 +110,8 @@ struct Repl {
     /// The number in the prompt.
     number: usize,
     lines: Lines,
+    /// The interrupt flag of the running evaluation.
+    running: Arc<Mutex<Option<Arc<AtomicBool>>>>,
 }
 
 /// What an expression was compiled to.
@@ -255,8 +273,11 @@ impl Repl {
         };
         let compiled = start.elapsed();
         let mut session = self.engine.session_in(&program, self.memory.clone());
+        self.set_running(Some(session.interrupt_flag()));
         let start = Instant::now();
-        match session.call_values(EXPRESSION_ENTRY, Vec::new()) {
+        let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
+        self.set_running(None);
+        match outcome {
             Ok(values) => {
                 let ran = start.elapsed();
                 let is_tuple = evaluation.ty.starts_with('(');
@@ -268,6 +289,13 @@ impl Repl {
             Err(error) => say(&explained(error)),
         }
         Ok(())
+    }
+}
+
+impl Repl {
+    /// Says what Ctrl-C is to end.
+    fn set_running(&self, flag: Option<Arc<AtomicBool>>) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = flag;
     }
 }
 
@@ -293,23 +321,47 @@ fn explained(error: Error) -> String {
     }
 }
 
-/// A value as the prompt shows it. Tuples are shown as tuples; arrays of tuples, which are stored as one array for each
-/// component, as `zip` of them.
-fn value_text(entry: Option<&Entry>, values: &[galopvm::Value], is_tuple: bool) -> String {
-    let mut rest = values.iter();
+/// A value as the prompt shows it. Arrays of tuples are stored as one array for each component.
+fn value_text(entry: Option<&Entry>, values: &[Value], is_tuple: bool) -> String {
+    let mut rest = values;
     let mut items = Vec::new();
     for result in entry.map_or(&[][..], |e| &e.results) {
-        let parts: Vec<String> = rest.by_ref().take(result.values as usize).map(limited).collect();
-        items.push(match parts.as_slice() {
-            [one] => one.clone(),
-            many => format!("zip{} {}", many.len(), many.join(" ")),
+        let (parts, others) = rest.split_at((result.values as usize).min(rest.len()));
+        rest = others;
+        items.push(match parts {
+            [] => "()".to_string(),
+            [one] => limited(one),
+            many => array_of_tuples(many),
         });
     }
-    if is_tuple { format!("({})", items.join(", ")) } else { items.join(", ") }
+    match items.as_slice() {
+        [one] if one == "()" || !is_tuple => one.clone(),
+        items => format!("({})", items.join(", ")),
+    }
+}
+
+/// The elements one by one, or, of more than one dimension, the components as arrays.
+fn array_of_tuples(components: &[Value]) -> String {
+    let arrays: Vec<&Array> =
+        components.iter().filter_map(Value::as_array).filter(|a| a.rank() == 1).collect();
+    let elements = arrays.iter().map(|a| a.elements()).min().unwrap_or(0);
+    if arrays.len() < components.len() || elements == 0 {
+        let parts: Vec<String> = components.iter().map(limited).collect();
+        return format!("zip{} {}", parts.len(), parts.join(" "));
+    }
+    let mut text = String::from("[");
+    for k in 0..elements {
+        let parts: Vec<String> = arrays.iter().filter_map(|a| a.get(&[k])).map(|s| s.to_string()).collect();
+        text.push_str(&format!("{}({})", if k == 0 { "" } else { ", " }, parts.join(", ")));
+        if text.len() > VALUE_SHOWN {
+            return format!("{text} .. ({elements} elements)");
+        }
+    }
+    text + "]"
 }
 
 /// The text of a value, cut off where it gets too long.
-fn limited(value: &galopvm::Value) -> String {
+fn limited(value: &Value) -> String {
     let mut out = Limited { text: Vec::new(), left: VALUE_SHOWN };
     let whole = data::write_text(&mut out, value).is_ok();
     let mut text = String::from_utf8_lossy(&out.text).into_owned();

@@ -93,6 +93,9 @@ impl Diagnostic {
 
     /// The message as people read it: file, line, column, source line, caret, hints.
     pub fn render(&self, sources: &Sources, colour: bool) -> String {
+        if sources.line_length(self.span) > LONGEST_LINE {
+            return self.render_without_line(sources);
+        }
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -125,6 +128,23 @@ impl Diagnostic {
     }
 }
 
+/// Lines longer than this are not shown: nobody could read them, and laying them out takes seconds.
+const LONGEST_LINE: usize = 4000;
+
+impl Diagnostic {
+    fn render_without_line(&self, sources: &Sources) -> String {
+        let level = if self.is_error() { "error" } else { "warning" };
+        let mut text = format!("{level}: {}\n --> {}", self.message, sources.place(self.span));
+        if !self.label.is_empty() {
+            text += &format!("\n  = note: {}", self.label);
+        }
+        for hint in &self.hints {
+            text += &format!("\n  = help: {hint}");
+        }
+        text
+    }
+}
+
 /// True if any of the messages is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)
@@ -146,6 +166,16 @@ mod tests {
         for part in ["a.fut:2:11", "def y = x +", "^ nothing follows", "help: write a second operand"] {
             assert!(text.contains(part), "{part:?} is missing in:\n{text}");
         }
+    }
+
+    #[test]
+    fn a_line_nobody_could_read_is_left_out() {
+        let mut sources = Sources::new();
+        let file = sources.add("a.fut", "x".repeat(1 << 20));
+        let text = Diagnostic::error(Span::new(file, 70_000, 70_001), "odd")
+            .with_hint("mend it")
+            .render(&sources, false);
+        assert_eq!(text, "error: odd\n --> a.fut:1:70001\n  = help: mend it");
     }
 
     #[test]

@@ -101,6 +101,15 @@ impl Sources {
         (self.position(span.file, span.start), self.position(span.file, last))
     }
 
+    /// The bytes of the longest line that a span touches.
+    pub fn line_length(&self, span: Span) -> usize {
+        let Some(f) = self.files.get(span.file) else { return 0 };
+        let line = |offset: u32| f.line_starts.partition_point(|s| *s <= offset).max(1);
+        let end = |line: usize| f.line_starts.get(line).map_or(f.text.len(), |s| *s as usize);
+        let lines = line(span.start)..=line(span.end);
+        lines.map(|l| end(l) - f.line_starts[l - 1] as usize).max().unwrap_or(0)
+    }
+
     /// `file:line:col`, as messages print a place.
     pub fn place(&self, span: Span) -> String {
         let at = self.position(span.file, span.start);

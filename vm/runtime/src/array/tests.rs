@@ -1,3 +1,5 @@
+//! Arrays: copies of every kind, views, and their messages.
+
 use super::view::{index, slice};
 use super::*;
 use galopvm_lmad::{Dim, Lmad};

@@ -1,3 +1,5 @@
+//! The data formats: what is read, refused and written.
+
 use super::*;
 use crate::memory::{MappedFile, Memory};
 use crate::value::Value;

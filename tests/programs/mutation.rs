@@ -2,13 +2,11 @@
 //!
 //! Most mutants get their checksum mended, so that the decoder, the verifier and the interpreter see them.
 
-#[path = "support/random.rs"]
-mod random;
-
+use crate::random::Random;
+use crate::support::example_files;
 use galopvm::{BackendChoice, Engine, Program};
 use galopvm_bytecode::file::checksum;
 use galopvm_runtime::data::read_values;
-use random::Random;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -17,21 +15,13 @@ const MUTANTS: usize = 20_000;
 
 /// Bytecode of every example, with its input.
 fn originals() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut files: Vec<_> = fs::read_dir(&folder)
-        .expect("there are examples")
-        .filter_map(Result::ok)
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "fut"))
-        .collect();
-    files.sort();
     let read = |path: &Path| {
         let name = path.file_stem().expect("a file name").to_owned();
         let program = Program::load(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let input = fs::read(folder.join("data").join(name).with_extension("in")).expect("an input");
+        let input = fs::read(path.with_file_name("data").join(name).with_extension("in")).expect("an input");
         (program.to_bytecode(), input)
     };
-    files.iter().map(|path| read(path)).collect()
+    example_files().iter().map(|path| read(path)).collect()
 }
 
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {

@@ -1,15 +1,13 @@
 //! Every engine against the interpreter: generated programs, over every layout of their arrays.
 
-mod support;
-
+use crate::generate::{self, Param};
+use crate::random::Random;
+use crate::support::{array, candidates, difference, interpreter, random_bits};
 use galopvm::{Engine, Memory, Program, Value};
 use galopvm_base::Sources;
 use galopvm_bytecode::Instr;
 use galopvm_frontend::{Options, compile_with};
 use galopvm_kir::evaluate::Layout;
-use support::generate::{self, Param};
-use support::random::Random;
-use support::{array, candidates, difference, interpreter, random_bits};
 
 /// Extents (n, m) to run with: nothing, one, around vector widths, more than one piece.
 const EXTENTS: [(i64, i64); 6] = [(0, 3), (1, 1), (3, 0), (17, 5), (33, 16), (64, 67)];

@@ -1,13 +1,11 @@
 //! What tests of whole programs share: engines to compare, layouts of arrays, comparison of values.
 
-pub mod generate;
-pub mod random;
-
+use crate::random::Random;
 use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::evaluate::Layout;
 use galopvm_runtime::Array;
-use random::Random;
+use std::path::{Path, PathBuf};
 
 /// An engine and the name that failures show.
 pub struct Candidate {
@@ -132,4 +130,14 @@ fn elements(value: &Value) -> Vec<u64> {
         Value::Scalar(scalar) => vec![scalar.bits],
         Value::Array(array) => array.iter_bits().collect(),
     }
+}
+
+/// The programs in `examples/`, by name.
+pub fn example_files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let entries = std::fs::read_dir(folder).expect("there are examples").filter_map(Result::ok);
+    let mut files: Vec<PathBuf> =
+        entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "fut")).collect();
+    files.sort();
+    files
 }

@@ -3,7 +3,7 @@
 //! Only operations whose result every tier must give bit for bit are used, except in reductions of floats, which
 //! use `min` and `max`. Division by zero is rare but possible: then every tier must report it.
 
-use super::random::Random;
+use crate::random::Random;
 use galopvm_base::ElemType;
 
 /// A generated program with one entry `main`.

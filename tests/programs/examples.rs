@@ -1,16 +1,9 @@
 //! Every example gives its documented result on every engine.
 
-mod support;
-
+use crate::support::{candidates, difference, example_files, interpreter};
 use galopvm::{Engine, Program, Value};
 use galopvm_runtime::data::read_values;
 use std::fs;
-use std::path::{Path, PathBuf};
-use support::{candidates, difference, interpreter};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
-}
 
 fn run(engine: &Engine, program: &Program, input: &[u8]) -> Vec<Value> {
     let mut session = engine.session(program);
@@ -21,19 +14,13 @@ fn run(engine: &Engine, program: &Program, input: &[u8]) -> Vec<Value> {
 #[test]
 fn examples_agree_with_their_results_and_each_other() {
     let (engines, plain) = (candidates(), interpreter());
-    let mut examples: Vec<PathBuf> = fs::read_dir(folder())
-        .expect("there are examples")
-        .filter_map(Result::ok)
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "fut"))
-        .collect();
-    examples.sort();
+    let examples = example_files();
     assert!(examples.len() >= 6, "examples are missing");
     for path in examples {
         let name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
         let program = Program::load(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         let data = |extension| {
-            let file = folder().join("data").join(&name).with_extension(extension);
+            let file = path.with_file_name("data").join(&name).with_extension(extension);
             fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
         };
         let input = data("in");

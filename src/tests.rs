@@ -1,0 +1,124 @@
+//! The embedding interface as hosts use it.
+
+use crate::*;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+
+fn program(text: &str) -> Program {
+    Program::from_source("test.fut", text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn values_of_rust_types_go_in_and_come_out() {
+    let program = program(
+        "entry all (a: i8) (b: u64) (c: f32) (d: bool) (e: []i16): (i8, u64, f32, bool, []i16) = (a, b, c, d, e)
+         entry turn [n] [m] (a: [n][m]f64): [m][n]f64 = transpose a
+         entry nothing (x: i32): () = ()",
+    );
+    let mut session = Engine::new().session(&program);
+    let all: (i8, u64, f32, bool, Vec<i16>) =
+        session.call("all", (-3i8, u64::MAX, 1.5f32, true, [1i16, -2])).unwrap();
+    assert_eq!(all, (-3, u64::MAX, 1.5, true, vec![1, -2]));
+    let matrix = session.array(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).unwrap();
+    let turned: Array = session.call("turn", (&matrix,)).unwrap();
+    assert_eq!(turned.shape().as_slice(), [3, 2]);
+    assert_eq!(turned.to_vec::<f64>().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    session.call::<()>("nothing", (1,)).unwrap();
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_that_says_so() {
+    let program = program("def main (x: i32): (i32, bool) = (x + 1, x < 0)");
+    let mut session = Engine::new().session(&program);
+    let says = |result: Result<i32, Error>, expected: &str| {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(expected), "{text}");
+    };
+    says(session.call("main", (1i32,)), "the call has 2 results, not 1");
+    says(session.call("main", (1i64,)), "expected i32");
+    says(session.call("main", ()), "takes 1");
+    says(session.call("mian", (1i32,)), "no entry point `mian`");
+    let wrong: Result<(i32, Vec<i32>), Error> = session.call("main", (1i32,));
+    assert_eq!(wrong.unwrap_err().to_string(), "the value is a bool, not a []i32");
+    let wrong: Result<(i64, bool), Error> = session.call("main", (1i32,));
+    assert_eq!(wrong.unwrap_err().to_string(), "the value is a i32, not a i64");
+    assert!(session.array(&[1, 2, 3], &[2, 2]).is_err());
+    // The session is as good as before.
+    assert_eq!(session.call::<(i32, bool)>("main", (41i32,)).unwrap(), (42, false));
+}
+
+#[test]
+fn messages_have_places_and_hints() {
+    let Err(Error::Compile(messages)) = Program::from_source("a.fut", "def f (x: i32): i32 = x + y") else {
+        panic!("an error is expected")
+    };
+    assert_eq!(messages.errors(), 1);
+    assert!(!messages.is_incomplete());
+    assert!(messages.render(false).contains("a.fut:1:27"), "{messages}");
+    let Err(Error::Compile(messages)) = Program::from_source("a.fut", "def f =") else {
+        panic!("an error is expected")
+    };
+    assert!(messages.is_incomplete());
+}
+
+#[test]
+fn bytecode_is_the_same_program() {
+    let source = program("def main (x: i32): i32 = x * 2");
+    let bytes = source.to_bytecode();
+    let loaded = Program::from_bytecode("bytes", &bytes).unwrap();
+    assert_eq!(loaded.to_bytecode(), bytes);
+    let stripped = loaded.stripped().unwrap();
+    assert!(stripped.to_bytecode().len() < bytes.len());
+    assert_eq!(Engine::new().session(&stripped).call::<i32>("main", (21i32,)).unwrap(), 42);
+    assert!(Program::from_bytecode("bytes", &bytes[..bytes.len() / 2]).is_err());
+}
+
+#[test]
+fn limits_and_interrupts_end_a_call() {
+    let program = program("def main (n: i64): i64 = loop x = 0 for i < n do x ^ i");
+    let kind = |result: Result<i64, Error>| match result {
+        Err(Error::Run(error)) => error.kind,
+        other => panic!("{other:?}"),
+    };
+    let mut limited = Engine::builder().fuel(1000).build().session(&program);
+    assert_eq!(kind(limited.call("main", (1_000_000i64,))), ErrorKind::OutOfFuel);
+    assert!(limited.call::<i64>("main", (10i64,)).is_ok());
+    let mut session = Engine::new().session(&program);
+    let flag = session.interrupt_flag();
+    let (done, outcome) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let result = session.call::<i64>("main", (i64::MAX,));
+        let _ = done.send(());
+        result
+    });
+    flag.store(true, Ordering::Relaxed);
+    outcome.recv().unwrap();
+    assert_eq!(kind(thread.join().unwrap()), ErrorKind::Interrupted);
+}
+
+#[test]
+fn every_back_end_can_be_asked_for() {
+    let program = program("def main [n] (xs: [n]f32): []f32 = map (\\x -> x * x + 1) xs");
+    let xs: Vec<f32> = (0..1000).map(|n| n as f32).collect();
+    let expected: Vec<f32> = xs.iter().map(|x| x * x + 1.0).collect();
+    for backend in BackendChoice::ALL {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let seen = events.clone();
+        let sink: TraceSink = Arc::new(move |event| seen.lock().unwrap().push(event.to_string()));
+        let engine = Engine::builder().backend(backend).threads(2).trace(sink).build();
+        let mut session = engine.session(&program);
+        assert_eq!(session.call::<Vec<f32>>("main", (&xs,)).unwrap(), expected, "{backend}");
+        let used = session.sites()[0].profile.tier;
+        match backend {
+            BackendChoice::Interp => assert_eq!(used, Tier::Interpreter),
+            BackendChoice::Reference => {
+                assert_eq!(used, Tier::Compiled("reference"));
+                assert!(events.lock().unwrap().iter().any(|e| e.contains("reference launched")));
+            }
+            // Whether there is one depends on the machine; why not is in the notes.
+            BackendChoice::Vulkan if !engine.notes().is_empty() => assert_eq!(used, Tier::Interpreter),
+            _ => {}
+        }
+    }
+}

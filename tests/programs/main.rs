@@ -1,0 +1,9 @@
+//! Whole programs on every engine: examples, generated programs, damaged bytecode.
+#![forbid(unsafe_code)]
+
+mod differential;
+mod examples;
+mod generate;
+mod mutation;
+mod random;
+mod support;
