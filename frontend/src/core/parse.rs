@@ -1,6 +1,7 @@
 //! Core from its text form; the inverse of `print.rs`.
 
 use super::ir::*;
+use galopvm_base::quote::unquote;
 use galopvm_base::{ElemType, IdVec, Scalar, TypedId, scalar::parse_scalar};
 use galopvm_bytecode::{Entry, EntryValue, FuncId, ValueType};
 use std::str::FromStr;
@@ -108,36 +109,9 @@ impl<'a> Reader<'a> {
     }
 
     fn quoted(&mut self) -> Result<String> {
-        let rest = self.rest();
-        let mut chars = rest.char_indices();
-        if chars.next().map(|(_, c)| c) != Some('"') {
-            return Err(self.error("expected a string"));
-        }
-        let mut value = String::new();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '"' => {
-                    self.at += at + 1;
-                    return Ok(value);
-                }
-                '\\' => match chars.next().map(|(_, c)| c) {
-                    Some('n') => value.push('\n'),
-                    Some('r') => value.push('\r'),
-                    Some('t') => value.push('\t'),
-                    Some('0') => value.push('\0'),
-                    Some('u') => {
-                        let hex: String =
-                            chars.by_ref().map(|(_, c)| c).skip(1).take_while(|c| *c != '}').collect();
-                        let code = u32::from_str_radix(&hex, 16).ok().and_then(char::from_u32);
-                        value.push(code.ok_or_else(|| self.error("unknown character in a string"))?);
-                    }
-                    Some(c) => value.push(c),
-                    None => break,
-                },
-                c => value.push(c),
-            }
-        }
-        Err(self.error("the string does not end"))
+        let (value, length) = unquote(self.rest()).map_err(|what| self.error(what))?;
+        self.at += length;
+        Ok(value)
     }
 
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {

@@ -10,6 +10,7 @@
 pub mod diagnostic;
 pub mod elem;
 pub mod id;
+pub mod quote;
 pub mod reference;
 pub mod scalar;
 pub mod source;

@@ -158,25 +158,6 @@ impl Field for Operand {
     }
 }
 
-impl Field for Vec<Operand> {
-    const MODE: &'static str = "uses";
-    fn encode(&self, out: &mut Encoder<'_>) {
-        out.list(self, Field::encode);
-    }
-    fn decode(input: &mut Decoder<'_>) -> Result<Self, WireError> {
-        input.list(Field::decode)
-    }
-    fn print(&self) -> String {
-        list_text(self)
-    }
-    fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
-        input.list(Field::parse)
-    }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        self.iter().for_each(|o| visitor.operand(*o));
-    }
-}
-
 impl Field for SliceDim {
     const MODE: &'static str = "slice dimension";
     fn encode(&self, out: &mut Encoder<'_>) {
@@ -234,25 +215,6 @@ impl Field for SliceDim {
                 [start, end, step].into_iter().flatten().for_each(|o| visitor.operand(*o));
             }
         }
-    }
-}
-
-impl Field for Vec<SliceDim> {
-    const MODE: &'static str = "slice";
-    fn encode(&self, out: &mut Encoder<'_>) {
-        out.list(self, Field::encode);
-    }
-    fn decode(input: &mut Decoder<'_>) -> Result<Self, WireError> {
-        input.list(Field::decode)
-    }
-    fn print(&self) -> String {
-        list_text(self)
-    }
-    fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
-        input.list(Field::parse)
-    }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        self.iter().for_each(|d| d.visit(visitor));
     }
 }
 
@@ -368,22 +330,6 @@ impl Field for u32 {
     }
 }
 
-impl Field for Vec<u32> {
-    const MODE: &'static str = "numbers";
-    fn encode(&self, out: &mut Encoder<'_>) {
-        out.list(self, Field::encode);
-    }
-    fn decode(input: &mut Decoder<'_>) -> Result<Self, WireError> {
-        input.list(Field::decode)
-    }
-    fn print(&self) -> String {
-        list_text(self)
-    }
-    fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
-        input.list(Field::parse)
-    }
-}
-
 impl Field for String {
     const MODE: &'static str = "text";
     fn encode(&self, out: &mut Encoder<'_>) {
@@ -399,6 +345,42 @@ impl Field for String {
     }
     fn parse(input: &mut Reader<'_>) -> Result<String, TextError> {
         input.quoted()
+    }
+}
+
+/// A mode whose lists are a mode of their own.
+pub(crate) trait Item: Field {
+    const LIST_MODE: &'static str;
+}
+
+impl Item for Operand {
+    const LIST_MODE: &'static str = "uses";
+}
+
+impl Item for SliceDim {
+    const LIST_MODE: &'static str = "slice";
+}
+
+impl Item for u32 {
+    const LIST_MODE: &'static str = "numbers";
+}
+
+impl<T: Item> Field for Vec<T> {
+    const MODE: &'static str = T::LIST_MODE;
+    fn encode(&self, out: &mut Encoder<'_>) {
+        out.list(self, Field::encode);
+    }
+    fn decode(input: &mut Decoder<'_>) -> Result<Self, WireError> {
+        input.list(Field::decode)
+    }
+    fn print(&self) -> String {
+        list_text(self)
+    }
+    fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
+        input.list(Field::parse)
+    }
+    fn visit(&self, visitor: &mut dyn FieldVisitor) {
+        self.iter().for_each(|item| item.visit(visitor));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tokens of assembly text.
 
+use galopvm_base::quote::unquote;
 use galopvm_base::scalar::parse_scalar;
 use galopvm_base::{ElemType, Scalar};
 use std::fmt;
@@ -171,36 +172,10 @@ impl<'a> Reader<'a> {
 
     /// Takes a string in double quotes, with Rust's escapes.
     pub fn quoted(&mut self) -> Result<String, TextError> {
-        let rest = self.rest();
-        if !rest.starts_with('"') {
-            return Err(self.error(format!("expected a string, found {}", self.found())));
-        }
-        let mut value = String::new();
-        let mut chars = rest.char_indices().skip(1);
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '"' => {
-                    self.advance(at + 1);
-                    return Ok(value);
-                }
-                '\\' => match chars.next().map(|(_, c)| c) {
-                    Some('n') => value.push('\n'),
-                    Some('r') => value.push('\r'),
-                    Some('t') => value.push('\t'),
-                    Some('0') => value.push('\0'),
-                    Some('u') => {
-                        let hex: String =
-                            chars.by_ref().map(|(_, c)| c).skip(1).take_while(|c| *c != '}').collect();
-                        let code = u32::from_str_radix(&hex, 16).ok().and_then(char::from_u32);
-                        value.push(code.ok_or_else(|| self.error("unknown character in a string"))?);
-                    }
-                    Some(c) => value.push(c),
-                    None => break,
-                },
-                c => value.push(c),
-            }
-        }
-        Err(self.error("the string does not end"))
+        let (value, length) =
+            unquote(self.rest()).map_err(|what| self.error(format!("{what}, found {}", self.found())))?;
+        self.advance(length);
+        Ok(value)
     }
 
     /// Takes a list in parentheses, separated by commas.
