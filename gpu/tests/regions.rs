@@ -343,3 +343,30 @@ fn what_is_not_lowered_is_refused_with_a_reason() {
         assert!(refusal.to_string().contains("scan"), "{refusal}");
     }
 }
+
+/// The order of a widened value and a constant, which drivers rewrite to an order of narrow values.
+#[test]
+fn widened_integers_against_constants() {
+    for elem in [ElemType::I8, ElemType::I16, ElemType::I32, ElemType::U8, ElemType::U16, ElemType::U32] {
+        for wide in [ElemType::I64, ElemType::U64, ElemType::I32, ElemType::U32] {
+            for constant in [-129i64, 0, 127, 40_000, i64::from(i32::MIN)] {
+                let k = Scalar::from_int(wide, constant);
+                let text = format!(
+                    "region f (n : i64, A : [n]{elem})\n\
+                     let (r, s, t, u, v) =\n  kernel i < n do\n    let x = to_{wide}(A[i])\n\
+                     \x20   in (x < {k}, {k} <= x, min(x, {k}), max({k}, x), x == {k})\nin (r, s, t, u, v)\n"
+                );
+                agree(&text, &[int(70), array(elem, &[70])]);
+            }
+        }
+    }
+}
+
+#[test]
+fn signs_and_quotients_of_widened_integers() {
+    let text = "region f (n : i64, A : [n]i32, B : [n]i8)\n\
+                let (r, s, t) =\n  kernel i < n do\n    let x = to_i64(A[i])\n    let z = to_i64(to_u64(A[i]))\n\
+                \x20   let y = to_i64(B[i])\n    let m = min(x, z)\n    let k = min(x, 127)\n    let o = y | 1\n\
+                \x20   in (m != k, sgn(y) * (y // o), abs(x))\nin (r, s, t)\n";
+    agree(text, &[int(70), array(ElemType::I32, &[70]), array(ElemType::I8, &[70])]);
+}

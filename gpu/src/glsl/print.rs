@@ -190,7 +190,6 @@ impl Printer<'_> {
             UnOp::FromSigned(to) => format!("{}({}({a}))", name(to), signed(from)),
             UnOp::FromUnsigned(to) | UnOp::Float(to) | UnOp::ToUnsigned(to) => format!("{}({a})", name(to)),
             UnOp::ToSigned(to) => format!("{}({}({a}))", name(to), signed(to)),
-            UnOp::SignExtend => format!("uint64_t(int64_t(int({a})))"),
             UnOp::ZeroExtend => format!("uint64_t({a})"),
             UnOp::Narrow => format!("uint({a})"),
             UnOp::BitsOf if from == Ty::F64 => format!("doubleBitsToUint64({a})"),

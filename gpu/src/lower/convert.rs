@@ -42,7 +42,7 @@ pub fn convert(c: &mut Code, from: ElemType, to: ElemType, a: Val) -> Val {
 
 fn resize(c: &mut Code, from: ElemType, to: ElemType, a: Val) -> Val {
     let value = match (reg(from), reg(to)) {
-        (Ty::B32, Ty::B64) if from.is_signed() => c.un(UnOp::SignExtend, a),
+        (Ty::B32, Ty::B64) if from.is_signed() => integer::sign_extend(c, a),
         (Ty::B32, Ty::B64) => c.un(UnOp::ZeroExtend, a),
         (Ty::B64, Ty::B32) => c.un(UnOp::Narrow, a),
         _ => a,

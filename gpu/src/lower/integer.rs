@@ -17,6 +17,21 @@ pub fn wrap(c: &mut Code, ty: ElemType, val: Val) -> Val {
     }
 }
 
+/// A `B32` sign-extended to `B64`.
+///
+/// Shifted up and down instead of by a signed conversion: Mesa (seen in lavapipe 22.3) takes the order of such a
+/// conversion and a constant that a `B32` holds, `i64(x) < 127`, to be the same for every `x`, whatever they are.
+/// Compilers for hardware see one operation in the pair.
+pub fn sign_extend(c: &mut Code, a: Val) -> Val {
+    if let Some(bits) = c.as_const(a) {
+        return c.constant(Ty::B64, i64::from(bits as u32 as i32) as u64);
+    }
+    let half = c.constant(Ty::B64, 32);
+    let wide = c.un(UnOp::ZeroExtend, a);
+    let up = c.bin(BinOp::Shl, wide, half);
+    c.bin(BinOp::ShrS, up, half)
+}
+
 /// The value with the bits above the type's width cleared.
 fn unsigned(c: &mut Code, ty: ElemType, val: Val) -> Val {
     if ty.bits() >= 32 {
@@ -262,8 +277,8 @@ fn high_product(c: &mut Code, ty: ElemType, a: Val, b: Val) -> Val {
             c.bin(down, product, width)
         }
         32 => {
-            let widen = if ty.is_signed() { UnOp::SignExtend } else { UnOp::ZeroExtend };
-            let (a, b) = (c.un(widen, a), c.un(widen, b));
+            let [a, b] =
+                [a, b].map(|v| if ty.is_signed() { sign_extend(c, v) } else { c.un(UnOp::ZeroExtend, v) });
             let product = c.bin(BinOp::Mul, a, b);
             let width = c.constant(Ty::B64, 32);
             let high = c.bin(down, product, width);

@@ -120,7 +120,7 @@ impl Code {
             | UnOp::ToSigned(to)
             | UnOp::ToUnsigned(to)
             | UnOp::Float(to) => to,
-            UnOp::SignExtend | UnOp::ZeroExtend => Ty::B64,
+            UnOp::ZeroExtend => Ty::B64,
             UnOp::Narrow | UnOp::BitCount | UnOp::HighBit | UnOp::LowBit => Ty::B32,
             UnOp::BitsOf => from.bits(),
             UnOp::OfBits => {
@@ -136,7 +136,6 @@ impl Code {
             let folded = match op {
                 UnOp::Not => Some(bits ^ 1),
                 UnOp::ZeroExtend | UnOp::BitsOf | UnOp::OfBits | UnOp::Narrow => Some(bits),
-                UnOp::SignExtend => Some(bits as u32 as i32 as i64 as u64),
                 _ => None,
             };
             if let Some(bits) = folded {

@@ -142,8 +142,6 @@ pub enum UnOp {
     ToUnsigned(Ty),
     /// Single to double and back.
     Float(Ty),
-    /// `B32` to `B64`, sign-extended.
-    SignExtend,
     /// `B32` to `B64`, zero-extended.
     ZeroExtend,
     /// `B64` to `B32`, truncated.

@@ -394,7 +394,6 @@ impl Emitter<'_> {
             UnOp::ToSigned(_) => spirv::Op::ConvertFToS,
             UnOp::ToUnsigned(_) => spirv::Op::ConvertFToU,
             UnOp::Float(_) => spirv::Op::FConvert,
-            UnOp::SignExtend => spirv::Op::SConvert,
             UnOp::ZeroExtend | UnOp::Narrow => spirv::Op::UConvert,
             UnOp::BitsOf | UnOp::OfBits => spirv::Op::Bitcast,
             UnOp::BitCount => spirv::Op::BitCount,
