@@ -46,7 +46,7 @@ mod tests;
 pub use convert::{Arguments, FromValue, IntoValue, Results};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
 pub use error::{Error, Messages};
-pub use program::Program;
+pub use program::{Optimisation, Program};
 pub use session::Session;
 
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};

@@ -334,6 +334,10 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
             .succeeds()
             .shows(&["==== dot.fut:1:", "ret"]);
     }
+    folder.run("dump dot.fut --stage bytecode", "").succeeds().shows(&["redomap"]);
+    let apart = folder.run("dump dot.fut --stage bytecode --no fusion", "");
+    apart.succeeds().shows(&["= map ", "= reduce "]);
+    folder.run("dump dot.fut --stage bytecode --no fission", "").fails(2, &["fission", "fusion"]);
     let all = folder.run("dump dot.fut --stage kir,plan", values);
     all.succeeds().shows(&["#### kir", "region", "#### plan", "plan\n"]);
     let checked = folder.run("dump dot.fut --check", values);

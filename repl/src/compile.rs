@@ -2,6 +2,8 @@
 
 use crate::failure::{Failure, Outcome, rendered, say};
 use crate::input;
+use crate::settings;
+use galopvm::Optimisation;
 use std::path::{Path, PathBuf};
 
 /// Compile a program to a .gbc file
@@ -23,6 +25,9 @@ pub struct Args {
     /// Leave the source places out
     #[arg(long)]
     strip: bool,
+    /// Switch optimisations of source off, separated by commas; results stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
+    no: Vec<Optimisation>,
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
@@ -31,7 +36,7 @@ pub struct Args {
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let input = input::bytes_of(&args.file)?;
-    let mut program = input.program()?;
+    let mut program = input.program(&args.no)?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&rendered(warnings));
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, colours};
 use galopvm::data::{DataError, Reader};
-use galopvm::{Diagnostic, Entry, Session, Value, ValueType};
+use galopvm::{Diagnostic, Entry, Optimisation, Session, Value, ValueType};
 use galopvm_base::{Sources, Span};
 use galopvm_runtime::MappedFile;
 use std::io::Read;
@@ -92,11 +92,11 @@ impl Input {
     }
 
     /// The program: bytecode if the bytes say so, otherwise source.
-    pub fn program(&self) -> Result<galopvm::Program, Failure> {
+    pub fn program(&self, off: &[Optimisation]) -> Result<galopvm::Program, Failure> {
         Ok(if galopvm_bytecode::file::is_bytecode(self.bytes()) {
             galopvm::Program::from_bytecode(&self.name, self.bytes())?
         } else {
-            galopvm::Program::from_source(&self.name, self.text()?)?
+            galopvm::Program::from_source_without(&self.name, self.text()?, off)?
         })
     }
 }

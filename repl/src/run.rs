@@ -2,8 +2,8 @@
 
 use crate::failure::{Outcome, say};
 use crate::input;
-use crate::settings::Settings;
-use galopvm::{SiteReport, data};
+use crate::settings::{self, Settings};
+use galopvm::{Optimisation, SiteReport, data};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +38,9 @@ pub struct Args {
     /// Print one line per event of the machine to standard error
     #[arg(long)]
     trace: bool,
+    /// Switch optimisations of source off, separated by commas; results stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
+    no: Vec<Optimisation>,
     #[command(flatten)]
     settings: Settings,
 }
@@ -55,7 +58,7 @@ Exit codes: 0 success, 1 the program failed, 2 a mistake in the source, the valu
 pub fn run(args: Args) -> Outcome {
     let source = input::bytes_of(&args.file)?;
     let start = Instant::now();
-    let program = source.program()?;
+    let program = source.program(&args.no)?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }

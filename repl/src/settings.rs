@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use galopvm::{BackendChoice, CpuMode, Engine, Route};
+use galopvm::{BackendChoice, CpuMode, Engine, Optimisation, Route};
 use std::str::FromStr;
 
 /// A parser for a word of a closed list, which help and complaints show.
@@ -25,6 +25,11 @@ pub fn cpu() -> impl TypedValueParser<Value = CpuMode> {
 /// Parses the word of a route.
 pub fn route() -> impl TypedValueParser<Value = Route> {
     word(Route::ALL.map(Route::name).to_vec())
+}
+
+/// Parses the word of an optimisation.
+pub fn optimisation() -> impl TypedValueParser<Value = Optimisation> {
+    word(Optimisation::ALL.map(Optimisation::name).to_vec())
 }
 
 /// What executes the program, and within which bounds.

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{self, Input};
 use crate::settings;
 use clap::ValueEnum;
-use galopvm::{CpuMode, Program, Route};
+use galopvm::{CpuMode, Optimisation, Program, Route};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -49,6 +49,9 @@ pub struct Args {
     /// Worker threads that plans count on [default: one for each hardware thread]
     #[arg(long, value_name = "N", value_parser = settings::threads)]
     threads: Option<usize>,
+    /// Switch optimisations of source off, separated by commas; results stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
+    no: Vec<Optimisation>,
     /// How kernels become SPIR-V
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = settings::route())]
     route: Route,
@@ -133,9 +136,9 @@ pub fn run(args: Args) -> Outcome {
                 ));
             }
             Stage::Ast => program::ast(&source)?,
-            Stage::Core => program::core(&source)?,
+            Stage::Core => program::core(&source, &args.no)?,
             _ => {
-                let program = known(&mut compiled, || source.program())?;
+                let program = known(&mut compiled, || source.program(&args.no))?;
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,
