@@ -303,7 +303,7 @@ fn compile_strip_and_the_way_back_through_text() {
     folder.run("asm - -o back.gbc", &text.out).prints("");
     folder.run("asm -", "module\n").fails(2, &["add -o FILE"]);
     folder.run("asm - -o x.gbc", "module\nfunction").fails(2, &["<stdin>:2:", "function", "^"]);
-    let twisted = text.text().replace("i32 = reduce", "i64 = reduce");
+    let twisted = text.text().replace("i32 = redomap", "i64 = redomap");
     folder.run("asm - -o x.gbc", twisted).fails(2, &["error: <stdin>: the bytecode is not valid"]);
     assert!(!folder.0.join("x.gbc").exists());
     folder
