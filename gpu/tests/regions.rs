@@ -363,6 +363,14 @@ fn widened_integers_against_constants() {
 }
 
 #[test]
+fn division_by_zeros_known_when_compiling() {
+    let text = "region f (n : i64, A : [n]f32, B : [n]f64)\n\
+                let (r, s, t, u) =\n  kernel i < n do\n    let x = A[i]\n    let y = B[i]\n\
+                \x20   in (x / 0.0f32, y / -0.0f64, to_i64(x / 0.0f32) + i, to_i16(y / 0.0f64))\nin (r, s, t, u)\n";
+    agree(text, &[int(70), array(ElemType::F32, &[70]), array(ElemType::F64, &[70])]);
+}
+
+#[test]
 fn signs_and_quotients_of_widened_integers() {
     let text = "region f (n : i64, A : [n]i32, B : [n]i8)\n\
                 let (r, s, t) =\n  kernel i < n do\n    let x = to_i64(A[i])\n    let z = to_i64(to_u64(A[i]))\n\

@@ -42,6 +42,29 @@ pub fn is_not_finite(c: &mut Code, a: Val) -> Val {
     c.bin(BinOp::Ule, infinity, bits)
 }
 
+/// `a / b`. Division by zero is spelled out: Vulkan promises nothing about it, and lavapipe makes `x / 0.0` zero when
+/// the divisor is a constant.
+fn divide(c: &mut Code, a: Val, b: Val) -> Val {
+    let ty = c.ty(a);
+    let f = format(ty);
+    let quotient = c.bin(BinOp::FDiv, a, b);
+    let (zero, none) = (c.float(ty, 0.0), c.constant(f.bits, 0));
+    let (a_bits, b_bits) = (c.un(UnOp::BitsOf, a), c.un(UnOp::BitsOf, b));
+    let signs = c.bin(BinOp::Xor, a_bits, b_bits);
+    let (mask, infinity) = (c.constant(f.bits, f.sign), c.constant(f.bits, f.infinity));
+    let sign = c.bin(BinOp::And, signs, mask);
+    let infinite = c.bin(BinOp::Or, sign, infinity);
+    let nan = c.constant(f.bits, f.infinity | 1 << (f.fraction - 1));
+    let a_is_nan = is_nan(c, a);
+    let a_magnitude = magnitude(c, a);
+    let a_is_zero = c.bin(BinOp::Eq, a_magnitude, none);
+    let undefined = c.bin(BinOp::LOr, a_is_nan, a_is_zero);
+    let bits = c.select(undefined, nan, infinite);
+    let limit = c.un(UnOp::OfBits, bits);
+    let by_zero = c.bin(BinOp::FEq, b, zero);
+    c.select(by_zero, limit, quotient)
+}
+
 /// The magnitude of `a` with the sign of `b`.
 pub fn copy_sign(c: &mut Code, a: Val, b: Val) -> Val {
     let f = format(c.ty(a));
@@ -66,7 +89,7 @@ pub fn unary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val) -> Result<Val, St
         ScalarOp::Sqrt => c.un(UnOp::Sqrt, a),
         ScalarOp::Rsqrt => {
             let (root, one) = (c.un(UnOp::Sqrt, a), c.float(r, 1.0));
-            c.bin(BinOp::FDiv, one, root)
+            divide(c, one, root)
         }
         ScalarOp::Sgn => {
             let (zero, one, minus) = (c.float(r, 0.0), c.float(r, 1.0), c.float(r, -1.0));
@@ -91,7 +114,7 @@ pub fn binary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val, b: Val) -> Resul
         ScalarOp::Add => c.bin(BinOp::FAdd, a, b),
         ScalarOp::Sub => c.bin(BinOp::FSub, a, b),
         ScalarOp::Mul => c.bin(BinOp::FMul, a, b),
-        ScalarOp::Div => c.bin(BinOp::FDiv, a, b),
+        ScalarOp::Div => divide(c, a, b),
         ScalarOp::Eq => c.bin(BinOp::FEq, a, b),
         ScalarOp::Ne => {
             let same = c.bin(BinOp::FEq, a, b);
