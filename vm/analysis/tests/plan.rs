@@ -7,7 +7,6 @@ use galopvm_kir::text::{parse_env, parse_plan, parse_region_in, print_plan};
 use galopvm_kir::{Machine, Observed, VerifiedPlan, VerifiedRegion, types, verify};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 struct Case {
     region: VerifiedRegion,
@@ -66,18 +65,4 @@ fn golden() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-}
-
-/// What a decision costs; run with `--ignored --nocapture` to see it.
-#[test]
-#[ignore = "a measurement"]
-fn time_of_decisions() {
-    for file in golden_files() {
-        let Case { region, observed, machine } = case(&fs::read_to_string(&file).expect("a golden file"));
-        let start = Instant::now();
-        for _ in 0..1000 {
-            std::hint::black_box(decide(&region, &observed, &machine));
-        }
-        println!("{:>8.2} us {}", start.elapsed().as_secs_f64() * 1e3, file.display());
-    }
 }
