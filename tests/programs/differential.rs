@@ -2,12 +2,13 @@
 
 use crate::generate::{self, Param};
 use crate::random::Random;
-use crate::support::{array, candidates, difference, interpreter, random_bits};
+use crate::support::{Candidate, Tolerance, array, candidates, difference, interpreter, random_bits};
 use galopvm::{Engine, Memory, Program, Value};
 use galopvm_base::Sources;
 use galopvm_bytecode::Instr;
 use galopvm_frontend::{Options, compile_with};
 use galopvm_kir::evaluate::Layout;
+use std::ops::Range;
 
 /// Extents (n, m) to run with: nothing, one, around vector widths, more than one piece.
 const EXTENTS: [(i64, i64); 6] = [(0, 3), (1, 1), (3, 0), (17, 5), (33, 16), (64, 67)];
@@ -46,11 +47,23 @@ fn run(
 
 #[test]
 fn generated_programs_agree_on_every_engine() {
-    let (engines, plain) = (candidates(), interpreter());
+    compare(0..PROGRAMS, &EXTENTS, &candidates());
+}
+
+/// Enough work that machine code is cut into pieces for threads.
+#[test]
+fn large_arrays_agree_across_threads() {
+    let engines: Vec<Candidate> = candidates().into_iter().filter(|c| c.name.starts_with("x86")).collect();
+    compare(0..30, &[(30_000, 3)], &engines);
+}
+
+/// Runs the programs of these seeds on every engine and on the interpreter.
+fn compare(seeds: Range<u64>, extents: &[(i64, i64)], engines: &[Candidate]) {
+    let plain = interpreter();
     let mut failures = Vec::new();
     let mut comparisons = 0;
     let mut errors = 0;
-    for seed in 0..PROGRAMS {
+    for seed in seeds {
         let generated = generate::program(seed);
         let program = match Program::from_source(&format!("seed{seed}.fut"), &generated.source) {
             Ok(program) => program,
@@ -59,15 +72,15 @@ fn generated_programs_agree_on_every_engine() {
                 continue;
             }
         };
-        for (k, extents) in EXTENTS.into_iter().enumerate() {
+        for (k, extents) in extents.iter().copied().enumerate() {
             let layout = k + seed as usize;
             let expected = run(&plain, &program, &generated.params, extents, layout, seed);
             errors += expected.is_err() as usize;
-            for candidate in &engines {
+            for candidate in engines {
                 let found = run(&candidate.engine, &program, &generated.params, extents, layout, seed);
                 comparisons += 1;
                 let wrong = match (&expected, &found) {
-                    (Ok(e), Ok(f)) => difference(e, f, 0.0),
+                    (Ok(e), Ok(f)) => difference(e, f, Tolerance::NONE),
                     (Err(e), Err(f)) if e == f => None,
                     (e, f) => Some(format!("{f:?} instead of {e:?}")),
                 };
@@ -115,7 +128,7 @@ fn fusion_changes_no_value() {
             let expected = run(&plain, &without, &generated.params, extents, 0, seed);
             let found = run(&plain, &with, &generated.params, extents, 0, seed);
             let wrong = match (&expected, &found) {
-                (Ok(e), Ok(f)) => difference(e, f, 0.0),
+                (Ok(e), Ok(f)) => difference(e, f, Tolerance::NONE),
                 // Of several errors another one may come first.
                 (Err(_), Err(_)) => None,
                 (e, f) => Some(format!("{f:?} instead of {e:?}")),

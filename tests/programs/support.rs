@@ -84,9 +84,22 @@ pub fn random_bits(random: &mut Random, elem: ElemType) -> u64 {
     }
 }
 
-/// Says how two results differ, if they do. Floats may differ by `tolerance`, relative to the greater one; any two
-/// NaNs are equal.
-pub fn difference(expected: &[Value], found: &[Value], tolerance: f64) -> Option<String> {
+/// How far apart two floats may be.
+#[derive(Clone, Copy)]
+pub struct Tolerance {
+    /// As a share of the greater one.
+    pub relative: f64,
+    /// Besides that.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// The same bits.
+    pub const NONE: Tolerance = Tolerance { relative: 0.0, absolute: 0.0 };
+}
+
+/// Says how two results differ, if they do. Floats may differ as the tolerance says; any two NaNs are equal.
+pub fn difference(expected: &[Value], found: &[Value], tolerance: Tolerance) -> Option<String> {
     if expected.len() != found.len() {
         return Some(format!("{} values instead of {}", found.len(), expected.len()));
     }
@@ -110,7 +123,7 @@ pub fn difference(expected: &[Value], found: &[Value], tolerance: f64) -> Option
     None
 }
 
-fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
+fn close(a: Scalar, b: Scalar, tolerance: Tolerance) -> bool {
     if a == b {
         return true;
     }
@@ -118,7 +131,8 @@ fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
         return false;
     }
     let (x, y) = (a.as_f64(), b.as_f64());
-    (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance * x.abs().max(y.abs())
+    (x.is_nan() && y.is_nan())
+        || (x - y).abs() <= tolerance.relative * x.abs().max(y.abs()) + tolerance.absolute
 }
 
 fn shape_of(value: &Value) -> Vec<i64> {
