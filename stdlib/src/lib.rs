@@ -9,7 +9,9 @@
 mod intrinsics;
 mod scalars;
 
-pub use intrinsics::{INTRINSICS, Intrinsic, Lowering, intrinsic, intrinsics_page};
+pub use intrinsics::{
+    INTRINSICS, Intrinsic, Lowering, Scope, intrinsic, intrinsics_page, qualified_intrinsic,
+};
 pub use scalars::{Member, member, member_names, operator};
 
 /// The definitions every program sees.
@@ -44,6 +46,21 @@ mod tests {
     fn names_are_unique() {
         for (i, row) in INTRINSICS.iter().enumerate() {
             assert!(INTRINSICS[..i].iter().all(|r| r.name != row.name), "{} twice", row.name);
+        }
+    }
+
+    #[test]
+    fn arity_counts_the_outer_arrows() {
+        for (name, arity) in [
+            ("map", 2),
+            ("reduce", 3),
+            ("zip5", 5),
+            ("iota", 1),
+            ("flatmap", 2),
+            ("with_vjp", 3),
+            ("flat_index_4d", 10),
+        ] {
+            assert_eq!(qualified_intrinsic(name).map(Intrinsic::arity), Some(arity), "{name}");
         }
     }
 
