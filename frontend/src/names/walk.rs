@@ -140,7 +140,7 @@ impl<'a> Walk<'_, 'a, '_> {
         }
         if first.text == "intrinsics" && name.parts.len() > 1 {
             let second = name.parts[1];
-            if let Some(row) = galopvm_stdlib::intrinsic(second.text) {
+            if let Some(row) = galopvm_stdlib::qualified_intrinsic(second.text) {
                 return self.set(id, Res::Intrinsic(row), name.parts.len() - 2);
             }
         }

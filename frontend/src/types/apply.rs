@@ -245,8 +245,19 @@ impl<'a> Checker<'a, '_, '_> {
         if dead.is_empty() {
             return (ty.clone(), Vec::new());
         }
-        let mut pairs = Vec::new();
+        // Names first: what is made of a size that some array tells is told too.
+        dead.sort_by_key(|size| !matches!(size, Size::Name(_)));
+        let mut pairs: Vec<(Size, NodeId)> = Vec::new();
         for size in dead {
+            let known = self.replace_pairs(&size, &pairs);
+            let mut mentions = false;
+            self.vars.map_size(&known, &mut |part| {
+                mentions |= matches!(part, Size::Name(id) if killed(&self.vars, id));
+                None
+            });
+            if !mentions {
+                continue;
+            }
             let shown = match &size {
                 Size::Name(_) => self.vars.show_size(&size),
                 _ => "d".into(),
@@ -258,6 +269,12 @@ impl<'a> Checker<'a, '_, '_> {
             pairs.iter().find(|(s, _)| vars.same_size(s, size)).map(|(_, id)| Size::Name(*id))
         });
         (ty, pairs.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn replace_pairs(&self, size: &Size, pairs: &[(Size, NodeId)]) -> Size {
+        self.vars.map_size(size, &mut |part| {
+            pairs.iter().find(|(s, _)| self.vars.same_size(s, part)).map(|(_, id)| Size::Name(*id))
+        })
     }
 
     /// Calls `see` with the whole sizes of a type, also inside function types.

@@ -256,7 +256,9 @@ impl<'a> Checker<'a, '_, '_> {
                 (SchemeParam::Type(_, lifted), TypeArg::Type(ty)) => {
                     let at = ty.at.span;
                     let ty = self.convert(ty, anon);
-                    self.check_lifted(at, &ty, *lifted, &shown);
+                    if binding.lifted == Lifted::No {
+                        self.check_lifted(at, &ty, *lifted, &shown);
+                    }
                     args.push(TypeArgument::Type(ty));
                 }
                 (SchemeParam::Type(..), TypeArg::Size(size)) => {

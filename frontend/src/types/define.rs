@@ -36,6 +36,11 @@ impl<'a> Checker<'a, '_, '_> {
         scheme
     }
 
+    /// True for the definition whose body is being checked, if it did not say its result type.
+    pub(super) fn is_own(&self, id: GlobalId) -> bool {
+        matches!(self.globals.get(&id), Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
+    }
+
     fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
         let mark = self.vars.mark();
         let unknowns = self.vars.unknown_mark();
@@ -89,6 +94,19 @@ impl<'a> Checker<'a, '_, '_> {
             params.push((pat_name(pat), self.marked(pat, ty)));
         }
         self.check_duplicates(bind);
+        if bind.result.is_none()
+            && !params.is_empty()
+            && let Some(GlobalState::Checking(own)) = own.and_then(|id| self.globals.get(&id))
+            && let own = own.clone()
+        {
+            let result = self.vars.fresh(bind.name.at.span);
+            let seen = params
+                .iter()
+                .rev()
+                .fold(result, |to, (name, from)| Type::Arrow(*name, Rc::new(from.clone()), Rc::new(to)));
+            // The variable is new: nothing can disagree.
+            let _ = self.vars.unify_shape(&own.ty, &seen);
+        }
         let result = match bind.result {
             Some(written) => {
                 let declared = self.type_exp(written, Anonymous::Infer);

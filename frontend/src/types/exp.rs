@@ -215,6 +215,12 @@ impl<'a> Checker<'a, '_, '_> {
         let Some(used) = self.names.uses.get(&id).copied() else { return Type::Error };
         let scheme = self.scheme_of(used.res, span);
         let (mut ty, instance) = self.vars.instantiate(&scheme, span, name.last().text);
+        if let Res::Global(global) = used.res
+            && self.is_own(global)
+        {
+            // Calls of a function by itself are polymorphic in sizes.
+            ty = self.open_sizes(&ty, span, &mut Vec::new());
+        }
         if !scheme.params.is_empty() {
             self.instances.insert(id, instance);
             self.pending.recent_uses.push(id);
@@ -293,13 +299,26 @@ impl<'a> Checker<'a, '_, '_> {
                 ty
             }
         };
+        self.unlifted(&elem, Lifted::No);
         self.pending.elements.push((span, elem.clone()));
         Type::array(Size::Const(items.len() as i64), elem)
     }
 
     /// Refuses functions where only data may stand; asked at the end, when all is known.
     pub(super) fn data(&mut self, span: Span, ty: &Type, what: &'static str, results: &'static str) {
+        self.unlifted(ty, Lifted::Size);
         self.pending.results.push((span, ty.clone(), what, results));
+    }
+
+    /// Keeps a type that is still open from becoming a function.
+    pub(super) fn unlifted(&mut self, ty: &Type, lifted: Lifted) {
+        if let Type::Var(var) = self.vars.resolve(ty)
+            && let Some((_, span)) = self.vars.free(var)
+        {
+            let wanted = self.vars.constrained(Constraint { lifted, ..Constraint::default() }, span);
+            // Two open types that ask for nothing else always agree.
+            let _ = self.vars.unify(&wanted, ty);
+        }
     }
 
     /// Requires a type to be one of a set, for an operator.
@@ -453,6 +472,12 @@ impl<'a> Checker<'a, '_, '_> {
             }
             return new.clone();
         };
+        if let Type::Var(_) = self.vars.resolve(ty) {
+            // Which other fields it has shows later; this one keeps its type.
+            let part = self.project(span, ty, name);
+            self.update_fields(span, &part, rest, at, new);
+            return ty.clone();
+        }
         let Type::Record(fields) = self.vars.resolve(ty) else {
             let shown = self.snippet(span);
             let text = format!("Full type of \"{shown}\" is not known at this point (record field \"{}\").", name.text);

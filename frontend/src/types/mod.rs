@@ -95,13 +95,22 @@ pub struct Checker<'a, 'n, 's> {
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     /// A checker that has seen nothing.
     pub fn new(names: &'n mut Names<'a, 's>) -> Checker<'a, 'n, 's> {
+        let mut vars = Vars::default();
+        let mut bindings = HashMap::new();
+        for (name, binding) in vars.builtin_types() {
+            let nowhere = galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
+            let at = At { span: nowhere, id: binding.params[0].id() };
+            let id = names.abbrs.push(Name { text: name, at });
+            bindings.insert(id, binding);
+            names.builtin_types.insert(name, id);
+        }
         Checker {
             names,
-            vars: Vars::default(),
+            vars,
             types: HashMap::new(),
             instances: HashMap::new(),
             exts: HashMap::new(),
-            bindings: HashMap::new(),
+            bindings,
             holes: Vec::new(),
             locals: HashMap::new(),
             globals: HashMap::new(),

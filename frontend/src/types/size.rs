@@ -76,6 +76,10 @@ impl<'a> Checker<'a, '_, '_> {
                     _ => Some(Size::exp(SizeHead::Apply, vec![self.name_size(op.at.id, &op.name)?, a, b])),
                 }
             }
+            ExpKind::Section(op) => self.name_size(op.at.id, &op.name),
+            ExpKind::SectionLeft(op, left) => {
+                Some(Size::exp(SizeHead::Apply, vec![self.name_size(op.at.id, &op.name)?, self.exp_size(left)?]))
+            }
             ExpKind::Negate(inner) => Some(Size::exp(SizeHead::Negate, vec![self.exp_size(inner)?])),
             ExpKind::Not(inner) => Some(Size::exp(SizeHead::Not, vec![self.exp_size(inner)?])),
             ExpKind::If(condition, yes, no) => {

@@ -134,10 +134,6 @@ impl Unifier<'_> {
         let (a, b) = (self.vars.resolve(wanted), self.vars.resolve(found));
         match (&a, &b) {
             (Type::Error, _) | (_, Type::Error) => Ok(()),
-            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
-            (Type::Var(x), Type::Var(y)) => self.merge(*x, *y),
-            (Type::Var(x), _) => self.bind(*x, &b),
-            (_, Type::Var(y)) => self.bind(*y, &a),
             (Type::Exists(ids, inner), _) => {
                 // What the taker calls by name is whatever the value has.
                 let origin = |vars: &Vars, id: &NodeId| super::vars::SizeOrigin {
@@ -163,6 +159,10 @@ impl Unifier<'_> {
                 self.bound.truncate(depth);
                 result
             }
+            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            (Type::Var(x), Type::Var(y)) => self.merge(*x, *y),
+            (Type::Var(x), _) => self.bind(*x, &b),
+            (_, Type::Var(y)) => self.bind(*y, &a),
             (Type::Prim(x), Type::Prim(y)) if x == y => Ok(()),
             (Type::Param(x), Type::Param(y)) if x == y => Ok(()),
             (Type::Opaque(x, xs), Type::Opaque(y, ys)) if x == y && xs.len() == ys.len() => {
@@ -447,6 +447,9 @@ impl Unifier<'_> {
     }
 
     fn size(&mut self, wanted: &Size, found: &Size) -> Result<(), Clash> {
+        if self.sizes == Sizes::Ignore {
+            return Ok(());
+        }
         let (a, b) = (self.vars.zonk_size(wanted), self.vars.zonk_size(found));
         match (&a, &b) {
             (Size::Any, _) | (_, Size::Any) => Ok(()),
@@ -481,16 +484,10 @@ impl Unifier<'_> {
     }
 
     fn mismatch(&self, a: &Size, b: &Size) -> Result<(), Clash> {
-        match self.sizes {
-            Sizes::Ignore => Ok(()),
-            Sizes::Match => Err(Clash::Size(a.clone(), b.clone())),
-        }
+        Err(Clash::Size(a.clone(), b.clone()))
     }
 
     fn bind_size(&mut self, var: SizeVar, size: &Size) -> Result<(), Clash> {
-        if self.sizes == Sizes::Ignore {
-            return Ok(());
-        }
         let SizeState::Free { level, absorbs, .. } = self.vars.sizes[var].clone() else { return Ok(()) };
         let mut parts = Vec::new();
         self.vars.each_size(&Type::array(size.clone(), Type::Error), &mut |s| parts.push(s.clone()));

@@ -500,6 +500,17 @@ impl Vars {
 }
 
 impl Vars {
+    /// Types that only the compiler defines: accumulators over a value.
+    pub(super) fn builtin_types(&mut self) -> Vec<(&'static str, TypeBinding)> {
+        let param = self.fresh_name("t");
+        self.lifted.insert(param, Lifted::No);
+        let opaque = Opaque { name: "intrinsics.acc".into(), lifted: Lifted::Size, definition: None };
+        let id = self.opaques.push(opaque);
+        let ty = Type::Opaque(id, Rc::from([TypeArgument::Type(Type::Param(param))]));
+        let params = Rc::from([SchemeParam::Type(param, Lifted::No)]);
+        vec![("acc", TypeBinding { params, ty, lifted: Lifted::Full })]
+    }
+
     /// How many names the checker has made: those made later are newer.
     pub fn unknown_mark(&self) -> u32 {
         self.next_name
