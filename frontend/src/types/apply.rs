@@ -157,10 +157,13 @@ impl<'a> Checker<'a, '_, '_> {
         wanted: Option<&Type>,
     ) -> Type {
         let mark = self.vars.unknown_mark();
-        self.vars.level += 1;
+        self.check_bound_twice(&[], params);
         let mut rest = wanted.map(|t| self.vars.resolve(t));
         let mut types = Vec::new();
         for pat in params {
+            // What is inferred for a parameter may mention only those before it.
+            let outer = self.vars.fresh(pat.at.span);
+            self.vars.level += 1;
             let ty = match &rest {
                 Some(Type::Arrow(name, from, to)) => {
                     let from = self.vars.resolve_unique(from);
@@ -176,7 +179,7 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 _ => {
                     rest = None;
-                    self.vars.fresh(pat.at.span)
+                    if super::define::written(pat) { self.vars.fresh(pat.at.span) } else { outer }
                 }
             };
             let plain = self.without_marks(&ty);
@@ -191,7 +194,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             None => self.infer(body),
         };
-        self.vars.level -= 1;
+        self.vars.level -= params.len() as u32;
         self.close(params, types, to, mark)
     }
 

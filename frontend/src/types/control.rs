@@ -28,6 +28,7 @@ impl<'a> Checker<'a, '_, '_> {
         body: &'a Exp<'a>,
     ) -> Type {
         let ty = self.infer(value);
+        self.check_bound_twice(sizes, [pat]);
         self.vars.level += 1;
         let mut names: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
         for name in sizes {
@@ -74,6 +75,20 @@ impl<'a> Checker<'a, '_, '_> {
             self.report(
                 Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"),
             );
+            return;
+        }
+        let mut told = Vec::new();
+        for id in &written {
+            if let Some(ty) = self.types.get(id).cloned() {
+                self.witnesses(&ty, &mut told);
+            }
+        }
+        if !told.contains(&name.at.id) {
+            let text = format!(
+                "Cannot bind [{}] as it is never used as the size of a concrete (non-function) value.",
+                name.text
+            );
+            self.report(Diagnostic::error(name.at.span, text));
         }
     }
 
@@ -172,6 +187,7 @@ impl<'a> Checker<'a, '_, '_> {
         let mut result: Option<(Type, Span)> = None;
         for (pat, value) in cases {
             self.vars.level += 1;
+            self.check_bound_twice(&[], [pat]);
             self.pat(pat, &ty, Anonymous::Infer);
             let found = self.infer(value);
             self.vars.level -= 1;
@@ -204,6 +220,7 @@ impl<'a> Checker<'a, '_, '_> {
             None => self.implicit_init(pat),
         };
         let start = self.without_marks(&start);
+        self.check_bound_twice(&[], [pat]);
         // Each size of the first value may change from turn to turn; what the body makes of it decides.
         let mut initial = Vec::new();
         let carried = self.open_sizes(&start, span, &mut initial);

@@ -48,6 +48,7 @@ impl<'a> Checker<'a, '_, '_> {
                 let size = self.written_size(&size, anon);
                 let elem = self.convert(inner, anon);
                 self.array_element(inner.at.span, &elem);
+                self.lifted_name(inner);
                 // `[n]*t` has no meaning; the mark belongs to the whole.
                 Type::array(size, self.vars.resolve(&elem))
             }
@@ -112,8 +113,9 @@ impl<'a> Checker<'a, '_, '_> {
         match self.vars.resolve(elem) {
             Type::Arrow(..) => {
                 let shown = self.vars.show(elem);
-                let text =
-                    format!("Cannot create array with elements of type \"{shown}\": found to be functional.");
+                let text = format!(
+                    "Cannot create array with elements of lifted type \"{shown}\": found to be functional."
+                );
                 self.report(
                     Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"),
                 );
@@ -131,6 +133,28 @@ impl<'a> Checker<'a, '_, '_> {
                 cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.array_element(span, t))
             }
             _ => {}
+        }
+    }
+
+    /// Refuses a named type declared `type~` or `type^` as an element.
+    fn lifted_name(&mut self, written: &'a TypeExp<'a>) {
+        let mut head = written;
+        while let TypeExpKind::Parens(inner) | TypeExpKind::Apply(inner, _) = head.kind {
+            head = inner;
+        }
+        let TypeExpKind::Var(name) = head.kind else { return };
+        let res = self.names.uses.get(&name.parts[0].at.id).map(|u| u.res);
+        if let Some(Res::Abbr(id)) = res
+            && let Some(binding) = self.bindings.get(&id)
+            && binding.lifted != Lifted::No
+            && !matches!(self.vars.resolve(&binding.ty), Type::Opaque(..))
+        {
+            let text = format!("Cannot create array with elements of lifted type \"{}\".", name.text());
+            self.report(
+                Diagnostic::error(written.at.span, text)
+                    .with_place(self.names.abbrs[id].at.span, "declared here")
+                    .with_hint("declare it as `type`"),
+            );
         }
     }
 

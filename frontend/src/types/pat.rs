@@ -2,7 +2,7 @@
 
 use super::convert::Anonymous;
 use super::report::Context;
-use super::vars::{Constraint, type_set};
+use super::vars::{Constraint, SizeOrigin, type_set};
 use super::{Checker, Scheme, Size, Type};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType};
@@ -41,7 +41,16 @@ impl<'a> Checker<'a, '_, '_> {
                 let binders = self.size_binders.clone();
                 let open: Vec<(NodeId, Size)> = binders
                     .into_iter()
-                    .map(|id| (id, self.vars.fresh_size(written.at.span, "size binder")))
+                    .map(|id| {
+                        let name = self.vars.names.get(&id).cloned();
+                        let origin = SizeOrigin {
+                            span: written.at.span,
+                            text: String::new(),
+                            name,
+                            must_be_known: true,
+                        };
+                        (id, self.vars.size_from(origin, false))
+                    })
                     .collect();
                 let loose = self.vars.replace_sizes(&wanted, &|id| {
                     open.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone())

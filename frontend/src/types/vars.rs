@@ -10,7 +10,7 @@ use super::ty::{
 };
 use crate::syntax::ast::{Lifted, NodeId};
 use galopvm_base::{ElemType, IdVec, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// What an unknown type must be.
@@ -156,6 +156,8 @@ pub struct Vars {
     pub level: u32,
     /// Unknown sizes that unification brought into being.
     pub(super) absorbed: Vec<NodeId>,
+    /// All of them.
+    pub(super) ever_absorbed: HashSet<NodeId>,
     /// Numbers for names that have no node.
     pub(super) next_name: u32,
 }
@@ -514,6 +516,11 @@ impl Vars {
     /// How many names the checker has made: those made later are newer.
     pub fn unknown_mark(&self) -> u32 {
         self.next_name
+    }
+
+    /// True for a size that stands for whatever a function's result hides.
+    pub(super) fn is_absorbed(&self, id: NodeId) -> bool {
+        self.ever_absorbed.contains(&id)
     }
 
     /// True for a size that only the run tells and that came into being since the mark.
