@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compile;
+pub mod consume;
 pub mod core;
 pub mod names;
 pub mod stack;
