@@ -3,6 +3,7 @@
 //! - `syntax/`: text to tree, with recovery; the tree back to canonical text.
 //! - `names/`: which definition each name means.
 //! - `types/`: inference, sizes.
+//! - `modules/`: the module language, elaborated away.
 //! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@
 pub mod compile;
 pub mod consume;
 pub mod core;
+pub mod modules;
 pub mod names;
 pub mod stack;
 pub mod syntax;
