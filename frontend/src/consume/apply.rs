@@ -2,10 +2,12 @@
 
 use super::aliases::Aliases;
 use super::scope::Origin;
-use super::tree::{Marks, Tree, Value};
+use super::tree::{Marks, Signature, Tree, Value};
 use super::{Walk, report};
+use crate::names::Res;
 use crate::syntax::ast::*;
 use galopvm_base::Span;
+use std::rc::Rc;
 
 /// An argument that was walked before.
 pub(super) struct Argument {
@@ -48,7 +50,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         left: &'a Exp<'a>,
         right: &'a Exp<'a>,
     ) -> Value {
-        let function = self.occurrence(op.at.id, op.at.span, op.name.parts);
+        let function = self.operator(exp.at.id, op, left, right);
         let (mut first, mut second) = (None, None);
         if let Tree::Function(_, signature) = &function {
             first = Some(signature.param.clone());
@@ -60,6 +62,28 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let before = Argument { span: left.at.span, value: x };
         let y = self.argument(right, second.as_ref(), std::slice::from_ref(&before), Some(op.name));
         self.call(exp.at.id, Some(op.name), &function, &[before.value, y])
+    }
+
+    /// An operator as a function.
+    fn operator(&mut self, exp: NodeId, op: &OpName<'a>, left: &Exp<'a>, right: &Exp<'a>) -> Value {
+        let used = self.checker.names.uses.get(&op.at.id).map(|used| used.res);
+        let Some(Res::Operator(spelling)) = used else {
+            return self.occurrence(op.at.id, op.at.span, op.name.parts);
+        };
+        let plain = |id| self.shape(id).fill(&false);
+        let arrow = |param, result| Tree::Function(false, Rc::new(Signature { param, result }));
+        let marks = match spelling {
+            "|>" => {
+                let function = arrow(plain(left.at.id), plain(exp));
+                arrow(plain(left.at.id), arrow(function, plain(exp)))
+            }
+            "<|" => {
+                let function = arrow(plain(right.at.id), plain(exp));
+                arrow(function, arrow(plain(right.at.id), plain(exp)))
+            }
+            _ => arrow(Tree::Scalar, arrow(Tree::Scalar, Tree::Scalar)),
+        };
+        marks.fresh()
     }
 
     /// What a call gives.
@@ -94,7 +118,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let value = self.own_argument(arg, whole.then(|| self.shape(arg.at.id).fill(&true)).as_ref());
         if let Some(param) = param {
             let name = function.map(|name| name.text());
-            self.check_functions(arg.at.span, param, &value, Some(name.as_deref().unwrap_or("this function")));
+            self.check_functions(
+                arg.at.span,
+                param,
+                &value,
+                Some(name.as_deref().unwrap_or("this function")),
+            );
         }
         if whole {
             let aliases = value.aliases().filter(|alias| self.is_bound(alias.var));

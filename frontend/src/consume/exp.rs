@@ -27,7 +27,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let value = self.occurrence(op.at.id, op.at.span, op.name.parts);
                 self.fit_value(exp, value)
             }
-            ExpKind::Parens(inner) | ExpKind::QualParens(_, inner) | ExpKind::Attr(_, inner) => self.exp(inner),
+            ExpKind::Parens(inner) | ExpKind::QualParens(_, inner) | ExpKind::Attr(_, inner) => {
+                self.exp(inner)
+            }
             ExpKind::Coerce(inner, written) | ExpKind::Ascript(inner, written) => {
                 let value = self.exp(inner);
                 if value.has_function() {

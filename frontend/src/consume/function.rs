@@ -152,7 +152,8 @@ fn clash(wanted: &Signature, given: &Signature, straight: bool) -> Option<Clash>
     if less.result.any_unique() && !more.result.any_unique() && !matches!(more.result, Tree::Scalar) {
         return Some(Clash::Aliases);
     }
-    clash_in(&wanted.param, &given.param, !straight).or_else(|| clash_in(&wanted.result, &given.result, straight))
+    clash_in(&wanted.param, &given.param, !straight)
+        .or_else(|| clash_in(&wanted.result, &given.result, straight))
 }
 
 fn clash_in(wanted: &Marks, given: &Marks, straight: bool) -> Option<Clash> {

@@ -46,7 +46,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             result
         });
         let free = self.free_since(seen, first);
-        let marks = self.settle_params(last_part(body).at.span, pat, &names, consumed.iter().map(|(var, _)| *var).collect(), &value);
+        let marks = self.settle_params(
+            last_part(body).at.span,
+            pat,
+            &names,
+            consumed.iter().map(|(var, _)| *var).collect(),
+            &value,
+        );
         let (arg, consumed) = self.contain(|walk| match init {
             Some(init) => walk.own_argument(init, Some(&marks)),
             None => {
@@ -87,16 +93,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         match pat.kind {
             PatKind::Id(_) => match self.checker.names.uses.get(&pat.at.id).map(|used| used.res) {
                 Some(Res::Local(local)) => self.local(local, pat.at.id, pat.at.span),
-                Some(Res::Global(global)) => self.global(global, pat.at.id, &[]),
-                _ => self.fresh(pat.at.id),
+                Some(res) => self.global(res, pat.at.id, &[]),
+                None => self.fresh(pat.at.id),
             },
             PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
                 self.implicit_init(inner)
             }
             PatKind::Tuple(items) => Tree::tuple(items.iter().map(|p| self.implicit_init(p)).collect()),
-            PatKind::Record(items) => Tree::record(
-                items.iter().map(|(n, p)| (Rc::from(n.text), self.implicit_init(p))).collect(),
-            ),
+            PatKind::Record(items) => {
+                Tree::record(items.iter().map(|(n, p)| (Rc::from(n.text), self.implicit_init(p))).collect())
+            }
             PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => self.fresh(pat.at.id),
         }
     }
@@ -113,8 +119,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     ) -> Marks {
         loop {
             let marks = self.pat_marks(pat, &|id| consumed.contains(&id));
-            let mut turn =
-                NextTurn { span, names, consumed: Aliases::default(), kept: Aliases::default() };
+            let mut turn = NextTurn { span, names, consumed: Aliases::default(), kept: Aliases::default() };
             self.next_turn(pat, &marks, value, &mut turn);
             let before = consumed.len();
             for alias in turn.consumed.iter() {
@@ -131,13 +136,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     /// Goes through the parameters and their values for the next turn.
     fn next_turn(&mut self, pat: &'a Pat<'a>, marks: &Marks, value: &Value, turn: &mut NextTurn) {
         match pat.kind {
-            PatKind::Id(name) => self.next_value(name, marks.any_unique(), &value.aliases(), pat.at.span, turn),
+            PatKind::Id(name) => {
+                self.next_value(name, marks.any_unique(), &value.aliases(), pat.at.span, turn)
+            }
             PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
                 self.next_turn(inner, marks, value, turn);
             }
             PatKind::Tuple(items) => {
                 if let (Tree::Record(marks), Tree::Record(values)) = (marks, value) {
-                    for ((item, (_, marks)), (_, value)) in items.iter().zip(marks.iter()).zip(values.iter()) {
+                    for ((item, (_, marks)), (_, value)) in items.iter().zip(marks.iter()).zip(values.iter())
+                    {
                         self.next_turn(item, marks, value, turn);
                     }
                 }

@@ -22,11 +22,12 @@ mod report;
 mod scope;
 mod tree;
 
+use crate::names::GlobalId;
 use crate::syntax::ast::*;
 use crate::types::{Checker, Type};
 use aliases::Paths;
 use galopvm_base::Span;
-use scope::{Entry, Origin, Region};
+use scope::{Definition, Entry, Origin, Region};
 use std::collections::HashMap;
 use tree::Marks;
 
@@ -37,6 +38,8 @@ struct Walk<'c, 'a, 'n, 's> {
     entries: HashMap<NodeId, Entry<'a>>,
     /// Results of calls and loops, which have names only here.
     made: HashMap<NodeId, Origin<'a>>,
+    /// Definitions whose memory something shares.
+    definitions: HashMap<NodeId, Definition>,
     /// What was consumed on the way here, and where.
     consumed: HashMap<NodeId, Span>,
     /// The keys of `consumed`, in order.
@@ -57,6 +60,7 @@ impl<'c, 'a, 'n, 's> Walk<'c, 'a, 'n, 's> {
             checker,
             entries: HashMap::new(),
             made: HashMap::new(),
+            definitions: HashMap::new(),
             consumed: HashMap::new(),
             log: Vec::new(),
             seen: Vec::new(),
@@ -69,8 +73,10 @@ impl<'c, 'a, 'n, 's> Walk<'c, 'a, 'n, 's> {
 }
 
 /// Checks a definition of type `ty`; gives the type with marks as written, and on those parts of a result whose type
-/// was not written that share nothing with the caller's values.
-pub fn check_bind<'a>(checker: &mut Checker<'a, '_, '_>, bind: &'a ValBind<'a>, ty: &Type) -> Type {
+/// was not written that share nothing with the caller's values. What is `broken` by other errors gets no more of them.
+pub fn check_bind(checker: &mut Checker<'_, '_, '_>, id: GlobalId, ty: &Type, broken: bool) -> Type {
+    let global = checker.names.globals[id];
+    let bind = global.bind;
     let mut result = ty;
     for _ in bind.params {
         match result {
@@ -78,6 +84,7 @@ pub fn check_bind<'a>(checker: &mut Checker<'a, '_, '_>, bind: &'a ValBind<'a>, 
             _ => break,
         }
     }
+    let told = checker.names.diagnostics.len();
     let mut walk = Walk::new(checker);
     let (params, marks) = walk.function(bind.params, bind.result, bind.body, Marks::of(result));
     if let Some(written) = bind.result
@@ -86,6 +93,11 @@ pub fn check_bind<'a>(checker: &mut Checker<'a, '_, '_>, bind: &'a ValBind<'a>, 
     {
         walk.report(report::unique_constant(written.at.span));
     }
+    if broken || !global.user {
+        checker.names.diagnostics.truncate(told);
+    }
+    // Of a broken result nobody knows what it shares: that is no reason to refuse its uses.
+    let marks = if broken && bind.result.is_none() { marks.fill(&true) } else { marks };
     mark_function(ty, &params, &marks)
 }
 

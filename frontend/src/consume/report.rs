@@ -44,8 +44,9 @@ pub(super) fn not_consumable(
         true => "a `copy` of what it gives".to_string(),
         false => format!("`copy {name}`"),
     };
-    let diagnostic = Diagnostic::error(span, format!("Consuming variable \"{name}\", which is not consumable"))
-        .with_label("consumed here");
+    let diagnostic =
+        Diagnostic::error(span, format!("Consuming variable \"{name}\", which is not consumable"))
+            .with_label("consumed here");
     let diagnostic = match binding {
         Binding::Param => diagnostic
             .with_place(bound, "belongs to the caller, who may use it again")
@@ -64,8 +65,9 @@ pub(super) fn not_consumable(
 }
 
 pub(super) fn consumes_outer(span: Span, name: &str, bound: Span, region: Option<RegionKind>) -> Diagnostic {
-    let diagnostic = Diagnostic::error(span, format!("Consuming variable \"{name}\", which is not consumable"))
-        .with_label("consumed here");
+    let diagnostic =
+        Diagnostic::error(span, format!("Consuming variable \"{name}\", which is not consumable"))
+            .with_label("consumed here");
     let diagnostic = match region {
         Some(RegionKind::Loop) => diagnostic
             .with_place(bound, "bound outside of the loop, whose next turn would find it consumed")
@@ -168,8 +170,9 @@ pub(super) fn function_argument_consumes(span: Span, ty: &str, place: Span) -> D
 }
 
 pub(super) fn function_binding_consumes(span: Span, ty: &str, place: Span) -> Diagnostic {
-    let text =
-        format!("Let-bound expression of higher-order type `{ty}` contains consumption, which is not allowed");
+    let text = format!(
+        "Let-bound expression of higher-order type `{ty}` contains consumption, which is not allowed"
+    );
     let diagnostic = Diagnostic::error(span, text)
         .with_label("a function that could be called many times")
         .with_place(place, "consumed here, once")
@@ -225,7 +228,8 @@ pub(super) fn loop_value_consumed(span: Span, param: &str, at: Span) -> Diagnost
 }
 
 pub(super) fn loop_value_returned_before(span: Span, param: &str, at: Span) -> Diagnostic {
-    let text = format!("Return value for consuming loop parameter \"{param}\" aliases previously returned value");
+    let text =
+        format!("Return value for consuming loop parameter \"{param}\" aliases previously returned value");
     let diagnostic = Diagnostic::error(span, text)
         .with_label("two values for the next turn may be the same memory")
         .with_place(at, "consumed by each turn")

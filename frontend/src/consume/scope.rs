@@ -3,7 +3,7 @@
 use super::aliases::{Alias, Aliases, Paths};
 use super::tree::{Marks, Tree, Value};
 use super::{Walk, report};
-use crate::names::{GlobalId, Res};
+use crate::names::Res;
 use crate::syntax::ast::*;
 use crate::types::Type;
 use galopvm_base::{Diagnostic, Span};
@@ -35,6 +35,12 @@ pub(super) struct Entry<'a> {
     pub(super) order: usize,
     /// Its binder is being walked.
     pub(super) in_scope: bool,
+}
+
+/// A top-level definition, or what a module type shows of one.
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) span: Span,
 }
 
 /// Where a result without a name comes from.
@@ -139,7 +145,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     /// use.
     pub(super) fn free_since(&self, mark: usize, first: usize) -> Vec<(NodeId, Span)> {
         let is_free = |id: NodeId| self.entries.get(&id).is_some_and(|e| e.order < first);
-        let mut free: Vec<(NodeId, Span)> = self.seen[mark..].iter().copied().filter(|u| is_free(u.0)).collect();
+        let mut free: Vec<(NodeId, Span)> =
+            self.seen[mark..].iter().copied().filter(|u| is_free(u.0)).collect();
         free.sort_by_key(|(id, _)| *id);
         free.dedup_by_key(|(id, _)| *id);
         free
@@ -147,15 +154,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// True for a variable whose owner may still use it: one in scope, or a definition.
     pub(super) fn is_bound(&self, var: NodeId) -> bool {
-        match self.entries.get(&var) {
-            Some(entry) => entry.in_scope,
-            None => !self.made.contains_key(&var),
-        }
+        self.entries.get(&var).map_or_else(|| self.is_global(var), |entry| entry.in_scope)
     }
 
     /// True for a top-level definition.
     pub(super) fn is_global(&self, var: NodeId) -> bool {
-        !self.entries.contains_key(&var) && !self.made.contains_key(&var)
+        self.definitions.contains_key(&var)
     }
 
     /// A name for the result of a call or loop.
@@ -180,7 +184,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 }
                 value
             }
-            Res::Global(global) => self.global(global, id, fields),
+            Res::Global(_) | Res::View(_) => self.global(used.res, id, fields),
             _ => self.fresh(id),
         }
     }
@@ -196,12 +200,26 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// A use of a definition. An array is known by the definition's name; a function shares nothing. A constant
     /// that is polymorphic is made anew by each use.
-    pub(super) fn global(&mut self, global: GlobalId, occurrence: NodeId, fields: &[Name<'a>]) -> Value {
+    pub(super) fn global(&mut self, res: Res, occurrence: NodeId, fields: &[Name<'a>]) -> Value {
         let shape = self.shape(occurrence);
-        if matches!(shape, Tree::Scalar | Tree::Function(..)) || self.checker.instances.contains_key(&occurrence) {
+        if matches!(shape, Tree::Scalar | Tree::Function(..))
+            || self.checker.instances.contains_key(&occurrence)
+        {
             return shape.fresh();
         }
-        let var = self.checker.names.globals[global].bind.name.at.id;
+        let names = &self.checker.names;
+        let (var, definition) = match res {
+            Res::Global(id) => {
+                let name = names.globals[id].bind.name;
+                (name.at.id, Definition { name: name.text.to_string(), span: name.at.span })
+            }
+            Res::View(id) => {
+                let view = &names.views[id];
+                (view.id, Definition { name: view.name.clone(), span: view.span })
+            }
+            _ => return shape.fresh(),
+        };
+        self.definitions.insert(var, definition);
         let path = fields.iter().fold(Paths::ROOT, |path, field| self.paths.field(path, &field.text.into()));
         shape.fresh().naming_arrays(var, path, &mut self.paths)
     }
@@ -239,7 +257,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     pub(super) fn name(&self, var: NodeId) -> String {
         match self.entries.get(&var) {
             Some(entry) => entry.name.to_string(),
-            None => self.checker.vars.names.get(&var).cloned().unwrap_or_default(),
+            None => self.definitions.get(&var).map(|d| d.name.clone()).unwrap_or_default(),
         }
     }
 
@@ -286,7 +304,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     fn not_consumable(&self, span: Span, var: NodeId) -> Diagnostic {
         let Some(entry) = self.entries.get(&var) else {
-            let place = self.global_span(var);
+            let place = self.definitions.get(&var).map(|d| d.span);
             return report::consumes_global(span, &self.name(var), place);
         };
         if !entry.consumable {
@@ -306,10 +324,6 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             Some(ty) => format!("*{}", self.checker.vars.show(ty)),
             None => String::new(),
         }
-    }
-
-    fn global_span(&self, var: NodeId) -> Option<Span> {
-        self.checker.names.globals.iter().find(|g| g.bind.name.at.id == var).map(|g| g.bind.name.at.span)
     }
 }
 

@@ -4,7 +4,7 @@
 //! - Scalars carry nothing: they are copied. An array is one place, whatever its elements are.
 //! - A value of a type that is not known (a parameter, an abstract type) is one place: it may be an array.
 
-use super::aliases::{Aliases, Paths, PathId};
+use super::aliases::{Aliases, PathId, Paths};
 use crate::syntax::ast::{NodeId, TypeExp, TypeExpKind};
 use crate::types::{Type, field_order};
 use std::rc::Rc;
@@ -163,10 +163,9 @@ impl Marks {
                     .map(|(n, parts)| (n.clone(), parts.iter().map(Marks::of).collect()))
                     .collect(),
             ),
-            Type::Arrow(_, from, to) => Tree::Function(
-                false,
-                Rc::new(Signature { param: Marks::of(from), result: Marks::of(to) }),
-            ),
+            Type::Arrow(_, from, to) => {
+                Tree::Function(false, Rc::new(Signature { param: Marks::of(from), result: Marks::of(to) }))
+            }
             Type::Exists(_, inner) => Marks::of(inner),
             Type::Unique(inner) => Marks::of(inner).fill(&true),
         }
@@ -192,7 +191,8 @@ impl Marks {
             (TypeExpKind::Sum(items), mut marks @ Tree::Sum(_)) => {
                 for (name, written) in items {
                     let Some(payloads) = marks.constructor(name.text) else { continue };
-                    let new = payloads.iter().zip(*written).map(|(t, item)| t.clone().written(item)).collect();
+                    let new =
+                        payloads.iter().zip(*written).map(|(t, item)| t.clone().written(item)).collect();
                     marks = marks.with_constructor(name.text, new);
                 }
                 marks
@@ -319,7 +319,11 @@ impl Value {
             | (Tree::Array(_) | Tree::Hidden(_), Tree::Array(_) | Tree::Hidden(_))
             | (Tree::Function(..), Tree::Function(..)) => self,
             (Tree::Record(fields), Tree::Record(shapes)) if fields.len() == shapes.len() => Tree::Record(
-                fields.iter().zip(shapes.iter()).map(|((n, t), (_, s))| (n.clone(), t.clone().fit(s))).collect(),
+                fields
+                    .iter()
+                    .zip(shapes.iter())
+                    .map(|((n, t), (_, s))| (n.clone(), t.clone().fit(s)))
+                    .collect(),
             ),
             (Tree::Sum(constructors), Tree::Sum(shapes)) if constructors.len() == shapes.len() => self,
             _ => shape.fill(&self.aliases()),

@@ -128,15 +128,7 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// The type without marks of uniqueness outside of function types.
     pub(crate) fn without_marks(&self, ty: &Type) -> Type {
-        match self.vars.resolve(ty) {
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
-            }
-            Type::Sum(cs) => Type::Sum(
-                cs.iter().map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect())).collect(),
-            ),
-            other => other,
-        }
+        self.vars.without_marks(ty)
     }
 
     pub(super) fn lambda(

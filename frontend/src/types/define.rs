@@ -8,6 +8,7 @@ use super::{
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
 use galopvm_base::Diagnostic;
+use galopvm_base::diagnostic::has_errors;
 use std::rc::Rc;
 
 impl<'a> Checker<'a, '_, '_> {
@@ -37,6 +38,7 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
+        let told = self.names.diagnostics.len();
         let mark = self.vars.mark();
         let unknowns = self.vars.unknown_mark();
         self.vars.names.insert(bind.name.at.id, bind.name.text.to_string());
@@ -56,10 +58,9 @@ impl<'a> Checker<'a, '_, '_> {
         let ty = self.vars.zonk(&ty);
         let scheme = self.generalise(bind, ty);
         self.finish(mark);
-        if self.names.globals[id].user {
-            crate::matching::check_bind(self, bind);
-        }
-        scheme
+        let broken = has_errors(&self.names.diagnostics[told..]);
+        let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
+        Scheme { ty, ..scheme }
     }
 
     /// The type of an expression that is not part of a definition.

@@ -277,7 +277,8 @@ impl Unifier<'_> {
         {
             return Err(Clash::NotOneOf(set, ty.clone()));
         }
-        let mut ty = ty.clone();
+        // A mark says something about a function, not about what its type is made of.
+        let mut ty = self.vars.without_marks(ty);
         let hidden = self.hidden(&ty);
         if !hidden.is_empty() && self.sizes == Sizes::Match {
             if constraint.lifted == Lifted::No {

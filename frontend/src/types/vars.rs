@@ -268,6 +268,19 @@ impl Vars {
         ty
     }
 
+    /// The type without marks of uniqueness outside of function types.
+    pub fn without_marks(&self, ty: &Type) -> Type {
+        match self.resolve(ty) {
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
+            }
+            Type::Sum(cs) => Type::Sum(
+                cs.iter().map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect())).collect(),
+            ),
+            other => other,
+        }
+    }
+
     /// The size with its outermost variables followed.
     pub fn resolve_size(&self, size: &Size) -> Size {
         let mut size = size.clone();
