@@ -102,7 +102,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let result = self.shape(fun.body.at.id);
                 let value = self.function_value(fun.params, fun.result, fun.body, result);
                 let name = fun.name;
-                self.enter(name.at.id, name.text, name.at.span, value, Binding::Function, false);
+                self.enter(&name, value, Binding::Function, false);
                 let result = self.exp(body);
                 self.leave(name.at.id);
                 result
@@ -111,7 +111,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.update(exp, old, steps, value);
                 let shape = self.shape(old.at.id);
                 let value = shape.fresh().naming(name.at.id, &mut self.paths);
-                self.enter(name.at.id, name.text, name.at.span, value, Binding::Let, true);
+                self.enter(&name, value, Binding::Let, true);
                 let result = self.exp(body);
                 self.leave(name.at.id);
                 result

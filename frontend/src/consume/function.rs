@@ -86,8 +86,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             unique = unique.union(&aliases);
             let kept = params.iter().find(|p| !p.tree.all_unique() && aliases.mentions(p.id));
             if let Some(param) = kept {
-                let ty = self.star_type(param.id);
-                self.report(report::result_of_param(span, param.name, param.span, &ty));
+                let starred = self.starred(param.id);
+                self.report(report::result_of_param(span, param.name, param.span, &starred));
             }
         }
     }

@@ -10,10 +10,20 @@ use std::rc::Rc;
 /// The names a pattern binds, each with its part of what is matched. The tree has the shape of the pattern's type.
 pub(super) fn match_pat<'a, A: Clone>(pat: &'a Pat<'a>, tree: &Tree<A>, out: &mut Vec<Bound<'a, A>>) {
     match pat.kind {
-        PatKind::Id(name) => out.push(Bound { id: pat.at.id, name, span: pat.at.span, tree: tree.clone() }),
-        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
-            match_pat(inner, tree, out);
+        PatKind::Id(name) => {
+            let (id, span) = (pat.at.id, pat.at.span);
+            out.push(Bound { id, name, span, written: None, tree: tree.clone() });
         }
+        PatKind::Ascript(inner, written) => {
+            let before = out.len();
+            match_pat(inner, tree, out);
+            if let [only] = &mut out[before..]
+                && crate::types::pat_name(inner) == Some(only.id)
+            {
+                only.written = Some(written.at.span);
+            }
+        }
+        PatKind::Parens(inner) | PatKind::Attr(_, inner) => match_pat(inner, tree, out),
         PatKind::Tuple(items) => {
             if let Tree::Record(fields) = tree {
                 items.iter().zip(fields.iter()).for_each(|(p, (_, t))| match_pat(p, t, out));

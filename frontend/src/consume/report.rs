@@ -3,21 +3,13 @@
 //! The sentences are those that users of Futhark know, so that what its documentation says about them can be found.
 
 use super::function::Clash;
-use super::scope::{Binding, RegionKind};
+use super::scope::{Binding, Entry, RegionKind};
+use super::tree::Tree;
 use galopvm_base::{Diagnostic, Span};
 
 /// Where the language's documentation explains an error.
 fn explained(diagnostic: Diagnostic, section: &str) -> Diagnostic {
     diagnostic.with_hint(format!("see https://futhark.readthedocs.io/en/latest/error-index.html#{section}"))
-}
-
-/// `name: type`, unless the type is not known or too long for a line.
-fn declared(name: &str, ty: &str) -> String {
-    const LONGEST: usize = 40;
-    match ty.is_empty() || ty.len() > LONGEST || ty.contains('?') {
-        true => "with `*` before its type".to_string(),
-        false => format!("`{name}: {ty}`"),
-    }
 }
 
 pub(super) fn use_after_consume(span: Span, what: &str, used: Option<&str>, consumed: Span) -> Diagnostic {
@@ -32,28 +24,22 @@ pub(super) fn use_after_consume(span: Span, what: &str, used: Option<&str>, cons
     explained(diagnostic, "use-after-consume")
 }
 
-pub(super) fn not_consumable(
-    span: Span,
-    name: &str,
-    bound: Span,
-    binding: Binding,
-    ty: &str,
-    is_function: bool,
-) -> Diagnostic {
-    let copy = match is_function {
-        true => "a `copy` of what it gives".to_string(),
-        false => format!("`copy {name}`"),
+pub(super) fn not_consumable(span: Span, entry: &Entry, starred: &str) -> Diagnostic {
+    let Entry { name, span: bound, .. } = *entry;
+    let copy = match entry.value {
+        Tree::Function(..) => "a `copy` of what it gives".to_string(),
+        _ => format!("`copy {name}`"),
     };
     let diagnostic =
         Diagnostic::error(span, format!("Consuming variable \"{name}\", which is not consumable"))
             .with_label("consumed here");
-    let diagnostic = match binding {
+    let diagnostic = match entry.binding {
         Binding::Param => diagnostic
             .with_place(bound, "belongs to the caller, who may use it again")
-            .with_hint(format!("declare the parameter {}, or consume {copy}", declared(name, ty))),
+            .with_hint(format!("declare the parameter {starred}, or consume {copy}")),
         Binding::LoopParam => diagnostic
             .with_place(bound, "its type says that a turn does not consume it")
-            .with_hint(format!("declare it {}, or consume {copy}", declared(name, ty))),
+            .with_hint(format!("declare it {starred}, or consume {copy}")),
         Binding::Turn => diagnostic
             .with_place(bound, "part of the array that the loop goes through")
             .with_hint(format!("consume {copy}")),
@@ -93,12 +79,12 @@ pub(super) fn consumes_global(span: Span, name: &str, defined: Option<Span>) -> 
     explained(diagnostic, "not-consumable")
 }
 
-pub(super) fn result_of_param(span: Span, name: &str, bound: Span, ty: &str) -> Diagnostic {
+pub(super) fn result_of_param(span: Span, name: &str, bound: Span, starred: &str) -> Diagnostic {
     let text = format!("Unique-typed return value is aliased to \"{name}\", which is not consumable");
     let diagnostic = Diagnostic::error(span, text)
         .with_label("the result is said to share memory with nothing")
         .with_place(bound, "belongs to the caller, who may use it again")
-        .with_hint(format!("give a `copy`, or declare the parameter {}", declared(name, ty)));
+        .with_hint(format!("give a `copy`, or declare the parameter {starred}"));
     explained(diagnostic, "return-aliased")
 }
 

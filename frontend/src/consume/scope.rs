@@ -5,7 +5,6 @@ use super::tree::{Marks, Tree, Value};
 use super::{Walk, report};
 use crate::names::Res;
 use crate::syntax::ast::*;
-use crate::types::Type;
 use galopvm_base::{Diagnostic, Span};
 
 /// How a name came to be, for messages.
@@ -27,6 +26,8 @@ pub(super) enum Binding {
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
     pub(super) span: Span,
+    /// Its type, if it was written beside it.
+    pub(super) written: Option<Span>,
     pub(super) value: Value,
     pub(super) binding: Binding,
     /// May be consumed, as far as its own binding is concerned.
@@ -76,6 +77,8 @@ pub(super) struct Bound<'a, A> {
     pub(super) id: NodeId,
     pub(super) name: &'a str,
     pub(super) span: Span,
+    /// Its type, if it was written beside it.
+    pub(super) written: Option<Span>,
     pub(super) tree: Tree<A>,
 }
 
@@ -104,26 +107,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     /// Binds a name to a value that may be consumed.
     pub(super) fn bind(&mut self, bound: &Bound<'a, Aliases>) {
         let value = bound.tree.naming(bound.id, &mut self.paths);
-        self.enter(bound.id, bound.name, bound.span, value, Binding::Let, true);
+        self.enter_bound(bound, value, Binding::Let, true);
     }
 
     /// Binds a name that shares its memory with no other name known here.
     pub(super) fn bind_own(&mut self, bound: &Bound<'a, bool>, binding: Binding, consumable: bool) {
         let value = bound.tree.fresh().naming(bound.id, &mut self.paths);
-        self.enter(bound.id, bound.name, bound.span, value, binding, consumable);
+        self.enter_bound(bound, value, binding, consumable);
     }
 
-    pub(super) fn enter(
-        &mut self,
-        id: NodeId,
-        name: &'a str,
-        span: Span,
-        value: Value,
-        binding: Binding,
-        consumable: bool,
-    ) {
+    /// Binds a name that stands alone.
+    pub(super) fn enter(&mut self, name: &Name<'a>, value: Value, binding: Binding, consumable: bool) {
+        let Name { text, at } = *name;
+        let bound = Bound { id: at.id, name: text, span: at.span, written: None, tree: Tree::<bool>::Scalar };
+        self.enter_bound(&bound, value, binding, consumable);
+    }
+
+    fn enter_bound<A>(&mut self, bound: &Bound<'a, A>, value: Value, binding: Binding, consumable: bool) {
+        let Bound { id, name, span, written, .. } = *bound;
         let order = self.entries.len();
-        self.entries.insert(id, Entry { name, span, value, binding, consumable, order, in_scope: true });
+        let entry = Entry { name, span, written, value, binding, consumable, order, in_scope: true };
+        self.entries.insert(id, entry);
     }
 
     /// Ends the scope of a name.
@@ -308,30 +312,29 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             return report::consumes_global(span, &self.name(var), place);
         };
         if !entry.consumable {
-            let ty = self.star_type(var);
-            let is_function = matches!(entry.value, Tree::Function(..));
-            return report::not_consumable(span, entry.name, entry.span, entry.binding, &ty, is_function);
+            return report::not_consumable(span, entry, &self.starred(var));
         }
         // The outermost region that the variable is outside of.
         let region = self.regions.iter().find(|region| entry.order < region.first);
         report::consumes_outer(span, entry.name, entry.span, region.map(|r| r.kind))
     }
 
-    /// The type that would make a parameter consumable, or for a function its result: as messages show it.
-    pub(super) fn star_type(&self, var: NodeId) -> String {
-        match self.checker.types.get(&var) {
-            Some(ty @ Type::Arrow(..)) => self.checker.vars.show(&mark_last(ty)),
-            Some(ty) => format!("*{}", self.checker.vars.show(ty)),
-            None => String::new(),
+    /// How to declare a parameter so that it, or for a function its result, may be consumed.
+    pub(super) fn starred(&self, var: NodeId) -> String {
+        const LONGEST: usize = 40;
+        let Some(entry) = self.entries.get(&var) else { return String::new() };
+        if matches!(entry.value, Tree::Function(..)) {
+            return "with `*` before the type of its result".to_string();
         }
-    }
-}
-
-/// A function type with its last result marked.
-fn mark_last(ty: &Type) -> Type {
-    match ty {
-        Type::Arrow(name, from, to) => Type::Arrow(*name, from.clone(), mark_last(to).into()),
-        Type::Unique(_) => ty.clone(),
-        _ => Type::Unique(ty.clone().into()),
+        let ty = match (entry.written, self.checker.types.get(&var)) {
+            (Some(span), _) => self.checker.names.sources.snippet(span).to_string(),
+            (None, Some(ty)) => self.checker.vars.show(ty),
+            (None, None) => String::new(),
+        };
+        let plain = ty.chars().all(|c| c.is_ascii_alphanumeric() || "[]_.'".contains(c));
+        match plain && !ty.is_empty() && ty.len() <= LONGEST {
+            true => format!("`{}: *{ty}`", entry.name),
+            false => "with `*` before its type".to_string(),
+        }
     }
 }

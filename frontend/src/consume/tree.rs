@@ -21,10 +21,13 @@ pub(super) enum Tree<A> {
     /// A tuple or record; fields in the order of types.
     Record(Rc<[(Rc<str>, Tree<A>)]>),
     /// A sum type.
-    Sum(Rc<[(Rc<str>, Rc<[Tree<A>]>)]>),
+    Sum(Rc<[(Rc<str>, Payloads<A>)]>),
     /// A function: what it has captured, and its type.
     Function(A, Rc<Signature>),
 }
+
+/// What a constructor holds.
+pub(super) type Payloads<A> = Rc<[Tree<A>]>;
 
 /// What a value may share.
 pub(super) type Value = Tree<Aliases>;
@@ -92,7 +95,7 @@ impl<A: Clone> Tree<A> {
     }
 
     /// The payloads of a constructor.
-    pub(super) fn constructor(&self, name: &str) -> Option<&Rc<[Tree<A>]>> {
+    pub(super) fn constructor(&self, name: &str) -> Option<&Payloads<A>> {
         match self {
             Tree::Sum(constructors) => constructors.iter().find(|(n, _)| **n == *name).map(|(_, t)| t),
             _ => None,
@@ -113,7 +116,7 @@ impl<A: Clone> Tree<A> {
     }
 
     /// A sum with one constructor's payloads replaced.
-    pub(super) fn with_constructor(&self, name: &str, payloads: Rc<[Tree<A>]>) -> Tree<A> {
+    pub(super) fn with_constructor(&self, name: &str, payloads: Payloads<A>) -> Tree<A> {
         match self {
             Tree::Sum(constructors) => Tree::Sum(
                 constructors
