@@ -156,7 +156,8 @@ fn clash(wanted: &Signature, given: &Signature, straight: bool) -> Option<Clash>
         .or_else(|| clash_in(&wanted.result, &given.result, straight))
 }
 
-fn clash_in(wanted: &Marks, given: &Marks, straight: bool) -> Option<Clash> {
+/// How the functions in a value do not fit; `straight` unless they are parameters of functions.
+pub(super) fn clash_in(wanted: &Marks, given: &Marks, straight: bool) -> Option<Clash> {
     match (wanted, given) {
         (Tree::Function(_, wanted), Tree::Function(_, given)) => clash(wanted, given, straight),
         (Tree::Record(wanted), Tree::Record(given)) if wanted.len() == given.len() => {

@@ -93,17 +93,24 @@ pub fn check_bind(checker: &mut Checker<'_, '_, '_>, id: GlobalId, ty: &Type, br
     {
         walk.report(report::unique_constant(written.at.span));
     }
-    if broken || !global.user {
+    if broken || !global.user || checker.applications > 0 {
         checker.names.diagnostics.truncate(told);
     }
     // Of a broken result nobody knows what it shares: that is no reason to refuse its uses.
-    let marks = if broken && bind.result.is_none() { marks.fill(&true) } else { marks };
+    let unknown = broken && bind.result.is_none() && !bind.params.is_empty();
+    let marks = if unknown { marks.fill(&true) } else { marks };
     mark_function(ty, &params, &marks)
 }
 
 /// Checks an expression that is not part of a definition.
 pub fn check_exp<'a>(checker: &mut Checker<'a, '_, '_>, exp: &'a Exp<'a>) {
     Walk::new(checker).exp(exp);
+}
+
+/// True if a value with the marks of `found` may be shown with those of `wanted`: functions in it consume no more, and
+/// their results share no more.
+pub fn marks_fit(wanted: &Type, found: &Type) -> bool {
+    function::clash_in(&Marks::of(wanted), &Marks::of(found), true).is_none()
 }
 
 /// A function type with marks on its parameters and on what it gives.

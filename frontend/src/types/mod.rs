@@ -82,6 +82,9 @@ pub struct Checker<'a, 'n, 's> {
     pub bindings: HashMap<AbbrId, TypeBinding>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
+    /// the parametric module.
+    pub(crate) applications: u32,
     locals: HashMap<NodeId, Scheme>,
     globals: HashMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
@@ -112,6 +115,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             exts: HashMap::new(),
             bindings,
             holes: Vec::new(),
+            applications: 0,
             locals: HashMap::new(),
             globals: HashMap::new(),
             intrinsics: HashMap::new(),
