@@ -136,10 +136,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 Known::new()
             }
             ExpKind::SectionLeft(_, e) | ExpKind::SectionRight(_, e) => {
-                let told = self.exp(e, known);
-                let both: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                self.need("operator section", id, span, &both);
-                told
+                let own: Known = known.iter().copied().chain(self.exts(id)).collect();
+                self.need("operator section", id, span, &own);
+                self.exp(e, known)
             }
             ExpKind::Array([]) => {
                 self.need("empty array", id, span, known);
@@ -159,19 +158,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 told
             }
             ExpKind::BinOp(op, left, right) => {
-                let res = self.checker.names.uses.get(&op.at.id).map(|u| u.res);
-                match res {
-                    Some(Res::Operator("<|")) => {
-                        let told = self.exp(right, known);
-                        let both: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                        self.exp(left, &both);
-                        told
-                    }
-                    _ => {
-                        let own: Known = known.iter().copied().chain(self.exts(id)).collect();
-                        self.sequence(left, right, &own)
-                    }
+                let told = self.sequence(left, right, known);
+                if !matches!(self.checker.names.uses.get(&op.at.id).map(|u| u.res), Some(Res::Operator(_))) {
+                    let all: Known = known.union(&told).copied().chain(self.exts(id)).collect();
+                    self.need(&format!("\"{}\"", op.name.text()), op.at.id, op.at.span, &all);
                 }
+                told
             }
             ExpKind::Constr(name, args) => {
                 let told = self.all(args, known);

@@ -3,7 +3,7 @@
 use super::apply::pat_names;
 use super::convert::Anonymous;
 use super::report::Context;
-use super::vars::type_set;
+use super::vars::{SizeOrigin, type_set};
 use super::{Checker, Size, Type};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
@@ -34,7 +34,18 @@ impl<'a> Checker<'a, '_, '_> {
         for name in sizes {
             self.bind(name, Type::SIZE);
         }
-        self.size_binders = names.clone();
+        self.size_binders = sizes
+            .iter()
+            .map(|name| {
+                let origin = SizeOrigin {
+                    span: name.at.span,
+                    text: String::new(),
+                    name: Some(name.text.to_string()),
+                    must_be_known: true,
+                };
+                (name.at.id, self.vars.size_from(origin, false))
+            })
+            .collect();
         self.pat(pat, &ty, Anonymous::Infer);
         self.size_binders.clear();
         for name in sizes {

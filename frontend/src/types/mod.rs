@@ -88,6 +88,9 @@ pub struct Checker<'a, 'n, 's> {
     pub bindings: HashMap<AbbrId, TypeBinding>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
+    /// the parametric module.
+    pub(crate) applications: u32,
     locals: HashMap<NodeId, Scheme>,
     globals: HashMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
@@ -95,7 +98,7 @@ pub struct Checker<'a, 'n, 's> {
     /// Sizes that the function type being converted hides in its result.
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.
-    size_binders: Vec<NodeId>,
+    size_binders: Vec<(NodeId, Size)>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
@@ -120,6 +123,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             module_path: Vec::new(),
             bindings,
             holes: Vec::new(),
+            applications: 0,
             locals: HashMap::new(),
             globals: HashMap::new(),
             intrinsics: HashMap::new(),
