@@ -124,7 +124,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (id, span) = (exp.at.id, exp.at.span);
         let mut told = match exp.kind {
             ExpKind::Var(name) => {
-                self.need(&format!("\"{}\"", name.text()), id, span, known);
+                // What a function's result hides may be anything where a variable stands for the function.
+                let absorbed = self.checker.vars.absorbed_names();
+                let known: Known = known.iter().copied().chain(absorbed).collect();
+                self.need(&format!("\"{}\"", name.text()), id, span, &known);
                 Known::new()
             }
             ExpKind::Hole => {

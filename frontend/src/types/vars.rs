@@ -533,6 +533,11 @@ impl Vars {
         self.next_name
     }
 
+    /// All sizes that stand for whatever functions' results hide.
+    pub(super) fn absorbed_names(&self) -> Vec<NodeId> {
+        self.ever_absorbed.keys().copied().collect()
+    }
+
     /// True for a size that stands for whatever a function's result hides.
     pub(super) fn is_absorbed(&self, id: NodeId) -> bool {
         self.ever_absorbed.contains_key(&id)
