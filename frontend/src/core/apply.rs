@@ -301,17 +301,6 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// Binds the names of a pattern, and sizes that came into being with the value.
-    pub(super) fn bind_param(
-        &mut self,
-        ctx: &mut Context<'a>,
-        pat: &'a Pat<'a>,
-        value: &Value<'a>,
-    ) -> Built<()> {
-        self.bind_pat_sizes(ctx, pat, value, &|_| true);
-        self.bind(ctx, pat, value)
-    }
-
     /// Binds the names of a pattern that matches.
     pub(super) fn bind(&mut self, ctx: &mut Context<'a>, pat: &'a Pat<'a>, value: &Value<'a>) -> Built<()> {
         match pat.kind {

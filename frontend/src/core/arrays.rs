@@ -37,7 +37,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let parts = sum.parts.iter().map(|part| f(self, *part)).collect();
                 Value::Sum(Rc::new(SumValue { layout: sum.layout.clone(), parts, known: None }))
             }
-            Value::Fun(_) | Value::Size(_) => {
+            Value::Acc(..) | Value::Fun(_) | Value::Size(_) => {
                 return self.refuse(span, "a function as an element of an array");
             }
         })

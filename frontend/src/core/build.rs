@@ -46,6 +46,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub named: HashMap<NodeId, GlobalId>,
     /// Recursive definitions with functions as arguments that are being built.
     pub building: Vec<GlobalId>,
+    /// The operators of accumulators; none where writing replaces.
+    pub accs: Vec<Option<Value<'a>>>,
     pub expansions: usize,
     pub depth: usize,
 }
@@ -89,6 +91,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             recursive: HashMap::new(),
             named: HashMap::new(),
             building: Vec::new(),
+            accs: Vec::new(),
             expansions: 0,
             depth: 0,
         }

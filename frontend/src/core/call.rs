@@ -441,6 +441,7 @@ fn pointers(value: &Value<'_>) -> Vec<usize> {
             Some((k, payload)) => [*k].into_iter().chain(payload.iter().flat_map(pointers)).collect(),
             None => Vec::new(),
         },
+        Value::Acc(_, inner) => pointers(inner),
         Value::Atom(_) | Value::Unit(_) | Value::Size(_) => Vec::new(),
     }
 }
@@ -474,6 +475,7 @@ impl<'a> Mapping<'_, 'a> {
                     .as_ref()
                     .map(|(k, payload)| (*k, payload.iter().map(|v| self.value(v)).collect())),
             })),
+            Value::Acc(number, inner) => Value::Acc(*number, Rc::new(self.value(inner))),
             Value::Fun(closure) => {
                 let callee = self.callee(&closure.callee);
                 let args = closure.args.iter().map(|v| self.value(v)).collect();

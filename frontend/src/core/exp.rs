@@ -200,15 +200,17 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// The program ends here; what follows still needs a value.
+    /// The program ends here; what follows is given parts that never get a value.
     pub(super) fn hole(&mut self, ty: &Type, span: Span, ctx: &Context<'a>) -> Built<Value<'a>> {
         let shown = self.checker.vars.show(ty).replace("{}", "{ }");
         if let Type::Arrow(..) = self.transparent(ty) {
             let callee = Callee::Hole(Rc::new(ty.clone()), ctx.clone(), span);
             return Ok(Value::Fun(Rc::new(Closure { callee, args: Vec::new() })));
         }
-        self.fun.assert(Atom::bool(false), format!("Reached hole of type: {shown}"), Vec::new());
-        self.blank(ty, span, ctx)
+        let structure = self.structure(ty, span)?;
+        let fail = Op::Fail(format!("Reached hole of type: {shown}"), Vec::new());
+        let parts = self.fun.emit_all(fail, &structure.types());
+        Ok(structure.fill(&mut parts.into_iter()))
     }
 
     fn unary(&mut self, op: ScalarOp, inner: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {

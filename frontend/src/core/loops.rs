@@ -93,7 +93,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let value = turns.structure.fill(&mut params[usize::from(counted)..].iter().copied());
         self.know_invariant(turns.exp, ctx, &value);
         let mut scope = ctx.inner();
-        self.bind_param(&mut scope, turns.pat, &value)?;
+        self.bind_found(turns.pat.at.id, &scope, &value);
+        self.bind(&mut scope, turns.pat, &value)?;
         let results = inner(self, &mut scope, params.first().copied().unwrap_or(Atom::i64(0)))?;
         Ok(self.fun.end(results))
     }

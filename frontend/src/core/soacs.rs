@@ -24,6 +24,17 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         shapes: &[Vec<Option<Atom>>],
         span: Span,
     ) -> Built<OperatorBlock> {
+        self.operator_body(params, shapes, span, &mut |b, args| b.apply(function.clone(), args, span))
+    }
+
+    /// As `operator_block`, with a body made of the parameters by other means.
+    pub(super) fn operator_body(
+        &mut self,
+        params: &[Structure],
+        shapes: &[Vec<Option<Atom>>],
+        span: Span,
+        body: &mut dyn FnMut(&mut Self, Vec<Value<'a>>) -> Built<Value<'a>>,
+    ) -> Built<OperatorBlock> {
         let types: Vec<_> = params.iter().flat_map(Structure::types).collect();
         self.fun.soacs += 1;
         let atoms = self.fun.begin(&types);
@@ -32,7 +43,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         let mut atoms = atoms.into_iter();
         let args = params.iter().map(|s| s.fill(&mut atoms)).collect();
-        let value = self.apply(function.clone(), args, span)?.element();
+        let value = body(self, args)?.element();
         let structure = self.structure_of(&value, span)?;
         let results = value.parts();
         let mut shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|r| self.fun.known_shape(*r)).collect();
@@ -47,9 +58,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     pub(super) fn zip(&mut self, arrays: &[Value<'a>], span: Span) -> Built<Value<'a>> {
         let Some((first, rest)) = arrays.split_first() else { return self.refuse(span, "an empty zip") };
         let n = self.length(first, span)?;
+        // The checker has seen that they are equally long.
         for array in rest {
-            let m = self.length(array, span)?;
-            self.fun.assert_equal(n, m, "Arrays of {} and {} elements cannot be zipped.", &[n, m]);
             for part in array.parts() {
                 self.fun.know(part, 0, n);
             }

@@ -10,9 +10,8 @@ use std::rc::Rc;
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// The type without what only the checker needs: variables, marks of uniqueness, abstraction.
     pub(super) fn transparent(&self, ty: &Type) -> Type {
-        match self.checker.vars.resolve(ty) {
+        match self.checker.vars.reveal(ty) {
             Type::Unique(inner) | Type::Exists(_, inner) => self.transparent(&inner),
-            Type::Opaque(id, args) => self.transparent(&self.checker.representation(id, &args)),
             other => other,
         }
     }
@@ -74,6 +73,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Value::Sum(sum) => {
                 let rank = sum.parts.first().map_or(0, |tag| self.fun.type_of(*tag).rank);
                 Ok(Structure::Sum(sum.layout.clone(), rank))
+            }
+            Value::Acc(number, inner) => {
+                Ok(Structure::Acc(*number, Box::new(self.structure_of(inner, span)?)))
             }
             Value::Fun(_) | Value::Size(_) => Err(Box::new(
                 Diagnostic::error(span, "a function cannot be used as data here")

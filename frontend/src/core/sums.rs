@@ -214,43 +214,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// Whether two arrays have equal extents and equal elements.
     fn equal_arrays(&mut self, a: Atom, b: Atom) -> Atom {
-        let (Atom::Var(x), Atom::Var(y)) = (a, b) else { return Atom::bool(a == b) };
-        let ty = self.fun.type_of(a);
-        let same_shape = self.same_extents(a, b);
-        let bools = ValueType::scalar(ElemType::Bool);
-        self.fun.begin(&[]);
-        let extents: Vec<Atom> = (0..ty.rank as u32).map(|d| self.fun.dim(a, d)).collect();
-        let count = extents.into_iter().reduce(|n, m| self.fun.size_op(ScalarOp::Mul, n, m));
-        let count = count.unwrap_or(Atom::i64(0));
-        let mut flat = [x, y];
-        if ty.rank > 1 {
-            for side in &mut flat {
-                if let Atom::Var(var) = self.reshape(*side, vec![count], ty.elem) {
-                    *side = var;
-                }
+        match (a, b) {
+            (Atom::Var(x), Atom::Var(y)) => {
+                self.fun.emit(Op::Equal(x, y), ValueType::scalar(ElemType::Bool))
             }
+            _ => Atom::bool(a == b),
         }
-        let elem = ValueType::scalar(ty.elem);
-        let items = self.fun.begin(&[elem, elem]);
-        let equal = self.fun.scalar(ScalarOp::Eq, ty.elem, &items);
-        let map = self.fun.end(vec![equal]);
-        let sides = self.fun.begin(&[bools, bools]);
-        let and = self.fun.scalar(ScalarOp::And, ElemType::Bool, &sides);
-        let op = self.fun.end(vec![and]);
-        let redomap = Op::Redomap { width: count, neutral: vec![Atom::bool(true)], arrays: flat.into(), map, op };
-        let all = self.fun.emit_all(redomap, &[bools]);
-        let yes = self.fun.end(all);
-        let no = Block { results: vec![Atom::bool(false)], ..Block::default() };
-        self.branch(same_shape, yes, no)
-    }
-
-    fn same_extents(&mut self, a: Atom, b: Atom) -> Atom {
-        let rank = self.fun.type_of(a).rank as u32;
-        (0..rank).fold(Atom::bool(true), |all, d| {
-            let (n, m) = (self.fun.dim(a, d), self.fun.dim(b, d));
-            let one = self.fun.size_op(ScalarOp::Eq, n, m);
-            self.both(all, one)
-        })
     }
 
     /// `if` with one truth value as its result.

@@ -21,6 +21,8 @@ pub(super) enum Value<'a> {
     Record(Rc<[(Rc<str>, Value<'a>)]>),
     /// A value of a sum type, or an array of them.
     Sum(Rc<SumValue<'a>>),
+    /// An accumulator: the number of its operator, and its destination.
+    Acc(usize, Rc<Value<'a>>),
     /// A function.
     Fun(Rc<Closure<'a>>),
     /// A size that is computed when it is needed.
@@ -216,6 +218,8 @@ pub(super) enum Structure {
     Record(Vec<(Rc<str>, Structure)>),
     /// A value of a sum type, or an array of them of this rank.
     Sum(Rc<SumLayout>, u8),
+    /// An accumulator: the number of its operator, and the structure of its destination.
+    Acc(usize, Box<Structure>),
 }
 
 impl Structure {
@@ -230,6 +234,7 @@ impl Structure {
                 let deep = |t: &ValueType| ValueType { rank: t.rank.saturating_add(*rank), ..*t };
                 out.extend(layout.slots.iter().map(deep));
             }
+            Structure::Acc(_, inner) => inner.leaves(out),
         }
     }
 
@@ -250,6 +255,7 @@ impl Structure {
                 Structure::Record(fields.iter().map(|(n, s)| (n.clone(), s.array_of())).collect())
             }
             Structure::Sum(layout, rank) => Structure::Sum(layout.clone(), rank.saturating_add(1)),
+            Structure::Acc(number, inner) => Structure::Acc(*number, Box::new(inner.array_of())),
         }
     }
 
@@ -262,6 +268,7 @@ impl Structure {
                 Structure::Record(fields.iter().map(|(n, s)| (n.clone(), s.row())).collect())
             }
             Structure::Sum(layout, rank) => Structure::Sum(layout.clone(), rank.saturating_sub(1)),
+            Structure::Acc(number, inner) => Structure::Acc(*number, Box::new(inner.row())),
         }
     }
 
@@ -283,6 +290,7 @@ impl Structure {
                 let parts = (0..=layout.slots.len()).map(|_| next()).collect();
                 Value::Sum(Rc::new(SumValue { layout: layout.clone(), parts, known: None }))
             }
+            Structure::Acc(number, inner) => Value::Acc(*number, Rc::new(inner.fill(parts))),
         }
     }
 }
@@ -299,6 +307,7 @@ impl<'a> Value<'a> {
             Value::Atom(atom) | Value::Unit(atom) => out.push(*atom),
             Value::Record(fields) => fields.iter().for_each(|(_, v)| v.leaves(out)),
             Value::Sum(sum) => out.extend_from_slice(&sum.parts),
+            Value::Acc(_, inner) => inner.leaves(out),
             Value::Fun(_) | Value::Size(_) => {}
         }
     }
@@ -329,6 +338,7 @@ impl<'a> Value<'a> {
             Value::Sum(sum) => {
                 sum.known.as_ref().is_some_and(|(_, payload)| payload.iter().any(Value::has_function))
             }
+            Value::Acc(_, inner) => inner.has_function(),
             Value::Fun(_) => true,
         }
     }
