@@ -3,7 +3,7 @@
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
-use crate::names::{GlobalId, Res};
+use crate::names::{GlobalId, Res, ViewId};
 use crate::syntax::ast::*;
 use crate::types::Type;
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span, scalar::parse_scalar};
@@ -270,6 +270,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 }
                 Callee::Global(id, self.complete(id, instance, ctx))
             }
+            Res::View(id) => return self.view(id, &instance, span, ctx),
             Res::Intrinsic(row) => Callee::Intrinsic(row, instance),
             Res::Member(_, galopvm_stdlib::Member::Const(scalar)) => {
                 return Ok(Value::Atom(Atom::Const(scalar)));
@@ -281,6 +282,24 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
         };
         Ok(Value::Fun(Rc::new(Closure { callee, args: Vec::new() })))
+    }
+
+    /// What stands behind a term of a module type.
+    pub(super) fn view(
+        &mut self,
+        id: ViewId,
+        instance: &Use<'a>,
+        span: Span,
+        ctx: &Context<'a>,
+    ) -> Built<Value<'a>> {
+        let Some((res, chosen)) = self.checker.names.views[id].target.clone() else {
+            return self.refuse(span, "a parametric module that is not applied");
+        };
+        let mut scope = ctx.clone();
+        scope.types = ctx.types.iter().chain(instance.types.iter()).cloned().collect();
+        instance.sizes.iter().for_each(|(id, value)| scope.bind(*id, value.clone()));
+        let behind = self.use_of(&chosen, &scope);
+        self.resolved(res, behind, span, ctx)
     }
 
     /// The value of a top-level constant, computed once at the beginning of the function being built.

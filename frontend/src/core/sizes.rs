@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::ir::*;
 use super::value::*;
 use crate::syntax::ast::*;
-use crate::types::{Size, SizeExp, SizeHead, Type};
+use crate::types::{Instance, Size, SizeExp, SizeHead, Type};
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -244,6 +244,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Some(value) => Some(value),
             None => {
                 let span = self.fun.span?;
+                let view = self.checker.names.views.iter_ids().find(|(_, v)| v.id == id).map(|(view, _)| view);
+                if let Some(view) = view {
+                    return self.view(view, &Use::none(), span, ctx).ok();
+                }
                 let global = self.global_named(id)?;
                 let constant = self.checker.names.globals[global].bind.params.is_empty();
                 constant.then(|| self.constant(global, &Use::none(), span).ok()).flatten()
@@ -284,7 +288,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         match &exp.head {
             SizeHead::Operator(op) => self.operator(op, args, span).ok(),
-            SizeHead::Global(res, node) => {
+            SizeHead::Global(res, node, _) => {
                 let instance = self.instance(*node, ctx);
                 self.resolved(*res, instance, span, ctx).ok()
             }
@@ -319,7 +323,14 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// What a use of a polymorphic name chose, in terms of the current instance.
     pub(super) fn instance(&mut self, id: NodeId, ctx: &Context<'a>) -> Use<'a> {
-        let Some(chosen) = self.checker.instances.get(&id).cloned() else { return Use::none() };
+        match self.checker.instances.get(&id).cloned() {
+            Some(chosen) => self.use_of(&chosen, ctx),
+            None => Use::none(),
+        }
+    }
+
+    /// What was chosen in some scope.
+    pub(super) fn use_of(&mut self, chosen: &Instance, ctx: &Context<'a>) -> Use<'a> {
         let mut sizes = Vec::new();
         let mut types = Vec::new();
         for (param, ty) in &chosen.types {
