@@ -4,12 +4,14 @@
 //! - `names/`: which definition each name means.
 //! - `types/`: inference, sizes.
 //! - `modules/`: the module language, elaborated away.
+//! - `matching/`: do patterns cover every value.
 //! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
 
 pub mod compile;
 pub mod core;
+pub mod matching;
 pub mod modules;
 pub mod names;
 pub mod stack;

@@ -56,6 +56,9 @@ impl<'a> Checker<'a, '_, '_> {
         let ty = self.vars.zonk(&ty);
         let scheme = self.generalise(bind, ty);
         self.finish(mark);
+        if self.names.globals[id].user {
+            crate::matching::check_bind(self, bind);
+        }
         scheme
     }
 
