@@ -124,6 +124,9 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
                 rest = self.checker.vars.resolve(inner);
             }
         }
+        if let Type::Exists(hidden, inner) = &rest {
+            rest = self.checker.vars.replace_sizes(inner, &|id| hidden.contains(&id).then_some(Size::Any));
+        }
         let span = bind.name.at.span;
         let mut structures = Vec::new();
         for ty in &types {

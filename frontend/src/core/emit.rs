@@ -244,14 +244,6 @@ impl FunState {
         let Atom::Var(var) = array else { return None };
         self.open.iter().rev().find_map(|o| o.shapes.get(&(var, dim))).copied()
     }
-
-    /// Two i64 are equal, or the program ends with the message.
-    pub fn assert_equal(&mut self, a: Atom, b: Atom, message: &str, args: &[Atom]) {
-        if a != b {
-            let cond = self.size_op(ScalarOp::Eq, a, b);
-            self.assert(cond, message.to_string(), args.to_vec());
-        }
-    }
 }
 
 /// The operands, in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes

@@ -71,7 +71,8 @@ impl fmt::Display for Witness {
                 })
             }
             Witness::Fields(fields) => {
-                let tuple = fields.len() != 1 && fields.iter().enumerate().all(|(i, (n, _))| **n == *i.to_string());
+                let tuple =
+                    fields.len() != 1 && fields.iter().enumerate().all(|(i, (n, _))| **n == *i.to_string());
                 write!(f, "{}", if tuple { "(" } else { "{" })?;
                 for (i, (name, part)) in fields.iter().enumerate() {
                     let comma = if i > 0 { ", " } else { "" };
@@ -128,7 +129,12 @@ impl Search {
     }
 
     /// The last column, of this type, split by its alternatives; `rest` are the types of the others.
-    fn split(&mut self, rows: Matrix, ty: &Type, rest: &mut Vec<Type>) -> Result<Vec<Vec<Witness>>, TooIntricate> {
+    fn split(
+        &mut self,
+        rows: Matrix,
+        ty: &Type,
+        rest: &mut Vec<Type>,
+    ) -> Result<Vec<Vec<Witness>>, TooIntricate> {
         let decides = |row: &Vec<&Shape>| !matches!(row.last(), None | Some(Shape::Any));
         match ty {
             // Something else is wrong with the program, and a message has been given.
@@ -138,11 +144,15 @@ impl Search {
                     Shape::Fields(_) | Shape::Any => true,
                     Shape::Bool(_) | Shape::Literal | Shape::Constr(..) => false,
                 };
-                let expand = |row: &Vec<_>| expand(row, parts, &|shape, i| part_named(shape, &fields[i].0), fields.len());
+                let expand = |row: &Vec<_>| {
+                    expand(row, parts, &|shape, i| part_named(shape, &fields[i].0), fields.len())
+                };
                 let inner = rows.iter().filter_map(expand).collect();
                 let types = fields.iter().rev().map(|(_, t)| t.clone());
                 let found = self.within(inner, types, rest)?;
-                let fold = |parts: Vec<Witness>| Witness::Fields(fields.iter().map(|(n, _)| n.clone()).zip(parts).collect());
+                let fold = |parts: Vec<Witness>| {
+                    Witness::Fields(fields.iter().map(|(n, _)| n.clone()).zip(parts).collect())
+                };
                 Ok(folded(found, fields.len(), fold))
             }
             Type::Sum(constructors) if rows.iter().any(decides) => {
@@ -168,7 +178,8 @@ impl Search {
             Type::Prim(ElemType::Bool) if rows.iter().any(decides) => {
                 let mut all = Vec::new();
                 for value in [false, true] {
-                    let is_it = |shape: &'_ Shape| matches!(shape, Shape::Any) || *shape == Shape::Bool(value);
+                    let is_it =
+                        |shape: &'_ Shape| matches!(shape, Shape::Any) || *shape == Shape::Bool(value);
                     let expand = |row: &Vec<_>| expand(row, is_it, &argument, 0);
                     let found = self.missing(rows.iter().filter_map(expand).collect(), rest)?;
                     all.extend(folded(found, 0, |_| Witness::Bool(value)));
@@ -227,7 +238,11 @@ fn part_named<'p>(shape: &'p Shape<'p>, name: &str) -> &'p Shape<'p> {
 }
 
 /// The last `parts` witnesses of each list, the first part last, made one.
-fn folded(found: Vec<Vec<Witness>>, parts: usize, fold: impl Fn(Vec<Witness>) -> Witness) -> Vec<Vec<Witness>> {
+fn folded(
+    found: Vec<Vec<Witness>>,
+    parts: usize,
+    fold: impl Fn(Vec<Witness>) -> Witness,
+) -> Vec<Vec<Witness>> {
     let one = |mut columns: Vec<Witness>| {
         let mut inner = columns.split_off(columns.len() - parts);
         inner.reverse();

@@ -114,6 +114,7 @@ impl<'a> Checker<'a, '_, '_> {
                     return ModVal::Error;
                 }
                 let outer = self.names.capture();
+                self.duplicate_specs(specs);
                 let mut out = Scope::default();
                 for spec in specs {
                     self.spec(spec, source, refinements, &mut out);
@@ -221,14 +222,12 @@ impl<'a> Checker<'a, '_, '_> {
     ) {
         match spec.kind {
             SpecKind::Type(lifted, name, params) => {
-                self.spec_twice("type", &name, out.types.contains_key(name.text));
                 let binding = self.abstract_type(lifted, &name, params, source, refinements);
                 let id = self.named_type(name, binding);
                 self.names.frame.scope.types.insert(name.text, id);
                 out.types.insert(name.text, id);
             }
             SpecKind::TypeAbbr(bind) => {
-                self.spec_twice("type", &bind.name, out.types.contains_key(bind.name.text));
                 let binding = self.type_binding(bind);
                 if let Source::Module { module, span, clear: None, .. } = source {
                     self.match_type(module, &bind.name, &binding, *span, source, false);
@@ -238,7 +237,6 @@ impl<'a> Checker<'a, '_, '_> {
                 out.types.insert(bind.name.text, id);
             }
             SpecKind::Val(name, params, ty) => {
-                self.spec_twice("term", &name, out.terms.contains_key(name.text));
                 if let Some(res) = self.spec_value(&name, params, ty, source) {
                     // Sizes of types further down may mention it.
                     self.names.frame.scope.term(name.text, res);
@@ -246,10 +244,12 @@ impl<'a> Checker<'a, '_, '_> {
                 }
             }
             SpecKind::Module(name, ty) => {
-                self.spec_twice("module", &name, out.modules.contains_key(name.text));
                 let Some(inner) = source.inner(name.text) else {
                     if let Source::Module { span, .. } = source {
-                        let text = format!("Module does not define a module named \"{}\", which the module type requires.", source.path(name.text));
+                        let text = format!(
+                            "Module does not define a module named \"{}\", which the module type requires.",
+                            source.path(name.text)
+                        );
                         self.report(Diagnostic::error(*span, text).with_place(name.at.span, "required here"));
                     }
                     return;
@@ -276,12 +276,6 @@ impl<'a> Checker<'a, '_, '_> {
             }
             SpecKind::Include(ty) => {
                 if let ModVal::Struct(scope) = self.module_type(ty, source, refinements) {
-                    for name in scope.types.keys() {
-                        if out.types.contains_key(name) {
-                            let text = format!("Duplicate definition of type {name} by inclusion.");
-                            self.report(Diagnostic::error(spec.at.span, text));
-                        }
-                    }
                     self.names.frame.scope.include(&scope);
                     out.include(&scope);
                 }
@@ -289,10 +283,24 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    fn spec_twice(&mut self, what: &str, name: &Name<'a>, twice: bool) {
-        if twice {
-            let text = format!("Duplicate definition of {what} {} in the module type.", name.text);
-            self.report(Diagnostic::error(name.at.span, text));
+    /// Refuses names that are specified twice; what is included may be specified again.
+    fn duplicate_specs(&mut self, specs: &'a [Spec<'a>]) {
+        let mut seen: Vec<(&str, &'a str, Span)> = Vec::new();
+        for spec in specs {
+            let (what, name) = match spec.kind {
+                SpecKind::Type(_, name, _) => ("type", name),
+                SpecKind::TypeAbbr(bind) => ("type", bind.name),
+                SpecKind::Val(name, ..) => ("term", name),
+                SpecKind::Module(name, _) => ("term", name),
+                SpecKind::Include(_) => continue,
+            };
+            if let Some((.., before)) = seen.iter().find(|(w, n, _)| *w == what && *n == name.text) {
+                let text = format!("Duplicate definition of {what} {} in the module type.", name.text);
+                self.report(
+                    Diagnostic::error(name.at.span, text).with_place(*before, "first specified here"),
+                );
+            }
+            seen.push((what, name.text, name.at.span));
         }
     }
 
@@ -369,7 +377,8 @@ impl<'a> Checker<'a, '_, '_> {
             _ => None,
         };
         let Some(found) = found else {
-            let text = format!("Module does not define a type named \"{shown}\", which the module type requires.");
+            let text =
+                format!("Module does not define a type named \"{shown}\", which the module type requires.");
             self.report(Diagnostic::error(span, text).with_place(name.at.span, "required here"));
             return None;
         };
@@ -482,13 +491,22 @@ impl<'a> Checker<'a, '_, '_> {
                     self.report(Diagnostic::error(*span, text).with_place(name.at.span, "required here"));
                     return None;
                 };
-                Some((res, self.match_value(name, &scheme, res, *span, source)))
+                let instance = self.match_value(name, &scheme, res, *span, source);
+                // A number that sizes may mention stays itself.
+                if matches!(scheme.ty, Type::Prim(_)) {
+                    return Some(res);
+                }
+                Some((res, instance))
             }
-            Source::Module { clear: Some(clear), .. } => {
-                let Some(Res::View(id)) = self.names.module_term(clear, name.text) else { return None };
-                let clear = self.names.views[id].clone();
-                clear.target.map(|(res, instance)| (res, renamed(&self.vars, instance, &clear.scheme, &scheme)))
-            }
+            Source::Module { clear: Some(clear), .. } => match self.names.module_term(clear, name.text)? {
+                Res::View(id) => {
+                    let clear = self.names.views[id].clone();
+                    clear
+                        .target
+                        .map(|(res, instance)| (res, renamed(&self.vars, instance, &clear.scheme, &scheme)))
+                }
+                res => Some((res, Instance::default())),
+            },
         };
         let id = self.vars.fresh_name(name.text);
         let view = View { id, name: name.text.to_string(), span: name.at.span, scheme, target };
@@ -507,7 +525,9 @@ impl<'a> Checker<'a, '_, '_> {
         let scheme = self.term_scheme(res, span);
         let (found, mut instance) = self.vars.instantiate(&scheme, span, name.text);
         let clash = self.vars.unify(&wanted.ty, &found);
-        let unique = self.marks_allowed(&wanted.ty, &scheme.ty, true);
+        // A result type that is not written has the marks its body allows; consumption tells.
+        let inferred = matches!(res, Res::Global(id) if self.names.globals[id].bind.result.is_none());
+        let unique = inferred || self.marks_allowed(&wanted.ty, &scheme.ty, true);
         if clash.is_err() || !unique {
             let shown = source.path(name.text);
             let why = match clash {
@@ -535,17 +555,22 @@ impl<'a> Checker<'a, '_, '_> {
     /// results alias no more.
     fn marks_allowed(&self, wanted: &Type, found: &Type, result: bool) -> bool {
         let (w, f) = (self.vars.resolve_unique(wanted), self.vars.resolve_unique(found));
+        match (&w, &f) {
+            (Type::Exists(_, a), Type::Exists(_, b)) => return self.marks_allowed(a, b, result),
+            (Type::Exists(_, a), _) => return self.marks_allowed(a, &f, result),
+            (_, Type::Exists(_, b)) => return self.marks_allowed(&w, b, result),
+            _ => {}
+        }
         let (marked, has) = (w.is_unique(), f.is_unique());
-        if result && marked && !has && !matches!(self.vars.resolve(&f), Type::Prim(_)) || !result && has && !marked {
+        if result && marked && !has && !matches!(self.vars.resolve(&f), Type::Prim(_))
+            || !result && has && !marked
+        {
             return false;
         }
         match (self.vars.resolve(&w), self.vars.resolve(&f)) {
             (Type::Arrow(_, a, b), Type::Arrow(_, c, d)) => {
                 self.marks_allowed(&a, &c, false) && self.marks_allowed(&b, &d, true)
             }
-            (Type::Exists(_, a), Type::Exists(_, b)) => self.marks_allowed(&a, &b, result),
-            (Type::Exists(_, a), b) => self.marks_allowed(&a, &b, result),
-            (a, Type::Exists(_, b)) => self.marks_allowed(&a, &b, result),
             (Type::Record(xs), Type::Record(ys)) if xs.len() == ys.len() => {
                 xs.iter().zip(ys.iter()).all(|((_, x), (_, y))| self.marks_allowed(x, y, result))
             }

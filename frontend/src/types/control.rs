@@ -71,7 +71,9 @@ impl<'a> Checker<'a, '_, '_> {
             .any(|id| self.types.get(id).is_some_and(|ty| self.vars.mentions_name(ty, name.at.id)));
         if !used {
             let text = format!("Size [{}] unused in pattern.", name.text);
-            self.report(Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"));
+            self.report(
+                Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"),
+            );
         }
     }
 
@@ -142,10 +144,6 @@ impl<'a> Checker<'a, '_, '_> {
     ) -> Size {
         let (a, b) = (self.vars.zonk_size(a), self.vars.zonk_size(b));
         if self.vars.same_size(&a, &b) {
-            return a;
-        }
-        let open = matches!(a, Size::Var(_)) || matches!(b, Size::Var(_));
-        if open && self.vars.unify_size(&a, &b).is_ok() {
             return a;
         }
         if let Some((_, _, id)) =
@@ -232,7 +230,9 @@ impl<'a> Checker<'a, '_, '_> {
                     }
                     _ => {
                         let shown = self.vars.show(&ty);
-                        let text = format!("Iteratee of a for-in loop must be an array, but expression has type {shown}");
+                        let text = format!(
+                            "Iteratee of a for-in loop must be an array, but expression has type {shown}"
+                        );
                         self.report(Diagnostic::error(array.at.span, text));
                         self.pat(element, &Type::Error, Anonymous::Infer);
                     }
@@ -263,7 +263,7 @@ impl<'a> Checker<'a, '_, '_> {
         let mut sizes = Vec::new();
         for i in &variant {
             let name = self.vars.fresh_name("loop");
-            self.vars.bind_level(name);
+            self.vars.levels.insert(name, self.vars.level - 1);
             if let Size::Var(open) = self.vars.resolve_size(&initial[*i].0) {
                 self.vars.set_size(open, Size::Name(name));
             }
@@ -273,15 +273,19 @@ impl<'a> Checker<'a, '_, '_> {
         self.creates(pat.at.id, sizes.clone());
         let parameter = self.types.get(&pat.at.id).cloned().unwrap_or(carried);
         let parameter = self.without_marks(&parameter);
-        let (wanted, _) = self.fresh_loop_sizes(&parameter, &sizes, span);
+        // What a turn gives may mention names of the turn.
+        self.vars.level += 2;
+        let wanted = self.fresh_loop_sizes(&parameter, &sizes, span);
+        self.vars.level -= 2;
         if let Err(clash) = self.vars.unify(&wanted, &found) {
             self.mismatch(body.at.span, &parameter, &found, &clash, &Context::LoopBody(pat.at.span));
         }
-        let (wanted, _) = self.fresh_loop_sizes(&parameter, &sizes, span);
+        let wanted = self.fresh_loop_sizes(&parameter, &sizes, span);
         if let Err(clash) = self.vars.unify(&wanted, &start) {
             let at = init.map_or(pat.at.span, |e| e.at.span);
             self.mismatch(at, &parameter, &start, &clash, &Context::LoopInitial(pat.at.span));
         }
+        self.unlifted(&parameter, Lifted::Size);
         self.pending.loop_parameters.push((pat.at.span, parameter.clone()));
         let killed = |_: &super::Vars, id: &NodeId| sizes.contains(id);
         let (ty, mut created) = self.replace_killed(&parameter, &killed, &mut |vars, _| {
@@ -299,21 +303,25 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// The type with a new open size in place of each of its own; gives them with the old ones.
-    fn open_sizes(&mut self, ty: &Type, span: Span, out: &mut Vec<(Size, Size)>) -> Type {
+    pub(super) fn open_sizes(&mut self, ty: &Type, span: Span, out: &mut Vec<(Size, Size)>) -> Type {
         match self.vars.resolve(ty) {
             Type::Array(size, elem) => {
                 let open = self.vars.fresh_size(span, "loop parameter");
                 out.push((open.clone(), self.vars.zonk_size(&size)));
                 Type::array(open, self.open_sizes(&elem, span, out))
             }
-            Type::Record(fields) => Type::Record(
-                fields.iter().map(|(n, t)| (n.clone(), self.open_sizes(t, span, out))).collect(),
-            ),
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.open_sizes(t, span, out))).collect())
+            }
             Type::Sum(cs) => Type::Sum(
                 cs.iter()
                     .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.open_sizes(t, span, out)).collect()))
                     .collect(),
             ),
+            Type::Arrow(name, from, to) => {
+                let from = self.open_sizes(&from, span, out);
+                Type::Arrow(name, from.into(), self.open_sizes(&to, span, out).into())
+            }
             Type::Opaque(id, args) => Type::Opaque(
                 id,
                 args.iter()
@@ -331,10 +339,9 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    fn fresh_loop_sizes(&mut self, ty: &Type, sizes: &[NodeId], span: Span) -> (Type, Vec<Size>) {
+    fn fresh_loop_sizes(&mut self, ty: &Type, sizes: &[NodeId], span: Span) -> Type {
         let open: Vec<Size> = sizes.iter().map(|_| self.vars.fresh_size(span, "loop")).collect();
-        let ty = self.vars.replace_sizes(ty, &|id| sizes.iter().position(|s| *s == id).map(|i| open[i].clone()));
-        (ty, open)
+        self.vars.replace_sizes(ty, &|id| sizes.iter().position(|s| *s == id).map(|i| open[i].clone()))
     }
 
     /// Places of the loop's parameters whose size changes from turn to turn.

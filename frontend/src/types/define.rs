@@ -36,6 +36,11 @@ impl<'a> Checker<'a, '_, '_> {
         scheme
     }
 
+    /// True for the definition whose body is being checked, if it did not say its result type.
+    pub(super) fn is_own(&self, id: GlobalId) -> bool {
+        matches!(self.globals.get(&id), Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
+    }
+
     fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
         let mark = self.vars.mark();
         let unknowns = self.vars.unknown_mark();
@@ -89,6 +94,19 @@ impl<'a> Checker<'a, '_, '_> {
             params.push((pat_name(pat), self.marked(pat, ty)));
         }
         self.check_duplicates(bind);
+        if bind.result.is_none()
+            && !params.is_empty()
+            && let Some(GlobalState::Checking(own)) = own.and_then(|id| self.globals.get(&id))
+            && let own = own.clone()
+        {
+            let result = self.vars.fresh(bind.name.at.span);
+            let seen = params
+                .iter()
+                .rev()
+                .fold(result, |to, (name, from)| Type::Arrow(*name, Rc::new(from.clone()), Rc::new(to)));
+            // The variable is new: nothing can disagree.
+            let _ = self.vars.unify_shape(&own.ty, &seen);
+        }
         let result = match bind.result {
             Some(written) => {
                 let declared = self.type_exp(written, Anonymous::Infer);
@@ -105,7 +123,13 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// What the body of a function with a written result type sees of the function: sizes are its parameters.
-    fn declare(&mut self, id: GlobalId, bind: &'a ValBind<'a>, params: &[(Option<NodeId>, Type)], result: &Type) {
+    fn declare(
+        &mut self,
+        id: GlobalId,
+        bind: &'a ValBind<'a>,
+        params: &[(Option<NodeId>, Type)],
+        result: &Type,
+    ) {
         let mut hidden = Vec::new();
         let result = {
             let mut open = Vec::new();
@@ -125,12 +149,8 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Arrow(*name, Rc::new(from.clone()), Rc::new(to))
         });
         // Recursion is monomorphic in types, polymorphic in sizes.
-        let mut own: Vec<SchemeParam> = bind
-            .type_params
-            .iter()
-            .map(scheme_param)
-            .filter(|p| matches!(p, SchemeParam::Size(_)))
-            .collect();
+        let mut own: Vec<SchemeParam> =
+            bind.type_params.iter().map(scheme_param).filter(|p| matches!(p, SchemeParam::Size(_))).collect();
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
         let names: Vec<(SizeVar, NodeId)> =
@@ -207,7 +227,9 @@ pub(super) fn named_spans(pat: &Pat, out: &mut Vec<(String, galopvm_base::Span)>
     match pat.kind {
         PatKind::Id(name) => out.push((name.to_string(), pat.at.span)),
         PatKind::Wildcard | PatKind::Lit(_) => {}
-        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => named_spans(inner, out),
+        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
+            named_spans(inner, out)
+        }
         PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| named_spans(p, out)),
         PatKind::Record(fields) => fields.iter().for_each(|(_, p)| named_spans(p, out)),
     }

@@ -206,7 +206,13 @@ impl<'a> Checker<'a, '_, '_> {
             Number::Float(_) => type_set(ElemType::is_float),
         };
         let ty = self.vars.one_of(set, span);
-        self.pending.literals.push(Literal { span, value: number_text(number), number: int_value(number), negated, ty: ty.clone() });
+        self.pending.literals.push(Literal {
+            span,
+            value: number_text(number),
+            number: int_value(number),
+            negated,
+            ty: ty.clone(),
+        });
         ty
     }
 
@@ -215,6 +221,12 @@ impl<'a> Checker<'a, '_, '_> {
         let Some(used) = self.names.uses.get(&id).copied() else { return Type::Error };
         let scheme = self.scheme_of(used.res, span);
         let (mut ty, instance) = self.vars.instantiate(&scheme, span, name.last().text);
+        if let Res::Global(global) = used.res
+            && self.is_own(global)
+        {
+            // Calls of a function by itself are polymorphic in sizes.
+            ty = self.open_sizes(&ty, span, &mut Vec::new());
+        }
         if !scheme.params.is_empty() {
             self.instances.insert(id, instance);
             self.pending.recent_uses.push(id);
@@ -230,7 +242,8 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Record(fields) => match fields.iter().find(|(n, _)| **n == *field.text) {
                 Some((_, t)) => t.clone(),
                 None => {
-                    let text = format!("Record of type `{}` has no field \"{}\"", self.vars.show(ty), field.text);
+                    let text =
+                        format!("Record of type `{}` has no field \"{}\"", self.vars.show(ty), field.text);
                     let names: Vec<&str> = fields.iter().map(|(n, _)| &**n).collect();
                     let hint = match names.as_slice() {
                         [] => "it has no fields".to_string(),
@@ -293,13 +306,26 @@ impl<'a> Checker<'a, '_, '_> {
                 ty
             }
         };
+        self.unlifted(&elem, Lifted::No);
         self.pending.elements.push((span, elem.clone()));
         Type::array(Size::Const(items.len() as i64), elem)
     }
 
     /// Refuses functions where only data may stand; asked at the end, when all is known.
     pub(super) fn data(&mut self, span: Span, ty: &Type, what: &'static str, results: &'static str) {
+        self.unlifted(ty, Lifted::Size);
         self.pending.results.push((span, ty.clone(), what, results));
+    }
+
+    /// Keeps a type that is still open from becoming a function.
+    pub(super) fn unlifted(&mut self, ty: &Type, lifted: Lifted) {
+        if let Type::Var(var) = self.vars.resolve(ty)
+            && let Some((_, span)) = self.vars.free(var)
+        {
+            let wanted = self.vars.constrained(Constraint { lifted, ..Constraint::default() }, span);
+            // Two open types that ask for nothing else always agree.
+            let _ = self.vars.unify(&wanted, ty);
+        }
     }
 
     /// Requires a type to be one of a set, for an operator.
@@ -308,8 +334,11 @@ impl<'a> Checker<'a, '_, '_> {
         if self.vars.unify(&wanted, ty).is_err() {
             let shown = self.vars.show(ty);
             self.report(
-                Diagnostic::error(span, format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)))
-                    .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
+                Diagnostic::error(
+                    span,
+                    format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)),
+                )
+                .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
             );
         }
     }
@@ -377,7 +406,9 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Arrow(second, wanted, result) => {
                 self.check(right, &wanted, &context);
                 let result = match second.zip(self.exp_size(right)) {
-                    Some((name, size)) => self.vars.replace_sizes(&result, &|n| (n == name).then(|| size.clone())),
+                    Some((name, size)) => {
+                        self.vars.replace_sizes(&result, &|n| (n == name).then(|| size.clone()))
+                    }
                     None => (*result).clone(),
                 };
                 Type::Arrow(first, from, Rc::new(result))
@@ -422,7 +453,14 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// The type of the part of a value that a path leads to. With `refine` the sizes of slices are told.
-    pub(super) fn path(&mut self, id: NodeId, span: Span, ty: &Type, steps: &'a [Step<'a>], refine: bool) -> Type {
+    pub(super) fn path(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        ty: &Type,
+        steps: &'a [Step<'a>],
+        refine: bool,
+    ) -> Type {
         let mut ty = ty.clone();
         for step in steps {
             ty = match step {
@@ -453,16 +491,26 @@ impl<'a> Checker<'a, '_, '_> {
             }
             return new.clone();
         };
+        if let Type::Var(_) = self.vars.resolve(ty) {
+            // Which other fields it has shows later; this one keeps its type.
+            let part = self.project(span, ty, name);
+            self.update_fields(span, &part, rest, at, new);
+            return ty.clone();
+        }
         let Type::Record(fields) = self.vars.resolve(ty) else {
             let shown = self.snippet(span);
-            let text = format!("Full type of \"{shown}\" is not known at this point (record field \"{}\").", name.text);
+            let text = format!(
+                "Full type of \"{shown}\" is not known at this point (record field \"{}\").",
+                name.text
+            );
             self.report(
                 Diagnostic::error(span, text).with_hint("write the type of the record where it is bound"),
             );
             return Type::Error;
         };
         if fields.iter().all(|(n, _)| **n != *name.text) {
-            let text = format!("Record of type `{}` has no record field \"{}\"", self.vars.show(ty), name.text);
+            let text =
+                format!("Record of type `{}` has no record field \"{}\"", self.vars.show(ty), name.text);
             self.report(Diagnostic::error(name.at.span, text));
             return Type::Error;
         }

@@ -95,13 +95,22 @@ pub struct Checker<'a, 'n, 's> {
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     /// A checker that has seen nothing.
     pub fn new(names: &'n mut Names<'a, 's>) -> Checker<'a, 'n, 's> {
+        let mut vars = Vars::default();
+        let mut bindings = HashMap::new();
+        for (name, binding) in vars.builtin_types() {
+            let nowhere = galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
+            let at = At { span: nowhere, id: binding.params[0].id() };
+            let id = names.abbrs.push(Name { text: name, at });
+            bindings.insert(id, binding);
+            names.builtin_types.insert(name, id);
+        }
         Checker {
             names,
-            vars: Vars::default(),
+            vars,
             types: HashMap::new(),
             instances: HashMap::new(),
             exts: HashMap::new(),
-            bindings: HashMap::new(),
+            bindings,
             holes: Vec::new(),
             locals: HashMap::new(),
             globals: HashMap::new(),
@@ -126,9 +135,11 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     pub(crate) fn type_params(&mut self, params: &'a [TypeParam<'a>]) {
         for (i, param) in params.iter().enumerate() {
             let (name, is_size) = param_name(param);
-            let twice = params[..i].iter().map(param_name).find(|(n, size)| n.text == name.text && *size == is_size);
+            let twice =
+                params[..i].iter().map(param_name).find(|(n, size)| n.text == name.text && *size == is_size);
             if let Some((first, _)) = twice {
-                let text = format!("Type parameter \"{}\" previously defined: it is also bound here.", name.text);
+                let text =
+                    format!("Type parameter \"{}\" previously defined: it is also bound here.", name.text);
                 self.report(Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"));
             }
             match param {

@@ -177,9 +177,21 @@ impl Type {
         Type::Sum(constructors.into())
     }
 
-    /// A type whose sizes `sizes` only the value tells; the type itself if there are none.
+    /// A type whose sizes `sizes` only the value tells; the type itself if there are none. Those of a function are
+    /// told by its result.
     pub fn exists(sizes: Vec<NodeId>, ty: Type) -> Type {
-        if sizes.is_empty() { ty } else { Type::Exists(sizes.into(), Rc::new(ty)) }
+        match ty {
+            ty if sizes.is_empty() => ty,
+            // A function's own result is where its sizes come into being.
+            Type::Arrow(name, from, to) => {
+                Type::Arrow(name, from, Rc::new(Type::exists(sizes, (*to).clone())))
+            }
+            Type::Exists(more, inner) => {
+                let all = sizes.into_iter().chain(more.iter().copied()).collect();
+                Type::Exists(all, inner)
+            }
+            ty => Type::Exists(sizes.into(), Rc::new(ty)),
+        }
     }
 
     /// True for a tuple with these fields.

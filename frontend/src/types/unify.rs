@@ -134,10 +134,6 @@ impl Unifier<'_> {
         let (a, b) = (self.vars.resolve(wanted), self.vars.resolve(found));
         match (&a, &b) {
             (Type::Error, _) | (_, Type::Error) => Ok(()),
-            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
-            (Type::Var(x), Type::Var(y)) => self.merge(*x, *y),
-            (Type::Var(x), _) => self.bind(*x, &b),
-            (_, Type::Var(y)) => self.bind(*y, &a),
             (Type::Exists(ids, inner), _) => {
                 // What the taker calls by name is whatever the value has.
                 let origin = |vars: &Vars, id: &NodeId| super::vars::SizeOrigin {
@@ -163,6 +159,10 @@ impl Unifier<'_> {
                 self.bound.truncate(depth);
                 result
             }
+            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            (Type::Var(x), Type::Var(y)) => self.merge(*x, *y),
+            (Type::Var(x), _) => self.bind(*x, &b),
+            (_, Type::Var(y)) => self.bind(*y, &a),
             (Type::Prim(x), Type::Prim(y)) if x == y => Ok(()),
             (Type::Param(x), Type::Param(y)) if x == y => Ok(()),
             (Type::Opaque(x, xs), Type::Opaque(y, ys)) if x == y && xs.len() == ys.len() => {
@@ -372,9 +372,7 @@ impl Unifier<'_> {
                 Err(Clash::Scope(id, whole.clone()))
             }
             Type::Array(_, inner) | Type::Exists(_, inner) => self.lower_params(&inner, level, whole),
-            Type::Record(fields) => {
-                fields.iter().try_for_each(|(_, t)| self.lower_params(t, level, whole))
-            }
+            Type::Record(fields) => fields.iter().try_for_each(|(_, t)| self.lower_params(t, level, whole)),
             Type::Arrow(_, from, to) => {
                 self.lower_params(&from, level, whole)?;
                 self.lower_params(&to, level, whole)
@@ -447,18 +445,29 @@ impl Unifier<'_> {
     }
 
     fn size(&mut self, wanted: &Size, found: &Size) -> Result<(), Clash> {
+        if self.sizes == Sizes::Ignore {
+            return Ok(());
+        }
         let (a, b) = (self.vars.zonk_size(wanted), self.vars.zonk_size(found));
         match (&a, &b) {
             (Size::Any, _) | (_, Size::Any) => Ok(()),
             (Size::Var(x), Size::Var(y)) if x == y => Ok(()),
             (Size::Var(x), Size::Var(y)) => {
-                let (SizeState::Free { level: p, absorbs: f, .. }, SizeState::Free { level: q, absorbs: g, .. }) =
-                    (self.vars.sizes[*x].clone(), self.vars.sizes[*y].clone())
+                let (
+                    SizeState::Free { level: p, absorbs: f, .. },
+                    SizeState::Free { level: q, absorbs: g, .. },
+                ) = (self.vars.sizes[*x].clone(), self.vars.sizes[*y].clone())
                 else {
                     return Ok(());
                 };
                 // The one that may absorb gives way: what is left must be a real size.
-                let (gone, kept) = if f && !g { (*x, *y) } else if g && !f { (*y, *x) } else { (*x, *y) };
+                let (gone, kept) = if f && !g {
+                    (*x, *y)
+                } else if g && !f {
+                    (*y, *x)
+                } else {
+                    (*x, *y)
+                };
                 self.vars.sizes[gone] = SizeState::Bound(Size::Var(kept));
                 if let SizeState::Free { level, .. } = &mut self.vars.sizes[kept] {
                     *level = p.min(q);
@@ -467,9 +476,7 @@ impl Unifier<'_> {
             }
             (Size::Var(x), other) | (other, Size::Var(x)) => self.bind_size(*x, other),
             _ if self.vars.same_size(&a, &b) => Ok(()),
-            (Size::Exp(x), Size::Exp(y))
-                if same_head(&x.head, &y.head) && x.args.len() == y.args.len() =>
-            {
+            (Size::Exp(x), Size::Exp(y)) if same_head(&x.head, &y.head) && x.args.len() == y.args.len() => {
                 let pairs: Vec<(Size, Size)> = x.args.iter().cloned().zip(y.args.iter().cloned()).collect();
                 for (p, q) in pairs {
                     self.size(&p, &q).or_else(|_| self.mismatch(&a, &b))?;
@@ -481,16 +488,10 @@ impl Unifier<'_> {
     }
 
     fn mismatch(&self, a: &Size, b: &Size) -> Result<(), Clash> {
-        match self.sizes {
-            Sizes::Ignore => Ok(()),
-            Sizes::Match => Err(Clash::Size(a.clone(), b.clone())),
-        }
+        Err(Clash::Size(a.clone(), b.clone()))
     }
 
     fn bind_size(&mut self, var: SizeVar, size: &Size) -> Result<(), Clash> {
-        if self.sizes == Sizes::Ignore {
-            return Ok(());
-        }
         let SizeState::Free { level, absorbs, .. } = self.vars.sizes[var].clone() else { return Ok(()) };
         let mut parts = Vec::new();
         self.vars.each_size(&Type::array(size.clone(), Type::Error), &mut |s| parts.push(s.clone()));
