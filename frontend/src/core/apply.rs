@@ -111,8 +111,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// A conversion as the language has it: from a signed to a wider unsigned type the bits are kept.
+    /// A conversion as the language has it: from a signed to a wider unsigned type the bits are kept, and a float
+    /// becomes an unsigned number by way of a signed one.
     fn conversion(&mut self, from: ElemType, to: ElemType, a: Atom) -> Atom {
+        if from.is_float() && to.is_unsigned() && to != ElemType::U64 {
+            let whole = self.fun.convert(from, ElemType::I64, a);
+            return self.fun.convert(ElemType::I64, to, whole);
+        }
         let unsigned = match from {
             ElemType::I8 => ElemType::U8,
             ElemType::I16 => ElemType::U16,
@@ -198,12 +203,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let own: Vec<NodeId> = scheme.params.iter().map(|p: &SchemeParam| p.id()).collect();
         let mut ctx = Context::empty();
         ctx.types = instance.types.clone();
-        let mut ty = scheme.ty.clone();
-        for arg in &args {
-            let Type::Arrow(_, from, to) = self.transparent(&ty) else { break };
-            self.bind_type_sizes(&mut ctx, &from, arg, &|id| own.contains(&id));
-            ty = (*to).clone();
-        }
+        let ty = self.bind_arguments(&mut ctx, &scheme.ty, &args, &|id| own.contains(&id));
         for (id, value) in instance.sizes.iter() {
             if ctx.get(*id).is_none() {
                 ctx.bind(*id, value.clone());

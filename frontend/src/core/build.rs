@@ -12,7 +12,7 @@ use super::ir::*;
 use super::value::*;
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
-use crate::types::{Checker, Size, Type};
+use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::{Entry, EntryValue, FuncId};
 use std::collections::HashMap;
@@ -46,6 +46,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub named: HashMap<NodeId, GlobalId>,
     /// Recursive definitions with functions as arguments that are being built.
     pub building: Vec<GlobalId>,
+    /// Functions that are part of an instance.
+    pub kept: Vec<Value<'a>>,
     /// The operators of accumulators; none where writing replaces.
     pub accs: Vec<Option<Value<'a>>>,
     pub expansions: usize,
@@ -91,6 +93,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             recursive: HashMap::new(),
             named: HashMap::new(),
             building: Vec::new(),
+            kept: Vec::new(),
             accs: Vec::new(),
             expansions: 0,
             depth: 0,
@@ -99,6 +102,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
 
     /// A message about something core cannot say yet.
     pub(super) fn refuse<T>(&self, span: Span, construct: &str) -> Built<T> {
+        let span = self.fun.place(span);
         Err(Box::new(Diagnostic::error(span, format!("{construct} is not supported yet"))))
     }
 
@@ -140,7 +144,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let atoms = self.fun.begin(&leaves);
         let mut atoms = atoms.into_iter();
         let mut args: Vec<Value<'a>> = structures.iter().map(|s| s.fill(&mut atoms)).collect();
-        self.check_arguments(&types, &args);
+        self.check_arguments(&scheme, &types, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
         let value = self.expand_global(id, &Use::none(), args, span)?;
@@ -154,17 +158,12 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     }
 
     /// Checks that the extents of an entry point's arguments agree with each other and with their types.
-    fn check_arguments(&mut self, types: &[Type], args: &[Value<'a>]) {
+    fn check_arguments(&mut self, scheme: &Scheme, types: &[Type], args: &[Value<'a>]) {
         let mut ctx = Context::empty();
-        for (ty, arg) in types.iter().zip(args) {
-            self.bind_type_sizes(&mut ctx, ty, arg, &|_| true);
-        }
+        self.bind_arguments(&mut ctx, &scheme.ty, args, &|id| scheme.params.iter().any(|p| p.id() == id));
         let mut fits = Atom::bool(true);
         for (ty, arg) in types.iter().zip(args) {
             self.walk_sizes(ty, arg, 0, &mut |b, size, parts, dim| {
-                if !matches!(b.checker.vars.resolve_size(size), Size::Const(_) | Size::Name(_)) {
-                    return;
-                }
                 let Some(wanted) = b.size(size, &ctx) else { return };
                 for part in parts {
                     let found = b.fun.dim(*part, dim);

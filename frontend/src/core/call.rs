@@ -212,12 +212,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let scheme = self.checker.global(id);
         let mut ctx = Context::empty();
         ctx.types = instance.types.clone();
-        let mut ty = scheme.ty.clone();
-        for arg in &args {
-            let Type::Arrow(_, from, to) = self.transparent(&ty) else { break };
-            self.bind_type_sizes(&mut ctx, &from, arg, &|id| scheme.params.iter().any(|p| p.id() == id));
-            ty = (*to).clone();
-        }
+        let own = |id: NodeId| scheme.params.iter().any(|p| p.id() == id);
+        let ty = self.bind_arguments(&mut ctx, &scheme.ty, &args, &own);
         let mut names: Vec<NodeId> = scheme.params.iter().map(|p| p.id()).collect();
         names.retain(|name| ctx.get(*name).is_none());
         instance.types.iter().for_each(|(_, ty)| self.names_in(ty, &mut names));
@@ -335,6 +331,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         };
         let outer = std::mem::replace(&mut self.fun, own);
         let constants = std::mem::take(&mut self.constants);
+        // What a key tells apart by its address stays where it is.
+        self.kept.extend(call.args.iter().filter(|arg| arg.has_function()).cloned());
         self.building.extend(functions.then_some(call.id));
         let built = self.build_body(call, &structures, &captured, reserved);
         if functions {
@@ -397,6 +395,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 span: call.span,
             };
             let key = self.key(&inner)?;
+            self.kept.extend(args.iter().filter(|arg| arg.has_function()).cloned());
             self.instances.insert(key, instance.clone());
         }
         let instance = Use { types: call.types.clone(), sizes: sizes.into() };

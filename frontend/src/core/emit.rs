@@ -59,6 +59,11 @@ impl FunState {
         outer
     }
 
+    /// The place that a message about an expression points to.
+    pub fn place(&self, span: Span) -> Span {
+        self.held.unwrap_or(span)
+    }
+
     /// Ends what `hold` began.
     pub fn release(&mut self, outer: Option<Span>) {
         self.held = outer;

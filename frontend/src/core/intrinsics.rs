@@ -76,7 +76,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             (Lowering::WithVjp, [f, _, x]) => self.apply(f.clone(), vec![x.clone()], span),
             (Lowering::Jvp | Lowering::Vjp | Lowering::Jmp | Lowering::Mjp, _) => Err(Box::new(
-                Diagnostic::error(span, format!("`{}` is not supported yet", row.name))
+                Diagnostic::error(self.fun.place(span), format!("`{}` is not supported yet", row.name))
                     .with_label("automatic differentiation"),
             )),
             _ => self.refuse(span, "this intrinsic"),
@@ -135,7 +135,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         // Sizes in the element type come first; the table gives the two extents last.
         let [.., Some(n), Some(m)] = sizes.as_slice() else {
             return Err(Box::new(
-                Diagnostic::error(span, "the extents of the result of `unflatten` cannot be inferred")
+                Diagnostic::error(self.fun.place(span), "the extents of the result of `unflatten` cannot be inferred")
                     .with_hint("write the argument's type as a product: `unflatten (xs :> [n * m]t)`"),
             ));
         };

@@ -48,6 +48,27 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
+    /// Binds the names of a function type's parameters to arguments, and the sizes that are in `own` to the arguments'
+    /// extents; gives the type of the result.
+    pub(super) fn bind_arguments(
+        &mut self,
+        ctx: &mut Context<'a>,
+        ty: &Type,
+        args: &[Value<'a>],
+        own: &dyn Fn(NodeId) -> bool,
+    ) -> Type {
+        let mut ty = ty.clone();
+        for arg in args {
+            let Type::Arrow(name, from, to) = self.transparent(&ty) else { break };
+            self.bind_type_sizes(ctx, &from, arg, own);
+            if let Some(name) = name {
+                ctx.bind(name, arg.clone());
+            }
+            ty = (*to).clone();
+        }
+        ty
+    }
+
     /// Binds names that are sizes of a type to the extents of a value: those that `wanted` accepts and that are not
     /// bound yet.
     pub(super) fn bind_type_sizes(
@@ -369,10 +390,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 }
                 Type::Sum(all.into())
             }
-            opaque @ Type::Opaque(..) => {
-                let inner = self.transparent(&opaque);
-                self.close(&inner, ctx, sizes)
-            }
+            opaque @ Type::Opaque(..) => match self.transparent(&opaque) {
+                // An accumulator: what it is of comes with its value.
+                Type::Opaque(..) => opaque,
+                inner => self.close(&inner, ctx, sizes),
+            },
             Type::Unique(inner) => self.close(&inner, ctx, sizes),
             other => other,
         }
