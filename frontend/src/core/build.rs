@@ -10,7 +10,7 @@
 use super::emit::FunState;
 use super::ir::*;
 use super::value::*;
-use crate::names::GlobalId;
+use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
 use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
@@ -44,6 +44,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub recursive: HashMap<GlobalId, bool>,
     /// The definitions by the nodes of their names, for sizes.
     pub named: HashMap<NodeId, GlobalId>,
+    /// The terms of module types by their nodes.
+    pub views: HashMap<NodeId, ViewId>,
     /// Recursive definitions with functions as arguments that are being built.
     pub building: Vec<GlobalId>,
     /// Functions that are part of an instance.
@@ -92,6 +94,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             sizes: HashMap::new(),
             recursive: HashMap::new(),
             named: HashMap::new(),
+            views: HashMap::new(),
             building: Vec::new(),
             kept: Vec::new(),
             accs: Vec::new(),
@@ -112,6 +115,14 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             self.named = self.checker.names.globals.iter_ids().map(|(id, g)| (g.bind.name.at.id, id)).collect();
         }
         self.named.get(&node).copied()
+    }
+
+    /// The view whose name in sizes is this node.
+    pub(super) fn view_named(&mut self, node: NodeId) -> Option<ViewId> {
+        if self.views.len() != self.checker.names.views.len() {
+            self.views = self.checker.names.views.iter_ids().map(|(id, view)| (view.id, id)).collect();
+        }
+        self.views.get(&node).copied()
     }
 
     fn entry(&mut self, id: GlobalId) -> Built<()> {

@@ -394,19 +394,55 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         self.fun.begin(&[]);
         let a = yes(self)?;
         let structure = self.structure_of(&a, span)?;
-        let yes = self.fun.end(a.parts());
+        let (yes, one) = self.end_branch(a.parts());
         self.fun.begin(&[]);
         let b = no(self)?;
-        let no = self.fun.end(b.parts());
-        let types = structure.types();
-        if yes.stms.is_empty() && no.stms.is_empty() && types.iter().all(|t| t.is_scalar()) {
-            let parts: Vec<Atom> = (yes.results.iter().zip(&no.results).zip(&types))
-                .map(|((a, b), ty)| self.fun.scalar(ScalarOp::Select, ty.elem, &[condition, *a, *b]))
-                .collect();
-            return Ok(structure.fill(&mut parts.into_iter()));
+        let (no, other) = self.end_branch(b.parts());
+        let shapes: Vec<Vec<Option<Atom>>> = (one.into_iter().zip(other))
+            .map(|(a, b)| a.into_iter().zip(b).map(|(a, b)| a.filter(|_| a == b)).collect())
+            .collect();
+        let parts = self.merge(condition, yes, no, &structure.types());
+        for (part, shape) in parts.iter().zip(&shapes) {
+            self.know_all(*part, shape);
         }
-        let parts = self.fun.emit_all(Op::If(condition, yes, no), &types);
         Ok(structure.fill(&mut parts.into_iter()))
+    }
+
+    /// Closes a branch; also gives what is known outside of it about the extents of its results.
+    fn end_branch(&mut self, results: Vec<Atom>) -> (Block, Vec<Vec<Option<Atom>>>) {
+        let mut shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|r| self.fun.known_shape(*r)).collect();
+        let block = self.fun.end(results);
+        for extent in shapes.iter_mut().flatten() {
+            *extent = extent.filter(|e| self.fun.visible(*e));
+        }
+        (block, shapes)
+    }
+
+    /// The results of two branches made one. Those that both take from outside need no branch.
+    fn merge(&mut self, condition: Atom, mut yes: Block, mut no: Block, types: &[ValueType]) -> Vec<Atom> {
+        let flat = yes.stms.is_empty() && no.stms.is_empty();
+        let mut merged: Vec<Option<Atom>> = Vec::new();
+        for ((a, b), ty) in yes.results.iter().zip(&no.results).zip(types) {
+            let constants = a.constant().is_some() && b.constant().is_some();
+            merged.push(if a == b && self.fun.visible(*a) {
+                Some(*a)
+            } else if ty.is_scalar() && (flat || constants) {
+                Some(self.fun.scalar(ScalarOp::Select, ty.elem, &[condition, *a, *b]))
+            } else {
+                None
+            });
+        }
+        let left: Vec<usize> = (0..types.len()).filter(|k| merged[*k].is_none()).collect();
+        if !left.is_empty() || !flat {
+            yes.results = left.iter().map(|k| yes.results[*k]).collect();
+            no.results = left.iter().map(|k| no.results[*k]).collect();
+            let types: Vec<ValueType> = left.iter().map(|k| types[*k]).collect();
+            let parts = self.fun.emit_all(Op::If(condition, yes, no), &types);
+            for (k, part) in left.into_iter().zip(parts) {
+                merged[k] = Some(part);
+            }
+        }
+        merged.into_iter().flatten().collect()
     }
 
     /// An array of values; the expression it stands for tells the extents if there are no values.

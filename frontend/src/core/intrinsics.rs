@@ -319,7 +319,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let ends = self.sums(lengths, width);
         let total = self.last_or_zero(ends, width);
         let sizes = ValueType::array(ElemType::I64, 1);
-        let params = self.fun.begin(&[ValueType::scalar(ElemType::I64); 2]);
+        let params = self.fun.begin_repeated(&[ValueType::scalar(ElemType::I64); 2]);
         let begin = self.fun.size_op(ScalarOp::Sub, params[0], params[1]);
         let body = self.fun.end(vec![begin]);
         let offsets = self.fun.emit(Op::Map { width, arrays: vec![ends, lengths], body }, sizes);
@@ -343,7 +343,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     /// The inclusive sums of an array of i64.
     fn sums(&mut self, array: Var, width: Atom) -> Var {
         let scalar = ValueType::scalar(ElemType::I64);
-        let params = self.fun.begin(&[scalar, scalar]);
+        let params = self.fun.begin_repeated(&[scalar, scalar]);
         let sum = self.fun.size_op(ScalarOp::Add, params[0], params[1]);
         let body = self.fun.end(vec![sum]);
         let scan = Op::Scan { width, neutral: vec![Atom::i64(0)], arrays: vec![array], body };
@@ -369,7 +369,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let Atom::Var(offsets) = offsets else { return offsets };
         let size = ValueType::scalar(ElemType::I64);
         // An empty segment begins nowhere.
-        let params = self.fun.begin(&[size, size]);
+        let params = self.fun.begin_repeated(&[size, size]);
         let some = self.fun.size_op(ScalarOp::Gt, params[1], Atom::i64(0));
         let place = self.fun.scalar(ScalarOp::Select, ElemType::I64, &[some, params[0], Atom::i64(-1)]);
         let body = self.fun.end(vec![place]);
@@ -399,7 +399,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let types = structure.types();
         let all: Vec<ValueType> =
             [ValueType::scalar(ElemType::I64)].into_iter().chain(types.iter().copied()).collect();
-        let params = self.fun.begin(&all);
+        let params = self.fun.begin_repeated(&all);
         let row = self.index(arrays, &[SliceDim::At(params[0])], span)?;
         let value = self.apply(f.clone(), vec![row], span)?;
         let segment = self.part(&value, "0", span)?;
@@ -466,7 +466,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             None => {
                 let types = row.types();
-                let params = self.fun.begin(&[types.as_slice(), types.as_slice()].concat());
+                let params = self.fun.begin_repeated(&[types.as_slice(), types.as_slice()].concat());
                 self.fun.end(params[types.len()..].to_vec())
             }
         };

@@ -265,8 +265,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Some(value) => Some(value),
             None => {
                 let span = self.fun.span?;
-                let view = self.checker.names.views.iter_ids().find(|(_, v)| v.id == id).map(|(view, _)| view);
-                if let Some(view) = view {
+                if let Some(view) = self.view_named(id) {
                     return self.view(view, &Use::none(), span, ctx).ok();
                 }
                 let global = self.global_named(id)?;

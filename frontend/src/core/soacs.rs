@@ -37,7 +37,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     ) -> Built<OperatorBlock> {
         let types: Vec<_> = params.iter().flat_map(Structure::types).collect();
         self.fun.soacs += 1;
-        let atoms = self.fun.begin(&types);
+        let atoms = self.fun.begin_repeated(&types);
         for (atom, shape) in atoms.iter().zip(shapes) {
             self.know_all(*atom, shape);
         }

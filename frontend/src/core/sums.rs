@@ -240,13 +240,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let row = self.structure_of(a, span)?.row();
         let arrays = [self.array_vars(a, span)?, self.array_vars(b, span)?].concat();
         let types = row.types();
-        let params = self.fun.begin(&[types.as_slice(), types.as_slice()].concat());
+        let params = self.fun.begin_repeated(&[types.as_slice(), types.as_slice()].concat());
         let mut params = params.into_iter();
         let (x, y) = (row.fill(&mut params), row.fill(&mut params));
         let equal = self.equal(&x, &y, span)?;
         let map = self.fun.end(vec![equal]);
         let bools = ValueType::scalar(ElemType::Bool);
-        let sides = self.fun.begin(&[bools, bools]);
+        let sides = self.fun.begin_repeated(&[bools, bools]);
         let and = self.fun.scalar(ScalarOp::And, ElemType::Bool, &sides);
         let op = self.fun.end(vec![and]);
         let redomap = Op::Redomap { width: n, neutral: vec![Atom::bool(true)], arrays, map, op };
