@@ -85,6 +85,23 @@ pub fn parse_expression<'a>(
     parser.finish(exp)
 }
 
+/// Parses the module expression that stands at `start` of a file, with new node numbers: the body of a parametric
+/// module, once for each application.
+pub fn parse_module_at<'a>(
+    arena: &'a Bump,
+    file: FileId,
+    text: &str,
+    start: u32,
+    first_id: u32,
+) -> Parsed<'a, Option<&'a ModExp<'a>>> {
+    let mut parser = Parser::new(arena, file, text, first_id);
+    while parser.peek().start < start && !parser.at(TokenKind::End) {
+        parser.bump();
+    }
+    let tree = parser.mod_exp().ok().map(|exp| &*arena.alloc(exp));
+    parser.finish(tree)
+}
+
 /// The text of a type scheme, `[n] 'a (x: t) -> u`, as the table of intrinsics has it.
 pub fn parse_scheme<'a>(
     arena: &'a Bump,
