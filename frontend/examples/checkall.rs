@@ -13,14 +13,23 @@ fn main() {
             let file = sources.add(p.as_str(), text);
             let diagnostics = if core {
                 galopvm_frontend::compile(&mut sources, file).diagnostics
-            } else { galopvm_frontend::check(&mut sources, file).diagnostics };
+            } else {
+                galopvm_frontend::check(&mut sources, file).diagnostics
+            };
             let bad = galopvm_base::diagnostic::has_errors(&diagnostics);
             let mut text = String::new();
-            for d in &diagnostics { text += &d.render(&sources, false); text += "\n"; }
+            for d in &diagnostics {
+                text += &d.render(&sources, false);
+                text += "\n";
+            }
             (bad, text)
         });
         let ms = t.elapsed().as_secs_f64() * 1000.0;
-        let (s, text) = match r { Ok((true, t)) => ("ERR", t), Ok((false, t)) => ("OK", t), Err(_) => ("PANIC", String::new()) };
+        let (s, text) = match r {
+            Ok((true, t)) => ("ERR", t),
+            Ok((false, t)) => ("OK", t),
+            Err(_) => ("PANIC", String::new()),
+        };
         let text = text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', " ");
         writeln!(out.lock(), "{path}\t{s}\t{ms:.1}\t{text}").unwrap();
     }

@@ -1,4 +1,4 @@
-//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,core,bytecode}/x.fut` against
+//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,matching,core,bytecode}/x.fut` against
 //! `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
 
 use galopvm_base::{Diagnostic, FileId, Sources};
@@ -85,6 +85,14 @@ fn types() {
             let _ = writeln!(text, "{name} : {ty}");
         }
         text + &messages(&report.diagnostics, sources)
+    });
+}
+
+#[test]
+fn matching() {
+    run("matching", |sources, file| {
+        let report = check(sources, file);
+        messages(&report.diagnostics, sources)
     });
 }
 

@@ -495,13 +495,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     }
 
     /// What stands behind a term of a module type.
-    fn view(
-        &mut self,
-        id: ViewId,
-        instance: Use<'a>,
-        span: Span,
-        ctx: &Context<'a>,
-    ) -> Built<Value<'a>> {
+    fn view(&mut self, id: ViewId, instance: Use<'a>, span: Span, ctx: &Context<'a>) -> Built<Value<'a>> {
         let Some((res, chosen)) = self.checker.names.views[id].target.clone() else {
             return self.refuse(span, "a parametric module that is not applied");
         };

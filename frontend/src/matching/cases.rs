@@ -71,7 +71,8 @@ impl fmt::Display for Witness {
                 })
             }
             Witness::Fields(fields) => {
-                let tuple = fields.len() != 1 && fields.iter().enumerate().all(|(i, (n, _))| **n == *i.to_string());
+                let tuple =
+                    fields.len() != 1 && fields.iter().enumerate().all(|(i, (n, _))| **n == *i.to_string());
                 write!(f, "{}", if tuple { "(" } else { "{" })?;
                 for (i, (name, part)) in fields.iter().enumerate() {
                     let comma = if i > 0 { ", " } else { "" };
@@ -128,21 +129,31 @@ impl Search {
     }
 
     /// The last column, of this type, split by its alternatives; `rest` are the types of the others.
-    fn split(&mut self, rows: Matrix, ty: &Type, rest: &mut Vec<Type>) -> Result<Vec<Vec<Witness>>, TooIntricate> {
+    fn split(
+        &mut self,
+        rows: Matrix,
+        ty: &Type,
+        rest: &mut Vec<Type>,
+    ) -> Result<Vec<Vec<Witness>>, TooIntricate> {
         let decides = |row: &Vec<&Shape>| !matches!(row.last(), None | Some(Shape::Any));
         match ty {
             // Something else is wrong with the program, and a message has been given.
             Type::Error | Type::Var(_) => Ok(Vec::new()),
+            Type::Unique(inner) | Type::Exists(_, inner) => self.split(rows, inner, rest),
             Type::Record(fields) if rows.iter().any(decides) => {
                 let parts = |shape: &'_ Shape| match shape {
                     Shape::Fields(_) | Shape::Any => true,
                     Shape::Bool(_) | Shape::Literal | Shape::Constr(..) => false,
                 };
-                let expand = |row: &Vec<_>| expand(row, parts, &|shape, i| part_named(shape, &fields[i].0), fields.len());
+                let expand = |row: &Vec<_>| {
+                    expand(row, parts, &|shape, i| part_named(shape, &fields[i].0), fields.len())
+                };
                 let inner = rows.iter().filter_map(expand).collect();
                 let types = fields.iter().rev().map(|(_, t)| t.clone());
                 let found = self.within(inner, types, rest)?;
-                let fold = |parts: Vec<Witness>| Witness::Fields(fields.iter().map(|(n, _)| n.clone()).zip(parts).collect());
+                let fold = |parts: Vec<Witness>| {
+                    Witness::Fields(fields.iter().map(|(n, _)| n.clone()).zip(parts).collect())
+                };
                 Ok(folded(found, fields.len(), fold))
             }
             Type::Sum(constructors) if rows.iter().any(decides) => {
@@ -168,7 +179,8 @@ impl Search {
             Type::Prim(ElemType::Bool) if rows.iter().any(decides) => {
                 let mut all = Vec::new();
                 for value in [false, true] {
-                    let is_it = |shape: &'_ Shape| matches!(shape, Shape::Any) || *shape == Shape::Bool(value);
+                    let is_it =
+                        |shape: &'_ Shape| matches!(shape, Shape::Any) || *shape == Shape::Bool(value);
                     let expand = |row: &Vec<_>| expand(row, is_it, &argument, 0);
                     let found = self.missing(rows.iter().filter_map(expand).collect(), rest)?;
                     all.extend(folded(found, 0, |_| Witness::Bool(value)));
@@ -227,7 +239,11 @@ fn part_named<'p>(shape: &'p Shape<'p>, name: &str) -> &'p Shape<'p> {
 }
 
 /// The last `parts` witnesses of each list, the first part last, made one.
-fn folded(found: Vec<Vec<Witness>>, parts: usize, fold: impl Fn(Vec<Witness>) -> Witness) -> Vec<Vec<Witness>> {
+fn folded(
+    found: Vec<Vec<Witness>>,
+    parts: usize,
+    fold: impl Fn(Vec<Witness>) -> Witness,
+) -> Vec<Vec<Witness>> {
     let one = |mut columns: Vec<Witness>| {
         let mut inner = columns.split_off(columns.len() - parts);
         inner.reverse();
@@ -235,4 +251,70 @@ fn folded(found: Vec<Vec<Witness>>, parts: usize, fold: impl Fn(Vec<Witness>) ->
         columns
     };
     found.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INT: Type = Type::Prim(ElemType::I32);
+
+    fn sum(constructors: &[(&str, &[Type])]) -> Type {
+        Type::Sum(constructors.iter().map(|(name, payload)| (Rc::from(*name), Rc::from(*payload))).collect())
+    }
+
+    fn constr<'a>(name: &'a str, payload: &[Shape<'a>]) -> Shape<'a> {
+        Shape::Constr(name, payload.to_vec())
+    }
+
+    fn tuple<'a>(parts: &[Shape<'a>]) -> Shape<'a> {
+        Shape::Fields(parts.iter().enumerate().map(|(i, p)| (i.to_string().into(), p.clone())).collect())
+    }
+
+    fn left(rows: &[Shape], ty: &Type) -> String {
+        let found = unmatched(rows, ty).expect("these are simple");
+        found.iter().map(Witness::to_string).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn without_rows_everything_is_left() {
+        assert_eq!(left(&[], &INT), "_");
+        assert_eq!(left(&[], &sum(&[("a", &[]), ("b", &[INT])])), "_");
+    }
+
+    #[test]
+    fn columns_are_split_by_what_their_types_have() {
+        let maybe = sum(&[("none", &[]), ("some", &[INT])]);
+        let none = || constr("none", &[]);
+        let some = |inner| constr("some", &[inner]);
+        assert_eq!(left(&[none(), some(Shape::Any)], &maybe), "");
+        assert_eq!(left(&[none(), some(Shape::Literal)], &maybe), "#some _");
+        let pair = Type::tuple(vec![maybe.clone(), Type::BOOL]);
+        let rows = [tuple(&[none(), Shape::Any]), tuple(&[some(Shape::Any), Shape::Bool(true)])];
+        assert_eq!(left(&rows, &pair), "(#some _, false)");
+        let deep = sum(&[("wrap", &[maybe.clone(), maybe])]);
+        let rows = [constr("wrap", &[none(), Shape::Any]), constr("wrap", &[Shape::Any, none()])];
+        assert_eq!(left(&rows, &deep), "#wrap (#some _) (#some _)");
+    }
+
+    #[test]
+    fn what_is_wrong_otherwise_is_not_reported_again() {
+        assert_eq!(left(&[Shape::Literal], &Type::Error), "");
+        let pair = Type::tuple(vec![Type::Error, Type::BOOL]);
+        assert_eq!(left(&[tuple(&[constr("c", &[]), Shape::Any])], &pair), "");
+    }
+
+    #[test]
+    fn the_work_is_bounded() {
+        // Every row decides about two columns of its own: there are two to the power of 40 combinations.
+        let columns = 80;
+        let ty = Type::tuple(vec![Type::BOOL; columns]);
+        let rows: Vec<Shape> = (0..columns / 2)
+            .map(|row| {
+                let cell = |c| if c / 2 == row { Shape::Bool(c % 2 == 0) } else { Shape::Any };
+                tuple(&(0..columns).map(cell).collect::<Vec<_>>())
+            })
+            .collect();
+        assert!(unmatched(&rows, &ty).is_err() || !left(&rows, &ty).is_empty());
+    }
 }

@@ -254,7 +254,9 @@ fn shape<'a>(pat: &Pat<'a>) -> Shape<'a> {
         PatKind::Tuple(items) => {
             Shape::Fields(items.iter().enumerate().map(|(i, p)| (i.to_string().into(), shape(p))).collect())
         }
-        PatKind::Record(fields) => Shape::Fields(fields.iter().map(|(n, p)| (n.text.into(), shape(p))).collect()),
+        PatKind::Record(fields) => {
+            Shape::Fields(fields.iter().map(|(n, p)| (n.text.into(), shape(p))).collect())
+        }
         PatKind::Lit(literal) => match literal.kind {
             ExpKind::Literal(scalar) if scalar == Scalar::bool(true) => Shape::Bool(true),
             ExpKind::Literal(scalar) if scalar == Scalar::bool(false) => Shape::Bool(false),

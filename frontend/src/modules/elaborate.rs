@@ -176,7 +176,9 @@ impl<'a> Checker<'a, '_, '_> {
                 && !self.vars.mentions_name(&ty, name.at.id)
             {
                 let text = format!("Size parameter \"[{}]\" unused.", name.text);
-                self.report(Diagnostic::error(name.at.span, text).with_hint("use it as the size of an array"));
+                self.report(
+                    Diagnostic::error(name.at.span, text).with_hint("use it as the size of an array"),
+                );
             }
         }
         if bind.lifted != Lifted::Full && self.may_be_functional(&ty) {
@@ -188,7 +190,9 @@ impl<'a> Checker<'a, '_, '_> {
                  (anonymous-nonconstructive): \"{}\".",
                 bind.name.text
             );
-            self.report(Diagnostic::error(span, text).with_hint("consider using `type~`, or size parameters"));
+            self.report(
+                Diagnostic::error(span, text).with_hint("consider using `type~`, or size parameters"),
+            );
         }
         TypeBinding { params: bind.params.iter().map(scheme_param).collect(), ty, lifted: bind.lifted }
     }

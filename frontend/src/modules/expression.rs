@@ -74,7 +74,9 @@ impl<'a> Checker<'a, '_, '_> {
         };
         found.unwrap_or_else(|| {
             let text = format!("Unknown module \"{}\"", name.text());
-            self.report(Diagnostic::error(name.span(), text).with_label("no module of this name is in sight"));
+            self.report(
+                Diagnostic::error(name.span(), text).with_label("no module of this name is in sight"),
+            );
             Rc::new(ModVal::Error)
         })
     }

@@ -246,7 +246,10 @@ impl<'a> Checker<'a, '_, '_> {
             SpecKind::Module(name, ty) => {
                 let Some(inner) = source.inner(name.text) else {
                     if let Source::Module { span, .. } = source {
-                        let text = format!("Module does not define a module named \"{}\", which the module type requires.", source.path(name.text));
+                        let text = format!(
+                            "Module does not define a module named \"{}\", which the module type requires.",
+                            source.path(name.text)
+                        );
                         self.report(Diagnostic::error(*span, text).with_place(name.at.span, "required here"));
                     }
                     return;
@@ -293,7 +296,9 @@ impl<'a> Checker<'a, '_, '_> {
             };
             if let Some((.., before)) = seen.iter().find(|(w, n, _)| *w == what && *n == name.text) {
                 let text = format!("Duplicate definition of {what} {} in the module type.", name.text);
-                self.report(Diagnostic::error(name.at.span, text).with_place(*before, "first specified here"));
+                self.report(
+                    Diagnostic::error(name.at.span, text).with_place(*before, "first specified here"),
+                );
             }
             seen.push((what, name.text, name.at.span));
         }
@@ -372,7 +377,8 @@ impl<'a> Checker<'a, '_, '_> {
             _ => None,
         };
         let Some(found) = found else {
-            let text = format!("Module does not define a type named \"{shown}\", which the module type requires.");
+            let text =
+                format!("Module does not define a type named \"{shown}\", which the module type requires.");
             self.report(Diagnostic::error(span, text).with_place(name.at.span, "required here"));
             return None;
         };
@@ -492,17 +498,15 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 Some((res, instance))
             }
-            Source::Module { clear: Some(clear), .. } => {
-                match self.names.module_term(clear, name.text)? {
-                    Res::View(id) => {
-                        let clear = self.names.views[id].clone();
-                        clear
-                            .target
-                            .map(|(res, instance)| (res, renamed(&self.vars, instance, &clear.scheme, &scheme)))
-                    }
-                    res => Some((res, Instance::default())),
+            Source::Module { clear: Some(clear), .. } => match self.names.module_term(clear, name.text)? {
+                Res::View(id) => {
+                    let clear = self.names.views[id].clone();
+                    clear
+                        .target
+                        .map(|(res, instance)| (res, renamed(&self.vars, instance, &clear.scheme, &scheme)))
                 }
-            }
+                res => Some((res, Instance::default())),
+            },
         };
         let id = self.vars.fresh_name(name.text);
         let view = View { id, name: name.text.to_string(), span: name.at.span, scheme, target };
@@ -558,7 +562,9 @@ impl<'a> Checker<'a, '_, '_> {
             _ => {}
         }
         let (marked, has) = (w.is_unique(), f.is_unique());
-        if result && marked && !has && !matches!(self.vars.resolve(&f), Type::Prim(_)) || !result && has && !marked {
+        if result && marked && !has && !matches!(self.vars.resolve(&f), Type::Prim(_))
+            || !result && has && !marked
+        {
             return false;
         }
         match (self.vars.resolve(&w), self.vars.resolve(&f)) {

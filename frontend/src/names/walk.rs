@@ -133,7 +133,8 @@ impl<'a> Walk<'_, 'a, '_> {
     fn term(&mut self, id: NodeId, name: &QualName<'a>) {
         let first = name.parts[0];
         if first.text.starts_with('_') && first.text.len() > 1 && name.parts.len() == 1 {
-            let text = format!("Use of \"{}\": variables prefixed with underscore may not be accessed.", first.text);
+            let text =
+                format!("Use of \"{}\": variables prefixed with underscore may not be accessed.", first.text);
             self.report(
                 Diagnostic::error(first.at.span, text).with_hint("name it without the underscore to use it"),
             );
@@ -167,7 +168,12 @@ impl<'a> Walk<'_, 'a, '_> {
     }
 
     /// The module `part` of a module; reports if there is none.
-    fn inner_module(&mut self, module: &ModVal<'a>, part: &Name<'a>, path: &[Name<'a>]) -> Option<Rc<ModVal<'a>>> {
+    fn inner_module(
+        &mut self,
+        module: &ModVal<'a>,
+        part: &Name<'a>,
+        path: &[Name<'a>],
+    ) -> Option<Rc<ModVal<'a>>> {
         let shown = QualName { parts: path }.text();
         match module {
             ModVal::Struct(scope) => {
@@ -314,7 +320,12 @@ impl<'a> Walk<'_, 'a, '_> {
                 }
             };
         }
-        let mut local = self.types.iter().rev().find(|(bound, _)| *bound == first.text).map(|(_, id)| Res::TypeParam(*id));
+        let mut local = self
+            .types
+            .iter()
+            .rev()
+            .find(|(bound, _)| *bound == first.text)
+            .map(|(_, id)| Res::TypeParam(*id));
         if local.is_none() {
             local = self.terms.iter().rev().find_map(|binding| match binding {
                 Binding::Opened(module) => self.names.module_type_of(module, first.text),

@@ -8,7 +8,14 @@ use galopvm_base::{Diagnostic, Span};
 use std::rc::Rc;
 
 impl<'a> Checker<'a, '_, '_> {
-    pub(super) fn apply(&mut self, id: NodeId, head: &Exp<'a>, function: &Type, arg: &'a Exp<'a>, index: usize) -> Type {
+    pub(super) fn apply(
+        &mut self,
+        id: NodeId,
+        head: &Exp<'a>,
+        function: &Type,
+        arg: &'a Exp<'a>,
+        index: usize,
+    ) -> Type {
         let name = match head.kind {
             ExpKind::Var(name) => name.text(),
             _ => self.snippet(head.at.span),
@@ -49,7 +56,8 @@ impl<'a> Checker<'a, '_, '_> {
                 self.infer(arg);
                 let shown = self.vars.show(&other);
                 let diagnostic = if index == 0 {
-                    let text = format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
+                    let text =
+                        format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
                     Diagnostic::error(span, text).with_place(arg.at.span, "applied to this")
                 } else {
                     let plural = if index == 1 { "" } else { "s" };
@@ -133,7 +141,9 @@ impl<'a> Checker<'a, '_, '_> {
                 Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
             }
             Type::Sum(cs) => Type::Sum(
-                cs.iter().map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect())).collect(),
+                cs.iter()
+                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect()))
+                    .collect(),
             ),
             other => other,
         }
@@ -199,14 +209,10 @@ impl<'a> Checker<'a, '_, '_> {
         bound.retain(|id| !named.contains(id));
         let in_params: Vec<NodeId> = types.iter().flat_map(|(_, t)| self.vars.size_names(t)).collect();
         let killed = |vars: &super::Vars, id: &NodeId| {
-            bound.contains(id)
-                || vars.is_unknown_since(*id, mark) && !in_params.contains(id)
+            bound.contains(id) || vars.is_unknown_since(*id, mark) && !in_params.contains(id)
         };
         let result = self.hide(&result, &killed);
-        types
-            .into_iter()
-            .rev()
-            .fold(result, |to, (name, from)| Type::Arrow(name, Rc::new(from), Rc::new(to)))
+        types.into_iter().rev().fold(result, |to, (name, from)| Type::Arrow(name, Rc::new(from), Rc::new(to)))
     }
 
     /// A result type in which sizes that mention names for which `killed` holds are hidden.
@@ -216,7 +222,8 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Exists(ids, inner) => (ids.to_vec(), (*inner).clone()),
             other => (Vec::new(), other),
         };
-        let (inner, mut created) = self.replace_killed(&inner, killed, &mut |vars, name| vars.fresh_name(name));
+        let (inner, mut created) =
+            self.replace_killed(&inner, killed, &mut |vars, name| vars.fresh_name(name));
         let mut all = ids;
         all.append(&mut created);
         Type::exists(all, inner)
@@ -332,7 +339,9 @@ pub(super) fn pat_names(pat: &Pat, out: &mut Vec<NodeId>) {
     match pat.kind {
         PatKind::Id(_) => out.push(pat.at.id),
         PatKind::Wildcard | PatKind::Lit(_) => {}
-        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => pat_names(inner, out),
+        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
+            pat_names(inner, out)
+        }
         PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| pat_names(p, out)),
         PatKind::Record(fields) => fields.iter().for_each(|(_, p)| pat_names(p, out)),
     }

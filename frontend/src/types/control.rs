@@ -71,7 +71,9 @@ impl<'a> Checker<'a, '_, '_> {
             .any(|id| self.types.get(id).is_some_and(|ty| self.vars.mentions_name(ty, name.at.id)));
         if !used {
             let text = format!("Size [{}] unused in pattern.", name.text);
-            self.report(Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"));
+            self.report(
+                Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"),
+            );
         }
     }
 
@@ -228,7 +230,9 @@ impl<'a> Checker<'a, '_, '_> {
                     }
                     _ => {
                         let shown = self.vars.show(&ty);
-                        let text = format!("Iteratee of a for-in loop must be an array, but expression has type {shown}");
+                        let text = format!(
+                            "Iteratee of a for-in loop must be an array, but expression has type {shown}"
+                        );
                         self.report(Diagnostic::error(array.at.span, text));
                         self.pat(element, &Type::Error, Anonymous::Infer);
                     }
@@ -306,9 +310,9 @@ impl<'a> Checker<'a, '_, '_> {
                 out.push((open.clone(), self.vars.zonk_size(&size)));
                 Type::array(open, self.open_sizes(&elem, span, out))
             }
-            Type::Record(fields) => Type::Record(
-                fields.iter().map(|(n, t)| (n.clone(), self.open_sizes(t, span, out))).collect(),
-            ),
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.open_sizes(t, span, out))).collect())
+            }
             Type::Sum(cs) => Type::Sum(
                 cs.iter()
                     .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.open_sizes(t, span, out)).collect()))

@@ -78,7 +78,8 @@ impl<'a> Checker<'a, '_, '_> {
                 let ty = self.convert(inner, anon);
                 for name in sizes {
                     let mut found = false;
-                    self.vars.each_size(&ty, &mut |s| found |= matches!(s, Size::Name(id) if *id == name.at.id));
+                    self.vars
+                        .each_size(&ty, &mut |s| found |= matches!(s, Size::Name(id) if *id == name.at.id));
                     if !found {
                         let text = format!("Existential size \"{}\" not used as array size.", name.text);
                         self.report(Diagnostic::error(name.at.span, text));
@@ -111,17 +112,24 @@ impl<'a> Checker<'a, '_, '_> {
         match self.vars.resolve(elem) {
             Type::Arrow(..) => {
                 let shown = self.vars.show(elem);
-                let text = format!("Cannot create array with elements of type \"{shown}\": found to be functional.");
-                self.report(Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"));
+                let text =
+                    format!("Cannot create array with elements of type \"{shown}\": found to be functional.");
+                self.report(
+                    Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"),
+                );
             }
             Type::Param(id) => {
                 if self.vars.lifted.get(&id).is_some_and(|l| *l != Lifted::No) {
                     self.lifted_element(span, elem);
                 }
             }
-            Type::Opaque(id, _) if self.vars.opaques[id].lifted != Lifted::No => self.lifted_element(span, elem),
+            Type::Opaque(id, _) if self.vars.opaques[id].lifted != Lifted::No => {
+                self.lifted_element(span, elem)
+            }
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.array_element(span, t)),
-            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.array_element(span, t)),
+            Type::Sum(cs) => {
+                cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.array_element(span, t))
+            }
             _ => {}
         }
     }
@@ -198,8 +206,7 @@ impl<'a> Checker<'a, '_, '_> {
         match anon {
             Anonymous::Keep => Size::Any,
             Anonymous::Infer => {
-                let origin =
-                    SizeOrigin { span, text: "anonymous size".into(), name, must_be_known: false };
+                let origin = SizeOrigin { span, text: "anonymous size".into(), name, must_be_known: false };
                 self.vars.size_from(origin, false)
             }
             Anonymous::Hide => {
@@ -224,7 +231,11 @@ impl<'a> Checker<'a, '_, '_> {
                 None => return Type::Error,
             },
             Res::Prim(_) | Res::TypeParam(_) if !given.is_empty() => {
-                let text = format!("Type constructor \"{}\" requires 0 arguments, but provided {}.", name.text(), given.len());
+                let text = format!(
+                    "Type constructor \"{}\" requires 0 arguments, but provided {}.",
+                    name.text(),
+                    given.len()
+                );
                 self.report(Diagnostic::error(span, text));
                 return Type::Error;
             }
@@ -262,12 +273,18 @@ impl<'a> Checker<'a, '_, '_> {
                     args.push(TypeArgument::Type(ty));
                 }
                 (SchemeParam::Type(..), TypeArg::Size(size)) => {
-                    let text = format!("Type argument for type parameter \"'{shown}\" of \"{}\" is a size", name.text());
+                    let text = format!(
+                        "Type argument for type parameter \"'{shown}\" of \"{}\" is a size",
+                        name.text()
+                    );
                     self.report(Diagnostic::error(size.at.span, text));
                     return Type::Error;
                 }
                 (SchemeParam::Size(_), TypeArg::Type(ty)) => {
-                    let text = format!("Type argument for size parameter \"[{shown}]\" of \"{}\" is a type", name.text());
+                    let text = format!(
+                        "Type argument for size parameter \"[{shown}]\" of \"{}\" is a type",
+                        name.text()
+                    );
                     self.report(
                         Diagnostic::error(ty.at.span, text).with_hint("sizes are written in brackets: `[n]`"),
                     );
@@ -284,7 +301,9 @@ impl<'a> Checker<'a, '_, '_> {
         let functional = lifted != Lifted::Full && self.may_be_functional(ty);
         if functional {
             let shown = self.vars.show(ty);
-            let text = format!("Non-lifted type parameter \"'{param}\" instantiated with \"{shown}\", which might contain functions.");
+            let text = format!(
+                "Non-lifted type parameter \"'{param}\" instantiated with \"{shown}\", which might contain functions."
+            );
             self.report(Diagnostic::error(span, text));
         }
     }

@@ -123,7 +123,13 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// What the body of a function with a written result type sees of the function: sizes are its parameters.
-    fn declare(&mut self, id: GlobalId, bind: &'a ValBind<'a>, params: &[(Option<NodeId>, Type)], result: &Type) {
+    fn declare(
+        &mut self,
+        id: GlobalId,
+        bind: &'a ValBind<'a>,
+        params: &[(Option<NodeId>, Type)],
+        result: &Type,
+    ) {
         let mut hidden = Vec::new();
         let result = {
             let mut open = Vec::new();
@@ -143,12 +149,8 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Arrow(*name, Rc::new(from.clone()), Rc::new(to))
         });
         // Recursion is monomorphic in types, polymorphic in sizes.
-        let mut own: Vec<SchemeParam> = bind
-            .type_params
-            .iter()
-            .map(scheme_param)
-            .filter(|p| matches!(p, SchemeParam::Size(_)))
-            .collect();
+        let mut own: Vec<SchemeParam> =
+            bind.type_params.iter().map(scheme_param).filter(|p| matches!(p, SchemeParam::Size(_))).collect();
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
         let names: Vec<(SizeVar, NodeId)> =
@@ -225,7 +227,9 @@ pub(super) fn named_spans(pat: &Pat, out: &mut Vec<(String, galopvm_base::Span)>
     match pat.kind {
         PatKind::Id(name) => out.push((name.to_string(), pat.at.span)),
         PatKind::Wildcard | PatKind::Lit(_) => {}
-        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => named_spans(inner, out),
+        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
+            named_spans(inner, out)
+        }
         PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| named_spans(p, out)),
         PatKind::Record(fields) => fields.iter().for_each(|(_, p)| named_spans(p, out)),
     }

@@ -206,7 +206,13 @@ impl<'a> Checker<'a, '_, '_> {
             Number::Float(_) => type_set(ElemType::is_float),
         };
         let ty = self.vars.one_of(set, span);
-        self.pending.literals.push(Literal { span, value: number_text(number), number: int_value(number), negated, ty: ty.clone() });
+        self.pending.literals.push(Literal {
+            span,
+            value: number_text(number),
+            number: int_value(number),
+            negated,
+            ty: ty.clone(),
+        });
         ty
     }
 
@@ -236,7 +242,8 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Record(fields) => match fields.iter().find(|(n, _)| **n == *field.text) {
                 Some((_, t)) => t.clone(),
                 None => {
-                    let text = format!("Record of type `{}` has no field \"{}\"", self.vars.show(ty), field.text);
+                    let text =
+                        format!("Record of type `{}` has no field \"{}\"", self.vars.show(ty), field.text);
                     let names: Vec<&str> = fields.iter().map(|(n, _)| &**n).collect();
                     let hint = match names.as_slice() {
                         [] => "it has no fields".to_string(),
@@ -327,8 +334,11 @@ impl<'a> Checker<'a, '_, '_> {
         if self.vars.unify(&wanted, ty).is_err() {
             let shown = self.vars.show(ty);
             self.report(
-                Diagnostic::error(span, format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)))
-                    .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
+                Diagnostic::error(
+                    span,
+                    format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)),
+                )
+                .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
             );
         }
     }
@@ -396,7 +406,9 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Arrow(second, wanted, result) => {
                 self.check(right, &wanted, &context);
                 let result = match second.zip(self.exp_size(right)) {
-                    Some((name, size)) => self.vars.replace_sizes(&result, &|n| (n == name).then(|| size.clone())),
+                    Some((name, size)) => {
+                        self.vars.replace_sizes(&result, &|n| (n == name).then(|| size.clone()))
+                    }
                     None => (*result).clone(),
                 };
                 Type::Arrow(first, from, Rc::new(result))
@@ -441,7 +453,14 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// The type of the part of a value that a path leads to. With `refine` the sizes of slices are told.
-    pub(super) fn path(&mut self, id: NodeId, span: Span, ty: &Type, steps: &'a [Step<'a>], refine: bool) -> Type {
+    pub(super) fn path(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        ty: &Type,
+        steps: &'a [Step<'a>],
+        refine: bool,
+    ) -> Type {
         let mut ty = ty.clone();
         for step in steps {
             ty = match step {
@@ -480,14 +499,18 @@ impl<'a> Checker<'a, '_, '_> {
         }
         let Type::Record(fields) = self.vars.resolve(ty) else {
             let shown = self.snippet(span);
-            let text = format!("Full type of \"{shown}\" is not known at this point (record field \"{}\").", name.text);
+            let text = format!(
+                "Full type of \"{shown}\" is not known at this point (record field \"{}\").",
+                name.text
+            );
             self.report(
                 Diagnostic::error(span, text).with_hint("write the type of the record where it is bound"),
             );
             return Type::Error;
         };
         if fields.iter().all(|(n, _)| **n != *name.text) {
-            let text = format!("Record of type `{}` has no record field \"{}\"", self.vars.show(ty), name.text);
+            let text =
+                format!("Record of type `{}` has no record field \"{}\"", self.vars.show(ty), name.text);
             self.report(Diagnostic::error(name.at.span, text));
             return Type::Error;
         }

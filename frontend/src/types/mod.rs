@@ -135,9 +135,11 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     pub(crate) fn type_params(&mut self, params: &'a [TypeParam<'a>]) {
         for (i, param) in params.iter().enumerate() {
             let (name, is_size) = param_name(param);
-            let twice = params[..i].iter().map(param_name).find(|(n, size)| n.text == name.text && *size == is_size);
+            let twice =
+                params[..i].iter().map(param_name).find(|(n, size)| n.text == name.text && *size == is_size);
             if let Some((first, _)) = twice {
-                let text = format!("Type parameter \"{}\" previously defined: it is also bound here.", name.text);
+                let text =
+                    format!("Type parameter \"{}\" previously defined: it is also bound here.", name.text);
                 self.report(Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"));
             }
             match param {

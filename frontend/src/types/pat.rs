@@ -43,9 +43,9 @@ impl<'a> Checker<'a, '_, '_> {
                     .into_iter()
                     .map(|id| (id, self.vars.fresh_size(written.at.span, "size binder")))
                     .collect();
-                let loose = self
-                    .vars
-                    .replace_sizes(&wanted, &|id| open.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()));
+                let loose = self.vars.replace_sizes(&wanted, &|id| {
+                    open.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone())
+                });
                 if let Err(clash) = self.vars.unify(&loose, ty) {
                     self.mismatch(pat.at.span, &wanted, ty, &clash, &Context::Pattern);
                 }
@@ -141,7 +141,11 @@ impl<'a> Checker<'a, '_, '_> {
             PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.marked(inner, ty),
             PatKind::Tuple(items) => match self.vars.resolve(&ty) {
                 Type::Record(fields) if fields.len() == items.len() => Type::Record(
-                    fields.iter().zip(items).map(|((n, t), p)| (n.clone(), self.marked(p, t.clone()))).collect(),
+                    fields
+                        .iter()
+                        .zip(items)
+                        .map(|((n, t), p)| (n.clone(), self.marked(p, t.clone())))
+                        .collect(),
                 ),
                 _ => ty,
             },

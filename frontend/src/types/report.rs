@@ -48,8 +48,7 @@ impl Checker<'_, '_, '_> {
     /// A piece of the source on one line, short enough for a message.
     pub(super) fn snippet(&self, span: Span) -> String {
         const LONGEST: usize = 60;
-        let text: String =
-            self.names.sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text: String = self.names.sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
         match text.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{}...", &text[..end]),
             None => text,
@@ -57,23 +56,36 @@ impl Checker<'_, '_, '_> {
     }
 
     /// Says that a value has another type than the one wanted.
-    pub(crate) fn mismatch(&mut self, span: Span, wanted: &Type, found: &Type, clash: &Clash, context: &Context) {
+    pub(crate) fn mismatch(
+        &mut self,
+        span: Span,
+        wanted: &Type,
+        found: &Type,
+        clash: &Clash,
+        context: &Context,
+    ) {
         let (wanted, found) = (self.vars.zonk(wanted), self.vars.zonk(found));
         let (want, have) = (self.vars.show(&wanted), self.vars.show(&found));
         let head = match context {
             Context::Apply { function, .. } => {
                 format!("Cannot apply \"{function}\" to \"{}\" (invalid type).", self.snippet(span))
             }
-            Context::Ascription(_) => "Expression does not have expected type from explicit ascription.".into(),
+            Context::Ascription(_) => {
+                "Expression does not have expected type from explicit ascription.".into()
+            }
             Context::Body(_) => "Function body does not have expected type.".into(),
             Context::Branch(_) => "Branches differ in type.".into(),
             Context::LoopBody(_) => "Loop body does not have expected type.".into(),
             Context::LoopInitial(_) => "Initial loop values do not have expected type.".into(),
-            Context::Pattern => format!("Pattern \"{}\" cannot match value of type {have}.", self.snippet(span)),
+            Context::Pattern => {
+                format!("Pattern \"{}\" cannot match value of type {have}.", self.snippet(span))
+            }
             Context::Update(_) => "Type of new value does not match the part that is replaced.".into(),
             Context::Element(_) => "Array elements differ in type.".into(),
             Context::Size => "Array size is not of type i64.".into(),
-            Context::Being(what) | Context::With(what, _) => format!("Expression does not have the type of {what}."),
+            Context::Being(what) | Context::With(what, _) => {
+                format!("Expression does not have the type of {what}.")
+            }
         };
         let reason = self.reason(&want, &have, clash);
         let mut diagnostic = Diagnostic::error(span, format!("{head} {reason}"))
@@ -117,7 +129,9 @@ impl Checker<'_, '_, '_> {
                     vars.show(ty)
                 ),
             },
-            Clash::Fields(names) => format!("Cannot unify record types: unshared fields: {}.", join(names, "")),
+            Clash::Fields(names) => {
+                format!("Cannot unify record types: unshared fields: {}.", join(names, ""))
+            }
             Clash::NotSum(ty) => {
                 format!("Cannot unify type with constructors, a sum type, with \"{}\".", vars.show(ty))
             }
@@ -146,7 +160,14 @@ impl Checker<'_, '_, '_> {
         }
     }
 
-    fn hinted(&self, diagnostic: Diagnostic, wanted: &Type, found: &Type, clash: &Clash, want: &str) -> Diagnostic {
+    fn hinted(
+        &self,
+        diagnostic: Diagnostic,
+        wanted: &Type,
+        found: &Type,
+        clash: &Clash,
+        want: &str,
+    ) -> Diagnostic {
         let vars = &self.vars;
         match (clash, vars.resolve(wanted), vars.resolve(found)) {
             (_, Type::Prim(want), Type::Prim(have)) => {
@@ -164,8 +185,9 @@ impl Checker<'_, '_, '_> {
                             .with_place(unknown.span, format!("\"{name}\" is {} here", unknown.text));
                     }
                 }
-                diagnostic
-                    .with_hint(format!("if they are always equal, say so: `e :> {want}` checks it at run time"))
+                diagnostic.with_hint(format!(
+                    "if they are always equal, say so: `e :> {want}` checks it at run time"
+                ))
             }
             (_, Type::Arrow(..), Type::Prim(_) | Type::Array(..))
             | (_, Type::Prim(_) | Type::Array(..), Type::Arrow(..)) => {

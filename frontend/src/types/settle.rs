@@ -3,7 +3,6 @@
 use super::{Checker, Constraint, Size, Type};
 use galopvm_base::{Diagnostic, ElemType};
 
-
 impl Checker<'_, '_, '_> {
     /// Gives defaults to the variables made since `mark` that are still open; those that `keep` mentions and that
     /// may be anything stay.
@@ -21,7 +20,8 @@ impl Checker<'_, '_, '_> {
                 let default = default.or_else(|| super::vars::set_members(set).next());
                 self.vars.set(var, default.map_or(Type::Error, Type::Prim));
             } else if let Some((name, _)) = constraint.fields.first() {
-                let text = format!("Type is ambiguous: a record with field \"{name}\" (Full type not known).");
+                let text =
+                    format!("Type is ambiguous: a record with field \"{name}\" (Full type not known).");
                 self.vars.set(var, Type::Error);
                 self.report(
                     Diagnostic::error(span, text)
@@ -75,7 +75,8 @@ impl Checker<'_, '_, '_> {
         for (span, ty, what, results) in std::mem::take(&mut self.pending.results) {
             if self.may_be_functional(&ty) {
                 let shown = self.vars.show(&ty);
-                let text = format!("{what} returns type \"{shown}\" but {results} may not be of function type.");
+                let text =
+                    format!("{what} returns type \"{shown}\" but {results} may not be of function type.");
                 self.report(Diagnostic::error(span, text));
             }
         }
@@ -103,10 +104,8 @@ impl Checker<'_, '_, '_> {
                     };
                     value <= least
                 }
-                _ if ty.is_float() => {
-                    galopvm_base::scalar::parse_scalar(&format!("{}{ty}", literal.value))
-                        .is_none_or(|scalar| scalar.as_f64().is_finite())
-                }
+                _ if ty.is_float() => galopvm_base::scalar::parse_scalar(&format!("{}{ty}", literal.value))
+                    .is_none_or(|scalar| scalar.as_f64().is_finite()),
                 _ => true,
             };
             if !fits {

@@ -116,13 +116,14 @@ impl Vars {
                     let arg = self.resolve_size(arg);
                     match (self.show_size(&arg), &arg) {
                         (text, _) if text.is_empty() => "_".into(),
-                        (text, Size::Exp(inner)) if needs_parens(&exp.head, &inner.head) => format!("({text})"),
+                        (text, Size::Exp(inner)) if needs_parens(&exp.head, &inner.head) => {
+                            format!("({text})")
+                        }
                         (text, _) => text,
                     }
                 };
-                let all = |from: usize, by: &str| {
-                    (from..exp.args.len()).map(part).collect::<Vec<_>>().join(by)
-                };
+                let all =
+                    |from: usize, by: &str| (from..exp.args.len()).map(part).collect::<Vec<_>>().join(by);
                 match &exp.head {
                     SizeHead::Operator(op) => format!("{} {op} {}", part(0), part(1)),
                     SizeHead::Global(_, _, name) => name.to_string(),
@@ -155,7 +156,9 @@ fn needs_parens(outer: &SizeHead, inner: &SizeHead) -> bool {
     match (outer, inner) {
         (SizeHead::Operator(o), SizeHead::Operator(i)) => strength(o) > strength(i),
         (SizeHead::Tuple | SizeHead::Record(_) | SizeHead::Array | SizeHead::Index, _) => false,
-        (_, SizeHead::Operator(_) | SizeHead::Apply | SizeHead::If | SizeHead::Negate | SizeHead::Not) => true,
+        (_, SizeHead::Operator(_) | SizeHead::Apply | SizeHead::If | SizeHead::Negate | SizeHead::Not) => {
+            true
+        }
         _ => false,
     }
 }

@@ -46,7 +46,9 @@ impl<'a> Checker<'a, '_, '_> {
                     names.push(Rc::from(name.text));
                     args.push(match value {
                         Some(value) => self.exp_size(value)?,
-                        None => self.name_size(name.at.id, &QualName { parts: std::slice::from_ref(name) })?,
+                        None => {
+                            self.name_size(name.at.id, &QualName { parts: std::slice::from_ref(name) })?
+                        }
                     });
                 }
                 Some(Size::exp(SizeHead::Record(names.into()), args))
@@ -77,9 +79,10 @@ impl<'a> Checker<'a, '_, '_> {
                 }
             }
             ExpKind::Section(op) => self.name_size(op.at.id, &op.name),
-            ExpKind::SectionLeft(op, left) => {
-                Some(Size::exp(SizeHead::Apply, vec![self.name_size(op.at.id, &op.name)?, self.exp_size(left)?]))
-            }
+            ExpKind::SectionLeft(op, left) => Some(Size::exp(
+                SizeHead::Apply,
+                vec![self.name_size(op.at.id, &op.name)?, self.exp_size(left)?],
+            )),
             ExpKind::Negate(inner) => Some(Size::exp(SizeHead::Negate, vec![self.exp_size(inner)?])),
             ExpKind::Not(inner) => Some(Size::exp(SizeHead::Not, vec![self.exp_size(inner)?])),
             ExpKind::If(condition, yes, no) => {

@@ -25,12 +25,8 @@ impl<'a> Checker<'a, '_, '_> {
                 Type::Array(size, elem) => (size, (*elem).clone()),
                 Type::Error => (Size::Any, Type::Error),
                 Type::Var(_) => {
-                    let origin = SizeOrigin {
-                        span,
-                        text: "indexing".into(),
-                        name: None,
-                        must_be_known: false,
-                    };
+                    let origin =
+                        SizeOrigin { span, text: "indexing".into(), name: None, must_be_known: false };
                     let (size, elem) = (self.vars.size_from(origin, true), self.vars.fresh(span));
                     let array = Type::array(size.clone(), elem.clone());
                     if let Err(clash) = self.vars.unify(&array, &rest) {
@@ -80,7 +76,9 @@ impl<'a> Checker<'a, '_, '_> {
         let number = |c: &Self, e: Option<&'a Exp<'a>>, default: i64| match e {
             None => Some(default),
             Some(e) => c.exp_size(e).and_then(|s| match s {
-                Size::Exp(exp) if matches!(exp.head, super::SizeHead::Negate) => exp.args[0].value().map(|n| -n),
+                Size::Exp(exp) if matches!(exp.head, super::SizeHead::Negate) => {
+                    exp.args[0].value().map(|n| -n)
+                }
                 other => other.value(),
             }),
         };
@@ -101,7 +99,8 @@ impl<'a> Checker<'a, '_, '_> {
         };
         known.unwrap_or_else(|| {
             let shown = self.snippet(span);
-            let unknown = self.vars.unknown(span, "slice_dim", format!("the unknown size of a slice of \"{shown}\""));
+            let unknown =
+                self.vars.unknown(span, "slice_dim", format!("the unknown size of a slice of \"{shown}\""));
             self.creates(id, vec![unknown]);
             Size::Name(unknown)
         })
@@ -148,9 +147,7 @@ impl<'a> Checker<'a, '_, '_> {
         match (from.value(), next, kind) {
             (Some(0), None | Some(Some(1)), RangeKind::Upto) => Some(to),
             (_, None, RangeKind::Upto) => Some(Size::op("-", to, from)),
-            (_, None, RangeKind::Inclusive) => {
-                Some(Size::op("+", Size::op("-", to, from), Size::Const(1)))
-            }
+            (_, None, RangeKind::Inclusive) => Some(Size::op("+", Size::op("-", to, from), Size::Const(1))),
             (Some(1), Some(Some(2)), RangeKind::Inclusive) => Some(to),
             _ => None,
         }

@@ -372,9 +372,7 @@ impl Unifier<'_> {
                 Err(Clash::Scope(id, whole.clone()))
             }
             Type::Array(_, inner) | Type::Exists(_, inner) => self.lower_params(&inner, level, whole),
-            Type::Record(fields) => {
-                fields.iter().try_for_each(|(_, t)| self.lower_params(t, level, whole))
-            }
+            Type::Record(fields) => fields.iter().try_for_each(|(_, t)| self.lower_params(t, level, whole)),
             Type::Arrow(_, from, to) => {
                 self.lower_params(&from, level, whole)?;
                 self.lower_params(&to, level, whole)
@@ -455,13 +453,21 @@ impl Unifier<'_> {
             (Size::Any, _) | (_, Size::Any) => Ok(()),
             (Size::Var(x), Size::Var(y)) if x == y => Ok(()),
             (Size::Var(x), Size::Var(y)) => {
-                let (SizeState::Free { level: p, absorbs: f, .. }, SizeState::Free { level: q, absorbs: g, .. }) =
-                    (self.vars.sizes[*x].clone(), self.vars.sizes[*y].clone())
+                let (
+                    SizeState::Free { level: p, absorbs: f, .. },
+                    SizeState::Free { level: q, absorbs: g, .. },
+                ) = (self.vars.sizes[*x].clone(), self.vars.sizes[*y].clone())
                 else {
                     return Ok(());
                 };
                 // The one that may absorb gives way: what is left must be a real size.
-                let (gone, kept) = if f && !g { (*x, *y) } else if g && !f { (*y, *x) } else { (*x, *y) };
+                let (gone, kept) = if f && !g {
+                    (*x, *y)
+                } else if g && !f {
+                    (*y, *x)
+                } else {
+                    (*x, *y)
+                };
                 self.vars.sizes[gone] = SizeState::Bound(Size::Var(kept));
                 if let SizeState::Free { level, .. } = &mut self.vars.sizes[kept] {
                     *level = p.min(q);
@@ -470,9 +476,7 @@ impl Unifier<'_> {
             }
             (Size::Var(x), other) | (other, Size::Var(x)) => self.bind_size(*x, other),
             _ if self.vars.same_size(&a, &b) => Ok(()),
-            (Size::Exp(x), Size::Exp(y))
-                if same_head(&x.head, &y.head) && x.args.len() == y.args.len() =>
-            {
+            (Size::Exp(x), Size::Exp(y)) if same_head(&x.head, &y.head) && x.args.len() == y.args.len() => {
                 let pairs: Vec<(Size, Size)> = x.args.iter().cloned().zip(y.args.iter().cloned()).collect();
                 for (p, q) in pairs {
                     self.size(&p, &q).or_else(|_| self.mismatch(&a, &b))?;

@@ -5,7 +5,9 @@
 //! - A variable's level is that of the outermost binding group it belongs to: it may only stand for what is visible
 //!   there.
 
-use super::ty::{Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeVar, Type, TypeArgument, TypeVar};
+use super::ty::{
+    Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeVar, Type, TypeArgument, TypeVar,
+};
 use crate::syntax::ast::{Lifted, NodeId};
 use galopvm_base::{ElemType, IdVec, Span};
 use std::collections::HashMap;
@@ -364,9 +366,7 @@ impl Vars {
             }
             Type::Unique(inner) => Type::Unique(Rc::new(self.substitute(&inner, types))),
             Type::Exists(ids, inner) => Type::Exists(ids, Rc::new(self.substitute(&inner, types))),
-            Type::Array(size, elem) => {
-                Type::array(self.zonk_size(&size), self.substitute(&elem, types))
-            }
+            Type::Array(size, elem) => Type::array(self.zonk_size(&size), self.substitute(&elem, types)),
             Type::Record(fields) => {
                 Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.substitute(t, types))).collect())
             }
