@@ -96,9 +96,13 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let mut types = Vec::new();
         let mut rest = scheme.ty.clone();
         while let Type::Arrow(_, from, to) = rest {
-            types.push((*from).clone());
+            types.push(self.checker.without_marks(&from));
             rest = (*to).clone();
         }
+        if let Type::Exists(hidden, inner) = &rest {
+            rest = self.checker.vars.replace_sizes(inner, &|id| hidden.contains(&id).then_some(Size::Any));
+        }
+        let rest = self.checker.without_marks(&rest);
         let span = bind.name.at.span;
         let mut structures = Vec::new();
         for ty in &types {
@@ -211,6 +215,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
                 }
                 Ok(structure)
             }
+            Type::Exists(_, inner) => self.structure(&inner, span),
             Type::Record(fields) => {
                 let fields: Built<Vec<_>> =
                     fields.iter().map(|(n, t)| Ok((n.clone(), self.structure(t, span)?))).collect();
