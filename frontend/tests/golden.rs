@@ -97,6 +97,14 @@ fn matching() {
 }
 
 #[test]
+fn warnings() {
+    run("warnings", |sources, file| {
+        let report = check(sources, file);
+        messages(&[report.diagnostics, report.warnings].concat(), sources)
+    });
+}
+
+#[test]
 fn core_text() {
     run("core", |sources, file| {
         let report = core_program(sources, file, &Options::default());

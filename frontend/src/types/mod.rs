@@ -26,7 +26,7 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, Span};
+use galopvm_base::{Diagnostic, ElemType, Span};
 use std::collections::HashMap;
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
@@ -80,6 +80,8 @@ pub struct Checker<'a, 'n, 's> {
     pub exts: HashMap<NodeId, Vec<NodeId>>,
     /// What named types stand for.
     pub bindings: HashMap<AbbrId, TypeBinding>,
+    /// Places in types of definitions where nothing but a default decided.
+    pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
     locals: HashMap<NodeId, Scheme>,
@@ -111,6 +113,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             instances: HashMap::new(),
             exts: HashMap::new(),
             bindings,
+            defaulted: Vec::new(),
             holes: Vec::new(),
             locals: HashMap::new(),
             globals: HashMap::new(),
