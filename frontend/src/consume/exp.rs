@@ -34,7 +34,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let value = self.exp(inner);
                 if value.has_function() {
                     let wanted = self.shape(exp.at.id).fill(&false).written(written);
-                    self.check_functions(inner.at.span, &wanted, &value, None);
+                    self.check_functions(inner, &wanted, None);
                 }
                 value
             }

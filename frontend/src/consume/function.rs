@@ -27,7 +27,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let value = value.fit(&result);
                 let wanted = written.map(|ty| result.fill(&false).written(ty));
                 if let Some(wanted) = &wanted {
-                    walk.check_functions(last_part(body).at.span, wanted, &value, None);
+                    walk.check_functions(last_part(body), wanted, None);
                 }
                 (value, wanted)
             });
@@ -100,26 +100,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         }
     }
 
-    /// A function given where one of another type is wanted may not consume more, nor promise less.
-    pub(super) fn check_functions<A: Clone>(
-        &mut self,
-        span: Span,
-        wanted: &Marks,
-        given: &Tree<A>,
-        applied: Option<&str>,
-    ) {
-        match (wanted, given) {
-            (Tree::Function(_, wanted), Tree::Function(_, given)) => {
-                if let Some(clash) = clash(wanted, given, true) {
-                    self.report(report::function_mismatch(span, clash, applied));
-                }
-            }
-            (Tree::Record(wanted), Tree::Record(given)) if wanted.len() == given.len() => {
-                for ((_, wanted), (_, given)) in wanted.iter().zip(given.iter()) {
-                    self.check_functions(span, wanted, given, applied);
-                }
-            }
-            _ => {}
+    /// A function given where one of another type is wanted may not consume more, nor promise less. What counts is
+    /// its type: a result that turns out to be unique is not one that was promised.
+    pub(super) fn check_functions(&mut self, given: &Exp<'a>, wanted: &Marks, applied: Option<&str>) {
+        if !wanted.has_function() {
+            return;
+        }
+        if let Some(clash) = clash_in(wanted, &self.shape(given.at.id), true) {
+            self.report(report::function_mismatch(given.at.span, clash, applied));
         }
     }
 }
