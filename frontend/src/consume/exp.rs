@@ -91,8 +91,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.branches(exp, cases)
             }
             ExpKind::Let { sizes: _, pat, value, body } => {
+                let given = self.shape(value.at.id);
                 let value = self.let_value(value);
                 self.pat_sizes(pat);
+                self.check_pat_functions(pat, &given);
                 let names = self.bind_pat(pat, value);
                 let result = self.exp(body);
                 names.into_iter().for_each(|name| self.leave(name));

@@ -103,11 +103,40 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     /// A function given where one of another type is wanted may not consume more, nor promise less. What counts is
     /// its type: a result that turns out to be unique is not one that was promised.
     pub(super) fn check_functions(&mut self, given: &Exp<'a>, wanted: &Marks, applied: Option<&str>) {
-        if !wanted.has_function() {
+        let (span, given) = (given.at.span, given.at.id);
+        if wanted.has_function()
+            && let Some(clash) = clash_in(wanted, &self.shape(given), true)
+        {
+            self.report(report::function_mismatch(span, clash, applied));
+        }
+    }
+
+    /// The same for the types written in a pattern that is matched with a value of this shape.
+    pub(super) fn check_pat_functions(&mut self, pat: &'a Pat<'a>, given: &Marks) {
+        if !given.has_function() {
             return;
         }
-        if let Some(clash) = clash_in(wanted, &self.shape(given.at.id), true) {
-            self.report(report::function_mismatch(given.at.span, clash, applied));
+        match pat.kind {
+            PatKind::Ascript(_, written) => {
+                let wanted = self.shape(pat.at.id).written(written);
+                if let Some(clash) = clash_in(&wanted, given, true) {
+                    self.report(report::function_mismatch(pat.at.span, clash, None));
+                }
+            }
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.check_pat_functions(inner, given),
+            PatKind::Tuple(items) => {
+                if let Tree::Record(fields) = given {
+                    items.iter().zip(fields.iter()).for_each(|(p, (_, t))| self.check_pat_functions(p, t));
+                }
+            }
+            PatKind::Record(items) => {
+                for (name, item) in items {
+                    if let Some(part) = given.field(name.text) {
+                        self.check_pat_functions(item, part);
+                    }
+                }
+            }
+            PatKind::Id(_) | PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => {}
         }
     }
 }
