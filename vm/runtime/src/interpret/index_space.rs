@@ -1,7 +1,8 @@
 //! Writing at computed indices: `scatter`, `hist`, `acc_write`, and `stream`, which passes accumulators along.
 //!
 //! The arrays that are written lie in blocks of their own before the first write (a copy is made unless the operand
-//! was the last holder), so nothing that is read meanwhile can change.
+//! was the last holder), so nothing that is read meanwhile can change. Operands are taken in the order of the fields:
+//! only the last of several uses of a register may be marked.
 
 use super::arrays::mismatch;
 use super::soac::{Arrays, inputs, set_rows};
@@ -128,9 +129,9 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [dests, index, values] = operands;
         let width = registers.int(width);
+        let mut dests = self.destinations(registers, dests, index.len())?;
         let index = inputs(registers, width, index)?;
         let values = inputs(registers, width, values)?;
-        let mut dests = self.destinations(registers, dests, index.len())?;
         for (dest, values) in dests.iter_mut().zip(&values) {
             let row: SmallVec<[i64; 4]> = dest.shape()[index.len()..].into();
             if values.shape()[1..] != row[..] {
@@ -175,14 +176,14 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [dests, neutral, index, values] = operands;
         let width = registers.int(width);
-        let index = inputs(registers, width, index)?;
-        let values = inputs(registers, width, values)?;
+        let mut dests = self.destinations(registers, dests, index.len())?;
         for operand in neutral {
             if registers.is_array(operand.reg) {
                 registers.drop_last(*operand);
             }
         }
-        let mut dests = self.destinations(registers, dests, index.len())?;
+        let index = inputs(registers, width, index)?;
+        let values = inputs(registers, width, values)?;
         if registers.prepared.blocks[op].scalar_results {
             self.hist_scalars(registers, width, &mut dests, &index, &values, op)?;
         } else {
@@ -256,10 +257,10 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [accs, index, values] = operands;
         let index: SmallVec<[i64; 4]> = index.iter().map(|i| registers.int(*i)).collect();
-        let values = registers.take_all(values);
         let items = &registers.code.blocks[op].params[accs.len()..];
-        registers.put_all(items.iter().copied(), values);
         let mut accs = self.destinations(registers, accs, index.len())?;
+        let values = registers.take_all(values);
+        registers.put_all(items.iter().copied(), values);
         self.combine(registers, &mut accs, index.into_iter(), op)?;
         put(registers, dsts, accs);
         Ok(())
@@ -355,10 +356,10 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [accs, arrays] = operands;
         let width = registers.int(width);
+        let mut values = registers.take_all(accs);
         let inputs = inputs(registers, width, arrays)?;
         let block = &registers.code.blocks[body];
         let (params, items) = block.params.split_at(accs.len());
-        let mut values = registers.take_all(accs);
         for i in 0..width {
             registers.put_all(params.iter().copied(), values);
             set_rows(registers, items, &inputs, i);
