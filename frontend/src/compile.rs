@@ -3,6 +3,7 @@
 use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
 use crate::modules::Elaborated;
+use crate::rules::warnings;
 use crate::names::{GlobalId, Names};
 use crate::stack::with_room;
 use crate::syntax::ast::ValKeyword;
@@ -118,7 +119,10 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
             let name = checker.names.globals[id].bind.name.text.to_string();
             report.definitions.push((name, checker.vars.show(&scheme.ty)));
         }
-        diagnostics.append(&mut names.diagnostics);
+        diagnostics.append(&mut checker.names.diagnostics);
+        if !has_errors(&diagnostics) {
+            diagnostics.extend(warnings(&mut checker));
+        }
         report.diagnostics = diagnostics;
         report
     })
@@ -162,6 +166,7 @@ fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreRep
     if has_errors(&diagnostics) {
         return CoreReport { program: None, diagnostics };
     }
+    diagnostics.extend(warnings(&mut checker));
     let (mut program, found) = build(&mut checker, &entries);
     diagnostics.append(&mut checker.names.diagnostics);
     diagnostics.extend(found);

@@ -15,6 +15,7 @@ pub mod core;
 pub mod matching;
 pub mod modules;
 pub mod names;
+pub mod rules;
 pub mod stack;
 pub mod syntax;
 pub mod types;

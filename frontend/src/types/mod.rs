@@ -82,6 +82,8 @@ pub struct Checker<'a, 'n, 's> {
     pub bindings: HashMap<AbbrId, TypeBinding>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// Warnings found while types were inferred; `rules` gives them out.
+    pub(crate) warnings: Vec<Diagnostic>,
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
     /// the parametric module.
     pub(crate) applications: u32,
@@ -115,6 +117,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             exts: HashMap::new(),
             bindings,
             holes: Vec::new(),
+            warnings: Vec::new(),
             applications: 0,
             locals: HashMap::new(),
             globals: HashMap::new(),

@@ -18,6 +18,13 @@ impl Checker<'_, '_, '_> {
                 let has = |ty: ElemType| set & (1 << ty.code()) != 0;
                 let default = [ElemType::I32, ElemType::F64].into_iter().find(|t| has(*t));
                 let default = default.or_else(|| super::vars::set_members(set).next());
+                if let Some(ty) = default
+                    && kept.contains(&var)
+                    && set.count_ones() > 1
+                {
+                    let text = format!("Defaulting ambiguous type to {ty}.");
+                    self.warnings.push(Diagnostic::warning(span, text).with_hint("write the type"));
+                }
                 self.vars.set(var, default.map_or(Type::Error, Type::Prim));
             } else if let Some((name, _)) = constraint.fields.first() {
                 let text =
