@@ -3,12 +3,12 @@
 use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
 use crate::modules::Elaborated;
-use crate::rules::warnings;
 use crate::names::{GlobalId, Names};
 use crate::stack::with_room;
 use crate::syntax::ast::ValKeyword;
 use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
 use crate::types::Checker;
+use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
 use galopvm_base::{Diagnostic, FileId, Sources};
@@ -43,8 +43,10 @@ pub struct Compilation {
 pub struct CheckReport {
     /// Names and types of the definitions, in order.
     pub definitions: Vec<(String, String)>,
-    /// Errors and warnings.
+    /// Errors, and what the syntax warns of.
     pub diagnostics: Vec<Diagnostic>,
+    /// If there are no errors: what is probably not meant.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What core building gave.
@@ -121,7 +123,7 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
         }
         diagnostics.append(&mut checker.names.diagnostics);
         if !has_errors(&diagnostics) {
-            diagnostics.extend(warnings(&mut checker));
+            report.warnings = warnings(&checker);
         }
         report.diagnostics = diagnostics;
         report
@@ -166,7 +168,6 @@ fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreRep
     if has_errors(&diagnostics) {
         return CoreReport { program: None, diagnostics };
     }
-    diagnostics.extend(warnings(&mut checker));
     let (mut program, found) = build(&mut checker, &entries);
     diagnostics.append(&mut checker.names.diagnostics);
     diagnostics.extend(found);

@@ -102,7 +102,8 @@ impl<'a> Checker<'a, '_, '_> {
         if self.names.diagnostics.len() > before {
             return clear;
         }
-        self.match_module(ty, &Source::sealed(module, clear, span))
+        let path = self.module_path.join(".");
+        self.match_module(ty, &Source::sealed(module, clear, span, path))
     }
 
     /// Checks a parametric module by itself.

@@ -30,8 +30,8 @@ impl<'a> Source<'a> {
         Source::Module { module, clear: None, span, path: String::new() }
     }
 
-    pub fn sealed(module: Rc<ModVal<'a>>, clear: Rc<ModVal<'a>>, span: Span) -> Source<'a> {
-        Source::Module { module, clear: Some(clear), span, path: String::new() }
+    pub fn sealed(module: Rc<ModVal<'a>>, clear: Rc<ModVal<'a>>, span: Span, path: String) -> Source<'a> {
+        Source::Module { module, clear: Some(clear), span, path }
     }
 
     fn path(&self, name: &str) -> String {
@@ -407,8 +407,9 @@ impl<'a> Checker<'a, '_, '_> {
         }
         if !same || !equal || any && lifted_too_far {
             let want = if any { String::new() } else { format!(" = {}", self.vars.show(&wanted.ty)) };
+            let lifted = if any && lifted_too_far { " (a non-lifted type)" } else { "" };
             let text = format!(
-                "Module defines \"type{} {shown}{} = {}\" but module type requires \"type{} {shown}{params}{want}\".",
+                "Module defines \"type{} {shown}{} = {}\" but module type requires \"type{} {shown}{params}{want}\"{lifted}.",
                 mark(found.lifted),
                 self.show_params(&found.params),
                 self.vars.show(&found.ty),
@@ -450,6 +451,7 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 self.witnesses(&elem, out);
             }
+            Type::Exists(_, inner) => self.witnesses(&inner, out),
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.witnesses(t, out)),
             Type::Opaque(_, args) => args.iter().for_each(|arg| match arg {
                 TypeArgument::Size(size) => {
@@ -457,7 +459,8 @@ impl<'a> Checker<'a, '_, '_> {
                         out.push(id);
                     }
                 }
-                TypeArgument::Type(t) => self.witnesses(t, out),
+                // Whether a value has any such part is not known.
+                TypeArgument::Type(_) => {}
             }),
             _ => {}
         }
@@ -477,8 +480,19 @@ impl<'a> Checker<'a, '_, '_> {
         let mut all: Vec<SchemeParam> = params.iter().map(scheme_param).collect();
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
+        let anonymous = matches!(self.vars.resolve(&ty), Type::Arrow(..)) && !open.is_empty();
         self.close_sizes(open, &mut all);
         let scheme = Scheme { params: all.into(), ty: self.vars.zonk(&ty) };
+        if anonymous && matches!(source, Source::Abstract(_)) {
+            let text = format!(
+                "All function parameters must have non-anonymous sizes in the type of \"{}\".",
+                name.text
+            );
+            self.report(
+                Diagnostic::error(name.at.span, text)
+                    .with_hint(format!("add size parameters: `val {} [n] : [n]t -> ..`", name.text)),
+            );
+        }
         let target = match source {
             Source::Abstract(_) => None,
             Source::Module { module, span, clear: None, .. } => {

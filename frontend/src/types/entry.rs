@@ -1,8 +1,8 @@
 //! What an entry point may take and give: data whose types the caller can name, with sizes that the arguments tell.
 
+use super::{Checker, SchemeParam, Size, Type, TypeArgument};
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
-use crate::types::{Checker, SchemeParam, Size, Type, TypeArgument};
 use galopvm_base::{Diagnostic, Span};
 use std::collections::HashSet;
 
