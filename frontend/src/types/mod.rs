@@ -12,6 +12,7 @@ mod causality;
 mod control;
 mod convert;
 mod define;
+mod entry;
 mod exp;
 mod operators;
 mod pat;
