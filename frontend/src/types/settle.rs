@@ -40,7 +40,7 @@ impl Checker<'_, '_, '_> {
                         .with_hint("write the type: `#c x : t`"),
                 );
             } else if constraint.equality && kept.contains(&var) {
-                let text = "Type is ambiguous (must be one that supports equality).";
+                let text = "Type is ambiguous: a type parameter does not support equality.";
                 self.vars.set(var, Type::Error);
                 self.report(Diagnostic::error(span, text).with_hint("write the type"));
             } else if !kept.contains(&var) {
@@ -51,11 +51,24 @@ impl Checker<'_, '_, '_> {
     }
 
     /// Replaces variables in what was recorded, and checks what could not be checked before.
-    pub(super) fn finish(&mut self, mark: (usize, usize)) {
+    pub(super) fn finish(&mut self, mark: (usize, usize), diagnostics: usize) {
         // A size that nothing decides makes no difference to anybody.
         for var in self.vars.since(mark).1 {
-            if self.vars.free_size(var).is_some() {
-                self.vars.set_size(var, Size::Any);
+            let Some((origin, _)) = self.vars.free_size(var) else { continue };
+            let origin = origin.clone();
+            self.vars.set_size(var, Size::Any);
+            if origin.must_be_known && !self.failed_since(diagnostics) {
+                let name = origin.name.as_deref().unwrap_or("d");
+                let from = match origin.text.as_str() {
+                    "" => String::new(),
+                    text => format!(" arising from {text}"),
+                };
+                let text = format!("Ambiguous size \"{name}\"{from}.");
+                self.report(
+                    Diagnostic::error(origin.span, text)
+                        .with_label("nothing says what this size is")
+                        .with_hint("write the type: `e : [n]t`"),
+                );
             }
         }
         for id in std::mem::take(&mut self.pending.recent) {
