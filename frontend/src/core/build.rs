@@ -7,7 +7,7 @@
 //! - An array of tuples is a tuple of arrays, so zipping and unzipping cost nothing.
 //! - Polymorphism and higher-order functions are gone because each application is expanded with what it is given.
 
-use super::emit::FunState;
+use super::emit::{FunState, Within};
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
@@ -158,7 +158,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         self.check_arguments(&scheme, &types, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
-        let value = self.expand_global(id, &Use::none(), args, span)?;
+        let value = self.expand_in(id, &Use::none(), args, Within::default())?;
         let value = self.apply(value, more, span)?;
         let mut params = Vec::new();
         for (i, ty) in types.iter().enumerate() {

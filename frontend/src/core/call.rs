@@ -5,7 +5,7 @@
 //! they capture becomes parameters.
 
 use super::build::{Builder, Built, Instance};
-use super::emit::FunState;
+use super::emit::{FunState, Within};
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, Res};
@@ -399,7 +399,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             self.instances.insert(key, instance.clone());
         }
         let instance = Use { types: call.types.clone(), sizes: sizes.into() };
-        let value = self.expand_global(call.id, &instance, args, call.span)?;
+        let value = self.expand_in(call.id, &instance, args, Within::default())?;
         let result = self.structure_of(&value, bind.body.at.span)?;
         let Some(reserved) = reserved else {
             return Ok(Instance { id: self.finish_fun(bind.name.text, value.parts()), result });
@@ -527,7 +527,7 @@ impl<'a> Mapping<'_, 'a> {
             self.bindings.insert(Rc::as_ptr(&binding), mapped.clone());
             env = Some(mapped);
         }
-        Context { env, types: ctx.types.clone(), found: self.sizes(&ctx.found) }
+        Context { env, types: ctx.types.clone(), found: self.sizes(&ctx.found), within: ctx.within }
     }
 
     fn sizes(&mut self, found: &Rc<Found>) -> Rc<Found> {

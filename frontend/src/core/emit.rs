@@ -40,14 +40,25 @@ pub(super) struct FunState {
     blocks: u32,
     /// Variables that are one of two constants, and what decides.
     choices: HashMap<Atom, (Var, Scalar, Scalar)>,
+    /// Numbers that are not negative.
+    naturals: HashSet<Atom>,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// How many `#[unsafe]` enclose the expression being built.
     pub unchecked: u32,
     /// Where the expression being built stands.
     pub span: Option<Span>,
-    /// The place that counts instead while a definition of the prelude is expanded.
-    held: Option<Span>,
+    /// What the definition being expanded was expanded in.
+    pub within: Within,
+}
+
+/// What is known of the place of an expression besides its span.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Within {
+    /// The call that was expanded.
+    pub inside: Option<u32>,
+    /// The place that counts instead of all others while a definition of the prelude is expanded.
+    pub held: Option<Span>,
 }
 
 impl FunState {
@@ -56,21 +67,14 @@ impl FunState {
         FunState { span: Some(span), ..FunState::default() }
     }
 
-    /// From now on statements come from this place, if one is given and none is held yet.
-    pub fn hold(&mut self, place: Option<Span>) -> Option<Span> {
-        let outer = self.held;
-        self.held = self.held.or(place);
-        outer
-    }
-
     /// The place that a message about an expression points to.
     pub fn place(&self, span: Span) -> Span {
-        self.held.unwrap_or(span)
+        self.within.held.unwrap_or(span)
     }
 
-    /// Ends what `hold` began.
-    pub fn release(&mut self, outer: Option<Span>) {
-        self.held = outer;
+    /// Where statements come from now.
+    pub fn origin(&self) -> Origin {
+        Origin { span: self.within.held.or(self.span), inside: self.within.inside }
     }
 
     /// A new variable.
@@ -155,7 +159,7 @@ impl FunState {
             defs.push(self.vars.push(*ty));
         }
         let atoms = defs.iter().map(|v| Atom::Var(*v)).collect();
-        let origin = Origin(self.held.or(self.span));
+        let origin = self.origin();
         if let Some(open) = self.open.get_mut(target) {
             open.stms.push(Stm { defs, op, origin });
         }
@@ -231,7 +235,8 @@ impl FunState {
 
     /// A scalar operation.
     pub fn scalar(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
-        if let Some(simple) = simplify(op, ty, args).or_else(|| self.choice(op, ty, args)) {
+        let simple = simplify(op, ty, args).or_else(|| self.sign(op, args));
+        if let Some(simple) = simple.or_else(|| self.choice(op, ty, args)) {
             return simple;
         }
         if let (ScalarOp::Select, [Atom::Var(condition), Atom::Const(yes), Atom::Const(no)]) = (op, args) {
@@ -240,6 +245,24 @@ impl FunState {
             return atom;
         }
         self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// Remembers that an i64 is not negative.
+    pub fn natural(&mut self, atom: Atom) {
+        self.naturals.insert(atom);
+    }
+
+    /// A comparison of a number that is not negative with 0.
+    fn sign(&self, op: ScalarOp, args: &[Atom]) -> Option<Atom> {
+        let zero = Atom::i64(0);
+        let natural = |atom: &Atom| self.naturals.contains(atom);
+        match (op, args) {
+            (ScalarOp::Ge, [a, b]) if *b == zero && natural(a) => Some(Atom::bool(true)),
+            (ScalarOp::Le, [a, b]) if *a == zero && natural(b) => Some(Atom::bool(true)),
+            (ScalarOp::Lt, [a, b]) if *b == zero && natural(a) => Some(Atom::bool(false)),
+            (ScalarOp::Gt, [a, b]) if *a == zero && natural(b) => Some(Atom::bool(false)),
+            _ => None,
+        }
     }
 
     /// A comparison with a value chosen among constants, as the tags of sum types are.
@@ -281,7 +304,9 @@ impl FunState {
         if let Some(known) = self.known(array, dim) {
             return known;
         }
-        self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64))
+        let extent = self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64));
+        self.natural(extent);
+        extent
     }
 
     /// Remembers an extent, for as long as the current block is open.
@@ -325,10 +350,13 @@ fn simplify(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
     if let (ScalarOp::Select, [Atom::Const(c), yes, no]) = (op, args) {
         return Some(if c.bits != 0 { *yes } else { *no });
     }
-    if let (ScalarOp::Select, [_, yes, no]) = (op, args)
-        && yes == no
-    {
-        return Some(*yes);
+    if let (ScalarOp::Select, [condition, yes, no]) = (op, args) {
+        if yes == no {
+            return Some(*yes);
+        }
+        if (*yes, *no) == (Atom::bool(true), Atom::bool(false)) {
+            return Some(*condition);
+        }
     }
     // Floats are left alone: x + 0 is not always x.
     let [a, b] = args else { return None };

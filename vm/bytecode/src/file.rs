@@ -15,7 +15,7 @@
 //! Decoding proves only that the bytes say *some* module; [`crate::verify()`] proves that it may run.
 
 use crate::field::{Def, Field, FuncId, Operand, RegId};
-use crate::module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
+use crate::module::{CodeBlock, Entry, EntryValue, Expansion, Function, Module, Place, ValueType};
 use crate::op::Instr;
 use crate::wire::{Decoder, Encoder, Tables, WireError};
 use galopvm_base::{ElemType, IdVec, Pos, Scalar};
@@ -217,17 +217,25 @@ fn encode_places(module: &Module, out: &mut Encoder<'_>) {
         let index = out.string(name);
         out.number(index);
     });
+    out.list(&module.expansions, |expansion, out| {
+        let index = out.string(&expansion.function);
+        out.number(index);
+        encode_place(&expansion.call, out);
+    });
     for block in module.functions.iter().flat_map(|f| f.blocks.iter()) {
         out.list(&block.places, |place, out| match place {
             None => out.number(0),
-            Some(p) => {
-                out.number(p.file as u64 + 1);
-                for number in [p.start.line, p.start.column, p.end.line, p.end.column] {
-                    out.number(number as u64);
-                }
-            }
+            Some(place) => encode_place(place, out),
         });
     }
+}
+
+fn encode_place(p: &Place, out: &mut Encoder<'_>) {
+    out.number(p.file as u64 + 1);
+    for number in [p.start.line, p.start.column, p.end.line, p.end.column] {
+        out.number(number as u64);
+    }
+    out.number(p.inside.map_or(0, |index| index as u64 + 1));
 }
 
 /// The module that bytes say.
@@ -270,7 +278,8 @@ pub fn decode(file: &[u8]) -> Result<Module, FormatError> {
         Ok(())
     })?;
     let entries = sections.whole(section::ENTRIES, &tables, |input| input.list(decode_entry))?;
-    let mut module = Module { functions: functions.into(), entries, files: Vec::new() };
+    let mut module =
+        Module { functions: functions.into(), entries, files: Vec::new(), expansions: Vec::new() };
     if sections.find(section::PLACES).is_some() {
         sections.whole(section::PLACES, &tables, |input| decode_places(&mut module, input))?;
     }
@@ -394,18 +403,38 @@ fn decode_places(module: &mut Module, input: &mut Decoder<'_>) -> Result<(), Wir
         input.string(index)
     })?;
     let files = module.files.len() as u32;
+    let mut known = 0;
+    module.expansions = input.list(|input| {
+        let index = input.number()?;
+        let function = input.string(index)?;
+        let Some(call) = decode_place(files, known, input)? else {
+            return Err(input.error("an expanded call needs a place"));
+        };
+        known += 1;
+        Ok(Expansion { function, call })
+    })?;
     for block in module.functions.iter_mut().flat_map(|f| f.blocks.iter_mut()) {
-        block.places = input.list(|input| {
-            let Some(file) = input.small()?.checked_sub(1) else { return Ok(None) };
-            if file >= files {
-                return Err(input.error(format!("there is no source file {file}")));
-            }
-            let mut pos = || Ok(Pos { line: input.small()?, column: input.small()? });
-            Ok(Some(Place { file, start: pos()?, end: pos()? }))
-        })?;
+        block.places = input.list(|input| decode_place(files, known, input))?;
         if !block.places.is_empty() && block.places.len() != block.code.len() {
             return Err(input.error("a block has places for another number of instructions"));
         }
     }
     Ok(())
+}
+
+/// A place in one of so many files, perhaps in one of the first so many expansions.
+fn decode_place(files: u32, expansions: u32, input: &mut Decoder<'_>) -> Result<Option<Place>, WireError> {
+    let Some(file) = input.small()?.checked_sub(1) else { return Ok(None) };
+    if file >= files {
+        return Err(input.error(format!("there is no source file {file}")));
+    }
+    let mut pos = || Ok(Pos { line: input.small()?, column: input.small()? });
+    let (start, end) = (pos()?, pos()?);
+    let inside = input.small()?.checked_sub(1);
+    match inside {
+        Some(index) if index >= expansions => {
+            Err(input.error(format!("there is no expanded call {index} before this place")))
+        }
+        _ => Ok(Some(Place { file, start, end, inside })),
+    }
 }

@@ -59,6 +59,18 @@ pub struct Place {
     pub start: Pos,
     /// Last position.
     pub end: Pos,
+    /// The call that was expanded into the function, if the code was not written in the function itself: an index into
+    /// [`Module::expansions`].
+    pub inside: Option<u32>,
+}
+
+/// A call that is no call any more: the callee's code stands in its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expansion {
+    /// The name of the function that was called.
+    pub function: String,
+    /// Where it was called. If that is inside of another expansion, of an earlier one.
+    pub call: Place,
 }
 
 /// A sequence of instructions with parameters and results. Blocks form a tree: each is the body of its function or is named
@@ -127,6 +139,8 @@ pub struct Module {
     pub entries: Vec<Entry>,
     /// Names of source files, for places.
     pub files: Vec<String>,
+    /// Calls that were expanded, for places.
+    pub expansions: Vec<Expansion>,
 }
 
 impl Module {
@@ -143,6 +157,7 @@ impl Module {
             }
         }
         self.files.clear();
+        self.expansions.clear();
     }
 }
 

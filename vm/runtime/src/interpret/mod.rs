@@ -188,7 +188,7 @@ impl<'a> Interpreter<'a> {
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    error.trace.push(self.call_site(registers, block, index));
+                    self.call_sites(registers, block, index, &mut error.trace);
                 }
                 return Err(error);
             }
@@ -215,10 +215,29 @@ impl<'a> Interpreter<'a> {
         outcome
     }
 
-    fn call_site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
-        let place = block.place(index);
-        let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-        CallSite { function: registers.code.name.clone(), file, place }
+    /// Where an instruction stands, and then each call that was expanded around it, innermost first.
+    fn call_sites(
+        &self,
+        registers: &Registers<'a>,
+        block: &CodeBlock,
+        index: usize,
+        trace: &mut Vec<CallSite>,
+    ) {
+        let mut place = block.place(index);
+        let mut before = u32::MAX;
+        loop {
+            let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
+            // Each stands inside of an earlier one, so this ends.
+            let inside = place.and_then(|p| p.inside).filter(|index| *index < before);
+            before = inside.unwrap_or(0);
+            let around = inside.and_then(|index| self.module.expansions.get(index as usize));
+            let function = around.map_or(&registers.code.name, |expansion| &expansion.function).clone();
+            trace.push(CallSite { function, file, place });
+            match around {
+                Some(expansion) => place = Some(expansion.call),
+                None => return,
+            }
+        }
     }
 
     #[inline]
