@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compile;
+pub mod consume;
 pub mod core;
 pub mod matching;
 pub mod modules;

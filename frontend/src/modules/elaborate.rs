@@ -194,6 +194,13 @@ impl<'a> Checker<'a, '_, '_> {
                 Diagnostic::error(span, text).with_hint("consider using `type~`, or size parameters"),
             );
         }
+        if self.anonymous_parameter(&ty, false) {
+            let text = "Type abbreviation contains an anonymous size not used constructively as an array size \
+                        (anonymous-nonconstructive).";
+            self.report(
+                Diagnostic::error(span, text).with_hint("give the size a name: `(n: i64) -> [n]t -> ..`"),
+            );
+        }
         TypeBinding { params: bind.params.iter().map(scheme_param).collect(), ty, lifted: bind.lifted }
     }
 
@@ -217,13 +224,31 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
+    /// True if a function in the type takes an array of a size that is not named.
+    fn anonymous_parameter(&self, ty: &Type, inside: bool) -> bool {
+        use crate::types::Size;
+        match self.vars.resolve(ty) {
+            Type::Array(size, elem) => {
+                inside && matches!(size, Size::Any) || self.anonymous_parameter(&elem, inside)
+            }
+            Type::Arrow(_, from, to) => {
+                self.anonymous_parameter(&from, true) || self.anonymous_parameter(&to, false)
+            }
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.anonymous_parameter(t, inside)),
+            Type::Exists(_, inner) => self.anonymous_parameter(&inner, inside),
+            _ => false,
+        }
+    }
+
     fn module_binding(&mut self, bind: &'a ModBind<'a>) -> Rc<ModVal<'a>> {
         let Some(((param, param_type), rest)) = bind.params.split_first() else {
-            let module = self.module_exp(bind.def);
-            return match bind.sig {
-                Some(sig) => self.ascribe(module, sig, bind.def.at.span),
-                None => module,
-            };
+            self.module_path.push(bind.name.text.to_string());
+            let mut module = self.module_exp(bind.def);
+            if let Some(sig) = bind.sig {
+                module = self.ascribe(module, sig, bind.def.at.span);
+            }
+            self.module_path.pop();
+            return module;
         };
         let frame = self.names.capture();
         let functor = Functor {

@@ -102,7 +102,8 @@ impl<'a> Checker<'a, '_, '_> {
         if self.names.diagnostics.len() > before {
             return clear;
         }
-        self.match_module(ty, &Source::sealed(module, clear, span))
+        let path = self.module_path.join(".");
+        self.match_module(ty, &Source::sealed(module, clear, span, path))
     }
 
     /// Checks a parametric module by itself.
@@ -182,7 +183,9 @@ impl<'a> Checker<'a, '_, '_> {
             return Rc::new(ModVal::Error);
         };
         let before = self.names.diagnostics.len();
+        self.applications += 1;
         let module = self.module_exp(copy);
+        self.applications -= 1;
         let module = match sig {
             Some(sig) => self.ascribe(module, sig, span),
             None => module,

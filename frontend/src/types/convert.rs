@@ -48,6 +48,7 @@ impl<'a> Checker<'a, '_, '_> {
                 let size = self.written_size(&size, anon);
                 let elem = self.convert(inner, anon);
                 self.array_element(inner.at.span, &elem);
+                self.lifted_name(inner);
                 // `[n]*t` has no meaning; the mark belongs to the whole.
                 Type::array(size, self.vars.resolve(&elem))
             }
@@ -63,6 +64,7 @@ impl<'a> Checker<'a, '_, '_> {
             TypeExpKind::Arrow(name, from, to) => {
                 let from = self.convert(from, anon);
                 if let Some(name) = &name {
+                    self.argument_twice(name, to);
                     let plain = self.vars.resolve(&from);
                     self.bind(name, plain);
                 }
@@ -86,6 +88,9 @@ impl<'a> Checker<'a, '_, '_> {
                     }
                 }
                 let ids: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
+                if anon == Anonymous::Keep {
+                    return Type::exists(ids, ty);
+                }
                 self.open(&Type::exists(ids, ty), anon, inner.at.span)
             }
             TypeExpKind::Sum(constructors) => {
@@ -107,13 +112,28 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
+    /// Refuses a parameter's name that a later parameter has too.
+    fn argument_twice(&mut self, name: &Name<'a>, rest: &'a TypeExp<'a>) {
+        let mut rest = rest;
+        while let TypeExpKind::Arrow(other, _, to) = rest.kind {
+            if let Some(other) = other.filter(|other| other.text == name.text) {
+                self.report_duplicates(&[
+                    (name.text.to_string(), name.at.span),
+                    (other.text.to_string(), other.at.span),
+                ]);
+            }
+            rest = to;
+        }
+    }
+
     /// Refuses types that cannot be elements of arrays.
     pub(super) fn array_element(&mut self, span: Span, elem: &Type) {
         match self.vars.resolve(elem) {
             Type::Arrow(..) => {
                 let shown = self.vars.show(elem);
-                let text =
-                    format!("Cannot create array with elements of type \"{shown}\": found to be functional.");
+                let text = format!(
+                    "Cannot create array with elements of lifted type \"{shown}\": found to be functional."
+                );
                 self.report(
                     Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"),
                 );
@@ -134,6 +154,28 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
+    /// Refuses a named type declared `type~` or `type^` as an element.
+    fn lifted_name(&mut self, written: &'a TypeExp<'a>) {
+        let mut head = written;
+        while let TypeExpKind::Parens(inner) | TypeExpKind::Apply(inner, _) = head.kind {
+            head = inner;
+        }
+        let TypeExpKind::Var(name) = head.kind else { return };
+        let res = self.names.uses.get(&name.parts[0].at.id).map(|u| u.res);
+        if let Some(Res::Abbr(id)) = res
+            && let Some(binding) = self.bindings.get(&id)
+            && binding.lifted != Lifted::No
+            && !matches!(self.vars.resolve(&binding.ty), Type::Opaque(..))
+        {
+            let text = format!("Cannot create array with elements of lifted type \"{}\".", name.text());
+            self.report(
+                Diagnostic::error(written.at.span, text)
+                    .with_place(self.names.abbrs[id].at.span, "declared here")
+                    .with_hint("declare it as `type`"),
+            );
+        }
+    }
+
     fn lifted_element(&mut self, span: Span, elem: &Type) {
         let shown = self.vars.show(elem);
         let text = format!("Cannot create array with elements of lifted type \"{shown}\" as array element.");
@@ -146,6 +188,9 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// Gives a meaning to the anonymous sizes of a type: those marked and those it hides at its top.
     pub(super) fn open(&mut self, ty: &Type, anon: Anonymous, span: Span) -> Type {
+        if anon == Anonymous::Keep {
+            return self.vars.zonk(ty);
+        }
         let inner = match self.vars.resolve_unique(ty) {
             Type::Exists(ids, inner) => {
                 let sizes: Vec<(NodeId, Size)> = ids
@@ -160,9 +205,6 @@ impl<'a> Checker<'a, '_, '_> {
             }
             other => other,
         };
-        if anon == Anonymous::Keep {
-            return inner;
-        }
         self.open_marks(&inner, anon, span)
     }
 
@@ -181,6 +223,7 @@ impl<'a> Checker<'a, '_, '_> {
                     .collect(),
             ),
             Type::Unique(inner) => Type::Unique(Rc::new(self.open_marks(&inner, anon, span))),
+            hiding @ Type::Exists(..) => self.open(&hiding, anon, span),
             Type::Opaque(id, args) => Type::Opaque(
                 id,
                 args.iter()
@@ -206,7 +249,8 @@ impl<'a> Checker<'a, '_, '_> {
         match anon {
             Anonymous::Keep => Size::Any,
             Anonymous::Infer => {
-                let origin = SizeOrigin { span, text: "anonymous size".into(), name, must_be_known: false };
+                let origin =
+                    SizeOrigin { span, text: "explicit type ascription".into(), name, must_be_known: false };
                 self.vars.size_from(origin, false)
             }
             Anonymous::Hide => {

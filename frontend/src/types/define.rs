@@ -1,6 +1,5 @@
 //! Definitions: their types generalised.
 
-use super::apply::pat_names;
 use super::report::Context;
 use super::{
     Anonymous, Checker, GlobalState, Scheme, SchemeParam, Size, SizeVar, Type, pat_name, scheme_param,
@@ -36,6 +35,11 @@ impl<'a> Checker<'a, '_, '_> {
         scheme
     }
 
+    /// True if there has been an error since there were so many messages.
+    pub(crate) fn failed_since(&self, diagnostics: usize) -> bool {
+        galopvm_base::diagnostic::has_errors(&self.names.diagnostics[diagnostics..])
+    }
+
     /// True for the definition whose body is being checked, if it did not say its result type.
     pub(super) fn is_own(&self, id: GlobalId) -> bool {
         matches!(self.globals.get(&id), Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
@@ -44,9 +48,13 @@ impl<'a> Checker<'a, '_, '_> {
     fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
         let mark = self.vars.mark();
         let unknowns = self.vars.unknown_mark();
+        let diagnostics = self.names.diagnostics.len();
         self.vars.names.insert(bind.name.at.id, bind.name.text.to_string());
         self.vars.level += 1;
+        // What the body sees of the definition itself may mention everything in it.
+        let level = std::mem::replace(&mut self.vars.level, u32::MAX);
         let own = Scheme::mono(self.vars.fresh(bind.name.at.span));
+        self.vars.level = level;
         self.globals.insert(id, GlobalState::Checking(own));
         let ty = self.function_of(bind, unknowns, Some(id));
         self.vars.level -= 1;
@@ -60,21 +68,26 @@ impl<'a> Checker<'a, '_, '_> {
         self.settle(mark, Some(&ty));
         let ty = self.vars.zonk(&ty);
         let scheme = self.generalise(bind, ty);
-        self.finish(mark);
-        if self.names.globals[id].user {
+        self.finish(mark, diagnostics);
+        let broken = self.failed_since(diagnostics);
+        if self.names.globals[id].user && !broken {
             crate::matching::check_bind(self, bind);
+            self.causality(bind);
+            self.recursion(id, bind, &scheme.ty);
         }
-        scheme
+        let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
+        Scheme { ty, ..scheme }
     }
 
     /// The type of an expression that is not part of a definition.
     pub fn expression(&mut self, exp: &'a Exp<'a>) -> Type {
         self.names.resolve_exp(exp);
         let outer = std::mem::take(&mut self.pending);
+        let diagnostics = self.names.diagnostics.len();
         let mark = self.vars.mark();
         let ty = self.infer(exp);
         self.settle(mark, None);
-        self.finish(mark);
+        self.finish(mark, diagnostics);
         self.pending = outer;
         self.vars.zonk(&ty)
     }
@@ -88,7 +101,10 @@ impl<'a> Checker<'a, '_, '_> {
         self.type_params(bind.type_params);
         let mut params = Vec::new();
         for pat in bind.params {
-            let ty = self.vars.fresh(pat.at.span);
+            // What is inferred for a parameter may mention only those before it.
+            let outer = self.vars.fresh(pat.at.span);
+            self.vars.level += 1;
+            let ty = if written(pat) { self.vars.fresh(pat.at.span) } else { outer };
             self.pat(pat, &ty, Anonymous::Infer);
             let ty = self.types.get(&pat.at.id).cloned().unwrap_or(ty);
             params.push((pat_name(pat), self.marked(pat, ty)));
@@ -119,7 +135,8 @@ impl<'a> Checker<'a, '_, '_> {
             }
             None => self.infer(bind.body),
         };
-        self.close(bind.params, params, result, unknowns)
+        self.vars.level -= bind.params.len() as u32;
+        self.close(bind.params, params, result, unknowns, bind.body.at.span)
     }
 
     /// What the body of a function with a written result type sees of the function: sizes are its parameters.
@@ -164,17 +181,22 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     fn check_duplicates(&mut self, bind: &'a ValBind<'a>) {
-        let mut names = Vec::new();
-        for param in bind.type_params {
-            if let TypeParam::Size(name) = param {
-                names.push((name.text.to_string(), name.at.span));
-            }
-        }
-        for pat in bind.params {
-            let mut ids = Vec::new();
-            pat_names(pat, &mut ids);
-            named_spans(pat, &mut names);
-        }
+        let sizes = bind.type_params.iter().filter_map(|param| match param {
+            TypeParam::Size(name) => Some(*name),
+            TypeParam::Type(..) => None,
+        });
+        self.check_bound_twice(&sizes.collect::<Vec<_>>(), bind.params);
+    }
+
+    /// Refuses names that one group of patterns binds twice.
+    pub(super) fn check_bound_twice<'p>(
+        &mut self,
+        sizes: &[Name<'a>],
+        pats: impl IntoIterator<Item = &'p Pat<'p>>,
+    ) {
+        let mut names: Vec<(String, galopvm_base::Span)> =
+            sizes.iter().map(|name| (name.text.to_string(), name.at.span)).collect();
+        pats.into_iter().for_each(|pat| named_spans(pat, &mut names));
         self.report_duplicates(&names);
     }
 
@@ -205,6 +227,14 @@ impl<'a> Checker<'a, '_, '_> {
         self.vars.free_sizes(&ty, &mut open);
         self.close_sizes(open, &mut params);
         let ty = self.vars.zonk(&ty);
+        let sized = params.iter().any(|p| matches!(p, SchemeParam::Size(_)));
+        if bind.params.is_empty() && sized && matches!(ty, Type::Exists(..)) {
+            let text = format!(
+                "A size-polymorphic value binding may not have a type with an existential size. Type of this binding is: {}",
+                self.vars.show(&ty)
+            );
+            self.report(Diagnostic::error(bind.name.at.span, text));
+        }
         Scheme { params: params.into(), ty }
     }
 
@@ -219,6 +249,17 @@ impl<'a> Checker<'a, '_, '_> {
             self.vars.set_size(var, Size::Name(id));
             params.push(SchemeParam::Size(id));
         }
+    }
+}
+
+/// True if a pattern says its type somewhere.
+pub(super) fn written(pat: &Pat) -> bool {
+    match pat.kind {
+        PatKind::Ascript(..) => true,
+        PatKind::Parens(inner) | PatKind::Attr(_, inner) => written(inner),
+        PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().any(written),
+        PatKind::Record(fields) => fields.iter().any(|(_, p)| written(p)),
+        PatKind::Id(_) | PatKind::Wildcard | PatKind::Lit(_) => false,
     }
 }
 

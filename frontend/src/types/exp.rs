@@ -46,6 +46,7 @@ impl<'a> Checker<'a, '_, '_> {
     /// Says that an expression brings sizes into being.
     pub(super) fn creates(&mut self, id: NodeId, sizes: Vec<NodeId>) {
         if !sizes.is_empty() {
+            self.created.extend(sizes.iter().copied());
             self.exts.entry(id).or_default().extend(sizes);
         }
     }
@@ -167,32 +168,26 @@ impl<'a> Checker<'a, '_, '_> {
     fn coerce(&mut self, inner: &'a Exp<'a>, written: &'a TypeExp<'a>) -> Type {
         let wanted = self.type_exp(written, Anonymous::Infer);
         let found = self.infer(inner);
-        let vars = &mut self.vars;
         // Every written size is checked when the program runs; one left open is the value's own.
-        let mut fresh = Vec::new();
-        vars.each_size(&wanted, &mut |size| {
-            if !matches!(size, Size::Var(_)) {
-                fresh.push(size.clone());
-            }
+        let mut count = 0;
+        self.vars.map_sizes(&wanted, &mut |size| {
+            let known = !matches!(size, Size::Var(_));
+            count += known as usize;
+            known.then(|| size.clone())
         });
-        let open = fresh
-            .into_iter()
-            .map(|size| {
-                let origin = SizeOrigin {
-                    span: written.at.span,
-                    text: "a size coercion where the underlying expression size cannot be determined".into(),
-                    name: None,
-                    must_be_known: true,
-                };
-                (size, vars.size_from(origin, false))
-            })
-            .collect::<Vec<_>>();
-        let mut next = open.iter();
-        let loose = vars.map_sizes(&wanted, &mut |size| match size {
+        let origin = SizeOrigin {
+            span: written.at.span,
+            text: "a size coercion where the underlying expression size cannot be determined".into(),
+            name: None,
+            must_be_known: true,
+        };
+        let open: Vec<Size> = (0..count).map(|_| self.vars.size_from(origin.clone(), false)).collect();
+        let mut next = open.into_iter();
+        let loose = self.vars.map_sizes(&wanted, &mut |size| match size {
             Size::Var(_) => None,
-            _ => next.next().map(|(_, var)| var.clone()),
+            _ => next.next(),
         });
-        if vars.unify(&loose, &found).is_err()
+        if self.vars.unify(&loose, &found).is_err()
             && let Err(clash) = self.vars.unify_shape(&loose, &found)
         {
             self.mismatch(inner.at.span, &wanted, &found, &clash, &Context::Ascription(written.at.span));
@@ -231,6 +226,9 @@ impl<'a> Checker<'a, '_, '_> {
             self.instances.insert(id, instance);
             self.pending.recent_uses.push(id);
         }
+        // Operators and the names of record fields are no expressions, but have types.
+        self.types.insert(id, ty.clone());
+        self.pending.recent.push(id);
         for field in &name.parts[name.parts.len() - used.fields..] {
             ty = self.project(span, &ty, field);
         }

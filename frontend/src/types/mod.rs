@@ -8,12 +8,14 @@
 //!   its own, over the types found here.
 
 mod apply;
+mod causality;
 mod control;
 mod convert;
 mod define;
 mod exp;
 mod operators;
 mod pat;
+mod recursion;
 mod report;
 mod settle;
 mod show;
@@ -27,7 +29,7 @@ use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
 use galopvm_base::{Diagnostic, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
     field_order,
@@ -78,10 +80,17 @@ pub struct Checker<'a, 'n, 's> {
     /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
     /// that change from turn to turn.
     pub exts: HashMap<NodeId, Vec<NodeId>>,
+    /// All sizes that expressions bring into being.
+    created: HashSet<NodeId>,
+    /// The names of the modules being defined, outermost first.
+    pub(crate) module_path: Vec<String>,
     /// What named types stand for.
     pub bindings: HashMap<AbbrId, TypeBinding>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
+    /// the parametric module.
+    pub(crate) applications: u32,
     locals: HashMap<NodeId, Scheme>,
     globals: HashMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
@@ -89,7 +98,7 @@ pub struct Checker<'a, 'n, 's> {
     /// Sizes that the function type being converted hides in its result.
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.
-    size_binders: Vec<NodeId>,
+    size_binders: Vec<(NodeId, Size)>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
@@ -110,8 +119,11 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             types: HashMap::new(),
             instances: HashMap::new(),
             exts: HashMap::new(),
+            created: HashSet::new(),
+            module_path: Vec::new(),
             bindings,
             holes: Vec::new(),
+            applications: 0,
             locals: HashMap::new(),
             globals: HashMap::new(),
             intrinsics: HashMap::new(),

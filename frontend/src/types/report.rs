@@ -41,6 +41,8 @@ pub(crate) enum Context {
 }
 
 fn join(names: &[Rc<str>], prefix: &str) -> String {
+    let mut names = names.to_vec();
+    names.sort();
     names.iter().map(|n| format!("{prefix}{n}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -131,6 +133,15 @@ impl Checker<'_, '_, '_> {
             },
             Clash::Fields(names) => {
                 format!("Cannot unify record types: unshared fields: {}.", join(names, ""))
+            }
+            Clash::In(name, inner) => {
+                format!("When matching types of record field \"{name}\": {}", self.reason(want, have, inner))
+            }
+            Clash::Cycle(size) => {
+                format!(
+                    "Occurs check: a size would contain itself, as \"{}\" does here.",
+                    vars.show_size(size)
+                )
             }
             Clash::NotSum(ty) => {
                 format!("Cannot unify type with constructors, a sum type, with \"{}\".", vars.show(ty))

@@ -18,6 +18,10 @@ impl Checker<'_, '_, '_> {
                 let has = |ty: ElemType| set & (1 << ty.code()) != 0;
                 let default = [ElemType::I32, ElemType::F64].into_iter().find(|t| has(*t));
                 let default = default.or_else(|| super::vars::set_members(set).next());
+                if let Some(default) = default.filter(|_| kept.contains(&var) && set.count_ones() > 1) {
+                    let text = format!("Defaulting ambiguous type to {default}.");
+                    self.report(Diagnostic::warning(span, text).with_hint("write the type of the parameter"));
+                }
                 self.vars.set(var, default.map_or(Type::Error, Type::Prim));
             } else if let Some((name, _)) = constraint.fields.first() {
                 let text =
@@ -37,7 +41,7 @@ impl Checker<'_, '_, '_> {
                         .with_hint("write the type: `#c x : t`"),
                 );
             } else if constraint.equality && kept.contains(&var) {
-                let text = "Type is ambiguous (must be one that supports equality).";
+                let text = "Type is ambiguous: a type parameter does not support equality.";
                 self.vars.set(var, Type::Error);
                 self.report(Diagnostic::error(span, text).with_hint("write the type"));
             } else if !kept.contains(&var) {
@@ -48,11 +52,24 @@ impl Checker<'_, '_, '_> {
     }
 
     /// Replaces variables in what was recorded, and checks what could not be checked before.
-    pub(super) fn finish(&mut self, mark: (usize, usize)) {
+    pub(super) fn finish(&mut self, mark: (usize, usize), diagnostics: usize) {
         // A size that nothing decides makes no difference to anybody.
         for var in self.vars.since(mark).1 {
-            if self.vars.free_size(var).is_some() {
-                self.vars.set_size(var, Size::Any);
+            let Some((origin, _)) = self.vars.free_size(var) else { continue };
+            let origin = origin.clone();
+            self.vars.set_size(var, Size::Any);
+            if origin.must_be_known && !self.failed_since(diagnostics) {
+                let name = origin.name.as_deref().unwrap_or("d");
+                let from = match origin.text.as_str() {
+                    "" => String::new(),
+                    text => format!(" arising from {text}"),
+                };
+                let text = format!("Ambiguous size \"{name}\"{from}.");
+                self.report(
+                    Diagnostic::error(origin.span, text)
+                        .with_label("nothing says what this size is")
+                        .with_hint("write the type: `e : [n]t`"),
+                );
             }
         }
         for id in std::mem::take(&mut self.pending.recent) {

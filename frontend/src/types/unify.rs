@@ -24,6 +24,10 @@ pub enum Clash {
     NoField(Rc<str>, Type),
     /// Records have other fields than each other.
     Fields(Vec<Rc<str>>),
+    /// Parts of records clash.
+    In(Rc<str>, Box<Clash>),
+    /// A size would contain itself.
+    Cycle(Size),
     /// A sum type was wanted.
     NotSum(Type),
     /// Sum types have other constructors than each other.
@@ -183,7 +187,9 @@ impl Unifier<'_> {
                 if left != right {
                     return Err(Clash::Fields(difference(&left, &right)));
                 }
-                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.types(&x.1, &y.1))
+                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| {
+                    self.types(&x.1, &y.1).map_err(|clash| Clash::In(x.0.clone(), Box::new(clash)))
+                })
             }
             (Type::Sum(xs), Type::Sum(ys)) => {
                 let names = |cs: &[(Rc<str>, Rc<[Type]>)]| cs.iter().map(|(n, _)| n.clone()).collect();
@@ -277,7 +283,8 @@ impl Unifier<'_> {
         {
             return Err(Clash::NotOneOf(set, ty.clone()));
         }
-        let mut ty = ty.clone();
+        // A mark says something about a function, not about what its type is made of.
+        let mut ty = self.vars.without_marks(ty);
         let hidden = self.hidden(&ty);
         if !hidden.is_empty() && self.sizes == Sizes::Match {
             if constraint.lifted == Lifted::No {
@@ -285,7 +292,7 @@ impl Unifier<'_> {
             }
             let mut names: Vec<(NodeId, Size)> = Vec::new();
             for id in hidden {
-                let size = Size::Name(self.absorb(id));
+                let size = Size::Name(self.absorb(id, Size::Name(id)));
                 names.push((id, size));
             }
             ty = self
@@ -336,12 +343,13 @@ impl Unifier<'_> {
     }
 
     /// A size that only a value will tell, in place of one bound inside a function type.
-    fn absorb(&mut self, id: NodeId) -> NodeId {
+    fn absorb(&mut self, id: NodeId, size: Size) -> NodeId {
         let name = self.vars.names.get(&id).cloned().unwrap_or_default();
         let span = self.vars.unknowns.get(&id).map(|u| u.span);
         let span = span.unwrap_or(galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 });
         let unknown = self.vars.unknown(span, &name, "a size that a function's result hides");
         self.vars.absorbed.push(unknown);
+        self.vars.ever_absorbed.insert(unknown, size);
         unknown
     }
 
@@ -475,6 +483,14 @@ impl Unifier<'_> {
                 Ok(())
             }
             (Size::Var(x), other) | (other, Size::Var(x)) => self.bind_size(*x, other),
+            // What only a function's result tells may be any size where it comes from.
+            (Size::Name(id), other) | (other, Size::Name(id)) if self.vars.is_absorbed(*id) => {
+                let again = self.vars.ever_absorbed.get(id).is_some_and(|s| self.vars.same_size(s, other));
+                if again || self.hidden(&Type::array(other.clone(), Type::Error)).is_empty() {
+                    return Ok(());
+                }
+                self.mismatch(&a, &b)
+            }
             _ if self.vars.same_size(&a, &b) => Ok(()),
             (Size::Exp(x), Size::Exp(y)) if same_head(&x.head, &y.head) && x.args.len() == y.args.len() => {
                 let pairs: Vec<(Size, Size)> = x.args.iter().cloned().zip(y.args.iter().cloned()).collect();
@@ -493,10 +509,13 @@ impl Unifier<'_> {
 
     fn bind_size(&mut self, var: SizeVar, size: &Size) -> Result<(), Clash> {
         let SizeState::Free { level, absorbs, .. } = self.vars.sizes[var].clone() else { return Ok(()) };
+        if !absorbs && matches!(size, Size::Name(id) if self.vars.is_absorbed(*id)) {
+            return Ok(());
+        }
         let mut parts = Vec::new();
         self.vars.each_size(&Type::array(size.clone(), Type::Error), &mut |s| parts.push(s.clone()));
         if parts.iter().any(|s| matches!(s, Size::Var(other) if *other == var)) {
-            return Err(Clash::Size(Size::Var(var), size.clone()));
+            return Err(Clash::Cycle(size.clone()));
         }
         let hidden = parts.iter().find_map(|s| match s {
             Size::Name(id) if self.bound.contains(id) => Some(*id),
@@ -506,7 +525,7 @@ impl Unifier<'_> {
             if !absorbs {
                 return Err(Clash::Bound(id));
             }
-            let unknown = self.absorb(id);
+            let unknown = self.absorb(id, size.clone());
             self.vars.sizes[var] = SizeState::Bound(Size::Name(unknown));
             return Ok(());
         }
