@@ -232,7 +232,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 ctx.bind(*id, value.clone());
             }
         }
-        let unchecked = if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
+        let unchecked =
+            if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
         let value = self.expand_body(&mut ctx, bind.params, &args, bind.body);
         if let Ok(value) = &value {
             self.know_sizes(&ctx, &ty, value);

@@ -26,8 +26,8 @@ pub(super) struct Open {
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
     shapes: HashMap<(Var, u32), Atom>,
-    /// Conditions of its assertions so far: they hold from there on.
-    asserted: HashSet<Atom>,
+    /// Truth values that are known in it: of its condition, and of its assertions so far.
+    facts: HashMap<Atom, bool>,
 }
 
 /// A function being built.
@@ -40,6 +40,8 @@ pub(super) struct FunState {
     blocks: u32,
     /// Variables that are one of two constants, and what decides.
     choices: HashMap<Atom, (Var, Scalar, Scalar)>,
+    /// Truth values and what they are the negation of.
+    opposites: HashMap<Atom, Atom>,
     /// Numbers that are not negative.
     naturals: HashSet<Atom>,
     /// How many parallel operators enclose the current block.
@@ -137,13 +139,14 @@ impl FunState {
 
     /// Puts the statements of a closed block into the current one.
     pub fn splice(&mut self, block: Block) {
-        let Some(open) = self.open.last_mut() else { return };
-        for stm in &block.stms {
+        for stm in block.stms {
+            let target = self.target(&stm.op);
+            let Some(open) = self.open.get_mut(target) else { return };
             for var in &stm.defs {
                 self.homes[*var] = open.id;
             }
+            open.stms.push(stm);
         }
-        open.stms.extend(block.stms);
     }
 
     fn push(&mut self, op: Op, types: &[ValueType]) -> Vec<Atom> {
@@ -223,19 +226,40 @@ impl FunState {
 
     /// A check that ends the program; nothing if it is known to hold.
     pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
-        let holds = cond.constant().is_some_and(|c| c.bits != 0)
-            || self.open.iter().any(|open| open.asserted.contains(&cond));
-        if self.unchecked == 0 && !holds {
+        if self.unchecked == 0 && self.fact(cond) != Some(true) {
             self.push(Op::Assert(cond, message, args), &[]);
-            if let Some(open) = self.open.last_mut() {
-                open.asserted.insert(cond);
-            }
+            self.learn(cond, true);
         }
+    }
+
+    /// Remembers a truth value for as long as the current block is open.
+    pub fn learn(&mut self, cond: Atom, value: bool) {
+        if let Some(open) = self.open.last_mut() {
+            open.facts.insert(cond, value);
+        }
+    }
+
+    /// What is known of a truth value.
+    pub fn fact(&self, cond: Atom) -> Option<bool> {
+        if let Atom::Const(value) = cond {
+            return Some(value.bits != 0);
+        }
+        let known = |atom: &Atom| self.open.iter().rev().find_map(|open| open.facts.get(atom)).copied();
+        known(&cond).or_else(|| known(self.opposites.get(&cond)?).map(|value| !value))
     }
 
     /// A scalar operation.
     pub fn scalar(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
         let simple = simplify(op, ty, args).or_else(|| self.sign(op, args));
+        if let (None, ScalarOp::Eq | ScalarOp::Ne, ElemType::Bool, [a, Atom::Const(b)]) =
+            (simple, op, ty, args)
+        {
+            let same = (b.bits != 0) == (op == ScalarOp::Eq);
+            return if same { *a } else { self.scalar(ScalarOp::Not, ty, &[*a]) };
+        }
+        if let (None, ScalarOp::Not, ElemType::Bool, [a]) = (simple, op, ty, args) {
+            return self.opposite(*a);
+        }
         if let Some(simple) = simple.or_else(|| self.choice(op, ty, args)) {
             return simple;
         }
@@ -265,6 +289,16 @@ impl FunState {
         }
     }
 
+    fn opposite(&mut self, a: Atom) -> Atom {
+        if let Some(known) = self.opposites.get(&a) {
+            return *known;
+        }
+        let op = Op::Scalar(ScalarOp::Not, ElemType::Bool, vec![a]);
+        let atom = self.emit(op, ValueType::scalar(ElemType::Bool));
+        self.opposites.insert(atom, a);
+        atom
+    }
+
     /// A comparison with a value chosen among constants, as the tags of sum types are.
     fn choice(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
         let (ScalarOp::Eq, [a, Atom::Const(wanted)]) = (op, args) else { return None };
@@ -276,9 +310,7 @@ impl FunState {
             (true, true) => Some(Atom::bool(true)),
             (false, false) => Some(Atom::bool(false)),
             (true, false) => Some(Atom::Var(condition)),
-            (false, true) => {
-                Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)]))
-            }
+            (false, true) => Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)])),
         }
     }
 

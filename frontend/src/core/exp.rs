@@ -366,10 +366,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         span: Span,
         b: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
     ) -> Built<Value<'a>> {
-        if let Atom::Const(value) = a {
-            return if (value.bits != 0) == and { b(self) } else { Ok(Value::Atom(a)) };
+        if let Some(value) = self.fun.fact(a) {
+            return if value == and { b(self) } else { Ok(Value::Atom(Atom::bool(value))) };
         }
         self.fun.begin(&[]);
+        self.fun.learn(a, and);
         let value = b(self)?;
         let rest = self.atom(&value, span)?;
         let block = self.fun.end(vec![rest]);
@@ -391,14 +392,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         yes: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
         no: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
     ) -> Built<Value<'a>> {
-        if let Atom::Const(value) = condition {
-            return if value.bits != 0 { yes(self) } else { no(self) };
+        if let Some(value) = self.fun.fact(condition) {
+            return if value { yes(self) } else { no(self) };
         }
         self.fun.begin(&[]);
+        self.fun.learn(condition, true);
         let a = yes(self)?;
         let structure = self.structure_of(&a, span)?;
         let (yes, one) = self.end_branch(a.parts());
         self.fun.begin(&[]);
+        self.fun.learn(condition, false);
         let b = no(self)?;
         let (no, other) = self.end_branch(b.parts());
         let shapes: Vec<Vec<Option<Atom>>> = (one.into_iter().zip(other))

@@ -39,7 +39,11 @@ pub fn parse(text: &str) -> Result<Module, TextError> {
                 let function = Assembler::default().function(&mut input)?;
                 module.functions.push(function);
             }
-            word => return Err(input.error(format!("expected `file`, `expanded`, `entry` or `fn`, found `{word}`"))),
+            word => {
+                return Err(
+                    input.error(format!("expected `file`, `expanded`, `entry` or `fn`, found `{word}`"))
+                );
+            }
         }
     }
     Ok(module)
