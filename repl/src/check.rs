@@ -30,8 +30,8 @@ pub fn run(args: Args) -> Outcome {
     let mut wrong = 0;
     for file in &args.files {
         let input = input::bytes_of(file)?;
-        let program = if galopvm_bytecode::file::is_bytecode(input.bytes()) {
-            galopvm::Program::from_bytecode(&input.name, input.bytes())
+        let program = if galopvm_bytecode::file::is_bytecode(&input.bytes) {
+            galopvm::Program::from_bytecode(&input.name, &input.bytes)
         } else {
             galopvm::Program::from_source(&input.name, input.text()?)
         };
