@@ -388,9 +388,7 @@ fn the_command_line_explains_itself() {
     let folder = Folder::new("help");
     folder.run("--version", "").prints(concat!("galopvm ", env!("CARGO_PKG_VERSION"), "\n"));
     folder.run("--help", "").succeeds().shows(&["Usage: galopvm <COMMAND>", "run", "repl", "Examples:"]);
-    for command in
-        ["run", "check", "compile", "dis", "asm", "dump", "dataset", "datacmp", "doctor", "repl"]
-    {
+    for command in ["run", "check", "compile", "dis", "asm", "dump", "dataset", "datacmp", "doctor", "repl"] {
         let help = folder.run(&format!("{command} --help"), "");
         help.succeeds().shows(&["Usage: galopvm", command, "Options:", "Examples:", "galopvm"]);
     }
@@ -588,7 +586,11 @@ fn dataset_makes_and_converts_values() {
 #[test]
 fn datacmp_says_what_differs() {
     let folder = Folder::new("datacmp");
-    folder.write("a", "[1.0, 2.0] 3").write("b", "[1.001, 2.0] 3").write("c", "[1.0, 2.5] 4").write("d", "[1");
+    folder
+        .write("a", "[1.0, 2.0] 3")
+        .write("b", "[1.001, 2.0] 3")
+        .write("c", "[1.0, 2.5] 4")
+        .write("d", "[1");
     folder.run("datacmp a b", "").prints("");
     let ran = folder.run("datacmp a c", "");
     assert_eq!(ran.code, Some(2));
@@ -639,7 +641,9 @@ fn limits_hold_and_say_so() {
     }
     folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
     let start = std::time::Instant::now();
-    folder.run("run slow.fut --timeout 200ms", "9000000000000000000").fails(1, &["longer than its time of 200ms"]);
+    folder
+        .run("run slow.fut --timeout 200ms", "9000000000000000000")
+        .fails(1, &["longer than its time of 200ms"]);
     assert!(start.elapsed().as_secs() < 5);
     folder.run("run slow.fut --timeout never", "1").fails(2, &["a time is wanted"]);
     folder.run("run slow.fut --timeout 1m --max-memory 1G --fuel 1000000", "10").prints("1i64\n");

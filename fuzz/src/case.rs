@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::mutate;
 use crate::random::Random;
 use galopvm_base::{ElemType, Scalar};
-use galopvm_bytecode::{Module, VerifiedModule, ValueType, decode, encode, text, verify};
+use galopvm_bytecode::{Module, ValueType, VerifiedModule, decode, encode, text, verify};
 use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Value};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,18 +20,29 @@ const FUEL: u64 = 20_000;
 const MEMORY: u64 = 16 << 20;
 
 /// What became of a case.
-#[derive(Debug)]
 pub enum Outcome {
     /// The bytes or the text say no module.
-    Unreadable,
+    Unreadable(String),
     /// The verifier refused it.
-    Refused,
+    Refused(String),
     /// It ran to its end.
     Finished,
     /// It ended in an error.
     Failed(ErrorKind),
     /// A mistake of galopvm.
     Wrong(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Unreadable(why) => write!(f, "unreadable: {why}"),
+            Outcome::Refused(why) => write!(f, "refused: {why}"),
+            Outcome::Finished => f.write_str("finished"),
+            Outcome::Failed(kind) => write!(f, "ended in an error: {kind:?}"),
+            Outcome::Wrong(what) => write!(f, "wrong: {what}"),
+        }
+    }
 }
 
 /// How many cases ended how.
@@ -53,8 +64,8 @@ impl Tally {
     pub fn add(&mut self, outcome: &Outcome) {
         self.cases += 1;
         *match outcome {
-            Outcome::Unreadable => &mut self.unreadable,
-            Outcome::Refused => &mut self.refused,
+            Outcome::Unreadable(_) => &mut self.unreadable,
+            Outcome::Refused(_) => &mut self.refused,
             Outcome::Finished => &mut self.finished,
             Outcome::Failed(ErrorKind::Program | ErrorKind::Usage) => &mut self.failed,
             Outcome::Failed(_) => &mut self.limited,
@@ -126,10 +137,13 @@ pub fn run(corpus: &Corpus, number: u64) -> Outcome {
         let mut random = random_of(number);
         let (_, mutant) = mutant(corpus, &mut random);
         let module = match mutant {
-            Mutant::Bytes(bytes) => decode(&bytes).ok(),
-            Mutant::Text(text) => text::parse(&text).ok(),
+            Mutant::Bytes(bytes) => decode(&bytes).map_err(|error| error.to_string()),
+            Mutant::Text(text) => text::parse(&text).map_err(|error| error.to_string()),
         };
-        module.map_or(Ok(Outcome::Unreadable), |module| check(module, &mut random))
+        match module {
+            Ok(module) => check(module, &mut random),
+            Err(why) => Ok(Outcome::Unreadable(why)),
+        }
     }));
     match outcome {
         Err(_) => Outcome::Wrong("a panic".into()),
@@ -140,7 +154,10 @@ pub fn run(corpus: &Corpus, number: u64) -> Outcome {
 }
 
 fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
-    let Ok(module) = verify(module) else { return Ok(Outcome::Refused) };
+    let module = match verify(module) {
+        Ok(module) => module,
+        Err(why) => return Ok(Outcome::Refused(why.to_string())),
+    };
     let bytes = encode(module.module());
     match decode(&bytes) {
         Ok(again) if again == *module.module() => {}

@@ -67,11 +67,11 @@ fn main() -> ExitCode {
                 return tally;
             }
             let outcome = case::run(&corpus, number);
-            if let Outcome::Wrong(what) = &outcome {
+            if matches!(outcome, Outcome::Wrong(_)) {
                 stop.store(true, Relaxed);
-                eprintln!("case {number}: {what}\n{}", case::shown(&corpus, number));
+                eprintln!("case {number}: {outcome}\n{}", case::shown(&corpus, number));
             } else if args.count == 1 {
-                println!("case {number}: {outcome:?}\n{}", case::shown(&corpus, number));
+                println!("case {number}: {outcome}\n{}", case::shown(&corpus, number));
             }
             tally.add(&outcome);
             if tally.cases.is_multiple_of(50_000) {

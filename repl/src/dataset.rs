@@ -80,7 +80,12 @@ impl clap::Args for Args {
     fn augment_args(command: Command) -> Command {
         // A flag that may come more than once and whose places are known.
         let flag = |name: &'static str, help: &'static str| {
-            Arg::new(name).long(name).action(ArgAction::Append).num_args(0).default_missing_value("").help(help)
+            Arg::new(name)
+                .long(name)
+                .action(ArgAction::Append)
+                .num_args(0)
+                .default_missing_value("")
+                .help(help)
         };
         let mut command = command
             .about(ABOUT)
@@ -93,7 +98,9 @@ impl clap::Args for Args {
                     .value_name("TYPE")
                     .action(ArgAction::Append)
                     .allow_hyphen_values(true)
-                    .help("Make a random value of this type, such as i32 or [10]f32; a value stands for itself"),
+                    .help(
+                        "Make a random value of this type, such as i32 or [10]f32; a value stands for itself",
+                    ),
             )
             .arg(
                 Arg::new("seed")

@@ -56,7 +56,11 @@ pub fn arguments(
 }
 
 /// The values for an entry point from an input that may be used more than once.
-pub fn arguments_of(session: &Session, entry: &Entry, values: Option<&Values>) -> Result<Vec<Value>, Failure> {
+pub fn arguments_of(
+    session: &Session,
+    entry: &Entry,
+    values: Option<&Values>,
+) -> Result<Vec<Value>, Failure> {
     let types = session.argument_types(entry);
     match values {
         _ if types.is_empty() => Ok(Vec::new()),

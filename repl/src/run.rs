@@ -144,7 +144,11 @@ pub fn run(args: Args) -> Outcome {
     interrupts.running(None);
     phases.end("run");
     // How far a program came that failed is worth knowing, too.
-    let report = |phases: &Phases| if stats || debugging { phases.report(&session) };
+    let report = |phases: &Phases| {
+        if stats || debugging {
+            phases.report(&session)
+        }
+    };
     let results = outcome.inspect_err(|_| report(&phases))?;
     if !args.output.no_print_result {
         print(&results, &args.output)?;

@@ -109,8 +109,10 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
-    let (number, unit) =
-        units.into_iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size))).unwrap_or((text, 1.0));
+    let (number, unit) = units
+        .into_iter()
+        .find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)))
+        .unwrap_or((text, 1.0));
     let seconds = number.parse().ok().filter(|n: &f64| *n > 0.0).map(|n| n * unit);
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())

@@ -52,7 +52,8 @@ impl Faults {
     fn now() -> Faults {
         let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // The name of the program, in parentheses, may hold blanks. The state is the first field after it.
-        let fields: Vec<&str> = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let fields: Vec<&str> =
+            text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let field = |at: usize| fields.get(at).and_then(|f| f.parse().ok()).unwrap_or(0);
         Faults { minor: field(7), major: field(9) }
     }

@@ -13,7 +13,12 @@ use galopvm_runtime::tier::Version;
 use std::sync::Arc;
 
 /// Runs the entry point with every kernel compiled, and shows what was made.
-pub fn dump(args: &Args, stage: Stage, program: &Program, values: Option<&Values>) -> Result<Dumped, Failure> {
+pub fn dump(
+    args: &Args,
+    stage: Stage,
+    program: &Program,
+    values: Option<&Values>,
+) -> Result<Dumped, Failure> {
     debug_assert!(stage.is_observed());
     let mut builder = Engine::builder();
     builder = match stage {

@@ -142,7 +142,12 @@ pub fn run(args: Args) -> Outcome {
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,
-                    _ => kernels::dump(&args, *stage, program, known(&mut values, || read(&args, &source))?.as_ref())?,
+                    _ => kernels::dump(
+                        &args,
+                        *stage,
+                        program,
+                        known(&mut values, || read(&args, &source))?.as_ref(),
+                    )?,
                 }
             }
         };
