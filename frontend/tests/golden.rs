@@ -1,4 +1,4 @@
-//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,core,bytecode}/x.fut` against
+//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,consume,core,bytecode}/x.fut` against
 //! `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
 
 use galopvm_base::{Diagnostic, FileId, Sources};
@@ -76,16 +76,24 @@ fn syntax() {
     });
 }
 
+/// The types of the definitions, and the messages.
+fn checked(sources: &mut Sources, file: FileId) -> String {
+    let report = check(sources, file);
+    let mut text = String::new();
+    for (name, ty) in report.definitions {
+        let _ = writeln!(text, "{name} : {ty}");
+    }
+    text + &messages(&report.diagnostics, sources)
+}
+
 #[test]
 fn types() {
-    run("types", |sources, file| {
-        let report = check(sources, file);
-        let mut text = String::new();
-        for (name, ty) in report.definitions {
-            let _ = writeln!(text, "{name} : {ty}");
-        }
-        text + &messages(&report.diagnostics, sources)
-    });
+    run("types", checked);
+}
+
+#[test]
+fn consume() {
+    run("consume", checked);
 }
 
 #[test]
@@ -134,7 +142,7 @@ impl Random {
 }
 
 fn all_sources() -> Vec<(String, String)> {
-    ["syntax", "types", "core", "bytecode"].into_iter().flat_map(cases).collect()
+    ["syntax", "types", "consume", "core", "bytecode"].into_iter().flat_map(cases).collect()
 }
 
 /// Compiles a text; what comes out must pass the verifier.

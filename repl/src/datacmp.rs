@@ -41,7 +41,7 @@ pub fn run(args: Args) -> Outcome {
         outcome.is_ok()
     });
     outcome.and_then(|()| out.flush())?;
-    if differences > 0 { Err(Failure::Differ) } else { Ok(()) }
+    if differences > 0 { Err(Failure::Told) } else { Ok(()) }
 }
 
 fn read(memory: &Memory, path: &Path) -> Result<Vec<Value>, Failure> {

@@ -8,8 +8,6 @@ use std::panic::{UnwindSafe, catch_unwind};
 pub const RUN: u8 = 1;
 /// Exit code: the user's source, file or command line is wrong.
 pub const USER: u8 = 2;
-/// Exit code: values that were compared differ.
-pub const DIFFER: u8 = 2;
 /// Exit code: ended by Ctrl-C, as shells say it.
 pub const INTERRUPTED: u8 = 130;
 /// Exit code: a mistake of galopvm itself.
@@ -25,8 +23,8 @@ pub enum Failure {
     Interrupted(String),
     /// galopvm itself is wrong; [`report_panic`] has said so.
     Internal,
-    /// Values that were compared differ, as has been printed.
-    Differ,
+    /// As `User`; everything has been said.
+    Told,
     /// Writing results failed.
     Output(io::Error),
 }
@@ -56,7 +54,7 @@ impl Failure {
                 INTERRUPTED
             }
             Failure::Internal => INTERNAL,
-            Failure::Differ => DIFFER,
+            Failure::Told => USER,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {
