@@ -24,7 +24,7 @@ const PIECES_PER_THREAD: i64 = 4;
 const LARGEST_PIECE: u64 = 1 << 23;
 
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
-const MOST_PIECES: i64 = 1 << 20;
+const MOST_PIECES: i64 = 1 << 16;
 
 /// Whether the host wants a launch to end.
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
