@@ -35,7 +35,7 @@ impl Files<'_> {
             self.ids.len() - 1
         });
         let (start, end) = self.sources.range(span);
-        Place { file: file as u32, start, end }
+        Place { file: file as u32, start, end, call: None }
     }
 }
 

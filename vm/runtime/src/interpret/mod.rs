@@ -29,7 +29,7 @@ use crate::stop::Stop;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
 use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.
@@ -189,7 +189,7 @@ impl<'a> Interpreter<'a> {
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    error.trace.push(self.call_site(registers, block, index));
+                    self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
             }
@@ -216,10 +216,16 @@ impl<'a> Interpreter<'a> {
         outcome
     }
 
-    fn call_site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
-        let place = block.place(index);
-        let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-        CallSite { function: registers.code.name.clone(), file, place }
+    /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
+    fn trace(&self, trace: &mut Vec<CallSite>, registers: &Registers<'a>, block: &CodeBlock, index: usize) {
+        let site = |place: Option<Place>| {
+            let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
+            CallSite { function: registers.code.name.clone(), file, place }
+        };
+        match block.place(index) {
+            Some(place) => trace.extend(self.module.call_chain(place).map(|place| site(Some(place)))),
+            None => trace.push(site(None)),
+        }
     }
 
     #[inline]
