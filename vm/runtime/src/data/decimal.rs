@@ -147,7 +147,7 @@ pub(super) fn rounded(value: f64, count: u32) -> Decimal {
     let limit = 10u64.pow(count);
     if scaled >> 2 >= limit {
         // One digit too many; what it leaves is something left over.
-        scaled = scaled / 10 | u64::from(!scaled.is_multiple_of(10));
+        scaled = (scaled / 10) | u64::from(!scaled.is_multiple_of(10));
         power -= 1;
     }
     let mut digits = (scaled + 1 + (scaled >> 2 & 1)) >> 2;
@@ -305,8 +305,8 @@ mod tests {
         let tens = (-300..300).map(|e| format!("1e{e}").parse::<f64>().expect("a number"));
         let halves = (1..3000u64).map(|n| n as f64 / 1024.0);
         let large = (0..4000u64).map(|n| ((1u64 << 53) + n * 12_345_678_901) as f64);
-        let ends = [f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.7976931348623155e308, 2.2250738585072011e-308];
-        let near = random.clone().take(30_000).map(|bits| 1.0 + (bits >> 12) as f64 / (1u64 << 52) as f64);
+        let ends = [f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.7976931348623155e308, 2.225073858507201e-308];
+        let near = random.take(30_000).map(|bits| 1.0 + (bits >> 12) as f64 / (1u64 << 52) as f64);
         random
             .take(60_000)
             .map(f64::from_bits)
