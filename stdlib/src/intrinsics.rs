@@ -34,6 +34,10 @@ pub enum Lowering {
     Length,
     /// A value with memory of its own.
     Copy,
+    /// A value, row-major.
+    Manifest,
+    /// The outer dimension moved round.
+    Rotate,
     /// The argument itself.
     Identity,
     /// Values written at positions of so many dimensions; positions outside are ignored.
@@ -154,7 +158,9 @@ intrinsics! {
         "concat" Concat "[n] [m] 't : (xs: [n]t) -> (ys: [m]t) -> *[n + m]t" "One array after the other.";
         "length" Length "[n] 't : (xs: [n]t) -> i64" "The number of elements.";
         "copy" Copy "'t : (x: t) -> *t" "The same value in memory of its own.";
-        "manifest" Copy "'t : (x: t) -> *t" "The same value, row-major in memory of its own.";
+        "manifest" Manifest "'t : (x: t) -> *t" "The same value, row-major in memory.";
+        "rotate" Rotate "[n] 't : (r: i64) -> (a: [n]t) -> *[n]t"
+            "Element `i` of the result is element `i + r` (round the end).";
         "opaque" Identity "'t : (x: t) -> t" "The same value; a hint not to look through.";
         "trace" Identity "'t : (x: t) -> t" "The same value; a place where a debugger may look at it.";
         "break" Identity "'t : (x: t) -> t" "The same value; a place where a debugger may stop.";
@@ -169,8 +175,6 @@ intrinsics! {
         "flatmap" FlatMap
             "'a 'b 'c [n] : (f: a -> ?[k].([k]b, c)) -> (as: [n]a) -> ?[m].(*[n]i64, *[m]bool, *[n]i64, *[m]b, *[n]c)"
             "The arrays that `f` gives, one after the other: their lengths, where each begins (flags), their offsets, their elements, and the second results.";
-    }
-    Qualified {
         "scatter" Scatter(1) "'t [k] [n] : (dest: *[k]t) -> (is: [n]i64) -> (vs: [n]t) -> *[k]t"
             "Writes values at positions; positions outside are ignored.";
         "scatter_2d" Scatter(2) "'t [k] [n] [l] : (dest: *[k][n]t) -> (is: [l](i64, i64)) -> (vs: [l]t) -> *[k][n]t"
@@ -194,6 +198,8 @@ intrinsics! {
         "partition2" Partition2
             "[n] 'a : (p: a -> bool) -> (q: a -> bool) -> (as: [n]a) -> ?[k][l].([k]a, [l]a, [n - k - l]a)"
             "The elements for which the first predicate holds, those for which only the second does, and the others.";
+    }
+    Qualified {
         "scatter_stream" AccScatter
             "'a 'b [k] [n] : (dest: *[k]a) -> (f: *intrinsics.acc ([k]a) -> b -> intrinsics.acc ([k]a)) -> (bs: [n]b) -> *[k]a"
             "Runs `f` with an accumulator over `dest` for every element; writes replace.";

@@ -183,7 +183,9 @@ impl<'a> Checker<'a, '_, '_> {
             return Rc::new(ModVal::Error);
         };
         let before = self.names.diagnostics.len();
+        self.applications += 1;
         let module = self.module_exp(copy);
+        self.applications -= 1;
         let module = match sig {
             Some(sig) => self.ascribe(module, sig, span),
             None => module,

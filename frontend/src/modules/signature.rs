@@ -451,6 +451,7 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 self.witnesses(&elem, out);
             }
+            Type::Exists(_, inner) => self.witnesses(&inner, out),
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.witnesses(t, out)),
             Type::Opaque(_, args) => args.iter().for_each(|arg| match arg {
                 TypeArgument::Size(size) => {
@@ -458,7 +459,8 @@ impl<'a> Checker<'a, '_, '_> {
                         out.push(id);
                     }
                 }
-                TypeArgument::Type(t) => self.witnesses(t, out),
+                // Whether a value has any such part is not known.
+                TypeArgument::Type(_) => {}
             }),
             _ => {}
         }
@@ -537,9 +539,7 @@ impl<'a> Checker<'a, '_, '_> {
         let scheme = self.term_scheme(res, span);
         let (found, mut instance) = self.vars.instantiate(&scheme, span, name.text);
         let clash = self.vars.unify(&wanted.ty, &found);
-        // A result type that is not written has the marks its body allows; consumption tells.
-        let inferred = matches!(res, Res::Global(id) if self.names.globals[id].bind.result.is_none());
-        let unique = inferred || self.marks_allowed(&wanted.ty, &scheme.ty, true);
+        let unique = crate::consume::marks_fit(&self.vars.zonk(&wanted.ty), &self.vars.zonk(&scheme.ty));
         if clash.is_err() || !unique {
             let shown = source.path(name.text);
             let why = match clash {
@@ -561,33 +561,6 @@ impl<'a> Checker<'a, '_, '_> {
         instance.types.iter_mut().for_each(|(_, t)| *t = self.vars.zonk(t));
         instance.sizes.iter_mut().for_each(|(_, s)| *s = self.vars.zonk_size(s));
         instance
-    }
-
-    /// True if a value with the marks of `found` may be shown with those of `wanted`: it consumes no more and its
-    /// results alias no more.
-    fn marks_allowed(&self, wanted: &Type, found: &Type, result: bool) -> bool {
-        let (w, f) = (self.vars.resolve_unique(wanted), self.vars.resolve_unique(found));
-        match (&w, &f) {
-            (Type::Exists(_, a), Type::Exists(_, b)) => return self.marks_allowed(a, b, result),
-            (Type::Exists(_, a), _) => return self.marks_allowed(a, &f, result),
-            (_, Type::Exists(_, b)) => return self.marks_allowed(&w, b, result),
-            _ => {}
-        }
-        let (marked, has) = (w.is_unique(), f.is_unique());
-        if result && marked && !has && !matches!(self.vars.resolve(&f), Type::Prim(_))
-            || !result && has && !marked
-        {
-            return false;
-        }
-        match (self.vars.resolve(&w), self.vars.resolve(&f)) {
-            (Type::Arrow(_, a, b), Type::Arrow(_, c, d)) => {
-                self.marks_allowed(&a, &c, false) && self.marks_allowed(&b, &d, true)
-            }
-            (Type::Record(xs), Type::Record(ys)) if xs.len() == ys.len() => {
-                xs.iter().zip(ys.iter()).all(|((_, x), (_, y))| self.marks_allowed(x, y, result))
-            }
-            _ => true,
-        }
     }
 }
 

@@ -136,17 +136,7 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// The type without marks of uniqueness outside of function types.
     pub(crate) fn without_marks(&self, ty: &Type) -> Type {
-        match self.vars.resolve(ty) {
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
-            }
-            Type::Sum(cs) => Type::Sum(
-                cs.iter()
-                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect()))
-                    .collect(),
-            ),
-            other => other,
-        }
+        self.vars.without_marks(ty)
     }
 
     pub(super) fn lambda(
@@ -160,6 +150,8 @@ impl<'a> Checker<'a, '_, '_> {
         self.check_bound_twice(&[], params);
         let mut rest = wanted.map(|t| self.vars.resolve(t));
         let mut types = Vec::new();
+        // Names of the wanted type that the lambda has no name for.
+        let mut lost: Vec<NodeId> = Vec::new();
         for pat in params {
             // What is inferred for a parameter may mention only those before it.
             let outer = self.vars.fresh(pat.at.span);
@@ -174,7 +166,14 @@ impl<'a> Checker<'a, '_, '_> {
                         }
                         _ => (**to).clone(),
                     };
+                    if let Some(name) = name.filter(|_| pat_name(pat).is_none()) {
+                        lost.push(name);
+                    }
                     rest = Some(self.vars.resolve(&to));
+                    if let Some(id) = lost.iter().copied().find(|id| self.vars.mentions_name(&from, *id)) {
+                        let clash = super::Clash::Bound(id);
+                        self.mismatch(pat.at.span, &from, &from, &clash, &Context::Pattern);
+                    }
                     from
                 }
                 _ => {
@@ -195,7 +194,7 @@ impl<'a> Checker<'a, '_, '_> {
             None => self.infer(body),
         };
         self.vars.level -= params.len() as u32;
-        self.close(params, types, to, mark)
+        self.close(params, types, to, mark, body.at.span)
     }
 
     /// The function type of parameters and a result; sizes that are not visible outside are hidden in the result.
@@ -205,6 +204,7 @@ impl<'a> Checker<'a, '_, '_> {
         types: Vec<(Option<NodeId>, Type)>,
         result: Type,
         mark: u32,
+        span: Span,
     ) -> Type {
         let mut bound = Vec::new();
         params.iter().for_each(|p| pat_names(p, &mut bound));
@@ -214,12 +214,17 @@ impl<'a> Checker<'a, '_, '_> {
         let killed = |vars: &super::Vars, id: &NodeId| {
             bound.contains(id) || vars.is_unknown_since(*id, mark) && !in_params.contains(id)
         };
-        let result = self.hide(&result, &killed);
+        let result = self.hide(span, &result, &killed);
         types.into_iter().rev().fold(result, |to, (name, from)| Type::Arrow(name, Rc::new(from), Rc::new(to)))
     }
 
     /// A result type in which sizes that mention names for which `killed` holds are hidden.
-    pub(super) fn hide(&mut self, ty: &Type, killed: &dyn Fn(&super::Vars, &NodeId) -> bool) -> Type {
+    pub(super) fn hide(
+        &mut self,
+        span: Span,
+        ty: &Type,
+        killed: &dyn Fn(&super::Vars, &NodeId) -> bool,
+    ) -> Type {
         let ty = self.vars.zonk(ty);
         let (ids, inner) = match ty {
             Type::Exists(ids, inner) => (ids.to_vec(), (*inner).clone()),
@@ -229,6 +234,19 @@ impl<'a> Checker<'a, '_, '_> {
             self.replace_killed(&inner, killed, &mut |vars, name| vars.fresh_name(name));
         let mut all = ids;
         all.append(&mut created);
+        if let Type::Arrow(_, from, _) = &inner
+            && let Some(id) = all.iter().copied().find(|id| self.vars.mentions_name(from, *id))
+        {
+            let name = self.vars.names.get(&id).cloned().unwrap_or_default();
+            let text = format!(
+                "Unknown size \"{name}\" imposed in parameter of returned function \"{}\".",
+                self.vars.show(&inner)
+            );
+            self.report(
+                Diagnostic::error(span, text)
+                    .with_hint("the caller cannot know it: return it too, or name it in the parameters"),
+            );
+        }
         Type::exists(all, inner)
     }
 

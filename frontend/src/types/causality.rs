@@ -124,7 +124,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (id, span) = (exp.at.id, exp.at.span);
         let mut told = match exp.kind {
             ExpKind::Var(name) => {
-                self.need(&format!("\"{}\"", name.text()), id, span, known);
+                // What a function's result hides may be anything where a variable stands for the function.
+                let absorbed = self.checker.vars.absorbed_names();
+                let known: Known = known.iter().copied().chain(absorbed).collect();
+                self.need(&format!("\"{}\"", name.text()), id, span, &known);
                 Known::new()
             }
             ExpKind::Hole => {
@@ -136,10 +139,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 Known::new()
             }
             ExpKind::SectionLeft(_, e) | ExpKind::SectionRight(_, e) => {
-                let told = self.exp(e, known);
-                let both: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                self.need("operator section", id, span, &both);
-                told
+                let own: Known = known.iter().copied().chain(self.exts(id)).collect();
+                self.need("operator section", id, span, &own);
+                self.exp(e, known)
             }
             ExpKind::Array([]) => {
                 self.need("empty array", id, span, known);
@@ -159,19 +161,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 told
             }
             ExpKind::BinOp(op, left, right) => {
-                let res = self.checker.names.uses.get(&op.at.id).map(|u| u.res);
-                match res {
-                    Some(Res::Operator("<|")) => {
-                        let told = self.exp(right, known);
-                        let both: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                        self.exp(left, &both);
-                        told
-                    }
-                    _ => {
-                        let own: Known = known.iter().copied().chain(self.exts(id)).collect();
-                        self.sequence(left, right, &own)
-                    }
+                let told = self.sequence(left, right, known);
+                if !matches!(self.checker.names.uses.get(&op.at.id).map(|u| u.res), Some(Res::Operator(_))) {
+                    let all: Known = known.union(&told).copied().chain(self.exts(id)).collect();
+                    self.need(&format!("\"{}\"", op.name.text()), op.at.id, op.at.span, &all);
                 }
+                told
             }
             ExpKind::Constr(name, args) => {
                 let told = self.all(args, known);

@@ -3,7 +3,7 @@
 use super::apply::pat_names;
 use super::convert::Anonymous;
 use super::report::Context;
-use super::vars::type_set;
+use super::vars::{SizeOrigin, type_set};
 use super::{Checker, Size, Type};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
@@ -34,7 +34,18 @@ impl<'a> Checker<'a, '_, '_> {
         for name in sizes {
             self.bind(name, Type::SIZE);
         }
-        self.size_binders = names.clone();
+        self.size_binders = sizes
+            .iter()
+            .map(|name| {
+                let origin = SizeOrigin {
+                    span: name.at.span,
+                    text: String::new(),
+                    name: Some(name.text.to_string()),
+                    must_be_known: true,
+                };
+                (name.at.id, self.vars.size_from(origin, false))
+            })
+            .collect();
         self.pat(pat, &ty, Anonymous::Infer);
         self.size_binders.clear();
         for name in sizes {
@@ -268,23 +279,21 @@ impl<'a> Checker<'a, '_, '_> {
             self.mismatch(body.at.span, &carried, &found, &clash, &Context::LoopBody(pat.at.span));
         }
         let variant = self.variant(&carried, &found, &initial);
-        for (i, (var, size)) in initial.iter().enumerate() {
-            if !variant.contains(&i)
-                && let Size::Var(open) = self.vars.resolve_size(var)
-                && self.is_initial(&initial, open, i)
-            {
+        let mut sizes = Vec::new();
+        for i in &variant {
+            // Places that must have equal sizes share one.
+            if let Size::Var(open) = self.vars.resolve_size(&initial[*i].0) {
+                let name = self.vars.fresh_name("loop");
+                self.vars.levels.insert(name, self.vars.level - 1);
+                self.vars.set_size(open, Size::Name(name));
+                sizes.push(name);
+            }
+        }
+        for (var, size) in &initial {
+            if let Size::Var(open) = self.vars.resolve_size(var) {
                 // A mismatch here is told below, with the whole types.
                 let _ = self.vars.unify_size(&Size::Var(open), size);
             }
-        }
-        let mut sizes = Vec::new();
-        for i in &variant {
-            let name = self.vars.fresh_name("loop");
-            self.vars.levels.insert(name, self.vars.level - 1);
-            if let Size::Var(open) = self.vars.resolve_size(&initial[*i].0) {
-                self.vars.set_size(open, Size::Name(name));
-            }
-            sizes.push(name);
         }
         self.vars.level -= 1;
         self.creates(pat.at.id, sizes.clone());
@@ -312,11 +321,6 @@ impl<'a> Checker<'a, '_, '_> {
         pat_names(pat, &mut names);
         self.creates(exp.at.id, std::mem::take(&mut created));
         self.unscope(exp.at.id, span, &ty, &names)
-    }
-
-    /// True if the open size is the one made for place `i`.
-    fn is_initial(&self, initial: &[(Size, Size)], open: super::SizeVar, i: usize) -> bool {
-        matches!(self.vars.resolve_size(&initial[i].0), Size::Var(var) if var == open)
     }
 
     /// The type with a new open size in place of each of its own; gives them with the old ones.

@@ -64,6 +64,7 @@ impl<'a> Checker<'a, '_, '_> {
             TypeExpKind::Arrow(name, from, to) => {
                 let from = self.convert(from, anon);
                 if let Some(name) = &name {
+                    self.argument_twice(name, to);
                     let plain = self.vars.resolve(&from);
                     self.bind(name, plain);
                 }
@@ -87,6 +88,9 @@ impl<'a> Checker<'a, '_, '_> {
                     }
                 }
                 let ids: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
+                if anon == Anonymous::Keep {
+                    return Type::exists(ids, ty);
+                }
                 self.open(&Type::exists(ids, ty), anon, inner.at.span)
             }
             TypeExpKind::Sum(constructors) => {
@@ -105,6 +109,20 @@ impl<'a> Checker<'a, '_, '_> {
                 Type::sum(parts.collect())
             }
             TypeExpKind::Error => Type::Error,
+        }
+    }
+
+    /// Refuses a parameter's name that a later parameter has too.
+    fn argument_twice(&mut self, name: &Name<'a>, rest: &'a TypeExp<'a>) {
+        let mut rest = rest;
+        while let TypeExpKind::Arrow(other, _, to) = rest.kind {
+            if let Some(other) = other.filter(|other| other.text == name.text) {
+                self.report_duplicates(&[
+                    (name.text.to_string(), name.at.span),
+                    (other.text.to_string(), other.at.span),
+                ]);
+            }
+            rest = to;
         }
     }
 
@@ -170,6 +188,9 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// Gives a meaning to the anonymous sizes of a type: those marked and those it hides at its top.
     pub(super) fn open(&mut self, ty: &Type, anon: Anonymous, span: Span) -> Type {
+        if anon == Anonymous::Keep {
+            return self.vars.zonk(ty);
+        }
         let inner = match self.vars.resolve_unique(ty) {
             Type::Exists(ids, inner) => {
                 let sizes: Vec<(NodeId, Size)> = ids
@@ -184,9 +205,6 @@ impl<'a> Checker<'a, '_, '_> {
             }
             other => other,
         };
-        if anon == Anonymous::Keep {
-            return inner;
-        }
         self.open_marks(&inner, anon, span)
     }
 
@@ -205,6 +223,7 @@ impl<'a> Checker<'a, '_, '_> {
                     .collect(),
             ),
             Type::Unique(inner) => Type::Unique(Rc::new(self.open_marks(&inner, anon, span))),
+            hiding @ Type::Exists(..) => self.open(&hiding, anon, span),
             Type::Opaque(id, args) => Type::Opaque(
                 id,
                 args.iter()
@@ -230,7 +249,8 @@ impl<'a> Checker<'a, '_, '_> {
         match anon {
             Anonymous::Keep => Size::Any,
             Anonymous::Infer => {
-                let origin = SizeOrigin { span, text: "anonymous size".into(), name, must_be_known: false };
+                let origin =
+                    SizeOrigin { span, text: "explicit type ascription".into(), name, must_be_known: false };
                 self.vars.size_from(origin, false)
             }
             Anonymous::Hide => {

@@ -69,12 +69,14 @@ impl<'a> Checker<'a, '_, '_> {
         let ty = self.vars.zonk(&ty);
         let scheme = self.generalise(bind, ty);
         self.finish(mark, diagnostics);
-        if self.names.globals[id].user && !self.failed_since(diagnostics) {
+        let broken = self.failed_since(diagnostics);
+        if self.names.globals[id].user && !broken {
             crate::matching::check_bind(self, bind);
             self.causality(bind);
             self.recursion(id, bind, &scheme.ty);
         }
-        scheme
+        let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
+        Scheme { ty, ..scheme }
     }
 
     /// The type of an expression that is not part of a definition.
@@ -134,7 +136,7 @@ impl<'a> Checker<'a, '_, '_> {
             None => self.infer(bind.body),
         };
         self.vars.level -= bind.params.len() as u32;
-        self.close(bind.params, params, result, unknowns)
+        self.close(bind.params, params, result, unknowns, bind.body.at.span)
     }
 
     /// What the body of a function with a written result type sees of the function: sizes are its parameters.

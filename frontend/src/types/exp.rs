@@ -226,6 +226,9 @@ impl<'a> Checker<'a, '_, '_> {
             self.instances.insert(id, instance);
             self.pending.recent_uses.push(id);
         }
+        // Operators and the names of record fields are no expressions, but have types.
+        self.types.insert(id, ty.clone());
+        self.pending.recent.push(id);
         for field in &name.parts[name.parts.len() - used.fields..] {
             ty = self.project(span, &ty, field);
         }

@@ -28,7 +28,7 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, Span};
+use galopvm_base::{Diagnostic, ElemType, Span};
 use std::collections::{HashMap, HashSet};
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
@@ -86,8 +86,13 @@ pub struct Checker<'a, 'n, 's> {
     pub(crate) module_path: Vec<String>,
     /// What named types stand for.
     pub bindings: HashMap<AbbrId, TypeBinding>,
+    /// Places in types of definitions where nothing but a default decided.
+    pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
+    /// the parametric module.
+    pub(crate) applications: u32,
     locals: HashMap<NodeId, Scheme>,
     globals: HashMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
@@ -95,7 +100,7 @@ pub struct Checker<'a, 'n, 's> {
     /// Sizes that the function type being converted hides in its result.
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.
-    size_binders: Vec<NodeId>,
+    size_binders: Vec<(NodeId, Size)>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
@@ -119,7 +124,9 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             created: HashSet::new(),
             module_path: Vec::new(),
             bindings,
+            defaulted: Vec::new(),
             holes: Vec::new(),
+            applications: 0,
             locals: HashMap::new(),
             globals: HashMap::new(),
             intrinsics: HashMap::new(),

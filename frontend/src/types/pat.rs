@@ -2,8 +2,8 @@
 
 use super::convert::Anonymous;
 use super::report::Context;
-use super::vars::{Constraint, SizeOrigin, type_set};
-use super::{Checker, Scheme, Size, Type};
+use super::vars::{Constraint, type_set};
+use super::{Checker, Scheme, Type};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType};
 use std::rc::Rc;
@@ -38,20 +38,7 @@ impl<'a> Checker<'a, '_, '_> {
                 let marked = self.type_exp(written, anonymous);
                 let wanted = self.without_marks(&marked);
                 // Sizes that this pattern binds are whatever the value has.
-                let binders = self.size_binders.clone();
-                let open: Vec<(NodeId, Size)> = binders
-                    .into_iter()
-                    .map(|id| {
-                        let name = self.vars.names.get(&id).cloned();
-                        let origin = SizeOrigin {
-                            span: written.at.span,
-                            text: String::new(),
-                            name,
-                            must_be_known: true,
-                        };
-                        (id, self.vars.size_from(origin, false))
-                    })
-                    .collect();
+                let open = self.size_binders.clone();
                 let loose = self.vars.replace_sizes(&wanted, &|id| {
                     open.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone())
                 });

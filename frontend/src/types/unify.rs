@@ -283,7 +283,8 @@ impl Unifier<'_> {
         {
             return Err(Clash::NotOneOf(set, ty.clone()));
         }
-        let mut ty = ty.clone();
+        // A mark says something about a function, not about what its type is made of.
+        let mut ty = self.vars.without_marks(ty);
         let hidden = self.hidden(&ty);
         if !hidden.is_empty() && self.sizes == Sizes::Match {
             if constraint.lifted == Lifted::No {
@@ -291,7 +292,7 @@ impl Unifier<'_> {
             }
             let mut names: Vec<(NodeId, Size)> = Vec::new();
             for id in hidden {
-                let size = Size::Name(self.absorb(id));
+                let size = Size::Name(self.absorb(id, Size::Name(id)));
                 names.push((id, size));
             }
             ty = self
@@ -342,13 +343,13 @@ impl Unifier<'_> {
     }
 
     /// A size that only a value will tell, in place of one bound inside a function type.
-    fn absorb(&mut self, id: NodeId) -> NodeId {
+    fn absorb(&mut self, id: NodeId, size: Size) -> NodeId {
         let name = self.vars.names.get(&id).cloned().unwrap_or_default();
         let span = self.vars.unknowns.get(&id).map(|u| u.span);
         let span = span.unwrap_or(galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 });
         let unknown = self.vars.unknown(span, &name, "a size that a function's result hides");
         self.vars.absorbed.push(unknown);
-        self.vars.ever_absorbed.insert(unknown);
+        self.vars.ever_absorbed.insert(unknown, size);
         unknown
     }
 
@@ -483,7 +484,13 @@ impl Unifier<'_> {
             }
             (Size::Var(x), other) | (other, Size::Var(x)) => self.bind_size(*x, other),
             // What only a function's result tells may be any size where it comes from.
-            (Size::Name(id), _) | (_, Size::Name(id)) if self.vars.is_absorbed(*id) => Ok(()),
+            (Size::Name(id), other) | (other, Size::Name(id)) if self.vars.is_absorbed(*id) => {
+                let again = self.vars.ever_absorbed.get(id).is_some_and(|s| self.vars.same_size(s, other));
+                if again || self.hidden(&Type::array(other.clone(), Type::Error)).is_empty() {
+                    return Ok(());
+                }
+                self.mismatch(&a, &b)
+            }
             _ if self.vars.same_size(&a, &b) => Ok(()),
             (Size::Exp(x), Size::Exp(y)) if same_head(&x.head, &y.head) && x.args.len() == y.args.len() => {
                 let pairs: Vec<(Size, Size)> = x.args.iter().cloned().zip(y.args.iter().cloned()).collect();
@@ -518,7 +525,7 @@ impl Unifier<'_> {
             if !absorbs {
                 return Err(Clash::Bound(id));
             }
-            let unknown = self.absorb(id);
+            let unknown = self.absorb(id, size.clone());
             self.vars.sizes[var] = SizeState::Bound(Size::Name(unknown));
             return Ok(());
         }

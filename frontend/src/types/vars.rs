@@ -10,7 +10,7 @@ use super::ty::{
 };
 use crate::syntax::ast::{Lifted, NodeId};
 use galopvm_base::{ElemType, IdVec, Span};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What an unknown type must be.
@@ -156,8 +156,8 @@ pub struct Vars {
     pub level: u32,
     /// Unknown sizes that unification brought into being.
     pub(super) absorbed: Vec<NodeId>,
-    /// All of them.
-    pub(super) ever_absorbed: HashSet<NodeId>,
+    /// All of them, with the sizes they stand for.
+    pub(super) ever_absorbed: HashMap<NodeId, Size>,
     /// Numbers for names that have no node.
     pub(super) next_name: u32,
 }
@@ -270,6 +270,21 @@ impl Vars {
             ty = self.resolve_unique(&inner);
         }
         ty
+    }
+
+    /// The type without marks of uniqueness outside of function types.
+    pub fn without_marks(&self, ty: &Type) -> Type {
+        match self.resolve(ty) {
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
+            }
+            Type::Sum(cs) => Type::Sum(
+                cs.iter()
+                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect()))
+                    .collect(),
+            ),
+            other => other,
+        }
     }
 
     /// The size with its outermost variables followed.
@@ -518,9 +533,14 @@ impl Vars {
         self.next_name
     }
 
+    /// All sizes that stand for whatever functions' results hide.
+    pub(super) fn absorbed_names(&self) -> Vec<NodeId> {
+        self.ever_absorbed.keys().copied().collect()
+    }
+
     /// True for a size that stands for whatever a function's result hides.
     pub(super) fn is_absorbed(&self, id: NodeId) -> bool {
-        self.ever_absorbed.contains(&id)
+        self.ever_absorbed.contains_key(&id)
     }
 
     /// True for a size that only the run tells and that came into being since the mark.
