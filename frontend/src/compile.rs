@@ -8,6 +8,7 @@ use crate::stack::with_room;
 use crate::syntax::ast::ValKeyword;
 use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
 use crate::types::Checker;
+use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
 use galopvm_base::{Diagnostic, FileId, Sources};
@@ -42,8 +43,10 @@ pub struct Compilation {
 pub struct CheckReport {
     /// Names and types of the definitions, in order.
     pub definitions: Vec<(String, String)>,
-    /// Errors and warnings.
+    /// Errors, and what the syntax warns of.
     pub diagnostics: Vec<Diagnostic>,
+    /// If there are no errors: what is probably not meant.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What core building gave.
@@ -118,7 +121,10 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
             let name = checker.names.globals[id].bind.name.text.to_string();
             report.definitions.push((name, checker.vars.show(&scheme.ty)));
         }
-        diagnostics.append(&mut names.diagnostics);
+        diagnostics.append(&mut checker.names.diagnostics);
+        if !has_errors(&diagnostics) {
+            report.warnings = warnings(&checker);
+        }
         report.diagnostics = diagnostics;
         report
     })

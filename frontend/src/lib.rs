@@ -5,6 +5,7 @@
 //! - `types/`: inference, sizes.
 //! - `modules/`: the module language, elaborated away.
 //! - `matching/`: do patterns cover every value.
+//! - `warnings/`: what is probably not meant.
 //! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@ pub mod names;
 pub mod stack;
 pub mod syntax;
 pub mod types;
+pub mod warnings;
 
 pub use compile::{
     CheckReport, Compilation, CoreReport, EXPRESSION_ENTRY, ExpressionReport, Options, check, compile,

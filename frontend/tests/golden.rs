@@ -1,5 +1,5 @@
-//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,consume,core,bytecode}/x.fut` against
-//! `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
+//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,matching,consume,core,bytecode,..}/x.fut`
+//! against `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
 
 use galopvm_base::{Diagnostic, FileId, Sources};
 use galopvm_frontend::{Options, check, compile, core, core_program, syntax_text};
@@ -94,6 +94,22 @@ fn types() {
 #[test]
 fn consume() {
     run("consume", checked);
+}
+
+#[test]
+fn matching() {
+    run("matching", |sources, file| {
+        let report = check(sources, file);
+        messages(&report.diagnostics, sources)
+    });
+}
+
+#[test]
+fn warnings() {
+    run("warnings", |sources, file| {
+        let report = check(sources, file);
+        messages(&[report.diagnostics, report.warnings].concat(), sources)
+    });
 }
 
 #[test]

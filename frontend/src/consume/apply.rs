@@ -118,12 +118,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let value = self.own_argument(arg, whole.then(|| self.shape(arg.at.id).fill(&true)).as_ref());
         if let Some(param) = param {
             let name = function.map(|name| name.text());
-            self.check_functions(
-                arg.at.span,
-                param,
-                &value,
-                Some(name.as_deref().unwrap_or("this function")),
-            );
+            self.check_functions(arg, param, Some(name.as_deref().unwrap_or("this function")));
         }
         if whole {
             let aliases = value.aliases().filter(|alias| self.is_bound(alias.var));

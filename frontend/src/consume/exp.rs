@@ -34,7 +34,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let value = self.exp(inner);
                 if value.has_function() {
                     let wanted = self.shape(exp.at.id).fill(&false).written(written);
-                    self.check_functions(inner.at.span, &wanted, &value, None);
+                    self.check_functions(inner, &wanted, None);
                 }
                 value
             }
@@ -91,8 +91,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.branches(exp, cases)
             }
             ExpKind::Let { sizes: _, pat, value, body } => {
+                let given = self.shape(value.at.id);
                 let value = self.let_value(value);
                 self.pat_sizes(pat);
+                self.check_pat_functions(pat, &given);
                 let names = self.bind_pat(pat, value);
                 let result = self.exp(body);
                 names.into_iter().for_each(|name| self.leave(name));

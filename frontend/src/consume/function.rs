@@ -27,7 +27,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let value = value.fit(&result);
                 let wanted = written.map(|ty| result.fill(&false).written(ty));
                 if let Some(wanted) = &wanted {
-                    walk.check_functions(last_part(body).at.span, wanted, &value, None);
+                    walk.check_functions(last_part(body), wanted, None);
                 }
                 (value, wanted)
             });
@@ -100,26 +100,43 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         }
     }
 
-    /// A function given where one of another type is wanted may not consume more, nor promise less.
-    pub(super) fn check_functions<A: Clone>(
-        &mut self,
-        span: Span,
-        wanted: &Marks,
-        given: &Tree<A>,
-        applied: Option<&str>,
-    ) {
-        match (wanted, given) {
-            (Tree::Function(_, wanted), Tree::Function(_, given)) => {
-                if let Some(clash) = clash(wanted, given, true) {
-                    self.report(report::function_mismatch(span, clash, applied));
+    /// A function given where one of another type is wanted may not consume more, nor promise less. What counts is
+    /// its type: a result that turns out to be unique is not one that was promised.
+    pub(super) fn check_functions(&mut self, given: &Exp<'a>, wanted: &Marks, applied: Option<&str>) {
+        let (span, given) = (given.at.span, given.at.id);
+        if wanted.has_function()
+            && let Some(clash) = clash_in(wanted, &self.shape(given), true)
+        {
+            self.report(report::function_mismatch(span, clash, applied));
+        }
+    }
+
+    /// The same for the types written in a pattern that is matched with a value of this shape.
+    pub(super) fn check_pat_functions(&mut self, pat: &'a Pat<'a>, given: &Marks) {
+        if !given.has_function() {
+            return;
+        }
+        match pat.kind {
+            PatKind::Ascript(_, written) => {
+                let wanted = self.shape(pat.at.id).written(written);
+                if let Some(clash) = clash_in(&wanted, given, true) {
+                    self.report(report::function_mismatch(pat.at.span, clash, None));
                 }
             }
-            (Tree::Record(wanted), Tree::Record(given)) if wanted.len() == given.len() => {
-                for ((_, wanted), (_, given)) in wanted.iter().zip(given.iter()) {
-                    self.check_functions(span, wanted, given, applied);
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.check_pat_functions(inner, given),
+            PatKind::Tuple(items) => {
+                if let Tree::Record(fields) = given {
+                    items.iter().zip(fields.iter()).for_each(|(p, (_, t))| self.check_pat_functions(p, t));
                 }
             }
-            _ => {}
+            PatKind::Record(items) => {
+                for (name, item) in items {
+                    if let Some(part) = given.field(name.text) {
+                        self.check_pat_functions(item, part);
+                    }
+                }
+            }
+            PatKind::Id(_) | PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => {}
         }
     }
 }

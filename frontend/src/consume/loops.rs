@@ -108,7 +108,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     /// Which parameters are consumed: those that the body consumes, and those that get the memory of one of them in
-    /// the next turn. Reports new values of consumed parameters that are not the turn's own.
+    /// the next turn. What is written of a parameter counts only as long as nothing else is found out: that is how
+    /// Futhark does it. Reports new values of consumed parameters that are not the turn's own.
     fn settle_params(
         &mut self,
         span: Span,
@@ -117,19 +118,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         mut consumed: Vec<NodeId>,
         value: &Value,
     ) -> Marks {
+        let mut before = self.pat_marks(pat, &|_| false);
+        let mut first = true;
         loop {
-            let marks = self.pat_marks(pat, &|id| consumed.contains(&id));
+            let is_consumed = |id| consumed.contains(&id);
+            let marks = match first {
+                true => self.pat_marks(pat, &is_consumed),
+                false => self.pat_marks_found(pat, &is_consumed),
+            };
             let mut turn = NextTurn { span, names, consumed: Aliases::default(), kept: Aliases::default() };
             self.next_turn(pat, &marks, value, &mut turn);
-            let before = consumed.len();
+            let known = consumed.len();
             for alias in turn.consumed.iter() {
                 if !consumed.contains(&alias.var) {
                     consumed.push(alias.var);
                 }
             }
-            if consumed.len() == before {
+            if consumed.len() == known && marks == before {
                 return marks;
             }
+            before = marks;
+            first = false;
         }
     }
 

@@ -84,22 +84,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// Which parts of a parameter are consumed: as written where a type is, else as `consumed` says of the name.
     pub(super) fn pat_marks(&self, pat: &'a Pat<'a>, consumed: &dyn Fn(NodeId) -> bool) -> Marks {
+        self.marks(pat, consumed, true)
+    }
+
+    /// Which parts of a parameter are consumed, as `consumed` says of the names.
+    pub(super) fn pat_marks_found(&self, pat: &'a Pat<'a>, consumed: &dyn Fn(NodeId) -> bool) -> Marks {
+        self.marks(pat, consumed, false)
+    }
+
+    fn marks(&self, pat: &'a Pat<'a>, consumed: &dyn Fn(NodeId) -> bool, as_written: bool) -> Marks {
         let shape = || self.shape(pat.at.id).fill(&false);
+        let marks = |pat| self.marks(pat, consumed, as_written);
         match pat.kind {
             PatKind::Id(_) => self.shape(pat.at.id).fill(&consumed(pat.at.id)),
             PatKind::Wildcard | PatKind::Lit(_) => shape(),
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.pat_marks(inner, consumed),
-            PatKind::Ascript(_, written) => shape().written(written),
-            PatKind::Tuple(items) => {
-                Tree::tuple(items.iter().map(|item| self.pat_marks(item, consumed)).collect())
+            PatKind::Ascript(_, written) if as_written => shape().written(written),
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => marks(inner),
+            PatKind::Tuple(items) => Tree::tuple(items.iter().map(marks).collect()),
+            PatKind::Record(items) => {
+                Tree::record(items.iter().map(|(n, item)| (Rc::from(n.text), marks(item))).collect())
             }
-            PatKind::Record(items) => Tree::record(
-                items.iter().map(|(n, item)| (Rc::from(n.text), self.pat_marks(item, consumed))).collect(),
-            ),
-            PatKind::Constr(name, items) => {
-                let payloads = items.iter().map(|item| self.pat_marks(item, consumed)).collect();
-                shape().with_constructor(name, payloads)
-            }
+            PatKind::Constr(name, items) => shape().with_constructor(name, items.iter().map(marks).collect()),
         }
     }
 

@@ -181,7 +181,7 @@ pub(super) fn function_mismatch(span: Span, clash: Clash, applied: Option<&str>)
         Clash::Aliases => explained(
             Diagnostic::error(span, format!("{start}: the results have incompatible uniqueness"))
                 .with_label("its result may share memory, but is wanted without aliases")
-                .with_hint("use a function whose result is marked `*`, or one that gives a `copy`"),
+                .with_hint("write the type of its result with `*`, and give a `copy` where it shares memory"),
             "unify-return-uniqueness",
         ),
     }

@@ -10,7 +10,7 @@ use crate::types::{Type, field_order};
 use std::rc::Rc;
 
 /// A type's shape with an `A` at each place.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) enum Tree<A> {
     /// A number or truth value.
     Scalar,
@@ -36,7 +36,7 @@ pub(super) type Value = Tree<Aliases>;
 pub(super) type Marks = Tree<bool>;
 
 /// A function's type.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 pub(super) struct Signature {
     pub(super) param: Marks,
     pub(super) result: Marks,

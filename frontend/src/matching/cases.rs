@@ -139,6 +139,7 @@ impl Search {
         match ty {
             // Something else is wrong with the program, and a message has been given.
             Type::Error | Type::Var(_) => Ok(Vec::new()),
+            Type::Unique(inner) | Type::Exists(_, inner) => self.split(rows, inner, rest),
             Type::Record(fields) if rows.iter().any(decides) => {
                 let parts = |shape: &'_ Shape| match shape {
                     Shape::Fields(_) | Shape::Any => true,
@@ -250,4 +251,70 @@ fn folded(
         columns
     };
     found.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INT: Type = Type::Prim(ElemType::I32);
+
+    fn sum(constructors: &[(&str, &[Type])]) -> Type {
+        Type::Sum(constructors.iter().map(|(name, payload)| (Rc::from(*name), Rc::from(*payload))).collect())
+    }
+
+    fn constr<'a>(name: &'a str, payload: &[Shape<'a>]) -> Shape<'a> {
+        Shape::Constr(name, payload.to_vec())
+    }
+
+    fn tuple<'a>(parts: &[Shape<'a>]) -> Shape<'a> {
+        Shape::Fields(parts.iter().enumerate().map(|(i, p)| (i.to_string().into(), p.clone())).collect())
+    }
+
+    fn left(rows: &[Shape], ty: &Type) -> String {
+        let found = unmatched(rows, ty).expect("these are simple");
+        found.iter().map(Witness::to_string).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn without_rows_everything_is_left() {
+        assert_eq!(left(&[], &INT), "_");
+        assert_eq!(left(&[], &sum(&[("a", &[]), ("b", &[INT])])), "_");
+    }
+
+    #[test]
+    fn columns_are_split_by_what_their_types_have() {
+        let maybe = sum(&[("none", &[]), ("some", &[INT])]);
+        let none = || constr("none", &[]);
+        let some = |inner| constr("some", &[inner]);
+        assert_eq!(left(&[none(), some(Shape::Any)], &maybe), "");
+        assert_eq!(left(&[none(), some(Shape::Literal)], &maybe), "#some _");
+        let pair = Type::tuple(vec![maybe.clone(), Type::BOOL]);
+        let rows = [tuple(&[none(), Shape::Any]), tuple(&[some(Shape::Any), Shape::Bool(true)])];
+        assert_eq!(left(&rows, &pair), "(#some _, false)");
+        let deep = sum(&[("wrap", &[maybe.clone(), maybe])]);
+        let rows = [constr("wrap", &[none(), Shape::Any]), constr("wrap", &[Shape::Any, none()])];
+        assert_eq!(left(&rows, &deep), "#wrap (#some _) (#some _)");
+    }
+
+    #[test]
+    fn what_is_wrong_otherwise_is_not_reported_again() {
+        assert_eq!(left(&[Shape::Literal], &Type::Error), "");
+        let pair = Type::tuple(vec![Type::Error, Type::BOOL]);
+        assert_eq!(left(&[tuple(&[constr("c", &[]), Shape::Any])], &pair), "");
+    }
+
+    #[test]
+    fn the_work_is_bounded() {
+        // Every row decides about two columns of its own: there are two to the power of 40 combinations.
+        let columns = 80;
+        let ty = Type::tuple(vec![Type::BOOL; columns]);
+        let rows: Vec<Shape> = (0..columns / 2)
+            .map(|row| {
+                let cell = |c| if c / 2 == row { Shape::Bool(c % 2 == 0) } else { Shape::Any };
+                tuple(&(0..columns).map(cell).collect::<Vec<_>>())
+            })
+            .collect();
+        assert!(unmatched(&rows, &ty).is_err() || !left(&rows, &ty).is_empty());
+    }
 }

@@ -9,6 +9,7 @@
 pub mod cases;
 
 use crate::syntax::ast::*;
+use crate::syntax::visit::{Visit, walk_bind, walk_exp};
 use crate::types::{Checker, Type};
 use cases::{MOST_WITNESSES, Shape, Witness, unmatched};
 use galopvm_base::{Diagnostic, Scalar, Span};
@@ -38,19 +39,12 @@ struct Walk<'c, 'a, 'n, 's> {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    fn bind(&mut self, bind: &ValBind<'a>) {
-        bind.params.iter().for_each(|p| self.irrefutable(p));
-        bind.result.iter().for_each(|t| self.type_exp(t));
-        self.exp(bind.body);
-    }
-
     fn type_of(&self, id: NodeId) -> Type {
         self.checker.types.get(&id).cloned().unwrap_or(Type::Error)
     }
 
     /// A pattern where there is no other case.
     fn irrefutable(&mut self, pat: &Pat<'a>) {
-        self.pat(pat);
         let shape = shape(pat);
         if shape.irrefutable() {
             return;
@@ -89,160 +83,28 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             Err(_) => self.found.push(intricate(span)),
         }
     }
+}
 
-    /// Sizes inside the types of a pattern.
-    fn pat(&mut self, pat: &Pat<'a>) {
-        match pat.kind {
-            PatKind::Id(_) | PatKind::Wildcard | PatKind::Lit(_) => {}
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.pat(inner),
-            PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| self.pat(p)),
-            PatKind::Record(fields) => fields.iter().for_each(|(_, p)| self.pat(p)),
-            PatKind::Ascript(inner, ty) => {
-                self.pat(inner);
-                self.type_exp(ty);
-            }
-        }
-    }
-
-    fn type_exp(&mut self, ty: &TypeExp<'a>) {
-        match ty.kind {
-            TypeExpKind::Var(_) | TypeExpKind::Error => {}
-            TypeExpKind::Parens(inner) | TypeExpKind::Unique(inner) | TypeExpKind::Exists(_, inner) => {
-                self.type_exp(inner);
-            }
-            TypeExpKind::Tuple(items) => items.iter().for_each(|t| self.type_exp(t)),
-            TypeExpKind::Record(fields) => fields.iter().for_each(|(_, t)| self.type_exp(t)),
-            TypeExpKind::Array(size, inner) => {
-                size.size.iter().for_each(|e| self.exp(e));
-                self.type_exp(inner);
-            }
-            TypeExpKind::Apply(head, arg) => {
-                self.type_exp(head);
-                match arg {
-                    TypeArg::Size(size) => size.size.iter().for_each(|e| self.exp(e)),
-                    TypeArg::Type(ty) => self.type_exp(ty),
-                }
-            }
-            TypeExpKind::Arrow(_, from, to) => {
-                self.type_exp(from);
-                self.type_exp(to);
-            }
-            TypeExpKind::Sum(clauses) => {
-                clauses.iter().flat_map(|(_, payload)| payload.iter()).for_each(|t| self.type_exp(t));
-            }
-        }
-    }
-
-    fn exps(&mut self, exps: &[&Exp<'a>]) {
-        exps.iter().for_each(|e| self.exp(e));
-    }
-
-    fn dims(&mut self, dims: &[DimIndex<'a>]) {
-        for dim in dims {
-            match dim {
-                DimIndex::Fix(index) => self.exp(index),
-                DimIndex::Slice(from, to, step) => {
-                    [from, to, step].into_iter().flatten().for_each(|e| self.exp(e));
-                }
-            }
-        }
-    }
-
-    fn steps(&mut self, steps: &[Step<'a>]) {
-        for step in steps {
-            match step {
-                Step::Index(dims) => self.dims(dims),
-                Step::Field(_) => {}
-            }
-        }
+impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
+    fn bind(&mut self, bind: &ValBind<'a>) {
+        bind.params.iter().for_each(|p| self.irrefutable(p));
+        walk_bind(self, bind);
     }
 
     fn exp(&mut self, exp: &Exp<'a>) {
         match exp.kind {
-            ExpKind::Literal(_)
-            | ExpKind::Number(_)
-            | ExpKind::String(..)
-            | ExpKind::Var(_)
-            | ExpKind::Hole
-            | ExpKind::Section(_)
-            | ExpKind::Error => {}
-            ExpKind::Parens(inner)
-            | ExpKind::QualParens(_, inner)
-            | ExpKind::Project(inner, _)
-            | ExpKind::Negate(inner)
-            | ExpKind::Not(inner)
-            | ExpKind::SectionLeft(_, inner)
-            | ExpKind::SectionRight(_, inner)
-            | ExpKind::Attr(_, inner) => self.exp(inner),
-            ExpKind::Tuple(items) | ExpKind::Array(items) | ExpKind::Constr(_, items) => {
-                items.iter().for_each(|e| self.exp(e));
-            }
-            ExpKind::Record(fields) => {
-                fields.iter().filter_map(|(_, value)| value.as_ref()).for_each(|e| self.exp(e));
-            }
-            ExpKind::Index(array, dims) => {
-                self.exp(array);
-                self.dims(dims);
-            }
-            ExpKind::Apply(function, args) => {
-                self.exp(function);
-                args.iter().for_each(|e| self.exp(e));
-            }
-            ExpKind::BinOp(_, left, right) | ExpKind::Assert(left, right) => self.exps(&[left, right]),
-            ExpKind::Lambda(params, result, body) => {
-                params.iter().for_each(|p| self.irrefutable(p));
-                result.iter().for_each(|t| self.type_exp(t));
-                self.exp(body);
-            }
-            ExpKind::SectionPath(steps) => self.steps(steps),
-            ExpKind::If(condition, yes, no) => self.exps(&[condition, yes, no]),
-            ExpKind::Let { pat, value, body, .. } => {
+            ExpKind::Lambda(params, ..) => params.iter().for_each(|p| self.irrefutable(p)),
+            ExpKind::Let { pat, .. } => self.irrefutable(pat),
+            ExpKind::Loop { pat, form, .. } => {
                 self.irrefutable(pat);
-                self.exps(&[value, body]);
-            }
-            ExpKind::LetFun { fun, body } => {
-                self.bind(fun);
-                self.exp(body);
-            }
-            ExpKind::LetWith { steps, value, body, .. } => {
-                self.steps(steps);
-                self.exps(&[value, body]);
-            }
-            ExpKind::Loop { pat, init, form, body } => {
-                self.irrefutable(pat);
-                init.iter().for_each(|e| self.exp(e));
-                match form {
-                    LoopForm::For(_, bound) => self.exp(bound),
-                    LoopForm::ForIn(element, array) => {
-                        self.irrefutable(element);
-                        self.exp(array);
-                    }
-                    LoopForm::While(condition) => self.exp(condition),
-                }
-                self.exp(body);
-            }
-            ExpKind::Match(subject, cases) => {
-                self.exp(subject);
-                self.cases(exp, subject, cases);
-                for (pat, body) in cases {
-                    self.pat(pat);
-                    self.exp(body);
+                if let LoopForm::ForIn(element, _) = form {
+                    self.irrefutable(element);
                 }
             }
-            ExpKind::Range { first, second, last, .. } => {
-                self.exp(first);
-                second.iter().for_each(|e| self.exp(e));
-                self.exp(last);
-            }
-            ExpKind::Update(value, steps, new) => {
-                self.exps(&[value, new]);
-                self.steps(steps);
-            }
-            ExpKind::Ascript(inner, ty) | ExpKind::Coerce(inner, ty) => {
-                self.exp(inner);
-                self.type_exp(ty);
-            }
+            ExpKind::Match(subject, cases) => self.cases(exp, subject, cases),
+            _ => {}
         }
+        walk_exp(self, exp);
     }
 }
 

@@ -28,7 +28,7 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, Span};
+use galopvm_base::{Diagnostic, ElemType, Span};
 use std::collections::{HashMap, HashSet};
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
@@ -86,6 +86,8 @@ pub struct Checker<'a, 'n, 's> {
     pub(crate) module_path: Vec<String>,
     /// What named types stand for.
     pub bindings: HashMap<AbbrId, TypeBinding>,
+    /// Places in types of definitions where nothing but a default decided.
+    pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
@@ -122,6 +124,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             created: HashSet::new(),
             module_path: Vec::new(),
             bindings,
+            defaulted: Vec::new(),
             holes: Vec::new(),
             applications: 0,
             locals: HashMap::new(),

@@ -18,9 +18,8 @@ impl Checker<'_, '_, '_> {
                 let has = |ty: ElemType| set & (1 << ty.code()) != 0;
                 let default = [ElemType::I32, ElemType::F64].into_iter().find(|t| has(*t));
                 let default = default.or_else(|| super::vars::set_members(set).next());
-                if let Some(default) = default.filter(|_| kept.contains(&var) && set.count_ones() > 1) {
-                    let text = format!("Defaulting ambiguous type to {default}.");
-                    self.report(Diagnostic::warning(span, text).with_hint("write the type of the parameter"));
+                if let Some(ty) = default.filter(|_| kept.contains(&var)) {
+                    self.defaulted.push((span, ty));
                 }
                 self.vars.set(var, default.map_or(Type::Error, Type::Prim));
             } else if let Some((name, _)) = constraint.fields.first() {

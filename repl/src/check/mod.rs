@@ -93,6 +93,8 @@ fn check(path: &Path) -> Result<Checked, Failure> {
         return Ok(Checked { sources, diagnostics: Vec::new() });
     }
     let file = sources.add(input.name.as_str(), input.text()?);
-    let diagnostics = galopvm_frontend::check(&mut sources, file).diagnostics;
+    let report = galopvm_frontend::check(&mut sources, file);
+    let mut diagnostics = [report.diagnostics, report.warnings].concat();
+    diagnostics.sort_by_key(|d| (d.span.file, d.span.start));
     Ok(Checked { sources, diagnostics })
 }

@@ -197,7 +197,8 @@ impl<'a> Interpreter<'a> {
     fn replicate(&mut self, registers: &mut Registers<'a>, count: Operand, value: Operand) -> Outcome<Array> {
         let count = registers.int(count);
         if count < 0 {
-            return Err(Trap::new(format!("Cannot replicate {count} times.")).into());
+            // As of the range that `replicate` maps over in Futhark.
+            return Err(Trap::new(range_message(ElemType::I64, count, 0, 1)).into());
         }
         if !registers.is_array(value.reg) {
             self.pay_elements(count)?;

@@ -1,14 +1,16 @@
 //! Writing at computed indices: `scatter`, `hist`, `acc_write`, and `stream`, which passes accumulators along.
 //!
 //! The arrays that are written lie in blocks of their own before the first write (a copy is made unless the operand
-//! was the last holder), so nothing that is read meanwhile can change.
+//! was the last holder), so nothing that is read meanwhile can change. Operands are taken in the order of the fields:
+//! only the last of several uses of a register may be marked.
 
 use super::arrays::mismatch;
 use super::soac::{Arrays, inputs, set_rows};
-use super::{Interpreter, Outcome, Registers};
+use super::{Interpreter, Outcome, Registers, scalar};
 use crate::array::{Array, copy_elements, load, store};
 use crate::error::Trap;
-use galopvm_bytecode::{BlockId, CodeBlock, Def, Operand, RegId};
+use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_bytecode::{BlockId, CodeBlock, Def, Instr, Operand, RegId};
 use galopvm_lmad::Lmad;
 use smallvec::SmallVec;
 
@@ -36,6 +38,81 @@ fn number(array: &Array, i: i64) -> i64 {
     array.load(view.offset + i * view.dims[0].stride) as i64
 }
 
+/// A destination with scalar elements, and the place that is looked at now.
+struct Bucket<'d> {
+    view: Lmad,
+    width: usize,
+    bytes: &'d mut [u8],
+    place: i64,
+}
+
+impl Bucket<'_> {
+    fn of(dest: &mut Array) -> Bucket<'_> {
+        let (view, width) = (dest.lmad().clone(), dest.elem().bytes());
+        Bucket {
+            view,
+            width,
+            bytes: dest.block_mut().bytes_mut().expect("destinations are writable"),
+            place: 0,
+        }
+    }
+
+    #[inline]
+    fn load(&self) -> Bits {
+        load(self.bytes, self.width, self.place)
+    }
+
+    #[inline]
+    fn store(&mut self, bits: Bits) {
+        store(self.bytes, self.width, self.place, bits);
+    }
+}
+
+/// A binary operation that makes a result of an operator block from the old and the new value.
+struct PlainOperator {
+    op: ScalarOp,
+    ty: ElemType,
+    /// Whether the new value is the first operand.
+    is_flipped: bool,
+}
+
+/// The operations of a block that is one for each result, as those of most histograms are.
+fn plain_operators(block: &CodeBlock) -> Option<SmallVec<[PlainOperator; 4]>> {
+    let (old, new) = block.params.split_at(block.params.len() / 2);
+    if block.code.len() != block.results.len() {
+        return None;
+    }
+    let operator = |k: usize| {
+        let result = block.results[k].reg;
+        let made = block.code.iter().find_map(|instr| match instr {
+            Instr::Op2 { dst, op, ty, a, b } if dst.0 == result => Some((*op, *ty, a.reg, b.reg)),
+            _ => None,
+        });
+        let (op, ty, a, b) = made?;
+        let is_flipped = (a, b) == (new[k], old[k]);
+        (is_flipped || (a, b) == (old[k], new[k])).then_some(PlainOperator { op, ty, is_flipped })
+    };
+    (0..block.results.len()).map(operator).collect()
+}
+
+/// Combines the elements looked at with row `i` of each array; nothing happens, and false is the answer, if an
+/// operation traps.
+#[inline]
+fn apply(operators: &[PlainOperator], buckets: &mut [Bucket<'_>], values: &[Array], i: i64) -> bool {
+    let mut results: SmallVec<[Bits; 4]> = SmallVec::new();
+    for ((operator, bucket), values) in operators.iter().zip(buckets.iter()).zip(values) {
+        let view = values.lmad();
+        let (old, new) = (bucket.load(), values.load(view.offset + i * view.dims[0].stride));
+        let (a, b) = if operator.is_flipped { (new, old) } else { (old, new) };
+        match scalar::op2(operator.op, operator.ty, a, b) {
+            Ok(bits) => results.push(bits),
+            Err(_) => return false,
+        }
+    }
+    buckets.iter_mut().zip(results).for_each(|(bucket, bits)| bucket.store(bits));
+    true
+}
+
 /// Whether a block combines values by forgetting the old ones.
 fn replaces(block: &CodeBlock) -> bool {
     let new = &block.params[block.params.len() / 2..];
@@ -52,9 +129,9 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [dests, index, values] = operands;
         let width = registers.int(width);
+        let mut dests = self.destinations(registers, dests, index.len())?;
         let index = inputs(registers, width, index)?;
         let values = inputs(registers, width, values)?;
-        let mut dests = self.destinations(registers, dests, index.len())?;
         for (dest, values) in dests.iter_mut().zip(&values) {
             let row: SmallVec<[i64; 4]> = dest.shape()[index.len()..].into();
             if values.shape()[1..] != row[..] {
@@ -99,22 +176,75 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [dests, neutral, index, values] = operands;
         let width = registers.int(width);
-        let index = inputs(registers, width, index)?;
-        let values = inputs(registers, width, values)?;
+        let mut dests = self.destinations(registers, dests, index.len())?;
         for operand in neutral {
             if registers.is_array(operand.reg) {
                 registers.drop_last(*operand);
             }
         }
-        let mut dests = self.destinations(registers, dests, index.len())?;
-        let block = &registers.code.blocks[op];
-        let items = &block.params[dests.len()..];
-        for i in 0..width {
-            let at = index.iter().map(|array| number(array, i));
-            set_rows(registers, items, &values, i);
-            self.combine(registers, &mut dests, at, op)?;
+        let index = inputs(registers, width, index)?;
+        let values = inputs(registers, width, values)?;
+        if registers.prepared.blocks[op].scalar_results {
+            self.hist_scalars(registers, width, &mut dests, &index, &values, op)?;
+        } else {
+            let items = &registers.code.blocks[op].params[dests.len()..];
+            for i in 0..width {
+                let at = index.iter().map(|array| number(array, i));
+                set_rows(registers, items, &values, i);
+                self.combine(registers, &mut dests, at, op)?;
+            }
         }
         put(registers, dsts, dests);
+        Ok(())
+    }
+
+    /// A histogram whose elements are scalars.
+    fn hist_scalars(
+        &mut self,
+        registers: &mut Registers<'a>,
+        width: i64,
+        dests: &mut [Array],
+        index: &[Array],
+        values: &[Array],
+        op: BlockId,
+    ) -> Outcome<()> {
+        let block = &registers.code.blocks[op];
+        let scope = &registers.prepared.blocks[op].arrays;
+        let (elements, items) = block.params.split_at(dests.len());
+        let operators = plain_operators(block);
+        // Executing the block pays for itself.
+        let each = if operators.is_some() { block.code.len() as u64 + 1 } else { 1 };
+        let mut buckets: SmallVec<[Bucket<'_>; 4]> = dests.iter_mut().map(Bucket::of).collect();
+        for i in 0..width {
+            if i % CHUNK == 0 {
+                self.pay((width - i).min(CHUNK) as u64 * each)?;
+            }
+            let at = index.iter().map(|array| number(array, i));
+            let mut is_inside = true;
+            for bucket in &mut buckets {
+                match place(&bucket.view, at.clone()) {
+                    Some(place) => bucket.place = place,
+                    None => is_inside = false,
+                }
+            }
+            if !is_inside {
+                continue;
+            }
+            if let Some(operators) = &operators
+                && apply(operators, &mut buckets, values, i)
+            {
+                continue;
+            }
+            for (bucket, element) in buckets.iter().zip(elements) {
+                registers.set_bits(*element, bucket.load());
+            }
+            set_rows(registers, items, values, i);
+            self.block(registers, op)?;
+            for (bucket, result) in buckets.iter_mut().zip(&block.results) {
+                bucket.store(registers.bits(*result));
+            }
+            registers.release(scope);
+        }
         Ok(())
     }
 
@@ -127,10 +257,10 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [accs, index, values] = operands;
         let index: SmallVec<[i64; 4]> = index.iter().map(|i| registers.int(*i)).collect();
-        let values = registers.take_all(values);
         let items = &registers.code.blocks[op].params[accs.len()..];
-        registers.put_all(items.iter().copied(), values);
         let mut accs = self.destinations(registers, accs, index.len())?;
+        let values = registers.take_all(values);
+        registers.put_all(items.iter().copied(), values);
         self.combine(registers, &mut accs, index.into_iter(), op)?;
         put(registers, dsts, accs);
         Ok(())
@@ -226,10 +356,10 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let [accs, arrays] = operands;
         let width = registers.int(width);
+        let mut values = registers.take_all(accs);
         let inputs = inputs(registers, width, arrays)?;
         let block = &registers.code.blocks[body];
         let (params, items) = block.params.split_at(accs.len());
-        let mut values = registers.take_all(accs);
         for i in 0..width {
             registers.put_all(params.iter().copied(), values);
             set_rows(registers, items, &inputs, i);
