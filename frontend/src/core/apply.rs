@@ -211,7 +211,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         // Inside the prelude, messages and places point to the caller.
         let outer = self.fun.hold((!global.user).then_some(span));
-        let unchecked = if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
+        let unchecked =
+            if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
         let value = self.expand_body(&mut ctx, bind.params, &args, bind.body);
         if let Ok(value) = &value {
             self.know_sizes(&ctx, &ty, value);

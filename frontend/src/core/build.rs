@@ -112,7 +112,8 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     /// The definition whose name is this node.
     pub(super) fn global_named(&mut self, node: NodeId) -> Option<GlobalId> {
         if self.named.len() != self.checker.names.globals.len() {
-            self.named = self.checker.names.globals.iter_ids().map(|(id, g)| (g.bind.name.at.id, id)).collect();
+            self.named =
+                self.checker.names.globals.iter_ids().map(|(id, g)| (g.bind.name.at.id, id)).collect();
         }
         self.named.get(&node).copied()
     }
@@ -163,7 +164,11 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let mut params = Vec::new();
         for (i, ty) in types.iter().enumerate() {
             let name = bind.params.get(i).and_then(written_name);
-            params.push(self.entry_value(name.map_or_else(|| format!("arg{i}"), str::to_string), ty, span)?);
+            params.push(self.entry_value(
+                name.map_or_else(|| format!("arg{i}"), str::to_string),
+                ty,
+                span,
+            )?);
         }
         self.finish_entry(bind.name.text, params, &rest, value.parts(), span)
     }

@@ -196,7 +196,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.names_in(t, out)),
             Type::Sum(constructors) => {
-                constructors.iter().flat_map(|(_, payload)| payload.iter()).for_each(|t| self.names_in(t, out));
+                constructors
+                    .iter()
+                    .flat_map(|(_, payload)| payload.iter())
+                    .for_each(|t| self.names_in(t, out));
             }
             _ => {}
         }

@@ -253,9 +253,7 @@ impl FunState {
             (true, true) => Some(Atom::bool(true)),
             (false, false) => Some(Atom::bool(false)),
             (true, false) => Some(Atom::Var(condition)),
-            (false, true) => {
-                Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)]))
-            }
+            (false, true) => Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)])),
         }
     }
 

@@ -184,6 +184,5 @@ fn changes(op: &Op) -> bool {
             | Op::Stream { .. }
             | Op::AccWrite { .. }
             | Op::Call(..)
-    )
-        || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
+    ) || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
 }

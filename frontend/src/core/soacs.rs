@@ -74,8 +74,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
         let body = self.operator_block(function, &[row], &shapes, span)?;
         let structure = body.structure.array_of();
-        let parts =
-            self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &structure.types());
+        let parts = self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &structure.types());
         for (part, shape) in parts.iter().zip(body.shapes) {
             let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(shape).collect();
             self.know_all(*part, &whole);

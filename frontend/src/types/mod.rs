@@ -28,7 +28,7 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, ElemType, Span};
+use galopvm_base::{Diagnostic, ElemType, IdMap, Span};
 use std::collections::{HashMap, HashSet};
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
@@ -74,9 +74,9 @@ pub struct Checker<'a, 'n, 's> {
     /// Variables.
     pub vars: Vars,
     /// The type of each expression, pattern and written type.
-    pub types: HashMap<NodeId, Type>,
+    pub types: IdMap<NodeId, Type>,
     /// What each use of a polymorphic name chose.
-    pub instances: HashMap<NodeId, Instance>,
+    pub instances: IdMap<NodeId, Instance>,
     /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
     /// that change from turn to turn.
     pub exts: HashMap<NodeId, Vec<NodeId>>,
@@ -93,8 +93,8 @@ pub struct Checker<'a, 'n, 's> {
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
     /// the parametric module.
     pub(crate) applications: u32,
-    locals: HashMap<NodeId, Scheme>,
-    globals: HashMap<GlobalId, GlobalState>,
+    locals: IdMap<NodeId, Scheme>,
+    globals: IdMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
     pending: Pending,
     /// Sizes that the function type being converted hides in its result.
@@ -118,8 +118,8 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         Checker {
             names,
             vars,
-            types: HashMap::new(),
-            instances: HashMap::new(),
+            types: IdMap::default(),
+            instances: IdMap::default(),
             exts: HashMap::new(),
             created: HashSet::new(),
             module_path: Vec::new(),
@@ -127,8 +127,8 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             defaulted: Vec::new(),
             holes: Vec::new(),
             applications: 0,
-            locals: HashMap::new(),
-            globals: HashMap::new(),
+            locals: IdMap::default(),
+            globals: IdMap::default(),
             intrinsics: HashMap::new(),
             pending: Pending::default(),
             hidden: Vec::new(),
