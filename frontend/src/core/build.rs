@@ -7,7 +7,7 @@
 //! - An array of tuples is a tuple of arrays, so zipping and unzipping cost nothing.
 //! - Polymorphism and higher-order functions are gone because each application is expanded with what it is given.
 
-use super::emit::FunState;
+use super::emit::{FunState, Within};
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
@@ -16,6 +16,7 @@ use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::{Entry, EntryValue, FuncId};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A value, or the reason there is none.
 pub(super) type Built<T> = Result<T, Box<Diagnostic>>;
@@ -40,6 +41,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub constants: HashMap<GlobalId, Value<'a>>,
     /// Nodes of definitions and of what they expand to.
     pub sizes: HashMap<GlobalId, usize>,
+    /// Constants that definitions need.
+    pub needed: HashMap<GlobalId, Rc<[GlobalId]>>,
     /// Definitions that call themselves.
     pub recursive: HashMap<GlobalId, bool>,
     /// The definitions by the nodes of their names, for sizes.
@@ -92,6 +95,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             instances: HashMap::new(),
             constants: HashMap::new(),
             sizes: HashMap::new(),
+            needed: HashMap::new(),
             recursive: HashMap::new(),
             named: HashMap::new(),
             views: HashMap::new(),
@@ -159,7 +163,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         self.check_arguments(&scheme, &types, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
-        let value = self.expand_global(id, &Use::none(), args, span)?;
+        let value = self.expand_in(id, &Use::none(), args, Within::default())?;
         let value = self.apply(value, more, span)?;
         let mut params = Vec::new();
         for (i, ty) in types.iter().enumerate() {

@@ -12,6 +12,7 @@ mod causality;
 mod control;
 mod convert;
 mod define;
+mod entry;
 mod exp;
 mod operators;
 mod pat;
@@ -28,8 +29,8 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, ElemType, IdMap, Span};
-use std::collections::{HashMap, HashSet};
+use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, Span};
+use std::collections::HashMap;
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
     field_order,
@@ -79,13 +80,13 @@ pub struct Checker<'a, 'n, 's> {
     pub instances: IdMap<NodeId, Instance>,
     /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
     /// that change from turn to turn.
-    pub exts: HashMap<NodeId, Vec<NodeId>>,
+    pub exts: IdMap<NodeId, Vec<NodeId>>,
     /// All sizes that expressions bring into being.
-    created: HashSet<NodeId>,
+    created: IdSet<NodeId>,
     /// The names of the modules being defined, outermost first.
     pub(crate) module_path: Vec<String>,
     /// What named types stand for.
-    pub bindings: HashMap<AbbrId, TypeBinding>,
+    pub bindings: IdMap<AbbrId, TypeBinding>,
     /// Places in types of definitions where nothing but a default decided.
     pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
@@ -107,7 +108,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     /// A checker that has seen nothing.
     pub fn new(names: &'n mut Names<'a, 's>) -> Checker<'a, 'n, 's> {
         let mut vars = Vars::default();
-        let mut bindings = HashMap::new();
+        let mut bindings = IdMap::default();
         for (name, binding) in vars.builtin_types() {
             let nowhere = galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
             let at = At { span: nowhere, id: binding.params[0].id() };
@@ -120,8 +121,8 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             vars,
             types: IdMap::default(),
             instances: IdMap::default(),
-            exts: HashMap::new(),
-            created: HashSet::new(),
+            exts: IdMap::default(),
+            created: IdSet::default(),
             module_path: Vec::new(),
             bindings,
             defaulted: Vec::new(),

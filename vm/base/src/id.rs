@@ -1,9 +1,7 @@
 //! Typed ids: 32-bit indices into dense vectors, so that the type checker stops one table's index from
 //! reaching another table.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -44,28 +42,6 @@ macro_rules! define_id {
             }
         }
     };
-}
-
-/// A map from ids. They are numbers in order, so that one multiplication spreads them well enough.
-pub type IdMap<I, T> = HashMap<I, T, BuildHasherDefault<IdHasher>>;
-
-/// The hash of one id.
-#[derive(Clone, Copy, Default)]
-pub struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u32(*b as u32));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        // An odd number with its bits well mixed: the golden ratio's fraction.
-        self.0 = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 /// A vector indexed by one kind of id.
@@ -174,3 +150,26 @@ impl<I: TypedId, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
         f.debug_list().entries(&self.items).finish()
     }
 }
+
+/// A hash for ids: they are small numbers that nobody chooses to collide.
+#[derive(Clone, Copy, Default)]
+pub struct IdHasher(u64);
+
+impl std::hash::Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(*byte as u32));
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        self.0 = (self.0.rotate_left(5) ^ id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// A map with ids as keys.
+pub type IdMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<IdHasher>>;
+/// A set of ids.
+pub type IdSet<K> = std::collections::HashSet<K, std::hash::BuildHasherDefault<IdHasher>>;
