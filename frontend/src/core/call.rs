@@ -1,8 +1,8 @@
 //! Definitions that become functions of their own, and calls of them.
 //!
-//! A definition is expanded where it is used if it is small, or must be because functions go in or come out. One that
-//! calls itself is always called; functions among its arguments, which it passes on unchanged, become part of it, and what
-//! they capture becomes parameters.
+//! A definition is expanded where it is used if it is small, or must be because functions come out. One that calls
+//! itself is always called. Functions among the arguments of a call become part of the callee, and what they capture becomes
+//! parameters; a definition that calls itself passes them on unchanged.
 
 use super::build::{Builder, Built, Instance};
 use super::emit::{FunState, Within};
@@ -22,6 +22,8 @@ use std::rc::Rc;
 const SMALL: usize = 80;
 /// Inside parallel operators larger ones are expanded too: the operator's body should be one piece.
 const SMALL_IN_OPERATOR: usize = 1500;
+/// How much larger one that takes functions may be: called, it becomes a function of its own for each function it is given.
+const HIGHER: usize = 40;
 
 /// What a call passes, and what it is a call of.
 struct Call<'a> {
@@ -55,7 +57,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn expands(&mut self, id: GlobalId, instance: &Use<'a>, args: &[Value<'a>]) -> bool {
         let global = self.checker.names.globals[id];
         let attribute = |name: &str| global.attrs.iter().any(|a| a.name == name);
-        if !global.user || args.iter().any(Value::has_function) || attribute("inline") {
+        if !global.user || attribute("inline") {
             return true;
         }
         let ty = self.checker.global(id).ty;
@@ -63,6 +65,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             return true;
         }
         let small = if self.fun.soacs > 0 { SMALL_IN_OPERATOR } else { SMALL };
+        if args.iter().any(Value::has_function) {
+            return self.size_of(id) <= small * HIGHER;
+        }
         !attribute("noinline") && self.size_of(id) <= small
     }
 
@@ -163,8 +168,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 continue;
             }
             let inner = self.size_of(other);
-            let higher = self.has_arrow_param(other);
-            if higher || inner <= SMALL_IN_OPERATOR {
+            let limit = if self.has_arrow_param(other) { SMALL_IN_OPERATOR * HIGHER } else { SMALL_IN_OPERATOR };
+            if inner <= limit {
                 size = size.saturating_add(inner);
             }
         }
@@ -349,7 +354,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn build_global(&mut self, call: &Call<'a>, result: &Type, key: String) -> Built<Instance> {
         let recursive = self.is_recursive(call.id);
         let functions = call.args.iter().any(Value::has_function);
-        if functions && self.building.contains(&call.id) {
+        if recursive && functions && self.building.contains(&call.id) {
             return self.refuse(call.span, "passing other functions to a recursive call");
         }
         let bind = self.checker.names.globals[call.id].bind;
