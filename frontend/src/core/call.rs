@@ -20,10 +20,11 @@ use std::rc::Rc;
 
 /// Definitions that are at most this many nodes when everything small in them is expanded are expanded themselves.
 const SMALL: usize = 80;
-/// Inside parallel operators larger ones are expanded too: the operator's body should be one piece.
-const SMALL_IN_OPERATOR: usize = 1500;
-/// How much larger one that takes functions may be: called, it becomes a function of its own for each function it is given.
-const HIGHER: usize = 40;
+/// Inside parallel operators larger ones are expanded too: only an operator whose body is one piece becomes a kernel.
+const SMALL_IN_OPERATOR: usize = 10_000;
+/// The same for those that take functions: called, they become a function of its own for each function they are given.
+const HIGHER: usize = 4_000;
+const HIGHER_IN_OPERATOR: usize = 60_000;
 
 /// What a call passes, and what it is a call of.
 struct Call<'a> {
@@ -64,11 +65,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         if self.gives_function(&ty, args.len(), &instance.types) {
             return true;
         }
-        let small = if self.fun.soacs > 0 { SMALL_IN_OPERATOR } else { SMALL };
+        let inside = self.fun.soacs > 0;
         if args.iter().any(Value::has_function) {
-            return self.size_of(id) <= small * HIGHER;
+            return self.size_of(id) <= if inside { HIGHER_IN_OPERATOR } else { HIGHER };
         }
-        !attribute("noinline") && self.size_of(id) <= small
+        !attribute("noinline") && self.size_of(id) <= if inside { SMALL_IN_OPERATOR } else { SMALL }
     }
 
     /// True if a function of this type gives a function after so many arguments.
@@ -168,7 +169,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 continue;
             }
             let inner = self.size_of(other);
-            let limit = if self.has_arrow_param(other) { SMALL_IN_OPERATOR * HIGHER } else { SMALL_IN_OPERATOR };
+            let limit = if self.has_arrow_param(other) { HIGHER_IN_OPERATOR } else { SMALL_IN_OPERATOR };
             if inner <= limit {
                 size = size.saturating_add(inner);
             }

@@ -21,8 +21,12 @@ use crate::wire::{Decoder, Encoder, Tables, WireError};
 use galopvm_base::{ElemType, IdVec, Pos, Scalar};
 use std::fmt;
 
-/// The format version this crate writes and reads.
+/// The format version this crate writes. It reads this one and all before it, for ever: each version has a file in
+/// `tests/golden/frozen` that must load.
 pub const VERSION: u16 = 1;
+
+/// The first version there was.
+const OLDEST: u16 = 1;
 
 const MAGIC: [u8; 4] = [0x7f, b'g', b'b', b'c'];
 const HEADER: usize = 16;
@@ -69,7 +73,7 @@ impl fmt::Display for FormatError {
             FormatError::Version { found } if *found > VERSION => {
                 write!(
                     f,
-                    "the file has format version {found}; this galopvm reads version {VERSION}: use a newer one"
+                    "the file has format version {found}; this galopvm reads versions up to {VERSION}: use a newer one"
                 )
             }
             FormatError::Version { found } => {
@@ -258,7 +262,7 @@ pub fn decode(file: &[u8]) -> Result<Module, FormatError> {
     let short = || FormatError::Malformed { offset: file.len(), message: "the file ends too early".into() };
     let header: &[u8; HEADER] = file.first_chunk().ok_or_else(short)?;
     let version = u16::from_le_bytes([header[4], header[5]]);
-    if version != VERSION {
+    if !(OLDEST..=VERSION).contains(&version) {
         return Err(FormatError::Version { found: version });
     }
     let count = u16::from_le_bytes([header[6], header[7]]) as usize;

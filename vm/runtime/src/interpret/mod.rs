@@ -25,11 +25,12 @@ pub(crate) use prepare::Prepared;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::stop::Stop;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.
 pub(crate) type Outcome<T> = Result<T, Box<RuntimeError>>;
@@ -63,13 +64,15 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Bytes in use at one time.
     pub memory: Option<u64>,
+    /// Time that one call from outside may take.
+    pub timeout: Option<Duration>,
     /// Calls nested in each other.
     pub call_depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { fuel: None, memory: None, call_depth: 100_000 }
+        Limits { fuel: None, memory: None, timeout: None, call_depth: 100_000 }
     }
 }
 
@@ -78,7 +81,7 @@ pub(crate) struct Interpreter<'a> {
     module: &'a Module,
     prepared: &'a Prepared,
     memory: &'a Memory,
-    interrupt: &'a AtomicBool,
+    stop: &'a Stop,
     tiers: &'a mut Tiers,
     /// Operations until the next look at the flag.
     until_look: u64,
@@ -97,7 +100,7 @@ impl<'a> Interpreter<'a> {
         module: &'a Module,
         prepared: &'a Prepared,
         memory: &'a Memory,
-        interrupt: &'a AtomicBool,
+        stop: &'a Stop,
         tiers: &'a mut Tiers,
         limits: &Limits,
     ) -> Interpreter<'a> {
@@ -105,7 +108,7 @@ impl<'a> Interpreter<'a> {
             module,
             prepared,
             memory,
-            interrupt,
+            stop,
             tiers,
             until_look: 0,
             fuel: limits.fuel.unwrap_or(u64::MAX),
@@ -165,9 +168,7 @@ impl<'a> Interpreter<'a> {
 
     #[cold]
     fn look(&mut self, operations: u64) -> Outcome<()> {
-        if self.interrupt.load(Relaxed) {
-            return Err(Trap::of_kind(ErrorKind::Interrupted, "Interrupted.").into());
-        }
+        self.stop.check()?;
         let missing = operations - self.until_look;
         let Some(left) = self.fuel.checked_sub(missing) else {
             return Err(Trap::of_kind(ErrorKind::OutOfFuel, "Out of fuel.").into());

@@ -10,7 +10,7 @@ mod mapped;
 mod pool;
 
 pub use block::Block;
-pub use mapped::MappedFile;
+pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
 
 pub(crate) use pool::CopyKind;
