@@ -24,7 +24,9 @@ const SMALL: usize = 80;
 const SMALL_IN_OPERATOR: usize = 10_000;
 /// The same for those that take functions: called, they become a function of its own for each function they are given.
 const HIGHER: usize = 4_000;
-const HIGHER_IN_OPERATOR: usize = 60_000;
+const HIGHER_IN_OPERATOR: usize = 20_000;
+/// After so many nodes in operators those that are not small are called there, too.
+const MANY_IN_OPERATORS: usize = 40_000;
 
 /// What a call passes, and what it is a call of.
 struct Call<'a> {
@@ -65,11 +67,19 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         if self.gives_function(&ty, args.len(), &instance.types) {
             return true;
         }
-        let inside = self.fun.soacs > 0;
-        if args.iter().any(Value::has_function) {
-            return self.size_of(id) <= if inside { HIGHER_IN_OPERATOR } else { HIGHER };
+        let inside = self.fun.soacs > 0 && self.in_operators < MANY_IN_OPERATORS;
+        let limit = match (args.iter().any(Value::has_function), inside) {
+            (true, true) => HIGHER_IN_OPERATOR,
+            (true, false) => HIGHER,
+            (false, true) => SMALL_IN_OPERATOR,
+            (false, false) => SMALL,
+        };
+        let first_order = matches!(limit, SMALL | SMALL_IN_OPERATOR);
+        let expands = self.size_of(id) <= limit && !(first_order && attribute("noinline"));
+        if expands && self.fun.soacs > 0 {
+            self.in_operators += (global.bind.body.at.id.0 - global.bind.name.at.id.0) as usize;
         }
-        !attribute("noinline") && self.size_of(id) <= if inside { SMALL_IN_OPERATOR } else { SMALL }
+        expands
     }
 
     /// True if a function of this type gives a function after so many arguments.

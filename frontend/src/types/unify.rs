@@ -232,7 +232,9 @@ impl Unifier<'_> {
         else {
             return Ok(());
         };
-        if let Some(part) = a.parts().chain(b.parts()).find(|t| self.vars.occurs(x, t) || self.vars.occurs(y, t)) {
+        if let Some(part) =
+            a.parts().chain(b.parts()).find(|t| self.vars.occurs(x, t) || self.vars.occurs(y, t))
+        {
             return Err(Clash::Infinite(part.clone()));
         }
         let set = match (a.set, b.set) {
