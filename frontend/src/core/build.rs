@@ -56,6 +56,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     /// The operators of accumulators; none where writing replaces.
     pub accs: Vec<Option<Value<'a>>>,
     pub expansions: usize,
+    /// Nodes expanded inside of parallel operators.
+    pub in_operators: usize,
     pub depth: usize,
 }
 
@@ -103,6 +105,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             kept: Vec::new(),
             accs: Vec::new(),
             expansions: 0,
+            in_operators: 0,
             depth: 0,
         }
     }

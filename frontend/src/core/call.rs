@@ -1,8 +1,8 @@
 //! Definitions that become functions of their own, and calls of them.
 //!
-//! A definition is expanded where it is used if it is small, or must be because functions go in or come out. One that
-//! calls itself is always called; functions among its arguments, which it passes on unchanged, become part of it, and what
-//! they capture becomes parameters.
+//! A definition is expanded where it is used if it is small, or must be because functions come out. One that calls
+//! itself is always called. Functions among the arguments of a call become part of the callee, and what they capture becomes
+//! parameters; a definition that calls itself passes them on unchanged.
 
 use super::build::{Builder, Built, Instance};
 use super::emit::{FunState, Within};
@@ -20,8 +20,13 @@ use std::rc::Rc;
 
 /// Definitions that are at most this many nodes when everything small in them is expanded are expanded themselves.
 const SMALL: usize = 80;
-/// Inside parallel operators larger ones are expanded too: the operator's body should be one piece.
-const SMALL_IN_OPERATOR: usize = 1500;
+/// Inside parallel operators larger ones are expanded too: only an operator whose body is one piece becomes a kernel.
+const SMALL_IN_OPERATOR: usize = 10_000;
+/// The same for those that take functions: called, they become a function of its own for each function they are given.
+const HIGHER: usize = 4_000;
+const HIGHER_IN_OPERATOR: usize = 20_000;
+/// After so many nodes in operators those that are not small are called there, too.
+const MANY_IN_OPERATORS: usize = 40_000;
 
 /// What a call passes, and what it is a call of.
 struct Call<'a> {
@@ -55,15 +60,26 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn expands(&mut self, id: GlobalId, instance: &Use<'a>, args: &[Value<'a>]) -> bool {
         let global = self.checker.names.globals[id];
         let attribute = |name: &str| global.attrs.iter().any(|a| a.name == name);
-        if !global.user || args.iter().any(Value::has_function) || attribute("inline") {
+        if !global.user || attribute("inline") {
             return true;
         }
         let ty = self.checker.global(id).ty;
         if self.gives_function(&ty, args.len(), &instance.types) {
             return true;
         }
-        let small = if self.fun.soacs > 0 { SMALL_IN_OPERATOR } else { SMALL };
-        !attribute("noinline") && self.size_of(id) <= small
+        let inside = self.fun.soacs > 0 && self.in_operators < MANY_IN_OPERATORS;
+        let limit = match (args.iter().any(Value::has_function), inside) {
+            (true, true) => HIGHER_IN_OPERATOR,
+            (true, false) => HIGHER,
+            (false, true) => SMALL_IN_OPERATOR,
+            (false, false) => SMALL,
+        };
+        let first_order = matches!(limit, SMALL | SMALL_IN_OPERATOR);
+        let expands = self.size_of(id) <= limit && !(first_order && attribute("noinline"));
+        if expands && self.fun.soacs > 0 {
+            self.in_operators += (global.bind.body.at.id.0 - global.bind.name.at.id.0) as usize;
+        }
+        expands
     }
 
     /// True if a function of this type gives a function after so many arguments.
@@ -163,8 +179,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 continue;
             }
             let inner = self.size_of(other);
-            let higher = self.has_arrow_param(other);
-            if higher || inner <= SMALL_IN_OPERATOR {
+            let limit = if self.has_arrow_param(other) { HIGHER_IN_OPERATOR } else { SMALL_IN_OPERATOR };
+            if inner <= limit {
                 size = size.saturating_add(inner);
             }
         }
@@ -349,7 +365,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn build_global(&mut self, call: &Call<'a>, result: &Type, key: String) -> Built<Instance> {
         let recursive = self.is_recursive(call.id);
         let functions = call.args.iter().any(Value::has_function);
-        if functions && self.building.contains(&call.id) {
+        if recursive && functions && self.building.contains(&call.id) {
             return self.refuse(call.span, "passing other functions to a recursive call");
         }
         let bind = self.checker.names.globals[call.id].bind;
