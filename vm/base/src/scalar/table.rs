@@ -213,7 +213,11 @@ macro_rules! scalar_ops {
     };
 }
 
-scalar_ops! {
+/// Gives the rows of the table to a macro, after tokens of the caller's, for code that is made from it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! scalar_op_table {
+    ($then:ident $($before:tt)*) => { $then! { $($before)*
     // variant  name     infix arity domain result  algebra          precision trap
     Add       "add"      "+"   2 Num   Same [monoid Zero]     Exact Never "Sum; integers wrap.";
     Sub       "sub"      "-"   2 Num   Same [none]            Exact Never "Difference; integers wrap.";
@@ -280,7 +284,10 @@ scalar_ops! {
     Erfc      "erfc"     -     1 Float Same [none]            Library Never "Complementary error function.";
     Atan2     "atan2"    -     2 Float Same [none]            Library Never "Angle of the point (second, first).";
     Hypot     "hypot"    -     2 Float Same [comm]            Library Never "Length of the vector (a, b).";
+    } };
 }
+
+scalar_op_table!(scalar_ops);
 
 impl ScalarOp {
     /// The name in every text form.

@@ -10,10 +10,12 @@
 mod arrays;
 mod control;
 mod frame;
+mod machine;
 mod prepare;
 mod scalar;
 mod shape;
 mod soac;
+mod typed;
 
 pub use prepare::Site;
 
@@ -87,6 +89,8 @@ pub(crate) struct Interpreter<'a> {
     stack_size: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
+    /// The slots of units, as soon as one has run.
+    slots: Option<Box<machine::Slots>>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -111,6 +115,7 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
+            slots: None,
         }
     }
 
@@ -247,7 +252,7 @@ impl<'a> Interpreter<'a> {
             | Instr::While { .. }
             | Instr::Call { .. }
             | Instr::Assert { .. } => {
-                return self.control(registers, instr);
+                return self.control(registers, block, index, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;

@@ -4,6 +4,7 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
+use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers, shape};
 use crate::array::{Array, copy_elements, store};
 use crate::error::Trap;
@@ -98,9 +99,9 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => self.interpret_operator(registers, width, &operator),
+            Run::Interpret => self.interpret_operator(registers, block, index, width, &operator),
             Run::Trapped => {
-                self.interpret_operator(registers, width, &operator)?;
+                self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
                 Ok(())
             }
@@ -110,10 +111,18 @@ impl<'a> Interpreter<'a> {
     fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
         let inputs = inputs(registers, width, operator.arrays)?;
+        if let Some(unit) = self.unit(registers, block, index) {
+            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
+            if self.enter_unit(registers, unit, &entry)? {
+                return Ok(());
+            }
+        }
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, &inputs),
             Kind::Reduce => self.reduce(registers, width, operator, &inputs),
