@@ -1,4 +1,4 @@
-//! The machine's instructions: eight bytes each, operands are slots of a flat frame of 64-bit words.
+//! The machine's instructions: an operation and four 16-bit operands, mostly slots of a flat frame of 64-bit words.
 //!
 //! Slots hold [`Bits`](galopvm_base::Bits). One table gives the instructions for frequent operations on frequent
 //! types; every other operation is a call of a function that knows its type. Since bits above a type's width are zero,
@@ -6,14 +6,14 @@
 
 use galopvm_base::{ElemType, ScalarOp};
 
-/// An instruction. What `a`, `b` and `c` are depends on the operation; some have a second word.
+/// An instruction. What `a` to `d` are depends on the operation.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub(super) struct Ins {
     pub(super) op: Op,
     pub(super) a: u16,
     pub(super) b: u16,
     pub(super) c: u16,
+    pub(super) d: u16,
 }
 
 /// Gives the table of typed instructions to a macro, after tokens of the caller's.
@@ -42,7 +42,7 @@ macro_rules! typed_instructions {
             NotBool Not Bool bool,
         }
         // Three forms: result in `a`, operands in `b` and `c`; jump to `c` unless `a` and `b` compare so; jump back to
-        // `c` if they do (a second word says what the turn costs).
+        // `c` if they do, where `d` is what the turn costs.
         compare {
             LtI64 UnlessLtI64 AgainLtI64 Lt I64 i64, LtI32 UnlessLtI32 AgainLtI32 Lt I32 i32,
             LtU64 UnlessLtU64 AgainLtU64 Lt U64 u64,
@@ -71,28 +71,27 @@ macro_rules! operations {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u16)]
         pub(super) enum Op {
-            /// The second word of the instruction before.
-            Data,
             /// The end of the code.
             End,
+            /// Cuts the chain of calls.
+            Pause,
             /// `a` becomes `b`.
             Move,
             /// Goes on at `c`.
             Jump,
             /// Goes on at `c` unless `a` is true.
             Unless,
-            /// Goes back to `c` if `a` is true; second word: cost.
+            /// Goes back to `c` if `a` is true; `d` is the cost of the turn.
             Again,
-            /// Adds 1 to `a`, and goes back to `c` if it is below `b`; second word: cost.
+            /// Adds 1 to `a`, and goes back to `c` if it is below `b`; `d` is the cost of the turn.
             Count,
             /// `a` becomes function `c` of `b`.
             Call1,
-            /// `a` becomes a function of `b` and `c`; second word: `a` is the function.
+            /// `a` becomes function `d` of `b` and `c`.
             Call2,
-            /// `a` becomes a ternary operation of `b`, `c` and another; second word: `a` is the operation, `b` that
-            /// operand.
+            /// `a` becomes the ternary operation `d` of `b`, `c` and the slot that the operation's entry names.
             Call3,
-            /// `a` becomes `c` if `b` is true, else `a` of the second word.
+            /// `a` becomes `c` if `b` is true, else `d`.
             Select,
             /// `a` becomes element `c` of vector `b`, whose elements have 1, 2, 4 or 8 bytes.
             Load1,

@@ -164,11 +164,10 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// The second word of a jump back.
-    pub(super) fn price(&mut self, blocks: &[BlockId]) -> Made<()> {
+    /// What a turn of these blocks costs, for the jump back.
+    fn price(&mut self, jump: usize, blocks: &[BlockId]) {
         let cost = blocks.iter().map(|block| cost(self.function, *block)).sum::<u64>();
-        self.emit(Op::Data, Slot::try_from(cost).unwrap_or(Slot::MAX), 0, 0)?;
-        Ok(())
+        self.unit.code[jump].d = Slot::try_from(cost).unwrap_or(Slot::MAX);
     }
 
     pub(super) fn count(
@@ -202,8 +201,8 @@ impl<'a> Translator<'a> {
 
     pub(super) fn go_on_counting(&mut self, start: (Slot, Slot, usize), blocks: &[BlockId]) -> Made<()> {
         let (counter, bound, over) = start;
-        self.emit(Op::Count, counter, bound, (over + 1) as Slot)?;
-        self.price(blocks)?;
+        let jump = self.emit(Op::Count, counter, bound, (over + 1) as Slot)?;
+        self.price(jump, blocks);
         self.land(over);
         Ok(())
     }
@@ -237,10 +236,11 @@ impl<'a> Translator<'a> {
         self.land(start);
         self.block(cond)?;
         let answer = self.slot(test.results[0].reg)?;
-        match self.take_compare(answer) {
+        let jump = match self.take_compare(answer) {
             Some((_, again, a, b)) => self.emit(again, a, b, top)?,
             None => self.emit(Op::Again, answer, 0, top)?,
         };
-        self.price(&[cond, body])
+        self.price(jump, &[cond, body]);
+        Ok(())
     }
 }

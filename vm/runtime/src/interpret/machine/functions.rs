@@ -40,7 +40,6 @@ pub(super) fn conversion(from: ElemType, to: ElemType) -> Function1 {
 }
 
 /// A ternary operation that has no instruction of its own.
-pub(super) fn ternary(op: ScalarOp, ty: ElemType, operands: [Bits; 3]) -> Bits {
-    let [a, b, c] = operands;
+pub(super) fn ternary(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
     eval3(op, ty, a, b, c)
 }

@@ -3,7 +3,7 @@
 //! - `code.rs`: **the** table of instructions. `functions.rs`: operations without one. `unit.rs`: what translated code
 //!   consists of. `translate.rs`: from bytecode to a unit, with `flow.rs` (branches and loops), `operators.rs` (parallel
 //!   operators as loops), `share.rs` (when two values may share a slot).
-//! - `run.rs`: the dispatch loop. `operands.rs`: arrays while a unit runs. `mod.rs`: entering and leaving.
+//! - `run.rs`: execution. `operands.rs`: arrays while a unit runs. `mod.rs`: entering and leaving.
 //!
 //! Invariants: a unit gives the bits, the errors and the back traces that executing its blocks one by one would give;
 //! every turn of a loop is paid for, so that fuel and interrupts end it; no unit is entered inside a unit.

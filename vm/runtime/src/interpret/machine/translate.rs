@@ -6,6 +6,7 @@
 
 use super::code::{Ins, Op, canonical};
 use super::functions;
+use super::run;
 use super::unit::{Access, Assertion, Base, CellPlan, Left, Origin, Place, Slot, Source, Unit};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId, SliceDim};
@@ -92,7 +93,11 @@ impl<'a> Translator<'a> {
         if self.unit.code.len() >= MOST_CODE {
             return Err(Refused);
         }
-        self.unit.code.push(Ins { op, a, b, c });
+        if run::wants_pause(self.unit.code.len()) {
+            self.unit.code.push(Ins { op: Op::Pause, a: 0, b: 0, c: 0, d: 0 });
+            self.unit.origins.push(self.origin);
+        }
+        self.unit.code.push(Ins { op, a, b, c, d: 0 });
         self.unit.origins.push(self.origin);
         Ok(self.unit.code.len() - 1)
     }
@@ -231,6 +236,7 @@ impl<'a> Translator<'a> {
                 || unit.extents.iter().any(|(s, ..)| s == slot)
         };
         self.unit.wide = self.unit.wide.iter().copied().filter(known).collect();
+        self.unit.words = run::words(&self.unit.code);
         Ok(())
     }
 
@@ -280,12 +286,12 @@ impl<'a> Translator<'a> {
                 let (a, b, c) = (self.slot(a.reg)?, self.slot(b.reg)?, self.slot(c.reg)?);
                 let dst = self.define(dst.0)?;
                 if *op == ScalarOp::Select {
-                    self.emit(Op::Select, dst, a, b)?;
-                    self.emit(Op::Data, c, 0, 0)?;
+                    let at = self.emit(Op::Select, dst, a, b)?;
+                    self.unit.code[at].d = c;
                 } else {
-                    let number = number(&mut self.unit.ternary, (*op, *ty))?;
-                    self.emit(Op::Call3, dst, a, b)?;
-                    self.emit(Op::Data, number, c, 0)?;
+                    let number = number(&mut self.unit.ternary, (*op, *ty, c))?;
+                    let at = self.emit(Op::Call3, dst, a, b)?;
+                    self.unit.code[at].d = number;
                 }
             }
             Instr::Convert { dst, from, to, a } => self.convert(dst.0, *from, *to, *a)?,
@@ -335,13 +341,15 @@ impl<'a> Translator<'a> {
         let ty = canonical(op, ty);
         let dst = self.define(dst)?;
         match Op::compare(op, ty).or_else(|| Op::binary(op, ty)) {
-            Some(code) => self.emit(code, dst, a, b)?,
+            Some(code) => {
+                self.emit(code, dst, a, b)?;
+            }
             None => {
                 let number = number(&mut self.unit.binary, functions::binary(op, ty).ok_or(Refused)?)?;
-                self.emit(Op::Call2, dst, a, b)?;
-                self.emit(Op::Data, number, 0, 0)?
+                let at = self.emit(Op::Call2, dst, a, b)?;
+                self.unit.code[at].d = number;
             }
-        };
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! (arrays of its own, which it updates in place), and leaves scalars and cells behind.
 
 use super::code::Ins;
+use super::run::Word;
 use super::functions::{Function1, Function2};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, RegId};
@@ -81,6 +82,8 @@ pub(super) enum Left {
 #[derive(Debug, Default)]
 pub(crate) struct Unit {
     pub(super) code: Vec<Ins>,
+    /// The code as it is executed.
+    pub(super) words: Vec<Word>,
     /// The instruction of the bytecode that each instruction comes from.
     pub(super) origins: Vec<(BlockId, u32)>,
     pub(super) constants: Vec<(Slot, Bits)>,
@@ -93,7 +96,8 @@ pub(crate) struct Unit {
     pub(super) accesses: Vec<Access>,
     pub(super) unary: Vec<Function1>,
     pub(super) binary: Vec<Function2>,
-    pub(super) ternary: Vec<(ScalarOp, ElemType)>,
+    /// Ternary operations with the slot of the third operand.
+    pub(super) ternary: Vec<(ScalarOp, ElemType, Slot)>,
     pub(super) assertions: Vec<Assertion>,
     /// For each result of the instruction.
     pub(super) results: Vec<Left>,
