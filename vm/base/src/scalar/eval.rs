@@ -76,6 +76,8 @@ pub trait Native: Copy {
     const TYPE: ElemType;
     /// The value of bits.
     fn of_bits(bits: Bits) -> Self;
+    /// The bits of the value.
+    fn to_bits(self) -> Bits;
     /// A unary operation.
     fn unary(op: ScalarOp, a: Self) -> Bits;
     /// A binary operation.
@@ -89,6 +91,10 @@ impl Native for bool {
     #[inline(always)]
     fn of_bits(bits: Bits) -> bool {
         bits != 0
+    }
+    #[inline(always)]
+    fn to_bits(self) -> Bits {
+        Bits::from(self)
     }
     #[inline(always)]
     fn unary(op: ScalarOp, a: bool) -> Bits {
@@ -112,6 +118,10 @@ impl Native for f16 {
     #[inline(always)]
     fn of_bits(bits: Bits) -> f16 {
         f16::from_bits(bits as u16)
+    }
+    #[inline(always)]
+    fn to_bits(self) -> Bits {
+        Bits::from(f16::to_bits(self))
     }
     #[inline(always)]
     fn unary(op: ScalarOp, a: f16) -> Bits {
@@ -195,11 +205,14 @@ macro_rules! int_impl {
             fn mul(self, b: $t) -> $t { self.wrapping_mul(b) }
             #[inline(always)]
             fn div_floor(self, b: $t) -> $t {
+                // Mostly nothing is negative, and nothing has to be put right.
+                if (self | b) >= Self::ZERO { return (self as $unsigned / b as $unsigned) as $t; }
                 let (q, r) = (self.wrapping_div(b), self.wrapping_rem(b));
                 if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { q.wrapping_sub(1) } else { q }
             }
             #[inline(always)]
             fn mod_floor(self, b: $t) -> $t {
+                if (self | b) >= Self::ZERO { return (self as $unsigned % b as $unsigned) as $t; }
                 let r = self.wrapping_rem(b);
                 if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { r.wrapping_add(b) } else { r }
             }
@@ -266,6 +279,8 @@ macro_rules! int_impl {
             const TYPE: ElemType = ElemType::$elem;
             #[inline(always)]
             fn of_bits(bits: Bits) -> $t { bits as $t }
+            #[inline(always)]
+            fn to_bits(self) -> Bits { self as $unsigned as u64 }
             #[inline(always)]
             fn unary(op: ScalarOp, a: $t) -> Bits { int1(op, a) }
             #[inline(always)]
@@ -423,6 +438,8 @@ macro_rules! float_impl {
             const TYPE: ElemType = ElemType::$elem;
             #[inline(always)]
             fn of_bits(bits: Bits) -> $t { $t::from_bits(bits as $bits) }
+            #[inline(always)]
+            fn to_bits(self) -> Bits { $t::to_bits(self) as u64 }
             #[inline(always)]
             fn unary(op: ScalarOp, a: $t) -> Bits { float1(op, a) }
             #[inline(always)]

@@ -8,6 +8,7 @@
 //! with a fresh stack, so that only the call-depth limit bounds programs.
 
 mod arrays;
+mod columns;
 mod control;
 mod frame;
 mod machine;
@@ -91,6 +92,8 @@ pub(crate) struct Interpreter<'a> {
     spare: Vec<Frame>,
     /// The slots of units, as soon as one has run.
     slots: Option<Box<machine::Slots>>,
+    /// Room for columns.
+    column_buffers: Vec<Vec<u8>>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -116,6 +119,7 @@ impl<'a> Interpreter<'a> {
             stack_size: FIRST_STACK,
             spare: Vec::new(),
             slots: None,
+            column_buffers: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::unit::{Base, Origin, Place, Slot};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId};
 
 /// Operations that executing a block counts for, without the turns of loops in it, which count for themselves.
-pub(super) fn cost(function: &Function, block: BlockId) -> u64 {
+pub(in crate::interpret) fn cost(function: &Function, block: BlockId) -> u64 {
     let block = &function.blocks[block];
     let branches = block.code.iter().map(|instr| match instr {
         Instr::If { then, otherwise, .. } => cost(function, *then).max(cost(function, *otherwise)),

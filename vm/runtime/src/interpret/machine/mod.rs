@@ -18,6 +18,7 @@ mod share;
 mod translate;
 mod unit;
 
+pub(super) use flow::cost;
 pub(super) use run::Slots;
 pub(crate) use unit::Unit;
 
@@ -45,11 +46,10 @@ pub(super) struct Entry<'i> {
 impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
-        let prepared = &registers.prepared.blocks[block];
-        let at = prepared.units.binary_search_by_key(&index, |(at, _)| *at).ok()?;
+        let translated = registers.prepared.blocks[block].translated(index)?;
         let inner_operators = !self.tiers.has_backends();
         let make = || translate::translate(registers.code, block, index, inner_operators).map(Box::new);
-        prepared.units[at].1.get_or_init(make).as_deref()
+        translated.unit.get_or_init(make).as_deref()
     }
 
     /// Executes a unit. Says whether it did: a unit whose inner operators are wide is left to those that see them.

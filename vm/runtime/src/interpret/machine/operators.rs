@@ -3,6 +3,7 @@
 use super::code::Op;
 use super::translate::{Made, Refused, Translator, stored_by_width};
 use super::unit::{Base, Left, Origin, Place, Slot, Source};
+use crate::interpret::columns::Columns;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 
 /// An operator's parts.
@@ -97,7 +98,9 @@ impl<'a> Translator<'a> {
             let extent = self.extent(place, 0)?;
             self.emit(Op::Extent, width, extent, 0)?;
         }
-        self.unit.wide.push(width);
+        if Columns::of(self.function, instr).is_some() {
+            self.unit.wide.push(width);
+        }
         self.operator(&parts, width, &arrays, &[])?;
         Ok(())
     }
