@@ -15,7 +15,12 @@ fn processor_time(start: Instant) -> f64 {
 }
 
 fn vector(memory: &Memory, count: i64, ty: ElemType) -> Array {
-    let number = |i: i64| Scalar::from_f64(ty, ((i * 7919) % 1000) as f64 / 1000.0 + i64::from(ty.is_int()) as f64 * (i % 100) as f64);
+    let number = |i: i64| {
+        Scalar::from_f64(
+            ty,
+            ((i * 7919) % 1000) as f64 / 1000.0 + i64::from(ty.is_int()) as f64 * (i % 100) as f64,
+        )
+    };
     match ty {
         ElemType::F32 => {
             let numbers: Vec<f32> = (0..count).map(|i| number(i).as_f64() as f32).collect();
@@ -63,7 +68,11 @@ fn main() {
         let result = session.call(entry, values.clone());
         best = best.min(processor_time(begin) - start);
         shown = match result {
-            Ok(values) => values.iter().map(|v| v.as_scalar().map_or("array".into(), |s| s.to_string())).collect::<Vec<_>>().join(" "),
+            Ok(values) => values
+                .iter()
+                .map(|v| v.as_scalar().map_or("array".into(), |s| s.to_string()))
+                .collect::<Vec<_>>()
+                .join(" "),
             Err(error) => error.to_string(),
         };
         if begin.elapsed().as_secs_f64() > 3.0 {

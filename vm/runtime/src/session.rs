@@ -1,7 +1,7 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::error::RuntimeError;
-use crate::interpret::{Interpreter, Limits, Prepared};
+use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
 use crate::memory::Memory;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
@@ -18,6 +18,8 @@ pub struct Options {
     pub memory: Option<Memory>,
     /// When operators are compiled, and by whom; by default never.
     pub tiering: Tiering,
+    /// The faster ways to interpret that may be taken; by default all.
+    pub paths: Paths,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
 }
@@ -28,8 +30,10 @@ pub struct Session {
     prepared: Prepared,
     memory: Memory,
     limits: Limits,
+    paths: Paths,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
+    slots: Option<Box<Slots>>,
 }
 
 impl Session {
@@ -41,7 +45,16 @@ impl Session {
             memory.set_budget(options.limits.memory);
         }
         let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
-        Session { module, prepared, memory, limits: options.limits, interrupt: Arc::default(), tiers }
+        Session {
+            module,
+            prepared,
+            memory,
+            limits: options.limits,
+            paths: options.paths,
+            interrupt: Arc::default(),
+            tiers,
+            slots: None,
+        }
     }
 
     /// The program.
@@ -129,8 +142,12 @@ impl Session {
             &self.interrupt,
             &mut self.tiers,
             &self.limits,
+            self.paths,
         );
-        interpreter.run(function, args).map_err(|error| *error)
+        interpreter.slots = self.slots.take();
+        let outcome = interpreter.run(function, args);
+        self.slots = interpreter.slots.take();
+        outcome.map_err(|error| *error)
     }
 
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.

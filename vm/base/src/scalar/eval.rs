@@ -387,6 +387,14 @@ macro_rules! float_impl {
             fn with_sign_of(self, b: $t) -> $t { self.copysign(b) }
             #[inline(always)]
             fn library1(self, op: ScalarOp) -> Option<$t> {
+                // Without a library's help, so that loops of it are vectorised: below 2^(digits - 1) adding and
+                // taking that away rounds to a whole number, from there on all numbers are whole.
+                #[inline(always)]
+                fn whole(x: $t, adjust: impl FnOnce($t) -> $t) -> $t {
+                    let large = 1.0 / $t::EPSILON;
+                    let near = ((x.abs() + large) - large).copysign(x);
+                    if x.abs() < large { adjust(near).copysign(x) } else { x }
+                }
                 Some(match op {
                     ScalarOp::Neg => -self,
                     ScalarOp::Abs => self.abs(),
@@ -394,10 +402,12 @@ macro_rules! float_impl {
                     ScalarOp::Sgn if self < 0.0 => -1.0,
                     ScalarOp::Sgn => self,
                     ScalarOp::Sqrt => self.sqrt(),
-                    ScalarOp::Floor => self.floor(),
-                    ScalarOp::Ceil => self.ceil(),
-                    ScalarOp::Trunc => self.trunc(),
-                    ScalarOp::Round => self.round_ties_even(),
+                    ScalarOp::Floor => whole(self, |near| if near > self { near - 1.0 } else { near }),
+                    ScalarOp::Ceil => whole(self, |near| if near < self { near + 1.0 } else { near }),
+                    ScalarOp::Trunc => {
+                        whole(self, |near| if near.abs() > self.abs() { near - (1.0 as $t).copysign(self) } else { near })
+                    }
+                    ScalarOp::Round => whole(self, |near| near),
                     ScalarOp::Rsqrt => 1.0 / self.sqrt(),
                     ScalarOp::Cbrt => self.cbrt(),
                     ScalarOp::Exp => self.exp(),
@@ -525,6 +535,24 @@ mod tests {
         assert_eq!(i32s(ScalarOp::Rem, -7, 2), -1);
         assert_eq!(i32s(ScalarOp::Div, i32::MIN, -1), i32::MIN);
         assert_eq!(eval2(ScalarOp::Mod, ElemType::U8, 1, 0), Err(ScalarTrap::DivisionByZero));
+    }
+
+    #[test]
+    fn whole_numbers_are_the_library_s() {
+        let mut numbers =
+            vec![0.0, -0.0, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5, 1e5, 8388607.5, 8388608.0, 4e9, 1e300];
+        numbers.extend([f64::INFINITY, f64::MIN_POSITIVE, 0.49999999999999994, 4503599627370495.5, 4.6e15]);
+        numbers.extend((0..2000).map(|i| f64::from(i) * 0.37));
+        for x in numbers.iter().flat_map(|x| [*x, -*x]) {
+            let ops = [ScalarOp::Floor, ScalarOp::Ceil, ScalarOp::Trunc, ScalarOp::Round];
+            let single = x as f32;
+            let doubles = [x.floor(), x.ceil(), x.trunc(), x.round_ties_even()];
+            let singles = [single.floor(), single.ceil(), single.trunc(), single.round_ties_even()];
+            for (k, op) in ops.into_iter().enumerate() {
+                assert_eq!(eval1(op, ElemType::F64, x.bits()), doubles[k].bits(), "{op} {x}");
+                assert_eq!(eval1(op, ElemType::F32, single.bits()), singles[k].bits(), "{op} {single}");
+            }
+        }
     }
 
     #[test]

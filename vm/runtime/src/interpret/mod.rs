@@ -21,6 +21,7 @@ mod typed;
 pub use prepare::Site;
 
 pub(crate) use frame::{Frame, Registers};
+pub(crate) use machine::Slots;
 pub(crate) use prepare::Prepared;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
@@ -73,6 +74,21 @@ impl Default for Limits {
     }
 }
 
+/// The faster ways to execute operators and loops. Results do not depend on them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Paths {
+    /// Loops and operators as machine code.
+    pub machine: bool,
+    /// Operators by columns.
+    pub columns: bool,
+}
+
+impl Default for Paths {
+    fn default() -> Paths {
+        Paths { machine: true, columns: true }
+    }
+}
+
 /// One execution, from a call from outside to its return.
 pub(crate) struct Interpreter<'a> {
     module: &'a Module,
@@ -90,8 +106,9 @@ pub(crate) struct Interpreter<'a> {
     stack_size: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
+    paths: Paths,
     /// The slots of units, as soon as one has run.
-    slots: Option<Box<machine::Slots>>,
+    pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
     column_buffers: Vec<Vec<u8>>,
 }
@@ -104,6 +121,7 @@ impl<'a> Interpreter<'a> {
         interrupt: &'a AtomicBool,
         tiers: &'a mut Tiers,
         limits: &Limits,
+        paths: Paths,
     ) -> Interpreter<'a> {
         Interpreter {
             module,
@@ -118,6 +136,7 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
+            paths,
             slots: None,
             column_buffers: Vec::new(),
         }

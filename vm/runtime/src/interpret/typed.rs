@@ -67,9 +67,15 @@ macro_rules! typed_types {
 }
 
 macro_rules! typed_result {
-    (Same $rust:ident) => { $rust };
-    (Bool $rust:ident) => { bool };
-    (I32 $rust:ident) => { i32 };
+    (Same $rust:ident) => {
+        $rust
+    };
+    (Bool $rust:ident) => {
+        bool
+    };
+    (I32 $rust:ident) => {
+        i32
+    };
 }
 
 /// The instance of a generic function `f::<T, O>` for a conversion.

@@ -4,10 +4,12 @@
 //! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers.
 
 use crate::interpret::typed::{
-    operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows, typed_types,
+    operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
+    typed_types,
 };
 use galopvm_base::scalar::{Native, ScalarTrap, convert_inlined};
 use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_lmad::Dim;
 use half::f16;
 
 /// A unary operation or a conversion: result, operand.
@@ -162,7 +164,9 @@ pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
 
 fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
     let (yes, no) = (yes.as_chunks::<W>().0, no.as_chunks::<W>().0);
-    for (out, (mask, (yes, no))) in out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no))) {
+    for (out, (mask, (yes, no))) in
+        out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no)))
+    {
         *out = if *mask != 0 { *yes } else { *no };
     }
 }
@@ -233,6 +237,48 @@ fn gather_with<const W: usize>(out: &mut [u8], bytes: &[u8], places: &[u8]) {
     for (out, place) in out.as_chunks_mut::<W>().0.iter_mut().zip(places.as_chunks::<8>().0) {
         // Only where no lane counts there may be no element.
         *out = elements.get(i64::from_le_bytes(*place) as usize).copied().unwrap_or([0; W]);
+    }
+}
+
+fn pick_with<const W: usize>(
+    out: &mut [u8],
+    bytes: &[u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    dim: Dim,
+) -> bool {
+    let elements = bytes.as_chunks::<W>().0;
+    let mut outside = false;
+    let mut pick = |out: &mut [u8; W], index: &[u8; 8], counts: bool| {
+        let index = i64::from_le_bytes(*index);
+        let inside = (index as u64) < dim.size as u64;
+        outside |= counts & !inside;
+        let place = if inside { index.wrapping_mul(dim.stride) } else { 0 };
+        *out = elements.get(place as usize).copied().unwrap_or([0; W]);
+    };
+    let pairs = out.as_chunks_mut::<W>().0.iter_mut().zip(index.as_chunks::<8>().0);
+    match mask {
+        None => pairs.for_each(|(out, index)| pick(out, index, true)),
+        Some(mask) => pairs.zip(mask).for_each(|((out, index), mask)| pick(out, index, *mask != 0)),
+    }
+    outside
+}
+
+/// Fills a column with the elements at the indices of a vector that starts with `bytes`; whether some index that counts
+/// is outside.
+pub(super) fn pick(
+    out: &mut [u8],
+    width: usize,
+    bytes: &[u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    dim: Dim,
+) -> bool {
+    match width {
+        1 => pick_with::<1>(out, bytes, index, mask, dim),
+        2 => pick_with::<2>(out, bytes, index, mask, dim),
+        4 => pick_with::<4>(out, bytes, index, mask, dim),
+        _ => pick_with::<8>(out, bytes, index, mask, dim),
     }
 }
 

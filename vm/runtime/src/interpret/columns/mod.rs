@@ -91,7 +91,7 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS {
+        if width < FEW_ROWS || !self.paths.columns {
             return None;
         }
         let translated = registers.prepared.blocks[block].translated(index)?;

@@ -82,9 +82,10 @@ impl Step {
     /// The columns that it writes.
     pub(super) fn targets(&self) -> SmallVec<[Column; 2]> {
         match self {
-            Step::One { dst, .. } | Step::Two { dst, .. } | Step::Three { dst, .. } | Step::Copy { dst, .. } => {
-                SmallVec::from_slice(&[*dst])
-            }
+            Step::One { dst, .. }
+            | Step::Two { dst, .. }
+            | Step::Three { dst, .. }
+            | Step::Copy { dst, .. } => SmallVec::from_slice(&[*dst]),
             Step::Gather { dst, places, .. } => SmallVec::from_slice(&[*places, *dst]),
             Step::Check { .. } => SmallVec::new(),
         }

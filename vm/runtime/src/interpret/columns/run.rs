@@ -73,7 +73,13 @@ impl<'v> Running<'v> {
             let array = &arrays[usize::from(*k)];
             let view = array.lmad();
             let stride = view.dims.first().map_or(0, |dim| dim.stride);
-            Rows { bytes: array.block().bytes(), offset: view.offset, stride, here: None, staging: Vec::new() }
+            Rows {
+                bytes: array.block().bytes(),
+                offset: view.offset,
+                stride,
+                here: None,
+                staging: Vec::new(),
+            }
         };
         let inputs = program.inputs.iter().map(input).collect();
         Ok(Running { program, inputs, arrays, registers, buffers, start: 0, len: 0 })
@@ -179,10 +185,10 @@ impl AtBlock<'_, '_, '_> {
                 out.copy_from_slice(now.read(a));
                 true
             }),
-            Step::Check { cond, mask } => {
-                !kernels::fails(self.read(cond), mask.map(|mask| self.read(mask)))
+            Step::Check { cond, mask } => !kernels::fails(self.read(cond), mask.map(|mask| self.read(mask))),
+            Step::Gather { dst, places, array, ref index, mask } => {
+                self.gather(dst, places, array, index, mask)
             }
-            Step::Gather { dst, places, array, ref index, mask } => self.gather(dst, places, array, index, mask),
         }
     }
 
@@ -205,6 +211,15 @@ impl AtBlock<'_, '_, '_> {
                 (source, &source.lmad().dims[1..])
             }
         };
+        let width = source.elem().bytes();
+        if let (Gathered::Free(_), [dim @ Dim { stride: 0.., .. }], [index]) = (array, dims, index) {
+            let from = (source.lmad().offset as usize).wrapping_mul(width);
+            let bytes = source.block().bytes().get(from..).unwrap_or(&[]);
+            return self.write(dst, |now, out| {
+                let mask = mask.map(|mask| now.read(mask));
+                !kernels::pick(out, width, bytes, now.read(*index), mask, *dim)
+            });
+        }
         let rows = match array {
             Gathered::Free(_) => 0,
             Gathered::Rows(_) => source.lmad().dims[0].stride,
@@ -222,7 +237,7 @@ impl AtBlock<'_, '_, '_> {
         });
         inside
             && self.write(dst, |now, out| {
-                kernels::gather(out, source.elem().bytes(), source.block().bytes(), now.read(places));
+                kernels::gather(out, width, source.block().bytes(), now.read(places));
                 true
             })
     }

@@ -362,7 +362,8 @@ fn drop_unused(program: &mut Program) {
     program.results.iter().for_each(|column| wanted[usize::from(*column)] = true);
     let mut kept = Vec::with_capacity(program.steps.len());
     for step in std::mem::take(&mut program.steps).into_iter().rev() {
-        let may_trap = matches!(step, Step::Two { traps: true, .. } | Step::Gather { .. } | Step::Check { .. });
+        let may_trap =
+            matches!(step, Step::Two { traps: true, .. } | Step::Gather { .. } | Step::Check { .. });
         if may_trap || step.targets().iter().any(|column| wanted[usize::from(*column)]) {
             step.operands().iter().for_each(|column| wanted[usize::from(*column)] = true);
             kept.push(step);

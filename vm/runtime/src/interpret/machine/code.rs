@@ -198,7 +198,23 @@ mod tests {
 
     #[test]
     fn canonical_types_mean_the_same() {
-        let odd = [0u64, 1, 2, 3, 31, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x7fff_ffff, 0x8000_0000, 1 << 63, u64::MAX];
+        let odd = [
+            0u64,
+            1,
+            2,
+            3,
+            31,
+            63,
+            64,
+            0x7f,
+            0x80,
+            0xff,
+            0x7fff,
+            0x7fff_ffff,
+            0x8000_0000,
+            1 << 63,
+            u64::MAX,
+        ];
         for &op in ScalarOp::ALL {
             for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
                 let other = canonical(op, ty);

@@ -19,7 +19,7 @@ mod translate;
 mod unit;
 
 pub(super) use flow::cost;
-pub(super) use run::Slots;
+pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
 use super::{Interpreter, Outcome, Registers};
@@ -47,6 +47,9 @@ impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
         let translated = registers.prepared.blocks[block].translated(index)?;
+        if !self.paths.machine {
+            return None;
+        }
         let inner_operators = !self.tiers.has_backends();
         let make = || translate::translate(registers.code, block, index, inner_operators).map(Box::new);
         translated.unit.get_or_init(make).as_deref()

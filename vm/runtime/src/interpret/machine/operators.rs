@@ -32,24 +32,12 @@ impl<'a> Parts<'a> {
                 combine: None,
                 rows: true,
             },
-            Instr::Reduce { dsts, width, neutral, arrays, body } => Parts {
-                dsts,
-                width: *width,
-                neutral,
-                arrays,
-                map: None,
-                combine: Some(*body),
-                rows: false,
-            },
-            Instr::Scan { dsts, width, neutral, arrays, body } => Parts {
-                dsts,
-                width: *width,
-                neutral,
-                arrays,
-                map: None,
-                combine: Some(*body),
-                rows: true,
-            },
+            Instr::Reduce { dsts, width, neutral, arrays, body } => {
+                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: false }
+            }
+            Instr::Scan { dsts, width, neutral, arrays, body } => {
+                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: true }
+            }
             Instr::Redomap { dsts, width, neutral, arrays, map, op } => Parts {
                 dsts,
                 width: *width,
@@ -153,7 +141,8 @@ impl<'a> Translator<'a> {
             let (value, reg) = match parts.combine {
                 Some(_) => (slots[k], accumulators[k]),
                 None => {
-                    let result = parts.map.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
+                    let result =
+                        parts.map.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
                     if self.is_array(result) {
                         return Err(Refused);
                     }

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::fmt;
 
 /// As many slots as a 16-bit number can name, so that naming one needs no check.
-pub(in crate::interpret) type Slots = [Bits; 1 << 16];
+pub(crate) type Slots = [Bits; 1 << 16];
 
 /// Operations of turns between two returns to the driver.
 const SLICE: u64 = 1024;
@@ -403,7 +403,13 @@ instructions! {
     }
 }
 
-fn load<const W: usize>(cx: &mut Context<'_>, slots: &mut Slots, rest: &[Word], o: Operands, left: u64) -> usize {
+fn load<const W: usize>(
+    cx: &mut Context<'_>,
+    slots: &mut Slots,
+    rest: &[Word],
+    o: Operands,
+    left: u64,
+) -> usize {
     match cx.inputs[o.b()].element::<W>(slots[o.c()]) {
         Some(bits) => slots[o.a()] = bits,
         None => return outside(cx, rest, left, o.b(), slots[o.c()] as i64),
@@ -601,7 +607,8 @@ fn outside_cell(cx: &mut Context<'_>, rest: &[Word], left: u64, cell: usize, ind
 }
 
 fn not_inside_at(view: &Lmad, access: &Access, slots: &Slots) -> Box<RuntimeError> {
-    let index: SmallVec<[i64; 4]> = access.index.iter().map(|slot| slots[usize::from(*slot)] as i64).collect();
+    let index: SmallVec<[i64; 4]> =
+        access.index.iter().map(|slot| slots[usize::from(*slot)] as i64).collect();
     let (lead, index) = index.split_at(access.lead);
     not_inside(view, lead, index)
 }
@@ -624,7 +631,13 @@ fn outside_cell_at(cx: &mut Context<'_>, slots: &Slots, rest: &[Word], left: u64
 
 #[cold]
 #[inline(never)]
-fn failed_assertion(cx: &mut Context<'_>, slots: &Slots, rest: &[Word], left: u64, assertion: usize) -> usize {
+fn failed_assertion(
+    cx: &mut Context<'_>,
+    slots: &Slots,
+    rest: &[Word],
+    left: u64,
+    assertion: usize,
+) -> usize {
     let assertion = &cx.unit.assertions[assertion];
     let args = assertion.args.iter().map(|(slot, ty)| Scalar::new(*ty, slots[usize::from(*slot)]));
     fail(cx, rest, left, Trap::new(assert_message(&assertion.message, args)).into())

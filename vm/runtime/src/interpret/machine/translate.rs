@@ -302,7 +302,8 @@ impl<'a> Translator<'a> {
                 let cond = self.slot(cond.reg)?;
                 let args: Made<Vec<_>> =
                     args.iter().map(|a| Ok((self.slot(a.reg)?, self.function.regs[a.reg].elem))).collect();
-                let number = number(&mut self.unit.assertions, Assertion { message: message.clone(), args: args? })?;
+                let number =
+                    number(&mut self.unit.assertions, Assertion { message: message.clone(), args: args? })?;
                 self.emit(Op::Assert, cond, number, 0)?;
             }
             Instr::Dim { dst, array, dim } => {

@@ -4,8 +4,8 @@
 //! (arrays of its own, which it updates in place), and leaves scalars and cells behind.
 
 use super::code::Ins;
-use super::run::Word;
 use super::functions::{Function1, Function2};
+use super::run::Word;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, RegId};
 use smallvec::SmallVec;
