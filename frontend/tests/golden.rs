@@ -1,5 +1,5 @@
-//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,core,bytecode}/x.fut` against
-//! `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
+//! Text in, text out for every stage of the front end: `tests/golden/{syntax,types,matching,consume,core,bytecode,..}/x.fut`
+//! against `x.out` beside it. `GALOPVM_ACCEPT=1 cargo test -p galopvm-frontend` rewrites the expectations.
 
 use galopvm_base::{Diagnostic, FileId, Sources};
 use galopvm_frontend::{Options, check, compile, core, core_program, syntax_text};
@@ -76,15 +76,39 @@ fn syntax() {
     });
 }
 
+/// The types of the definitions, and the messages.
+fn checked(sources: &mut Sources, file: FileId) -> String {
+    let report = check(sources, file);
+    let mut text = String::new();
+    for (name, ty) in report.definitions {
+        let _ = writeln!(text, "{name} : {ty}");
+    }
+    text + &messages(&report.diagnostics, sources)
+}
+
 #[test]
 fn types() {
-    run("types", |sources, file| {
+    run("types", checked);
+}
+
+#[test]
+fn consume() {
+    run("consume", checked);
+}
+
+#[test]
+fn matching() {
+    run("matching", |sources, file| {
         let report = check(sources, file);
-        let mut text = String::new();
-        for (name, ty) in report.definitions {
-            let _ = writeln!(text, "{name} : {ty}");
-        }
-        text + &messages(&report.diagnostics, sources)
+        messages(&report.diagnostics, sources)
+    });
+}
+
+#[test]
+fn warnings() {
+    run("warnings", |sources, file| {
+        let report = check(sources, file);
+        messages(&[report.diagnostics, report.warnings].concat(), sources)
     });
 }
 
@@ -134,7 +158,7 @@ impl Random {
 }
 
 fn all_sources() -> Vec<(String, String)> {
-    ["syntax", "types", "core", "bytecode"].into_iter().flat_map(cases).collect()
+    ["syntax", "types", "consume", "core", "bytecode"].into_iter().flat_map(cases).collect()
 }
 
 /// Compiles a text; what comes out must pass the verifier.

@@ -37,34 +37,12 @@ def exscan [n] 'a (op: a -> a -> a) (ne: a) (as: [n]a) : *[n]a =
   let s = scan op ne as
   in map (\i -> if i == 0 then ne else s[i - 1]) (iota n)
 
--- | Writes values at positions; positions outside are ignored.
-def scatter 't [k] [n] (dest: *[k]t) (is: [n]i64) (vs: [n]t) : *[k]t =
-  loop (d: *[k]t) = dest for j < n do
-    let i = is[j]
-    in if 0 <= i && i < k then d with [i] = copy vs[j] else d
-
 -- | A new array of `k` copies of `x` with values written at positions.
 def spread 't [n] (k: i64) (x: t) (is: [n]i64) (vs: [n]t) : *[k]t = scatter (replicate k x) is vs
-
--- | Combines values into the elements at positions; positions outside are ignored.
-def reduce_by_index 'a [k] [n] (dest: *[k]a) (f: a -> a -> a) (ne: a) (is: [n]i64) (as: [n]a) : *[k]a =
-  loop (d: *[k]a) = dest for j < n do
-    let i = is[j]
-    in if 0 <= i && i < k then d with [i] = f d[i] as[j] else d
 
 -- | A histogram of `k` buckets.
 def hist 'a [n] (op: a -> a -> a) (ne: a) (k: i64) (is: [n]i64) (as: [n]a) : *[k]a =
   reduce_by_index (replicate k ne) op ne is as
-
--- | The elements for which the predicate holds, in order.
-def filter [n] 'a (p: a -> bool) (as: [n]a) : *[]a =
-  let (kept, count) =
-    loop (kept, count) = (copy as, 0i64) for a in as do
-      if p a then (kept with [count] = copy a, count + 1) else (kept, count)
-  in kept[:count]
-
--- | The elements for which the predicate holds, and the others.
-def partition [n] 'a (p: a -> bool) (as: [n]a) : ([]a, []a) = (filter p as, filter (\x -> !(p x)) as)
 
 -- | Is the array empty?
 def null [n] 't (_: [n]t) : bool = n == 0
@@ -102,9 +80,6 @@ def (++) [n] [m] 't (xs: [n]t) (ys: [m]t) : *[n + m]t = concat xs ys
 -- | The valid indices of an array.
 def indices [n] 't (_: [n]t) : *[n]i64 = iota n
 
--- | Element `i` of the result is element `i + r` (round the end).
-def rotate [n] 't (r: i64) (a: [n]t) : *[n]t = map (\i -> a[(i + r) % n]) (iota n)
-
 -- | As many copies as the type asks for.
 def rep 't [n] (x: t) : *[n]t = replicate n x
 
@@ -137,25 +112,25 @@ def tabulate_3d 'a (n: i64) (m: i64) (o: i64) (f: i64 -> i64 -> i64 -> a) : *[n]
   map (\i -> tabulate_2d m o (f i)) (iota n)
 
 -- | The argument.
-def id 'a (x: a) : a = x
+def id '^a (x: a) : a = x
 
 -- | The first argument.
-def const 'a 'b (x: a) (_: b) : a = x
+def const '^a '^b (x: a) (_: b) : a = x
 
 -- | Arguments exchanged.
-def flip 'a 'b 'c (f: a -> b -> c) (b: b) (a: a) : c = f a b
+def flip '^a '^b '^c (f: a -> b -> c) (b: b) (a: a) : c = f a b
 
 -- | A function of a pair, applied to its components.
-def curry 'a 'b 'c (f: (a, b) -> c) (a: a) (b: b) : c = f (a, b)
+def curry '^a '^b '^c (f: (a, b) -> c) (a: a) (b: b) : c = f (a, b)
 
 -- | A function of two arguments, applied to a pair.
-def uncurry 'a 'b 'c (f: a -> b -> c) (p: (a, b)) : c = f p.0 p.1
+def uncurry '^a '^b '^c (f: a -> b -> c) (p: (a, b)) : c = f p.0 p.1
 
 -- | First `f`, then `g`.
-def (>->) 'a 'b 'c (f: a -> b) (g: b -> c) (x: a) : c = g (f x)
+def (>->) '^a '^b '^c (f: a -> b) (g: b -> c) (x: a) : c = g (f x)
 
 -- | First `f`, then `g`.
-def (<-<) 'a 'b 'c (g: b -> c) (f: a -> b) (x: a) : c = g (f x)
+def (<-<) '^a '^b '^c (g: b -> c) (f: a -> b) (x: a) : c = g (f x)
 
 -- | Applies `f` `n` times.
 def iterate 'a (n: i32) (f: a -> a) (x: a) : a = loop x for _i < n do f x
@@ -181,32 +156,24 @@ def r64 (x: i32) : f64 = f64.i32 x
 -- | From f64 to i32, towards zero.
 def t64 (x: f64) : i32 = i32.f64 x
 
--- | The elements for which the first predicate holds, those for which only the second does, and the others.
-def partition2 [n] 'a (p: a -> bool) (q: a -> bool) (as: [n]a) : ([]a, []a, []a) =
-  (filter p as, filter (\x -> !(p x) && q x) as, filter (\x -> !(p x) && !(q x)) as)
+-- | The arrays a function gives, one after the other: their lengths, flags where each begins, their offsets, and
+-- their elements.
+def flatmap' [n] 'a 'b (f: a -> ?[k].[k]b) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b) =
+  let (lengths, flags, offsets, elements, _) = flatmap (\x -> (f x, ())) as
+  in (lengths, flags, offsets, elements)
 
--- | Writes values at positions of two dimensions; positions outside are ignored.
-def scatter_2d 't [k] [n] [l] (dest: *[k][n]t) (is: [l](i64, i64)) (vs: [l]t) : *[k][n]t =
-  loop (d: *[k][n]t) = dest for x < l do
-    let (i, j) = is[x]
-    in if 0 <= i && i < k && 0 <= j && j < n then d with [i, j] = copy vs[x] else d
+-- | The derivative of `f` at `x` in direction `x'`.
+def jvp 'a 'b (f: a -> b) (x: a) (x': a) : b = (jvp2 f x x').1
 
--- | Writes values at positions of three dimensions; positions outside are ignored.
-def scatter_3d 't [k] [n] [o] [l] (dest: *[k][n][o]t) (is: [l](i64, i64, i64)) (vs: [l]t) : *[k][n][o]t =
-  loop (d: *[k][n][o]t) = dest for x < l do
-    let (i, j, h) = is[x]
-    in if 0 <= i && i < k && 0 <= j && j < n && 0 <= h && h < o then d with [i, j, h] = copy vs[x] else d
+-- | The transposed derivative of `f` at `x`, applied to `y'`.
+def vjp 'a 'b (f: a -> b) (x: a) (y': b) : a = (vjp2 f x y').1
 
--- | Combines values into the elements at positions of two dimensions.
-def reduce_by_index_2d 'a [k] [n] [m] (dest: *[k][m]a) (f: a -> a -> a) (ne: a)
-                       (is: [n](i64, i64)) (as: [n]a) : *[k][m]a =
-  loop (d: *[k][m]a) = dest for x < n do
-    let (i, j) = is[x]
-    in if 0 <= i && i < k && 0 <= j && j < m then d with [i, j] = f d[i, j] as[x] else d
+-- | The derivatives of `f` at `x` in several directions.
+def jmp 'a 'b [n] (f: a -> b) (x: a) (x': [n]a) : [n]b = (jmp2 f x x').1
 
--- | Combines values into the elements at positions of three dimensions.
-def reduce_by_index_3d 'a [k] [n] [m] [l] (dest: *[k][m][l]a) (f: a -> a -> a) (ne: a)
-                       (is: [n](i64, i64, i64)) (as: [n]a) : *[k][m][l]a =
-  loop (d: *[k][m][l]a) = dest for x < n do
-    let (i, j, h) = is[x]
-    in if 0 <= i && i < k && 0 <= j && j < m && 0 <= h && h < l then d with [i, j, h] = f d[i, j, h] as[x] else d
+-- | The transposed derivative of `f` at `x`, applied to several adjoints.
+def mjp 'a 'b [n] (f: a -> b) (x: a) (y': [n]b) : [n]a = (mjp2 f x y').1
+
+-- | As `with_vjp`, for a function that also gives what its derivative needs.
+def with_vjp_tape 'a 'b 'c (f: a -> (c, b)) (f': (c, b) -> a) (x: a) : b =
+  (with_vjp f (\(tape, _) (_, adjoint) -> f' (tape, adjoint)) x).1

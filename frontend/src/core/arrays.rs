@@ -1,16 +1,12 @@
-//! Arrays, parallel operators, ranges and loops.
+//! Arrays: indexing, updates, ranges, and what is known of extents.
 
-use super::apply::OperatorBlock;
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
-use crate::names::Res;
 use crate::syntax::ast::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
-
-/// Builds one turn of a counted loop: the builder, the names in scope, the counter.
-type Turn<'t, B, C> = dyn FnMut(&mut B, &mut C, Atom) -> Built<Vec<Atom>> + 't;
+use std::rc::Rc;
 
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// Applies a function to every part of a value.
@@ -22,6 +18,14 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     ) -> Built<Value<'a>> {
         Ok(match value {
             Value::Atom(atom) => Value::Atom(f(self, *atom)),
+            Value::Unit(atom) => {
+                let part = f(self, *atom);
+                if self.fun.type_of(part).is_scalar() {
+                    Value::tuple(Vec::new())
+                } else {
+                    Value::Unit(part)
+                }
+            }
             Value::Record(fields) => {
                 let mut parts = Vec::new();
                 for (name, part) in fields.iter() {
@@ -29,7 +33,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 }
                 Value::Record(parts.into())
             }
-            Value::Fun(_) => return self.refuse(span, "a function as an element of an array"),
+            Value::Sum(sum) => {
+                let parts = sum.parts.iter().map(|part| f(self, *part)).collect();
+                Value::Sum(Rc::new(SumValue { layout: sum.layout.clone(), parts, known: None }))
+            }
+            Value::Acc(..) | Value::Fun(_) | Value::Size(_) => {
+                return self.refuse(span, "a function as an element of an array");
+            }
         })
     }
 
@@ -54,11 +64,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     pub(super) fn length(&mut self, value: &Value<'a>, span: Span) -> Built<Atom> {
         match value.parts().first() {
             Some(leaf) if !self.fun.type_of(*leaf).is_scalar() => Ok(self.fun.dim(*leaf, 0)),
-            _ => self.refuse(span, "an array of ()"),
+            _ => self.refuse(span, "this array"),
         }
     }
 
-    fn array_vars(&self, value: &Value<'a>, span: Span) -> Built<Vec<Var>> {
+    pub(super) fn array_vars(&self, value: &Value<'a>, span: Span) -> Built<Vec<Var>> {
         let vars: Option<Vec<Var>> = value
             .parts()
             .into_iter()
@@ -69,90 +79,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             .collect();
         match vars {
             Some(vars) if !vars.is_empty() => Ok(vars),
-            _ => self.refuse(span, "an array of ()"),
+            _ => self.refuse(span, "this array"),
         }
-    }
-
-    /// The structure of the rows of an array.
-    fn row_structure(&self, value: &Value<'a>, span: Span) -> Built<Structure> {
-        fn row(structure: Structure) -> Structure {
-            match structure {
-                Structure::Atom(ty) => Structure::Atom(ty.row().unwrap_or(ty)),
-                Structure::Record(fields) => {
-                    Structure::Record(fields.into_iter().map(|(n, s)| (n, row(s))).collect())
-                }
-            }
-        }
-        Ok(row(self.structure_of(value, span)?))
     }
 
     /// The extents of the rows of an array: every row has them.
-    fn row_shape(&mut self, array: Atom) -> Vec<Option<Atom>> {
+    pub(super) fn row_shape(&mut self, array: Atom) -> Vec<Option<Atom>> {
         (1..self.fun.type_of(array).rank as u32).map(|d| Some(self.fun.dim(array, d))).collect()
-    }
-
-    pub(super) fn zip(&mut self, arrays: &[Value<'a>], span: Span) -> Built<Value<'a>> {
-        let Some((first, rest)) = arrays.split_first() else { return self.refuse(span, "an empty zip") };
-        let n = self.length(first, span)?;
-        for array in rest {
-            let m = self.length(array, span)?;
-            self.fun.assert_equal(n, m, "Arrays of {} and {} elements cannot be zipped.", &[n, m]);
-            for part in array.parts() {
-                self.fun.know(part, 0, n);
-            }
-        }
-        Ok(Value::tuple(arrays.to_vec()))
-    }
-
-    pub(super) fn map(&mut self, function: &Value<'a>, arrays: &Value<'a>, span: Span) -> Built<Value<'a>> {
-        let width = self.length(arrays, span)?;
-        let vars = self.array_vars(arrays, span)?;
-        let row = self.row_structure(arrays, span)?;
-        let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
-        let body = self.operator_block(function, &[row], &shapes, span)?;
-        let mut types = Vec::new();
-        let structure = body.structure.array_of();
-        structure.leaves(&mut types);
-        if types.is_empty() {
-            return self.refuse(span, "an array of ()");
-        }
-        let parts = self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &types);
-        for (part, shape) in parts.iter().zip(body.shapes) {
-            let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(shape).collect();
-            self.know_all(*part, &whole);
-        }
-        Ok(structure.fill(&mut parts.into_iter()))
-    }
-
-    pub(super) fn reduce(
-        &mut self,
-        op: &Value<'a>,
-        neutral: &Value<'a>,
-        arrays: &Value<'a>,
-        scan: bool,
-        span: Span,
-    ) -> Built<Value<'a>> {
-        let width = self.length(arrays, span)?;
-        let vars = self.array_vars(arrays, span)?;
-        let row = self.structure_of(neutral, span)?;
-        let known: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
-        let twice = [known.as_slice(), known.as_slice()].concat();
-        let OperatorBlock { block: body, structure, .. } =
-            self.operator_block(op, &[row.clone(), row], &twice, span)?;
-        let neutral = neutral.parts();
-        let mut types = Vec::new();
-        if scan {
-            let structure = structure.array_of();
-            structure.leaves(&mut types);
-            let parts = self.fun.emit_all(Op::Scan { width, neutral, arrays: vars, body }, &types);
-            for part in &parts {
-                self.fun.know(*part, 0, width);
-            }
-            return Ok(structure.fill(&mut parts.into_iter()));
-        }
-        structure.leaves(&mut types);
-        let parts = self.fun.emit_all(Op::Reduce { width, neutral, arrays: vars, body }, &types);
-        Ok(structure.fill(&mut parts.into_iter()))
     }
 
     /// The indices of one bracket.
@@ -248,7 +181,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     let part = self.index(old, &dims, span)?;
                     self.update(&part, rest, new, span, ctx)?
                 };
-                let mut news = new.parts().into_iter();
+                let mut news = new.element().parts().into_iter();
                 self.each(old, span, &mut |b, part| {
                     let (Atom::Var(var), Some(value)) = (part, news.next()) else { return part };
                     let ty = b.fun.type_of(part);
@@ -336,123 +269,5 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let array = self.fun.emit(Op::Iota { ty, count, start: first, step }, ValueType::array(ty, 1));
         self.fun.know(array, 0, count);
         Ok(Value::Atom(array))
-    }
-
-    /// A loop.
-    pub(super) fn loop_exp(
-        &mut self,
-        span: Span,
-        pat: &'a Pat<'a>,
-        init: Option<&'a Exp<'a>>,
-        form: &LoopForm<'a>,
-        body: &'a Exp<'a>,
-        ctx: &Context<'a>,
-    ) -> Built<Value<'a>> {
-        let init = match init {
-            Some(init) => self.eval(init, ctx)?,
-            None => self.implicit_init(pat, ctx)?,
-        };
-        let structure = self.structure_of(&init, span)?;
-        let mut types = Vec::new();
-        structure.leaves(&mut types);
-        let op = match form {
-            LoopForm::While(condition) => {
-                let cond = self.turn(&structure, &types, pat, ctx, &mut |b, scope| {
-                    let value = b.eval(condition, scope)?;
-                    Ok(vec![b.atom(&value, condition.at.span)?])
-                })?;
-                let body = self
-                    .turn(&structure, &types, pat, ctx, &mut |b, scope| Ok(b.eval(body, scope)?.parts()))?;
-                Op::While { init: init.parts(), cond, body }
-            }
-            LoopForm::For(name, bound) => {
-                let value = self.eval(bound, ctx)?;
-                let given = self.atom(&value, bound.at.span)?;
-                let elem = self.fun.type_of(given).elem;
-                let bound = self.fun.convert(elem, ElemType::I64, given);
-                let body = self.counted(&structure, &types, pat, ctx, &mut |b, scope, i| {
-                    let i = b.fun.convert(ElemType::I64, elem, i);
-                    scope.bind(name.at.id, Value::Atom(i));
-                    Ok(b.eval(body, scope)?.parts())
-                })?;
-                Op::For { bound, init: init.parts(), body }
-            }
-            LoopForm::ForIn(element, array) => {
-                let array = self.eval(array, ctx)?;
-                let bound = self.length(&array, span)?;
-                let body = self.counted(&structure, &types, pat, ctx, &mut |b, scope, i| {
-                    let row = b.index(&array, &[SliceDim::At(i)], span)?;
-                    b.bind(scope, element, &row)?;
-                    Ok(b.eval(body, scope)?.parts())
-                })?;
-                Op::For { bound, init: init.parts(), body }
-            }
-        };
-        let parts = self.fun.emit_all(op, &types);
-        Ok(structure.fill(&mut parts.into_iter()))
-    }
-
-    /// A block over the carried values.
-    fn turn(
-        &mut self,
-        structure: &Structure,
-        types: &[ValueType],
-        pat: &'a Pat<'a>,
-        ctx: &Context<'a>,
-        inner: &mut dyn FnMut(&mut Self, &Context<'a>) -> Built<Vec<Atom>>,
-    ) -> Built<Block> {
-        let mut params = self.fun.begin(types).into_iter();
-        let value = structure.fill(&mut params);
-        let mut scope = ctx.clone();
-        self.bind(&mut scope, pat, &value)?;
-        let results = inner(self, &scope)?;
-        Ok(self.fun.end(results))
-    }
-
-    /// A block over a counter and the carried values.
-    fn counted(
-        &mut self,
-        structure: &Structure,
-        types: &[ValueType],
-        pat: &'a Pat<'a>,
-        ctx: &Context<'a>,
-        inner: &mut Turn<'_, Self, Context<'a>>,
-    ) -> Built<Block> {
-        let all: Vec<ValueType> =
-            [ValueType::scalar(ElemType::I64)].into_iter().chain(types.iter().copied()).collect();
-        let params = self.fun.begin(&all);
-        let value = structure.fill(&mut params[1..].iter().copied());
-        let mut scope = ctx.clone();
-        self.bind(&mut scope, pat, &value)?;
-        let results = inner(self, &mut scope, params[0])?;
-        Ok(self.fun.end(results))
-    }
-
-    /// The initial value that a loop's pattern names.
-    fn implicit_init(&mut self, pat: &'a Pat<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
-        match pat.kind {
-            PatKind::Id(_) => {
-                let res = self.checker.names.uses.get(&pat.at.id).map_or(Res::Error, |u| u.res);
-                self.resolved(res, Use::none(), pat.at.span, ctx)
-            }
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
-                self.implicit_init(inner, ctx)
-            }
-            PatKind::Tuple(items) => {
-                let items: Built<Vec<_>> = items.iter().map(|p| self.implicit_init(p, ctx)).collect();
-                Ok(Value::tuple(items?))
-            }
-            PatKind::Record(fields) => {
-                let mut values = Vec::new();
-                for (name, field) in fields {
-                    values.push((name.text.into(), self.implicit_init(field, ctx)?));
-                }
-                values.sort_by(|a: &(std::rc::Rc<str>, _), b| crate::types::field_order(&a.0, &b.0));
-                Ok(Value::Record(values.into()))
-            }
-            PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => {
-                self.refuse(pat.at.span, "this loop")
-            }
-        }
     }
 }

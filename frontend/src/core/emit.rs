@@ -20,6 +20,8 @@ enum Key {
 #[derive(Default)]
 pub(super) struct Open {
     id: u32,
+    /// It runs more than once each time the block around it runs.
+    repeated: bool,
     params: Vec<Var>,
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
@@ -36,6 +38,8 @@ pub(super) struct FunState {
     homes: IdVec<Var, u32>,
     open: Vec<Open>,
     blocks: u32,
+    /// Variables that are one of two constants, and what decides.
+    choices: HashMap<Atom, (Var, Scalar, Scalar)>,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// How many `#[unsafe]` enclose the expression being built.
@@ -57,6 +61,11 @@ impl FunState {
         let outer = self.held;
         self.held = self.held.or(place);
         outer
+    }
+
+    /// The place that a message about an expression points to.
+    pub fn place(&self, span: Span) -> Span {
+        self.held.unwrap_or(span)
     }
 
     /// Ends what `hold` began.
@@ -85,10 +94,19 @@ impl FunState {
         }
     }
 
-    /// Opens a block with parameters of these types.
+    /// Opens the body of a function or branch, with parameters of these types.
     pub fn begin(&mut self, types: &[ValueType]) -> Vec<Atom> {
+        self.begin_block(types, false)
+    }
+
+    /// Opens the body of a loop or operator, with parameters of these types.
+    pub fn begin_repeated(&mut self, types: &[ValueType]) -> Vec<Atom> {
+        self.begin_block(types, true)
+    }
+
+    fn begin_block(&mut self, types: &[ValueType], repeated: bool) -> Vec<Atom> {
         self.blocks += 1;
-        self.open.push(Open { id: self.blocks, ..Open::default() });
+        self.open.push(Open { id: self.blocks, repeated, ..Open::default() });
         let params: Vec<Var> = types.iter().map(|t| self.var(*t)).collect();
         let atoms = params.iter().map(|v| Atom::Var(*v)).collect();
         if let Some(open) = self.open.last_mut() {
@@ -145,15 +163,32 @@ impl FunState {
     }
 
     /// The block for a statement: the current one; for views and extents, which cost nothing, the one that defines
-    /// the array, so that operators and loops find them outside.
+    /// the array, so that operators and loops find them outside; for arithmetic that cannot fail, outside of the loops
+    /// and operators that do not change it.
     fn target(&self, op: &Op) -> usize {
         let current = self.open.len().saturating_sub(1);
         match op {
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) => {
-                self.open.iter().position(|o| o.id == self.homes[*v]).unwrap_or(current)
+            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) => self.home(*v).unwrap_or(current),
+            Op::Scalar(..) | Op::Convert(..) if op.is_pure() => {
+                let mut needed = 0;
+                op.atoms(&mut |atom| {
+                    if let Atom::Var(var) = atom {
+                        needed = needed.max(self.home(var).unwrap_or(current));
+                    }
+                });
+                let mut target = current;
+                while target > needed && self.open[target].repeated {
+                    target -= 1;
+                }
+                target
             }
             _ => current,
         }
+    }
+
+    /// The number of the open block that defines a variable.
+    fn home(&self, var: Var) -> Option<usize> {
+        self.open.iter().rposition(|o| o.id == self.homes[var])
     }
 
     /// A statement that defines several variables.
@@ -196,10 +231,32 @@ impl FunState {
 
     /// A scalar operation.
     pub fn scalar(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
-        if let Some(simple) = simplify(op, ty, args) {
+        if let Some(simple) = simplify(op, ty, args).or_else(|| self.choice(op, ty, args)) {
             return simple;
         }
+        if let (ScalarOp::Select, [Atom::Var(condition), Atom::Const(yes), Atom::Const(no)]) = (op, args) {
+            let atom = self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(ty));
+            self.choices.insert(atom, (*condition, *yes, *no));
+            return atom;
+        }
         self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// A comparison with a value chosen among constants, as the tags of sum types are.
+    fn choice(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
+        let (ScalarOp::Eq, [a, Atom::Const(wanted)]) = (op, args) else { return None };
+        let (condition, yes, no) = *self.choices.get(a)?;
+        if ty.is_float() {
+            return None;
+        }
+        match (yes == *wanted, no == *wanted) {
+            (true, true) => Some(Atom::bool(true)),
+            (false, false) => Some(Atom::bool(false)),
+            (true, false) => Some(Atom::Var(condition)),
+            (false, true) => {
+                Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)]))
+            }
+        }
     }
 
     /// An operation on i64.
@@ -243,14 +300,6 @@ impl FunState {
     pub fn known(&self, array: Atom, dim: u32) -> Option<Atom> {
         let Atom::Var(var) = array else { return None };
         self.open.iter().rev().find_map(|o| o.shapes.get(&(var, dim))).copied()
-    }
-
-    /// Two i64 are equal, or the program ends with the message.
-    pub fn assert_equal(&mut self, a: Atom, b: Atom, message: &str, args: &[Atom]) {
-        if a != b {
-            let cond = self.size_op(ScalarOp::Eq, a, b);
-            self.assert(cond, message.to_string(), args.to_vec());
-        }
     }
 }
 

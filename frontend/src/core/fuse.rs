@@ -175,6 +175,15 @@ fn is_flat(block: &Block) -> bool {
 
 /// True if a statement updates an array, or calls what may do so.
 fn changes(op: &Op) -> bool {
-    matches!(op, Op::Update(..) | Op::Call(..))
+    matches!(
+        op,
+        Op::Update(..)
+            | Op::FlatUpdate { .. }
+            | Op::Scatter { .. }
+            | Op::Hist { .. }
+            | Op::Stream { .. }
+            | Op::AccWrite { .. }
+            | Op::Call(..)
+    )
         || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
 }

@@ -102,6 +102,7 @@ pub enum Op {
     While { init: Vec<Atom>, cond: Block, body: Block },
     Call(FuncId, Vec<Atom>),
     Assert(Atom, String, Vec<Atom>),
+    Fail(String, Vec<Atom>),
     Dim(Var, u32),
     Index(Var, Vec<Atom>),
     Slice(Var, Vec<SliceDim>),
@@ -114,10 +115,21 @@ pub enum Op {
     Iota { ty: ElemType, count: Atom, start: Atom, step: Atom },
     Array(ElemType, u32, Vec<Atom>),
     Copy(Var),
+    Manifest(Var),
+    Rotate(Var, u32, Atom),
+    Equal(Var, Var),
+    FlatIndex { array: Var, offset: Atom, sizes: Vec<Atom>, strides: Vec<Atom> },
+    FlatUpdate { array: Var, offset: Atom, strides: Vec<Atom>, value: Var },
     Map { width: Atom, arrays: Vec<Var>, body: Block },
     Reduce { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
     Scan { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
     Redomap { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, map: Block, op: Block },
+    Scatter { width: Atom, dests: Vec<Var>, index: Vec<Var>, values: Vec<Var> },
+    Hist { width: Atom, dests: Vec<Var>, neutral: Vec<Atom>, index: Vec<Var>, values: Vec<Var>, op: Block },
+    Filter { width: Atom, arrays: Vec<Var>, body: Block },
+    Partition { classes: u32, width: Atom, arrays: Vec<Var>, body: Block },
+    Stream { width: Atom, accs: Vec<Var>, arrays: Vec<Var>, body: Block },
+    AccWrite { accs: Vec<Var>, index: Vec<Atom>, values: Vec<Atom>, op: Block },
 }
 
 /// A function.
@@ -154,7 +166,7 @@ impl Op {
             }
         };
         match self {
-            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) => {
+            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
                 args.iter().for_each(|a| see(*a))
             }
             Op::Convert(_, _, a) | Op::If(a, ..) => see(*a),
@@ -167,7 +179,28 @@ impl Op {
                 see(*a);
                 args.iter().for_each(|a| see(*a));
             }
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) => see(Atom::Var(*v)),
+            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) | Op::Manifest(v) => {
+                see(Atom::Var(*v));
+            }
+            Op::Rotate(v, _, amount) => {
+                see(Atom::Var(*v));
+                see(*amount);
+            }
+            Op::Equal(a, b) => {
+                see(Atom::Var(*a));
+                see(Atom::Var(*b));
+            }
+            Op::FlatIndex { array, offset, sizes, strides } => {
+                see(Atom::Var(*array));
+                see(*offset);
+                sizes.iter().chain(strides).for_each(|a| see(*a));
+            }
+            Op::FlatUpdate { array, offset, strides, value } => {
+                see(Atom::Var(*array));
+                see(*offset);
+                strides.iter().for_each(|a| see(*a));
+                see(Atom::Var(*value));
+            }
             Op::Index(v, args) | Op::Reshape(v, args) => {
                 see(Atom::Var(*v));
                 args.iter().for_each(|a| see(*a));
@@ -187,9 +220,29 @@ impl Op {
                 see(*b);
             }
             Op::Iota { count, start, step, .. } => [count, start, step].into_iter().for_each(|a| see(*a)),
-            Op::Map { width, arrays, .. } => {
+            Op::Map { width, arrays, .. }
+            | Op::Filter { width, arrays, .. }
+            | Op::Partition { width, arrays, .. } => {
                 see(*width);
                 arrays.iter().for_each(|v| see(Atom::Var(*v)));
+            }
+            Op::Stream { width, accs, arrays, .. } => {
+                see(*width);
+                accs.iter().chain(arrays).for_each(|v| see(Atom::Var(*v)));
+            }
+            Op::Scatter { width, dests, index, values } => {
+                see(*width);
+                dests.iter().chain(index).chain(values).for_each(|v| see(Atom::Var(*v)));
+            }
+            Op::Hist { width, dests, neutral, index, values, .. } => {
+                see(*width);
+                dests.iter().for_each(|v| see(Atom::Var(*v)));
+                neutral.iter().for_each(|a| see(*a));
+                index.iter().chain(values).for_each(|v| see(Atom::Var(*v)));
+            }
+            Op::AccWrite { accs, index, values, .. } => {
+                accs.iter().for_each(|v| see(Atom::Var(*v)));
+                index.iter().chain(values).for_each(|a| see(*a));
             }
             Op::Reduce { width, neutral, arrays, .. }
             | Op::Scan { width, neutral, arrays, .. }
@@ -220,7 +273,9 @@ impl Op {
             vars.iter_mut().for_each(|v| see(AtomMut::Var(v)));
         }
         match self {
-            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) => all(args, see),
+            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
+                all(args, see);
+            }
             Op::Convert(_, _, a) | Op::If(a, ..) => see(AtomMut::Atom(a)),
             Op::For { bound, init, .. } => {
                 see(AtomMut::Atom(bound));
@@ -231,7 +286,29 @@ impl Op {
                 see(AtomMut::Atom(a));
                 all(args, see);
             }
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) => see(AtomMut::Var(v)),
+            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) | Op::Manifest(v) => {
+                see(AtomMut::Var(v));
+            }
+            Op::Rotate(v, _, amount) => {
+                see(AtomMut::Var(v));
+                see(AtomMut::Atom(amount));
+            }
+            Op::Equal(a, b) => {
+                see(AtomMut::Var(a));
+                see(AtomMut::Var(b));
+            }
+            Op::FlatIndex { array, offset, sizes, strides } => {
+                see(AtomMut::Var(array));
+                see(AtomMut::Atom(offset));
+                all(sizes, see);
+                all(strides, see);
+            }
+            Op::FlatUpdate { array, offset, strides, value } => {
+                see(AtomMut::Var(array));
+                see(AtomMut::Atom(offset));
+                all(strides, see);
+                see(AtomMut::Var(value));
+            }
             Op::Index(v, args) | Op::Reshape(v, args) => {
                 see(AtomMut::Var(v));
                 all(args, see);
@@ -253,9 +330,34 @@ impl Op {
             Op::Iota { count, start, step, .. } => {
                 [count, start, step].into_iter().for_each(|a| see(AtomMut::Atom(a)));
             }
-            Op::Map { width, arrays, .. } => {
+            Op::Map { width, arrays, .. }
+            | Op::Filter { width, arrays, .. }
+            | Op::Partition { width, arrays, .. } => {
                 see(AtomMut::Atom(width));
                 vars(arrays, see);
+            }
+            Op::Stream { width, accs, arrays, .. } => {
+                see(AtomMut::Atom(width));
+                vars(accs, see);
+                vars(arrays, see);
+            }
+            Op::Scatter { width, dests, index, values } => {
+                see(AtomMut::Atom(width));
+                vars(dests, see);
+                vars(index, see);
+                vars(values, see);
+            }
+            Op::Hist { width, dests, neutral, index, values, .. } => {
+                see(AtomMut::Atom(width));
+                vars(dests, see);
+                all(neutral, see);
+                vars(index, see);
+                vars(values, see);
+            }
+            Op::AccWrite { accs, index, values, .. } => {
+                vars(accs, see);
+                all(index, see);
+                all(values, see);
             }
             Op::Reduce { width, neutral, arrays, .. }
             | Op::Scan { width, neutral, arrays, .. }
@@ -273,9 +375,15 @@ impl Op {
             Op::If(_, yes, no) => vec![yes, no],
             Op::While { cond, body, .. } => vec![cond, body],
             Op::Redomap { map, op, .. } => vec![map, op],
-            Op::For { body, .. } | Op::Map { body, .. } | Op::Reduce { body, .. } | Op::Scan { body, .. } => {
-                vec![body]
-            }
+            Op::For { body, .. }
+            | Op::Map { body, .. }
+            | Op::Reduce { body, .. }
+            | Op::Scan { body, .. }
+            | Op::Filter { body, .. }
+            | Op::Partition { body, .. }
+            | Op::Stream { body, .. }
+            | Op::Hist { op: body, .. }
+            | Op::AccWrite { op: body, .. } => vec![body],
             _ => Vec::new(),
         }
     }
@@ -286,9 +394,15 @@ impl Op {
             Op::If(_, yes, no) => vec![yes, no],
             Op::While { cond, body, .. } => vec![cond, body],
             Op::Redomap { map, op, .. } => vec![map, op],
-            Op::For { body, .. } | Op::Map { body, .. } | Op::Reduce { body, .. } | Op::Scan { body, .. } => {
-                vec![body]
-            }
+            Op::For { body, .. }
+            | Op::Map { body, .. }
+            | Op::Reduce { body, .. }
+            | Op::Scan { body, .. }
+            | Op::Filter { body, .. }
+            | Op::Partition { body, .. }
+            | Op::Stream { body, .. }
+            | Op::Hist { op: body, .. }
+            | Op::AccWrite { op: body, .. } => vec![body],
             _ => Vec::new(),
         }
     }
@@ -298,19 +412,34 @@ impl Op {
     pub fn is_pure(&self) -> bool {
         match self {
             Op::Scalar(op, ty, args) => !op.can_trap(*ty) || nonzero(args.get(1)),
-            Op::Convert(..) | Op::Dim(..) | Op::Permute(..) | Op::Reverse(..) | Op::Copy(_) => true,
+            Op::Convert(..)
+            | Op::Dim(..)
+            | Op::Permute(..)
+            | Op::Reverse(..)
+            | Op::Copy(_)
+            | Op::Manifest(_)
+            | Op::Rotate(..)
+            | Op::Equal(..) => true,
             Op::If(..)
             | Op::Map { .. }
             | Op::Reduce { .. }
             | Op::Scan { .. }
             | Op::Redomap { .. }
+            | Op::Hist { .. }
+            | Op::Filter { .. }
+            | Op::Partition { .. }
+            | Op::Stream { .. }
+            | Op::AccWrite { .. }
             | Op::For { .. } => self.blocks().iter().all(|b| b.stms.iter().all(|s| s.op.is_pure())),
             Op::Replicate(count, _) | Op::Iota { count, .. } => {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }
             Op::Array(_, rank, _) => *rank == 1,
             // A `while` may run forever.
-            Op::While { .. } | Op::Call(..) | Op::Assert(..) => false,
+            Op::While { .. } | Op::Call(..) | Op::Assert(..) | Op::Fail(..) => false,
+            // Destinations that disagree in their extents, which the checker rules out.
+            Op::Scatter { .. } => true,
+            Op::FlatIndex { .. } | Op::FlatUpdate { .. } => false,
             Op::Index(..) | Op::Slice(..) | Op::Update(..) | Op::Reshape(..) | Op::Concat(..) => false,
         }
     }

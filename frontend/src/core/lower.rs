@@ -35,7 +35,7 @@ impl Files<'_> {
             self.ids.len() - 1
         });
         let (start, end) = self.sources.range(span);
-        Place { file: file as u32, start, end }
+        Place { file: file as u32, start, end, call: None }
     }
 }
 
@@ -192,6 +192,9 @@ impl Lower<'_, '_> {
                 let (cond, args) = (self.operand(*cond), self.operands(args));
                 Instr::Assert { cond, message: message.clone(), args }
             }
+            Op::Fail(message, args) => {
+                Instr::Fail { dsts, message: message.clone(), args: self.operands(args) }
+            }
             Op::Dim(v, dim) => Instr::Dim { dst, array: array(*v), dim: *dim },
             Op::Index(v, index) => Instr::Index { dst, array: array(*v), index: self.operands(index) },
             Op::Slice(v, dims) => Instr::Slice { dst, array: array(*v), dims: self.dims(dims) },
@@ -217,6 +220,51 @@ impl Lower<'_, '_> {
                 Instr::Array { dst, ty: *ty, rank: *rank, rows: self.operands(rows) }
             }
             Op::Copy(v) => Instr::Copy { dst, array: array(*v) },
+            Op::Manifest(v) => Instr::Manifest { dst, array: array(*v) },
+            Op::Rotate(v, dim, amount) => {
+                Instr::Rotate { dst, array: array(*v), dim: *dim, amount: self.operand(*amount) }
+            }
+            Op::Equal(a, b) => Instr::Equal { dst, a: array(*a), b: array(*b) },
+            Op::FlatIndex { array: v, offset, sizes, strides } => {
+                let (offset, sizes) = (self.operand(*offset), self.operands(sizes));
+                Instr::FlatIndex { dst, array: array(*v), offset, sizes, strides: self.operands(strides) }
+            }
+            Op::FlatUpdate { array: v, offset, strides, value } => {
+                let (offset, strides) = (self.operand(*offset), self.operands(strides));
+                Instr::FlatUpdate { dst, array: array(*v), offset, strides, value: array(*value) }
+            }
+            Op::Scatter { width, dests, index, values } => Instr::Scatter {
+                dsts,
+                width: self.operand(*width),
+                dests: arrays(dests),
+                index: arrays(index),
+                values: arrays(values),
+            },
+            Op::Hist { width, dests, neutral, index, values, op } => {
+                let (width, neutral) = (self.operand(*width), self.operands(neutral));
+                let op = self.block(op, true, depth + 1)?;
+                let (dests, index, values) = (arrays(dests), arrays(index), arrays(values));
+                Instr::Hist { dsts, width, dests, neutral, index, values, op }
+            }
+            Op::Filter { width, arrays: rows, body } => {
+                let width = self.operand(*width);
+                Instr::Filter { dsts, width, arrays: arrays(rows), body: self.block(body, true, depth + 1)? }
+            }
+            Op::Partition { classes, width, arrays: rows, body } => {
+                let (classes, width) = (*classes, self.operand(*width));
+                let body = self.block(body, true, depth + 1)?;
+                Instr::Partition { dsts, classes, width, arrays: arrays(rows), body }
+            }
+            Op::Stream { width, accs, arrays: rows, body } => {
+                let width = self.operand(*width);
+                let body = self.block(body, true, depth + 1)?;
+                Instr::Stream { dsts, width, accs: arrays(accs), arrays: arrays(rows), body }
+            }
+            Op::AccWrite { accs, index, values, op } => {
+                let (index, values) = (self.operands(index), self.operands(values));
+                let op = self.block(op, true, depth + 1)?;
+                Instr::AccWrite { dsts, accs: arrays(accs), index, values, op }
+            }
             Op::Map { width, arrays: rows, body } => {
                 let width = self.operand(*width);
                 Instr::Map { dsts, width, arrays: arrays(rows), body: self.block(body, true, depth + 1)? }

@@ -3,14 +3,22 @@
 mod apply;
 mod arrays;
 mod build;
+mod call;
 mod emit;
+mod exp;
 mod fuse;
+mod intrinsics;
 pub mod ir;
 mod last_use;
+mod loops;
 mod lower;
 mod parse;
 mod print;
 mod simplify;
+mod sizes;
+mod soacs;
+mod structure;
+mod sums;
 mod value;
 
 pub use build::{build, build_expression};

@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
     }
 
     fn op(&mut self, depth: usize) -> Result<Op> {
-        let name = self.take(|c| c.is_ascii_alphanumeric());
+        let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
         Ok(match name {
             "scalar" => Op::Scalar(self.word("an operation")?, self.word("an element type")?, self.atoms()?),
             "convert" => {
@@ -261,6 +261,7 @@ impl<'a> Reader<'a> {
             }
             "call" => Op::Call(FuncId(self.id("@")?), self.atoms()?),
             "assert" => Op::Assert(self.atom()?, self.quoted()?, self.atoms()?),
+            "fail" => Op::Fail(self.quoted()?, self.atoms()?),
             "dim" => Op::Dim(self.var()?, self.number()?),
             "index" => Op::Index(self.var()?, self.atoms()?),
             "slice" => Op::Slice(self.var()?, self.dims()?),
@@ -298,6 +299,63 @@ impl<'a> Reader<'a> {
                 neutral: self.atoms()?,
                 arrays: self.list(Self::var)?,
                 map: self.nested(depth)?,
+                op: self.nested(depth)?,
+            },
+            "manifest" => Op::Manifest(self.var()?),
+            "rotate" => Op::Rotate(self.var()?, self.number()?, self.atom()?),
+            "equal" => Op::Equal(self.var()?, self.var()?),
+            "flat_index" => Op::FlatIndex {
+                array: self.var()?,
+                offset: self.atom()?,
+                sizes: self.atoms()?,
+                strides: self.atoms()?,
+            },
+            "flat_update" => Op::FlatUpdate {
+                array: self.var()?,
+                offset: self.atom()?,
+                strides: self.atoms()?,
+                value: self.var()?,
+            },
+            _ => return self.index_space(name, depth),
+        })
+    }
+
+    /// The operators that write to places, and those that choose.
+    fn index_space(&mut self, name: &str, depth: usize) -> Result<Op> {
+        Ok(match name {
+            "scatter" => Op::Scatter {
+                width: self.atom()?,
+                dests: self.list(Self::var)?,
+                index: self.list(Self::var)?,
+                values: self.list(Self::var)?,
+            },
+            "hist" => Op::Hist {
+                width: self.atom()?,
+                dests: self.list(Self::var)?,
+                neutral: self.atoms()?,
+                index: self.list(Self::var)?,
+                values: self.list(Self::var)?,
+                op: self.nested(depth)?,
+            },
+            "filter" => {
+                Op::Filter { width: self.atom()?, arrays: self.list(Self::var)?, body: self.nested(depth)? }
+            }
+            "partition" => Op::Partition {
+                classes: self.number()?,
+                width: self.atom()?,
+                arrays: self.list(Self::var)?,
+                body: self.nested(depth)?,
+            },
+            "stream" => Op::Stream {
+                width: self.atom()?,
+                accs: self.list(Self::var)?,
+                arrays: self.list(Self::var)?,
+                body: self.nested(depth)?,
+            },
+            "acc_write" => Op::AccWrite {
+                accs: self.list(Self::var)?,
+                index: self.atoms()?,
+                values: self.atoms()?,
                 op: self.nested(depth)?,
             },
             _ => return Err(self.error(format!("unknown statement `{name}`"))),

@@ -150,6 +150,9 @@ fn op(out: &mut String, fun: &Fun, op: &Op, indent: usize) {
         Op::Assert(cond, message, args) => {
             let _ = write!(out, "assert {} {message:?} {}", atom(cond), atoms(args));
         }
+        Op::Fail(message, args) => {
+            let _ = write!(out, "fail {message:?} {}", atoms(args));
+        }
         Op::Dim(v, dim) => {
             let _ = write!(out, "dim {v} {dim}");
         }
@@ -185,6 +188,53 @@ fn op(out: &mut String, fun: &Fun, op: &Op, indent: usize) {
         }
         Op::Copy(v) => {
             let _ = write!(out, "copy {v}");
+        }
+        Op::Manifest(v) => {
+            let _ = write!(out, "manifest {v}");
+        }
+        Op::Rotate(v, dim, amount) => {
+            let _ = write!(out, "rotate {v} {dim} {}", atom(amount));
+        }
+        Op::Equal(a, b) => {
+            let _ = write!(out, "equal {a} {b}");
+        }
+        Op::FlatIndex { array, offset, sizes, strides } => {
+            let _ = write!(out, "flat_index {array} {} {} {}", atom(offset), atoms(sizes), atoms(strides));
+        }
+        Op::FlatUpdate { array, offset, strides, value } => {
+            let _ = write!(out, "flat_update {array} {} {} {value}", atom(offset), atoms(strides));
+        }
+        Op::Scatter { width, dests, index, values } => {
+            let _ =
+                write!(out, "scatter {} {} {} {}", atom(width), vars(dests), vars(index), vars(values));
+        }
+        Op::Hist { width, dests, neutral, index, values, op } => {
+            let _ = write!(
+                out,
+                "hist {} {} {} {} {}",
+                atom(width),
+                vars(dests),
+                atoms(neutral),
+                vars(index),
+                vars(values)
+            );
+            nested(out, op);
+        }
+        Op::Filter { width, arrays, body } => {
+            let _ = write!(out, "filter {} {}", atom(width), vars(arrays));
+            nested(out, body);
+        }
+        Op::Partition { classes, width, arrays, body } => {
+            let _ = write!(out, "partition {classes} {} {}", atom(width), vars(arrays));
+            nested(out, body);
+        }
+        Op::Stream { width, accs, arrays, body } => {
+            let _ = write!(out, "stream {} {} {}", atom(width), vars(accs), vars(arrays));
+            nested(out, body);
+        }
+        Op::AccWrite { accs, index, values, op } => {
+            let _ = write!(out, "acc_write {} {} {}", vars(accs), atoms(index), atoms(values));
+            nested(out, op);
         }
         Op::Map { width, arrays, body } => {
             let _ = write!(out, "map {} {}", atom(width), vars(arrays));

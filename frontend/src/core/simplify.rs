@@ -23,6 +23,7 @@ fn sweep(block: &mut Block, used: &mut [bool]) {
         if !live && stm.op.is_pure() {
             continue;
         }
+        drop_results(&mut stm, used);
         for inner in stm.op.blocks_mut() {
             sweep(inner, used);
         }
@@ -31,6 +32,24 @@ fn sweep(block: &mut Block, used: &mut [bool]) {
     }
     kept.reverse();
     block.stms = kept;
+}
+
+/// Drops those results of a branch or map that nobody uses.
+fn drop_results(stm: &mut Stm, used: &[bool]) {
+    if !matches!(stm.op, Op::If(..) | Op::Map { .. }) {
+        return;
+    }
+    let mut live: Vec<bool> = stm.defs.iter().map(|v| used[v.index()]).collect();
+    if matches!(stm.op, Op::Map { .. }) && !live.contains(&true) {
+        // It stays because its body can end the program.
+        live.iter_mut().take(1).for_each(|first| *first = true);
+    }
+    let mut keep = live.iter();
+    stm.defs.retain(|_| keep.next().copied().unwrap_or(true));
+    for block in stm.op.blocks_mut() {
+        let mut keep = live.iter();
+        block.results.retain(|_| keep.next().copied().unwrap_or(true));
+    }
 }
 
 fn mark(atom: Atom, used: &mut [bool]) {

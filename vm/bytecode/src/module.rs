@@ -59,6 +59,8 @@ pub struct Place {
     pub start: Pos,
     /// Last position.
     pub end: Pos,
+    /// If the code came here by replacing a call with the callee's body: that call, an index into [`Module::calls`].
+    pub call: Option<u32>,
 }
 
 /// A sequence of instructions with parameters and results. Blocks form a tree: each is the body of its function or is named
@@ -127,12 +129,21 @@ pub struct Module {
     pub entries: Vec<Entry>,
     /// Names of source files, for places.
     pub files: Vec<String>,
+    /// Calls that were replaced by the callee's body, for back traces. A call inside such a body refers to an earlier one.
+    pub calls: Vec<Place>,
 }
 
 impl Module {
     /// The entry point of this name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.name == name)
+    }
+
+    /// A place and the calls that led there, innermost first.
+    pub fn call_chain(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        // Each call refers to an earlier one, so this ends; a module that was not verified may lie.
+        let outer = |inner: &Place| inner.call.and_then(|call| self.calls.get(call as usize)).copied();
+        std::iter::successors(Some(place), outer).take(self.calls.len() + 1)
     }
 
     /// Removes all places.
@@ -143,6 +154,7 @@ impl Module {
             }
         }
         self.files.clear();
+        self.calls.clear();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text, bytes and modules say the same thing.
 
+use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{decode, encode, file, text, verify};
 
 const SAMPLE: &str = r#"
@@ -46,6 +47,91 @@ fn text_and_bytes_round_trip() {
     verify(module).expect("the sample verifies");
 }
 
+/// One instruction of each kind that the sample lacks.
+const SELECTION: &str = r#"
+module
+fn @0 "select" (r0 : []i64, r1 : i64) -> (i64, []i64)
+b0 ():
+  r2 : i64, r3 : []i64 = filter r1 (r0) b1
+  r6 : i64, r7 : i64, r8 : []i64 = partition 2 r1 (r0) b2
+  r10 : []i64 = scatter r1 (r0) (r0) (r0)
+  r11 : []i64 = hist r1 (r0) (r1) (r0) (r0) b3
+  r15 : []i64 = stream r1 (r0) (r0) b4
+  r21 : [][]i64 = flat_index r0 r1 (r1, r1) (r1, r1)
+  r22 : []i64 = flat_update r0 r1 (r1, r1) r21!
+  r23 : []i64 = rotate r22! 0 r1
+  r24 : []i64 = manifest r23!
+  r25 : bool = equal r24! r0
+  => (r2!, r3!)
+b1 (r4 : i64):
+  r5 : bool = fail "no {}" (r4!)
+  => (r5!)
+b2 (r9 : i64):
+  => (r9!)
+b3 (r12 : i64, r13 : i64):
+  r14 : i64 = op2 add i64 r12! r13!
+  => (r14!)
+b4 (r16 : []i64, r17 : i64):
+  r18 : []i64 = acc_write (r16!) (r17) (r17) b5
+  => (r18!)
+b5 (r19 : i64, r20 : i64):
+  => (r20!)
+"#;
+
+#[test]
+fn the_other_instructions_round_trip() {
+    let module = text::parse(SELECTION).expect("it assembles");
+    let printed = text::print(&module);
+    assert_eq!(text::parse(&printed).as_ref(), Ok(&module), "{printed}");
+    assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
+    verify(module).expect("it verifies");
+}
+
+/// `g` calls `f`, `main` calls `g`; both were put in the places of their calls.
+const INLINED: &str = r#"
+module
+file "chain.fut"
+call @ 0 9:5-9:9
+call @ 0 6:3-6:7 in 0
+fn @0 "main" (r0 : []i64, r1 : i64) -> (i64)
+b0 ():
+  r2 : i64 = index r0 (r1) @ 0 3:1-3:5 in 1
+  r3 : i64 = op2 add i64 r1 r2 @ 0 6:3-6:9 in 0
+  r4 : i64 = op2 add i64 r1 r3
+  => (r4)
+"#;
+
+#[test]
+fn calls_that_were_replaced_round_trip() {
+    let module = text::parse(INLINED).expect("it assembles");
+    let printed = text::print(&module);
+    assert_eq!(text::parse(&printed).as_ref(), Ok(&module), "{printed}");
+    assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
+    let place = module.functions.as_slice()[0].blocks.as_slice()[0].place(0).expect("it has a place");
+    assert_eq!(module.call_chain(place).map(|p| p.start.line).collect::<Vec<_>>(), [3, 6, 9]);
+    verify(module.clone()).expect("it verifies");
+    let mut stripped = module;
+    stripped.strip();
+    assert_eq!(decode(&encode(&stripped)), Ok(stripped));
+    for (good, bad) in [("6:3-6:7 in 0", "6:3-6:7 in 1"), ("3:1-3:5 in 1", "3:1-3:5 in 2")] {
+        let module = text::parse(&INLINED.replace(good, bad)).expect("it assembles");
+        assert!(verify(module).expect_err("refused").to_string().contains("a place refers to call"));
+    }
+}
+
+#[test]
+fn uses_can_be_changed_in_the_order_they_are_visited() {
+    for text in [SAMPLE, SELECTION] {
+        let module = text::parse(text).expect("it assembles");
+        for instr in module.functions.iter().flat_map(|f| f.blocks.iter()).flat_map(|b| &b.code) {
+            let (mut copy, seen) = (instr.clone(), Fields::of(instr).operands);
+            let mut uses = Vec::new();
+            copy.operands_mut(&mut uses);
+            assert_eq!(uses.iter().map(|o| **o).collect::<Vec<_>>(), seen);
+        }
+    }
+}
+
 #[test]
 fn stripping_keeps_everything_but_places() {
     let mut module = text::parse(SAMPLE).expect("the sample assembles");
@@ -74,10 +160,15 @@ fn damage_is_named() {
 /// answers without panicking.
 #[test]
 fn mutations_are_refused_or_verified() {
-    let bytes = encode(&text::parse(SAMPLE).expect("the sample assembles"));
+    for text in [SAMPLE, SELECTION, INLINED] {
+        mutate(&encode(&text::parse(text).expect("it assembles")));
+    }
+}
+
+fn mutate(bytes: &[u8]) {
     for at in 16..bytes.len() {
         for value in [0, 1, 2, 3, 7, 0x7f, 0x80, 0xff] {
-            let mut mutant = bytes.clone();
+            let mut mutant = bytes.to_vec();
             mutant[at] = value;
             let sum = file::checksum(&mutant[16..]);
             mutant[8..16].copy_from_slice(&sum.to_le_bytes());

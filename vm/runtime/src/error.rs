@@ -3,8 +3,12 @@
 //! A [`Trap`] is what happened; a [`RuntimeError`] is a trap with the stack of call sites that led there.
 
 use crate::memory::OutOfMemory;
+use galopvm_base::Pos;
 use galopvm_bytecode::Place;
 use std::fmt;
+
+/// Entries of a long back trace that are shown of either end.
+const SHOWN: usize = 10;
 
 /// The kind of a run-time error, for those who act on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,14 +73,16 @@ pub struct CallSite {
     pub place: Option<Place>,
 }
 
+/// As Futhark writes it: the last column is the one after the place.
 impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let after = |end: Pos| end.column.saturating_add(1);
         match (&self.file, self.place) {
             (Some(file), Some(Place { start, end, .. })) if start.line == end.line => {
-                write!(f, "{file}:{}:{}-{}", start.line, start.column, end.column)
+                write!(f, "{file}:{}:{}-{}", start.line, start.column, after(end))
             }
             (Some(file), Some(Place { start, end, .. })) => {
-                write!(f, "{file}:{}:{}-{}:{}", start.line, start.column, end.line, end.column)
+                write!(f, "{file}:{}:{}-{}:{}", start.line, start.column, end.line, after(end))
             }
             _ => write!(f, "{}", self.function),
         }
@@ -114,7 +120,14 @@ impl fmt::Display for RuntimeError {
         if !self.trace.is_empty() {
             f.write_str("\n\nBacktrace:")?;
         }
+        let left_out = self.trace.len().saturating_sub(2 * SHOWN);
         for (k, site) in self.trace.iter().enumerate() {
+            if left_out > 0 && (SHOWN..SHOWN + left_out).contains(&k) {
+                if k == SHOWN {
+                    write!(f, "\n   ... {left_out} calls ...")?;
+                }
+                continue;
+            }
             write!(f, "\n{}#{k:<2} {site}", if k == 0 { "-> " } else { "   " })?;
         }
         Ok(())

@@ -17,6 +17,10 @@ pub fn parse(text: &str) -> Result<Module, TextError> {
     while !input.at_end() {
         match input.word()? {
             "file" => module.files.push(input.quoted()?),
+            "call" => {
+                let place = place(&mut input)?.ok_or_else(|| input.error("a call has a place"))?;
+                module.calls.push(place);
+            }
             "entry" => module.entries.push(entry(&mut input)?),
             "fn" => {
                 let id = FuncId(input.id("@")?);
@@ -29,7 +33,9 @@ pub fn parse(text: &str) -> Result<Module, TextError> {
                 let function = Assembler::default().function(&mut input)?;
                 module.functions.push(function);
             }
-            word => return Err(input.error(format!("expected `file`, `entry` or `fn`, found `{word}`"))),
+            word => {
+                return Err(input.error(format!("expected `file`, `call`, `entry` or `fn`, found `{word}`")));
+            }
         }
     }
     Ok(module)
@@ -147,5 +153,11 @@ fn place(input: &mut Reader<'_>) -> Result<Option<Place>, TextError> {
         input.accept("-");
         Ok(pos)
     };
-    Ok(Some(Place { file, start: pos()?, end: pos()? }))
+    let (start, end) = (pos()?, pos()?);
+    let mut call = None;
+    if input.peek_word("in") {
+        input.word()?;
+        call = Some(input.number()?);
+    }
+    Ok(Some(Place { file, start, end, call }))
 }

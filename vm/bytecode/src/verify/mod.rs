@@ -8,6 +8,7 @@
 //!   repeated block (loop, operator) for a register defined outside of it;
 //! - operand, result and block types are what the opcode's rule says; scalar operations accept their type;
 //! - dimension numbers, permutations and ranks fit; ranks are at most [`MAX_RANK`]; callees exist and agree;
+//! - calls that places refer to exist and refer to earlier ones;
 //! - entry points exist, their values add up to the function's parameters and results, names are unique.
 //!
 //! Not proved: extents (shape agreement, bounds, sizes are checked when they happen), termination, recursion
@@ -85,6 +86,7 @@ pub fn verify(module: Module) -> Result<VerifiedModule, VerifyError> {
         flow::check(&module.functions, function).map_err(places)?;
     }
     entries(&module)?;
+    calls(&module)?;
     Ok(VerifiedModule(Arc::new(module)))
 }
 
@@ -126,6 +128,22 @@ fn entries(module: &Module) -> Result<(), VerifyError> {
         }
     }
     Ok(())
+}
+
+/// Calls that places refer to exist, and each refers to an earlier one.
+fn calls(module: &Module) -> Result<(), VerifyError> {
+    let missing = |call: u32| VerifyError::in_module(format!("a place refers to call {call}"));
+    for (k, place) in module.calls.iter().enumerate() {
+        if let Some(call) = place.call.filter(|call| *call as usize >= k) {
+            return Err(missing(call));
+        }
+    }
+    let blocks = module.functions.iter().flat_map(|f| f.blocks.iter());
+    let called = blocks.flat_map(|b| b.places.iter().flatten()).filter_map(|place| place.call);
+    match called.max() {
+        Some(call) if call as usize >= module.calls.len() => Err(missing(call)),
+        _ => Ok(()),
+    }
 }
 
 /// The item of an id, or an error that names it.

@@ -1,10 +1,10 @@
 //! Moving elements from one view to another of the same shape, as fast as the kind of copy allows.
 
 use crate::memory::{CopyKind, Memory};
-use galopvm_lmad::{CopyClass, CopyDim, Lmad, copy_plan};
+use galopvm_lmad::{CopyClass, CopyDim, CopyPlan, Lmad, copy_plan};
 
-/// Elements of a tile's side in transposition: two tiles of 8-byte elements fill half a first-level cache.
-const TILE: i64 = 32;
+/// Elements of a tile's side: the buffer for a tile of 4-byte elements is a third of a first-level cache.
+const TILE: usize = 64;
 
 /// Copies the elements of `source_view` to the places of `target_view`, which has the same shape and no place twice.
 /// Both views lie in their bytes.
@@ -16,7 +16,7 @@ pub(crate) fn copy_elements(
     source_view: &Lmad,
     width: usize,
 ) {
-    let plan = copy_plan(target_view, source_view);
+    let mut plan = copy_plan(target_view, source_view);
     let kind = match plan.class {
         CopyClass::Empty => return,
         CopyClass::Memcpy { elements } => {
@@ -31,23 +31,17 @@ pub(crate) fn copy_elements(
             CopyKind::Rows
         }
         CopyClass::Transpose { .. } => {
-            let (outer, pair) = plan.dims.split_at(plan.dims.len() - 2);
-            each(outer, plan.target, plan.source, &mut |to, from| match width {
-                1 => transpose::<1>(target, to, source, from, pair[0], pair[1]),
-                2 => transpose::<2>(target, to, source, from, pair[0], pair[1]),
-                4 => transpose::<4>(target, to, source, from, pair[0], pair[1]),
-                _ => transpose::<8>(target, to, source, from, pair[0], pair[1]),
-            });
+            nested(&plan, target, source, width);
             CopyKind::Transpose
         }
         CopyClass::Strided { .. } => {
-            let (inner, outer) = plan.dims.split_last().expect("a strided copy has loops");
-            each(outer, plan.target, plan.source, &mut |to, from| match width {
-                1 => strided::<1>(target, to, source, from, *inner),
-                2 => strided::<2>(target, to, source, from, *inner),
-                4 => strided::<4>(target, to, source, from, *inner),
-                _ => strided::<8>(target, to, source, from, *inner),
-            });
+            // Next to the innermost loop goes the one along which the source lies closest.
+            let inner = plan.dims.len() - 1;
+            let closest = (0..inner).min_by_key(|k| plan.dims[*k].source.unsigned_abs());
+            if let Some(k) = closest {
+                plan.dims[k..inner].rotate_left(1);
+            }
+            nested(&plan, target, source, width);
             CopyKind::Strided
         }
     };
@@ -67,21 +61,110 @@ fn stretch(target: &mut [u8], to: i64, source: &[u8], from: i64, count: i64, wid
     target[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
 }
 
-#[inline]
-fn element<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64) {
-    let (to, from) = (to as usize * W, from as usize * W);
-    target[to..to + W].copy_from_slice(&source[from..from + W]);
-}
-
-fn strided<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, dim: CopyDim) {
-    for i in 0..dim.size {
-        element::<W>(target, to + i * dim.target, source, from + i * dim.source);
+/// Copies element by element.
+fn nested(plan: &CopyPlan, target: &mut [u8], source: &[u8], width: usize) {
+    match width {
+        1 => by_elements::<1>(plan, target, source),
+        2 => by_elements::<2>(plan, target, source),
+        4 => by_elements::<4>(plan, target, source),
+        _ => by_elements::<8>(plan, target, source),
     }
 }
 
-/// A matrix of the target, `rows` by `cols` (adjacent in the target along `cols`, in the source along `rows`), tile by
-/// tile.
-fn transpose<const W: usize>(
+fn by_elements<const W: usize>(plan: &CopyPlan, target: &mut [u8], source: &[u8]) {
+    let Some((cols, outer)) = plan.dims.split_last() else { return };
+    if let Some((rows, batch)) = outer.split_last()
+        && rows.source.unsigned_abs() < cols.source.unsigned_abs()
+    {
+        each(batch, plan.target, plan.source, &mut |to, from| {
+            tiles::<W>(target, to, source, from, *rows, *cols);
+        });
+        return;
+    }
+    each(outer, plan.target, plan.source, &mut |to, from| line::<W>(target, to, source, from, *cols));
+}
+
+#[inline]
+fn element<const W: usize>(bytes: &[u8], place: i64) -> [u8; W] {
+    let at = place as usize * W;
+    *bytes[at..].first_chunk().expect("copies stay inside their blocks")
+}
+
+/// One loop.
+fn line<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, dim: CopyDim) {
+    if dim.target != 1 {
+        for i in 0..dim.size {
+            let at = (to + i * dim.target) as usize * W;
+            target[at..at + W].copy_from_slice(&element::<W>(source, from + i * dim.source));
+        }
+        return;
+    }
+    let to = to as usize * W;
+    let places = target[to..to + dim.size as usize * W].chunks_exact_mut(W);
+    let last = from + (dim.size - 1) * dim.source;
+    let (low, high) = (from.min(last) as usize * W, from.max(last) as usize * W + W);
+    let step = dim.source.unsigned_abs() as usize;
+    let elements = source[low..high].chunks_exact(W);
+    // Without an index for each element there is nothing to check.
+    match dim.source {
+        0 => places.for_each(|place| place.copy_from_slice(&source[low..high])),
+        -1 => places.zip(elements.rev()).for_each(|(place, element)| place.copy_from_slice(element)),
+        i64::MIN..0 => {
+            places
+                .zip(elements.rev().step_by(step))
+                .for_each(|(place, element)| place.copy_from_slice(element));
+        }
+        _ => places.zip(elements.step_by(step)).for_each(|(place, element)| place.copy_from_slice(element)),
+    }
+}
+
+/// A matrix of the target whose rows lie along `cols`, and for which the source lies closer along `rows`: tile by
+/// tile, so that stretches of both sides are read and written as wholes.
+fn tiles<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, rows: CopyDim, cols: CopyDim) {
+    let is_wide = W == 8;
+    let side = if is_wide { TILE / 2 } else { TILE } as i64;
+    let packed = rows.source == 1 && cols.target == 1;
+    for row in (0..rows.size).step_by(side as usize) {
+        let height = side.min(rows.size - row);
+        for col in (0..cols.size).step_by(side as usize) {
+            let breadth = side.min(cols.size - col);
+            let to = to + row * rows.target + col * cols.target;
+            let from = from + row * rows.source + col * cols.source;
+            match (packed && height == side && breadth == side, is_wide) {
+                (true, true) => tile::<W, { TILE / 2 }>(target, to, source, from, rows.target, cols.source),
+                (true, false) => tile::<W, TILE>(target, to, source, from, rows.target, cols.source),
+                _ => {
+                    let (rows, cols) = (CopyDim { size: height, ..rows }, CopyDim { size: breadth, ..cols });
+                    part_of_tile::<W>(target, to, source, from, rows, cols);
+                }
+            }
+        }
+    }
+}
+
+/// A whole tile, by way of a buffer: rows `row_stride` apart in the target, columns `col_stride` in the source.
+fn tile<const W: usize, const SIDE: usize>(
+    target: &mut [u8],
+    to: i64,
+    source: &[u8],
+    from: i64,
+    row_stride: i64,
+    col_stride: i64,
+) {
+    let mut buffer = [[[0u8; W]; SIDE]; SIDE];
+    for (c, column) in buffer.iter_mut().enumerate() {
+        let from = (from + c as i64 * col_stride) as usize * W;
+        let (elements, _) = source[from..from + SIDE * W].as_chunks::<W>();
+        column.copy_from_slice(elements);
+    }
+    for r in 0..SIDE {
+        let to = (to + r as i64 * row_stride) as usize * W;
+        let (places, _) = target[to..to + SIDE * W].as_chunks_mut::<W>();
+        places.iter_mut().zip(&buffer).for_each(|(place, column)| *place = column[r]);
+    }
+}
+
+fn part_of_tile<const W: usize>(
     target: &mut [u8],
     to: i64,
     source: &[u8],
@@ -89,18 +172,16 @@ fn transpose<const W: usize>(
     rows: CopyDim,
     cols: CopyDim,
 ) {
-    for row in (0..rows.size).step_by(TILE as usize) {
-        for col in (0..cols.size).step_by(TILE as usize) {
-            let columns = TILE.min(cols.size - col);
-            for r in row..(row + TILE).min(rows.size) {
-                let (to, from) = (to + r * rows.target + col, from + r + col * cols.source);
-                let line = to as usize * W;
-                let line = &mut target[line..line + columns as usize * W];
-                for (c, place) in line.chunks_exact_mut(W).enumerate() {
-                    let from = (from + c as i64 * cols.source) as usize * W;
-                    place.copy_from_slice(&source[from..from + W]);
-                }
+    for r in 0..rows.size {
+        let (to, from) = (to + r * rows.target, from + r * rows.source);
+        if cols.target == 1 {
+            let to = to as usize * W;
+            let (places, _) = target[to..to + cols.size as usize * W].as_chunks_mut::<W>();
+            for (c, place) in places.iter_mut().enumerate() {
+                *place = element(source, from + c as i64 * cols.source);
             }
+        } else {
+            line::<W>(target, to, source, from, cols);
         }
     }
 }

@@ -32,6 +32,10 @@ impl<'a> Interpreter<'a> {
                     return Err(Trap::new(assert_message(message, args)).into());
                 }
             }
+            Instr::Fail { dsts: _, message, args } => {
+                let args = args.iter().map(|arg| registers.scalar(arg.reg));
+                return Err(Trap::new(assert_message(message, args)).into());
+            }
             _ => unreachable!("only control instructions come here"),
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! The interpreter: the meaning of the bytecode.
 //!
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
-//!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`: instructions by family.
+//!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
+//!   by family.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
@@ -11,9 +12,11 @@ mod arrays;
 mod columns;
 mod control;
 mod frame;
+mod index_space;
 mod machine;
 mod prepare;
 mod scalar;
+mod select;
 mod shape;
 mod soac;
 mod typed;
@@ -29,7 +32,7 @@ use crate::memory::Memory;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A result, or an error with as much of its back trace as is known.
@@ -213,7 +216,7 @@ impl<'a> Interpreter<'a> {
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    error.trace.push(self.call_site(registers, block, index));
+                    self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
             }
@@ -240,10 +243,16 @@ impl<'a> Interpreter<'a> {
         outcome
     }
 
-    fn call_site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
-        let place = block.place(index);
-        let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-        CallSite { function: registers.code.name.clone(), file, place }
+    /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
+    fn trace(&self, trace: &mut Vec<CallSite>, registers: &Registers<'a>, block: &CodeBlock, index: usize) {
+        let site = |place: Option<Place>| {
+            let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
+            CallSite { function: registers.code.name.clone(), file, place }
+        };
+        match block.place(index) {
+            Some(place) => trace.extend(self.module.call_chain(place).map(|place| site(Some(place)))),
+            None => trace.push(site(None)),
+        }
     }
 
     #[inline]
@@ -274,7 +283,8 @@ impl<'a> Interpreter<'a> {
             | Instr::For { .. }
             | Instr::While { .. }
             | Instr::Call { .. }
-            | Instr::Assert { .. } => {
+            | Instr::Assert { .. }
+            | Instr::Fail { .. } => {
                 return self.control(registers, block, index, instr);
             }
             Instr::Dim { dst, array, dim } => {
@@ -292,9 +302,32 @@ impl<'a> Interpreter<'a> {
             | Instr::Replicate { .. }
             | Instr::Iota { .. }
             | Instr::Array { .. }
-            | Instr::Copy { .. } => return self.array_instruction(registers, instr),
+            | Instr::Copy { .. }
+            | Instr::Manifest { .. }
+            | Instr::Rotate { .. }
+            | Instr::Equal { .. }
+            | Instr::FlatIndex { .. }
+            | Instr::FlatUpdate { .. } => return self.array_instruction(registers, instr),
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, index, instr);
+            }
+            Instr::Scatter { dsts, width, dests, index, values } => {
+                return self.scatter(registers, dsts, *width, [dests, index, values]);
+            }
+            Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
+                return self.hist(registers, dsts, *width, [dests, neutral, index, values], *op);
+            }
+            Instr::Filter { dsts, width, arrays, body } => {
+                return self.filter(registers, dsts, *width, arrays, *body);
+            }
+            Instr::Partition { dsts, classes: _, width, arrays, body } => {
+                return self.partition(registers, dsts, *width, arrays, *body);
+            }
+            Instr::Stream { dsts, width, accs, arrays, body } => {
+                return self.stream(registers, dsts, *width, [accs, arrays], *body);
+            }
+            Instr::AccWrite { dsts, accs, index, values, op } => {
+                return self.acc_write(registers, dsts, [accs, index, values], *op);
             }
         }
         Ok(())

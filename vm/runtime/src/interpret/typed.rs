@@ -47,6 +47,7 @@ macro_rules! typed_domain {
     (Logic $($rest:ident)+) => {
         typed_types!($($rest)+, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, Bool bool)
     };
+    (Word $($rest:ident)+) => { typed_types!($($rest)+, U16 u16, U32 u32, U64 u64) };
     (Bool $($rest:ident)+) => { typed_types!($($rest)+, Bool bool) };
     (Any $($rest:ident)+) => {
         typed_types!($($rest)+, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
@@ -75,6 +76,24 @@ macro_rules! typed_result {
     };
     (I32 $rust:ident) => {
         i32
+    };
+    (Word f16) => {
+        u16
+    };
+    (Word f32) => {
+        u32
+    };
+    (Word f64) => {
+        u64
+    };
+    (FloatOfWord u16) => {
+        f16
+    };
+    (FloatOfWord u32) => {
+        f32
+    };
+    (FloatOfWord u64) => {
+        f64
     };
 }
 

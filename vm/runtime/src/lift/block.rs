@@ -207,7 +207,7 @@ impl Lifter<'_> {
                 let array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
                 self.define(frame, dst.0, Value::Array(array));
             }
-            Instr::Copy { dst, array } => {
+            Instr::Copy { dst, array } | Instr::Manifest { dst, array } => {
                 let array = self.array(frame, *array)?;
                 self.define(frame, dst.0, Value::Array(array));
             }
@@ -225,6 +225,20 @@ impl Lifter<'_> {
             Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
                 self.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?
             }
+            Instr::Rotate { dst, array, dim, amount } => {
+                let value = self.rotate(frame, *array, *dim, *amount)?;
+                self.define(frame, dst.0, value);
+            }
+            Instr::Fail { .. }
+            | Instr::Equal { .. }
+            | Instr::FlatIndex { .. }
+            | Instr::FlatUpdate { .. }
+            | Instr::Scatter { .. }
+            | Instr::Hist { .. }
+            | Instr::Filter { .. }
+            | Instr::Partition { .. }
+            | Instr::Stream { .. }
+            | Instr::AccWrite { .. } => return refuse(format!("`{}`", instr.row().mnemonic)),
         }
         Ok(())
     }
@@ -297,8 +311,32 @@ impl Lifter<'_> {
         Ok((self.close(results), types))
     }
 
+    /// The part from some index on, and then the part before it.
+    fn rotate(&mut self, frame: Frame, array: Operand, dim: u32, amount: Operand) -> Lift<Value> {
+        let (array, amount) = (self.array(frame, array)?, self.scalar(frame, amount)?);
+        let extent = dimension(&array.shape, dim)?.clone();
+        // An empty dimension is no reason to trap.
+        let divisor = algebra::int(ScalarOp::Max, extent.clone(), Exp::int(1));
+        let first = self.bind(ElemType::I64, algebra::int(ScalarOp::Mod, amount, divisor));
+        let rest = self.bind(ElemType::I64, sub(extent.clone(), first.clone()));
+        let dim = dim as usize;
+        let tail = array.slice(dim, &first, &rest, 1).ok_or_else(unreadable_view)?;
+        let head = array.slice(dim, &Exp::int(0), &first, 1).ok_or_else(unreadable_view)?;
+        let value = self.one_after_other(vec![tail, head], dim)?;
+        if let Value::Array(mut rotated) = value {
+            rotated.shape[dim] = extent;
+            return Ok(Value::Array(rotated));
+        }
+        Ok(value)
+    }
+
     fn concat(&mut self, frame: Frame, arrays: &[Operand], dim: usize) -> Lift<Value> {
         let arrays = self.arrays(frame, arrays)?;
+        self.one_after_other(arrays, dim)
+    }
+
+    /// Arrays one after the other along a dimension.
+    fn one_after_other(&mut self, arrays: Vec<Array>, dim: usize) -> Lift<Value> {
         let Some(first) = arrays.first() else { return refuse("a concatenation of nothing") };
         // The dimension goes to the front, and back afterwards.
         let mut perm: Vec<usize> = (0..first.rank()).filter(|d| *d != dim).collect();

@@ -92,10 +92,10 @@ fn shortened(text: &str, other: &str) -> String {
 
 #[test]
 fn operators() {
-    all_paths_agree(1..500, Generator::operator);
+    all_paths_agree(1..300, Generator::operator);
 }
 
 #[test]
 fn loops() {
-    all_paths_agree(10_001..10_400, Generator::a_loop);
+    all_paths_agree(10_001..10_250, Generator::a_loop);
 }

@@ -209,6 +209,16 @@ impl<'a> Translator<'a> {
                 self.program.steps.push(Step::Check { cond, mask: self.mask });
                 Ok(())
             }
+            Instr::Fail { dsts, .. } => {
+                let zero = self.constant(0)?;
+                let cond = self.as_column(Value::Number(zero), ElemType::Bool)?;
+                self.program.steps.push(Step::Check { cond, mask: self.mask });
+                if dsts.iter().any(|dst| !self.function.regs[dst.0].is_scalar()) {
+                    return Err(Refused);
+                }
+                dsts.iter().for_each(|dst| self.define(*dst, Value::Number(zero)));
+                Ok(())
+            }
             Instr::Dim { dst, array, dim } => {
                 let array = self.gathered(array.reg)?;
                 let number = self.number()?;

@@ -110,7 +110,7 @@ impl<'a> Interpreter<'a> {
         if let Err((at, mut error)) = self.execute(unit, slots, &inputs, &mut cells) {
             let (block, index) = unit.origins[at];
             let block = &registers.code.blocks[block];
-            error.trace.push(self.call_site(registers, block, index as usize));
+            self.trace(&mut error.trace, registers, block, index as usize);
             return Err(error);
         }
         drop(inputs);

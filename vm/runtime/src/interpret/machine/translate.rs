@@ -300,11 +300,17 @@ impl<'a> Translator<'a> {
             Instr::While { dsts, init, cond, body } => self.repeat(dsts, init, *cond, *body, false)?,
             Instr::Assert { cond, message, args } => {
                 let cond = self.slot(cond.reg)?;
-                let args: Made<Vec<_>> =
-                    args.iter().map(|a| Ok((self.slot(a.reg)?, self.function.regs[a.reg].elem))).collect();
-                let number =
-                    number(&mut self.unit.assertions, Assertion { message: message.clone(), args: args? })?;
-                self.emit(Op::Assert, cond, number, 0)?;
+                self.assert(cond, message, args)?;
+            }
+            Instr::Fail { dsts, message, args } => {
+                let never = self.constant(0)?;
+                self.assert(never, message, args)?;
+                for dst in dsts {
+                    if self.is_array(dst.0) {
+                        return Err(Refused);
+                    }
+                    self.define(dst.0)?;
+                }
             }
             Instr::Dim { dst, array, dim } => {
                 let place = self.place(array.reg)?;
@@ -322,6 +328,15 @@ impl<'a> Translator<'a> {
             }
             _ => return Err(Refused),
         }
+        Ok(())
+    }
+
+    fn assert(&mut self, cond: Slot, message: &str, args: &[Operand]) -> Made<()> {
+        let args: Made<Vec<_>> =
+            args.iter().map(|a| Ok((self.slot(a.reg)?, self.function.regs[a.reg].elem))).collect();
+        let assertion = Assertion { message: message.to_string(), args: args? };
+        let number = number(&mut self.unit.assertions, assertion)?;
+        self.emit(Op::Assert, cond, number, 0)?;
         Ok(())
     }
 

@@ -1,0 +1,120 @@
+//! Parallel operators.
+
+use super::build::{Builder, Built};
+use super::ir::*;
+use super::value::*;
+use galopvm_base::Span;
+
+/// The body of a parallel operator.
+pub(super) struct OperatorBlock {
+    pub block: Block,
+    /// The structure of its results.
+    pub structure: Structure,
+    /// Known extents of each result.
+    pub shapes: Vec<Vec<Option<Atom>>>,
+}
+
+impl<'a> Builder<'_, 'a, '_, '_> {
+    /// A function's body as a block over parameters of these structures, whose extents are those given; also what
+    /// is known outside of the block about the extents of its results.
+    pub(super) fn operator_block(
+        &mut self,
+        function: &Value<'a>,
+        params: &[Structure],
+        shapes: &[Vec<Option<Atom>>],
+        span: Span,
+    ) -> Built<OperatorBlock> {
+        self.operator_body(params, shapes, span, &mut |b, args| b.apply(function.clone(), args, span))
+    }
+
+    /// As `operator_block`, with a body made of the parameters by other means.
+    pub(super) fn operator_body(
+        &mut self,
+        params: &[Structure],
+        shapes: &[Vec<Option<Atom>>],
+        span: Span,
+        body: &mut dyn FnMut(&mut Self, Vec<Value<'a>>) -> Built<Value<'a>>,
+    ) -> Built<OperatorBlock> {
+        let types: Vec<_> = params.iter().flat_map(Structure::types).collect();
+        self.fun.soacs += 1;
+        let atoms = self.fun.begin_repeated(&types);
+        for (atom, shape) in atoms.iter().zip(shapes) {
+            self.know_all(*atom, shape);
+        }
+        let mut atoms = atoms.into_iter();
+        let args = params.iter().map(|s| s.fill(&mut atoms)).collect();
+        let value = body(self, args)?.element();
+        let structure = self.structure_of(&value, span)?;
+        let results = value.parts();
+        let mut shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|r| self.fun.known_shape(*r)).collect();
+        let block = self.fun.end(results);
+        self.fun.soacs -= 1;
+        for extent in shapes.iter_mut().flatten() {
+            *extent = extent.filter(|e| self.fun.visible(*e));
+        }
+        Ok(OperatorBlock { block, structure, shapes })
+    }
+
+    pub(super) fn zip(&mut self, arrays: &[Value<'a>], span: Span) -> Built<Value<'a>> {
+        let Some((first, rest)) = arrays.split_first() else { return self.refuse(span, "an empty zip") };
+        let n = self.length(first, span)?;
+        // The checker has seen that they are equally long.
+        for array in rest {
+            for part in array.parts() {
+                self.fun.know(part, 0, n);
+            }
+        }
+        Ok(Value::tuple(arrays.to_vec()))
+    }
+
+    pub(super) fn map(&mut self, function: &Value<'a>, arrays: &Value<'a>, span: Span) -> Built<Value<'a>> {
+        let width = self.length(arrays, span)?;
+        let vars = self.array_vars(arrays, span)?;
+        let row = self.structure_of(arrays, span)?.row();
+        let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
+        let body = self.operator_block(function, &[row], &shapes, span)?;
+        let structure = body.structure.array_of();
+        let parts =
+            self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &structure.types());
+        for (part, shape) in parts.iter().zip(body.shapes) {
+            let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(shape).collect();
+            self.know_all(*part, &whole);
+        }
+        Ok(structure.fill(&mut parts.into_iter()))
+    }
+
+    pub(super) fn reduce(
+        &mut self,
+        op: &Value<'a>,
+        neutral: &Value<'a>,
+        arrays: &Value<'a>,
+        scan: bool,
+        span: Span,
+    ) -> Built<Value<'a>> {
+        let width = self.length(arrays, span)?;
+        let vars = self.array_vars(arrays, span)?;
+        let neutral = neutral.element();
+        let row = self.structure_of(&neutral, span)?;
+        let known: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
+        let twice = [known.as_slice(), known.as_slice()].concat();
+        let OperatorBlock { block: body, structure, .. } =
+            self.operator_block(op, &[row.clone(), row], &twice, span)?;
+        let neutral = neutral.parts();
+        if scan {
+            let structure = structure.array_of();
+            let scan = Op::Scan { width, neutral, arrays: vars, body };
+            let parts = self.fun.emit_all(scan, &structure.types());
+            for (part, row) in parts.iter().zip(known) {
+                let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(row).collect();
+                self.know_all(*part, &whole);
+            }
+            return Ok(structure.fill(&mut parts.into_iter()));
+        }
+        let reduce = Op::Reduce { width, neutral, arrays: vars, body };
+        let parts = self.fun.emit_all(reduce, &structure.types());
+        for (part, row) in parts.iter().zip(known) {
+            self.know_all(*part, &row);
+        }
+        Ok(structure.fill(&mut parts.into_iter()))
+    }
+}
