@@ -13,10 +13,18 @@ pub(super) type Function1 = fn(Bits) -> Bits;
 /// A binary operation.
 pub(super) type Function2 = fn(Bits, Bits) -> Result<Bits, ScalarTrap>;
 
+#[allow(
+    clippy::extra_unused_type_parameters,
+    reason = "all functions that are chosen by the table have the same ones"
+)]
 fn one<T: Native, O, const OP: u8>(a: Bits) -> Bits {
     T::unary(const { operation(OP) }, T::of_bits(a))
 }
 
+#[allow(
+    clippy::extra_unused_type_parameters,
+    reason = "all functions that are chosen by the table have the same ones"
+)]
 fn two<T: Native, O, const OP: u8>(a: Bits, b: Bits) -> Result<Bits, ScalarTrap> {
     T::binary(const { operation(OP) }, T::of_bits(a), T::of_bits(b))
 }
