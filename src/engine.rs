@@ -1,6 +1,6 @@
 //! The engine: which back ends there are on this machine, and how sessions are to use them.
 
-use crate::error::Error;
+use crate::error::{Error, guarded};
 use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
@@ -11,6 +11,7 @@ use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What executes parallel work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -116,6 +117,12 @@ impl EngineBuilder {
     /// Most operations that one call may execute in the interpreter.
     pub fn fuel(mut self, operations: u64) -> EngineBuilder {
         self.config.limits.fuel = Some(operations);
+        self
+    }
+
+    /// Time that one call may take.
+    pub fn timeout(mut self, time: Duration) -> EngineBuilder {
+        self.config.limits.timeout = Some(time);
         self
     }
 
@@ -230,10 +237,14 @@ impl Engine {
             BackendChoice::X86 => {
                 found.notes.push("x86: this is not a Unix system on an x86-64 processor".into())
             }
-            BackendChoice::Vulkan => match Vulkan::new(config.route) {
-                Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
-                Err(error) => found.notes.push(format!("vulkan: {error}")),
-            },
+            BackendChoice::Vulkan => {
+                // Drivers are code of others: what goes wrong there only loses this back end.
+                let made = guarded(|| Ok(Vulkan::new(config.route).map_err(|error| error.to_string())));
+                match made.unwrap_or_else(|error| Err(error.to_string())) {
+                    Ok(vulkan) => found.usable.push(Arc::new(vulkan)),
+                    Err(error) => found.notes.push(format!("vulkan: {error}")),
+                }
+            }
         }
         if config.backend == BackendChoice::Vulkan && !config.route.is_built_in() {
             found.notes.push(format!("route {}: this build has no shaderc", config.route));

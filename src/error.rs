@@ -57,6 +57,20 @@ impl fmt::Debug for Messages {
     }
 }
 
+/// What is asked of people who meet an internal error.
+const REPORT: &str =
+    "this is a mistake in galopvm, not in your program: please report it, with the program and its input";
+
+/// Does what may not panic across the interface: a panic is an error.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // Whoever shares state with `work` gives it up after an internal error.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Error::Internal(text.unwrap_or_else(|| "no message".into())))
+    })
+}
+
 /// An error of the embedding interface. Its text is meant for people.
 #[derive(Clone, Debug)]
 pub enum Error {
@@ -75,6 +89,8 @@ pub enum Error {
     Run(RuntimeError),
     /// A value has another type than the host asked for.
     Type(String),
+    /// A mistake of galopvm itself, which it asks to report. A session in which it happened takes no more calls.
+    Internal(String),
 }
 
 impl fmt::Display for Error {
@@ -85,6 +101,7 @@ impl fmt::Display for Error {
             Error::Load { name, message, hint } => write!(f, "{name}: {message} ({hint})"),
             Error::Run(error) => fmt::Display::fmt(error, f),
             Error::Type(message) => f.write_str(message),
+            Error::Internal(message) => write!(f, "internal error: {message} ({REPORT})"),
         }
     }
 }

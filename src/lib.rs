@@ -26,9 +26,10 @@
 //!
 //! - Arrays of any rank are [`Array`], made by [`Session::array`]; they are passed on without copying.
 //! - Errors carry what people need: source messages with line, caret and hint ([`Error::Compile`]), run-time
-//!   errors with a stack of places ([`Error::Run`]). Nothing panics, whatever the program or its arguments are.
+//!   errors with a stack of places ([`Error::Run`]). Nothing panics, whatever the program or its arguments are;
+//!   a mistake of galopvm itself is an error, too ([`Error::Internal`]).
 //! - A back end that is missing or refuses a kernel is no error: the interpreter does that work.
-//! - [`EngineBuilder`] sets limits (memory, fuel), the back end, the instruction set and threads;
+//! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set and threads;
 //!   [`Session::interrupt_flag`] stops a call from another thread.
 //!
 //! This crate ties the parts together and adds no logic.

@@ -1,10 +1,11 @@
 //! Programs: verified bytecode, from source or from a `.gbc` file.
 
-use crate::error::{Error, Messages};
+use crate::error::{Error, Messages, guarded};
 use galopvm_base::Sources;
 use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
 use galopvm_frontend::Options;
-use galopvm_runtime::MappedFile;
+use galopvm_runtime::Memory;
+use galopvm_runtime::data::Input;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,37 +51,40 @@ impl Program {
 
     /// Compiles source text with some optimisations switched off. The results of the program are the same.
     pub fn from_source_without(name: &str, text: &str, off: &[Optimisation]) -> Result<Program, Error> {
-        let mut sources = Sources::new();
-        let file = sources.add(name, text);
-        let options = Options { fusion: !off.contains(&Optimisation::Fusion), ..Options::default() };
-        let compiled = galopvm_frontend::compile_with(&mut sources, file, &options);
-        let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
-        let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
-        let warnings = (!messages.diagnostics().is_empty()).then_some(messages);
-        Ok(Program { module: verified(name, module)?, warnings })
+        guarded(|| {
+            let mut sources = Sources::new();
+            let file = sources.add(name, text);
+            let options = Options { fusion: !off.contains(&Optimisation::Fusion), ..Options::default() };
+            let compiled = galopvm_frontend::compile_with(&mut sources, file, &options);
+            let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
+            let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
+            let warnings = (!messages.diagnostics().is_empty()).then_some(messages);
+            Ok(Program { module: verified(name, module)?, warnings })
+        })
     }
 
     /// The program of the bytes of a `.gbc` file. `name` is what messages call them.
     pub fn from_bytecode(name: &str, bytes: &[u8]) -> Result<Program, Error> {
-        let module = file::decode(bytes).map_err(|error| load_error(name, error.to_string(), ""))?;
-        Program::from_module(name, module)
+        guarded(|| {
+            let module = file::decode(bytes).map_err(|error| load_error(name, error.to_string(), ""))?;
+            Program::from_module(name, module)
+        })
     }
 
     /// A program made by other means. `name` is what messages call it.
     pub fn from_module(name: &str, module: Module) -> Result<Program, Error> {
-        Ok(Program { module: verified(name, module)?, warnings: None })
+        guarded(|| Ok(Program { module: verified(name, module)?, warnings: None }))
     }
 
     /// The program in a file: `.gbc` bytes are recognised by their first bytes, everything else is source.
-    /// The file is mapped, not read: it must not be shortened meanwhile.
     pub fn load(path: impl AsRef<Path>) -> Result<Program, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let bytes = open(path)?;
-        if file::is_bytecode(bytes.as_ref()) {
-            return Program::from_bytecode(&name, bytes.as_ref());
+        let bytes = read(path)?;
+        if file::is_bytecode(&bytes) {
+            return Program::from_bytecode(&name, &bytes);
         }
-        Program::from_source(&name, source_text(&name, bytes.as_ref())?)
+        Program::from_source(&name, source_text(&name, &bytes)?)
     }
 
     /// The bytecode.
@@ -111,13 +115,22 @@ impl Program {
     }
 }
 
-/// Maps a file, with the error that users should see.
-pub fn open(path: &Path) -> Result<MappedFile, Error> {
+/// The bytes of a file, with the error that users should see.
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    opened(path, "name a .fut or .gbc file in it", || std::fs::read(path))
+}
+
+/// The values in a file, with the error that users should see. Large files are mapped, not read.
+pub fn open_input(memory: &Memory, path: &Path) -> Result<Input, Error> {
+    opened(path, "name a file of values in it", || Input::open(memory, path))
+}
+
+fn opened<T>(path: &Path, what: &str, open: impl FnOnce() -> std::io::Result<T>) -> Result<T, Error> {
     let name = path.display().to_string();
     if path.is_dir() {
-        return Err(load_error(&name, "this is a directory", "name a .fut or .gbc file in it"));
+        return Err(load_error(&name, "this is a directory", what));
     }
-    MappedFile::open(path).map_err(|error| {
+    open().map_err(|error| {
         let hint = match error.kind() {
             std::io::ErrorKind::NotFound => "check the spelling and the current directory",
             std::io::ErrorKind::PermissionDenied => "you may not read this file",

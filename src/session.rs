@@ -2,10 +2,10 @@
 
 use crate::convert::{Arguments, Results};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, guarded};
 use crate::program::Program;
 use galopvm_bytecode::{Entry, ValueType};
-use galopvm_runtime::{Array, Element, Memory, MemoryStats, Options, SiteReport, Value};
+use galopvm_runtime::{Array, Element, Limits, Memory, MemoryStats, Options, SiteReport, Value};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +13,8 @@ use std::sync::atomic::AtomicBool;
 pub struct Session {
     inner: galopvm_runtime::Session,
     engine: Engine,
+    /// A call ended in an internal error: nothing is known of the state.
+    broken: bool,
 }
 
 impl Session {
@@ -26,6 +28,7 @@ impl Session {
         Session {
             inner: galopvm_runtime::Session::new(program.module().clone(), options),
             engine: engine.clone(),
+            broken: false,
         }
     }
 
@@ -37,8 +40,14 @@ impl Session {
 
     /// Calls an entry point with values of the machine.
     pub fn call_values(&mut self, entry: &str, arguments: Vec<Value>) -> Result<Vec<Value>, Error> {
-        let Session { inner, engine } = self;
-        Ok(engine.with_threads(|| inner.call(entry, arguments))?)
+        if self.broken {
+            let message = "an earlier call in this session ended in one; make a new session";
+            return Err(Error::Internal(message.into()));
+        }
+        let Session { inner, engine, .. } = self;
+        let outcome = guarded(|| Ok(engine.with_threads(|| inner.call(entry, arguments))?));
+        self.broken = matches!(outcome, Err(Error::Internal(_)));
+        outcome
     }
 
     /// The entry point of this name, or the error that says which there are.
@@ -70,6 +79,11 @@ impl Session {
     /// What is known of each parallel operator, in the order of the code: figures, kernels, plans, compiled code.
     pub fn sites(&self) -> Vec<SiteReport> {
         self.inner.sites()
+    }
+
+    /// Changes the limits of further calls.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.inner.set_limits(limits);
     }
 
     /// A flag that, once set from any thread, ends the running call with an error. It stays set until it is

@@ -4,6 +4,7 @@ use crate::*;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 fn program(text: &str) -> Program {
     Program::from_source("test.fut", text).unwrap_or_else(|e| panic!("{e}"))
@@ -119,6 +120,71 @@ fn every_back_end_can_be_asked_for() {
             // Whether there is one depends on the machine; why not is in the notes.
             BackendChoice::Vulkan if !engine.notes().is_empty() => assert_eq!(used, Tier::Interpreter),
             _ => {}
+        }
+    }
+}
+
+/// A back end with a mistake.
+struct Broken;
+
+impl Backend for Broken {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+
+    fn compile(
+        &self,
+        _: galopvm_kir::Unit<'_>,
+    ) -> Result<Arc<dyn galopvm_kir::Compiled>, galopvm_kir::Refusal> {
+        panic!("this was not thought of")
+    }
+}
+
+#[test]
+fn a_panic_is_an_error_that_asks_to_be_reported() {
+    let program = program("def main [n] (xs: [n]i32): [n]i32 = map (+ 1) xs");
+    let engine = Engine::builder().own_backend(Arc::new(Broken)).build();
+    let mut session = engine.session(&program);
+    let error = session.call::<Vec<i32>>("main", (vec![1i32; 5000],)).unwrap_err();
+    assert!(matches!(error, Error::Internal(_)));
+    let text = error.to_string();
+    assert!(text.contains("this was not thought of") && text.contains("please report it"), "{text}");
+    // Nothing is known of this session, but the program and others are as good as before.
+    let again = session.call::<Vec<i32>>("main", (vec![1i32],)).unwrap_err();
+    assert!(again.to_string().contains("make a new session"), "{again}");
+    let mut other = Engine::builder().backend(BackendChoice::Interp).build().session(&program);
+    assert_eq!(other.call::<Vec<i32>>("main", (vec![1i32],)).unwrap(), [2]);
+}
+
+#[test]
+fn every_tier_ends_in_time() {
+    let program = program(
+        "entry spin (n: i64): i64 = loop x = 0 for i < n do x ^ i
+         entry rows (n: i64) (m: i64): []i64 = map (\\i -> loop x = i for j < m do x * 3 + j) (iota n)
+         entry sum (n: i64) (m: i64): i64 =
+           reduce (+) 0 (map (\\i -> loop x = i for j < m do x * 3 + j) (iota n))
+         entry small (n: i64): []i64 = map (+ 1) (iota n)",
+    );
+    let time = Duration::from_millis(100);
+    for backend in [BackendChoice::Interp, BackendChoice::Auto, BackendChoice::X86] {
+        for threads in [1, 2] {
+            let engine = Engine::builder().backend(backend).threads(threads).timeout(time).build();
+            let mut session = engine.session(&program);
+            for (entry, arguments) in
+                [("spin", vec![i64::MAX]), ("rows", vec![5_000_000, 5000]), ("sum", vec![5_000_000, 5000])]
+            {
+                let arguments = arguments.into_iter().map(|n| Value::Scalar(Scalar::i64(n))).collect();
+                let start = Instant::now();
+                let Err(Error::Run(error)) = session.call_values(entry, arguments) else {
+                    panic!("{backend} {threads} {entry}: an error is expected")
+                };
+                let took = start.elapsed();
+                assert_eq!(error.kind, ErrorKind::Timeout, "{backend} {threads} {entry}: {error}");
+                // A machine under load has other things to do as well.
+                assert!(took >= time && took < 10 * time, "{backend} {threads} {entry}: {took:?}");
+            }
+            assert_eq!(session.call::<Vec<i64>>("small", (3i64,)).unwrap(), [1, 2, 3]);
+            assert_eq!(session.memory_stats().live_bytes, 0, "{backend} {threads}");
         }
     }
 }

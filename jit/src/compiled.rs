@@ -20,6 +20,14 @@ use std::sync::OnceLock;
 const PIECE_UNIT: i64 = 64;
 /// Pieces for each thread: some spare ones even out pieces of different work.
 const PIECES_PER_THREAD: i64 = 4;
+/// Operations of the largest piece, some milliseconds: between pieces a launch can be stopped.
+const LARGEST_PIECE: u64 = 1 << 23;
+
+/// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
+const MOST_PIECES: i64 = 1 << 16;
+
+/// Whether the host wants a launch to end.
+type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Code for one form of the region.
 struct Code {
@@ -146,7 +154,7 @@ impl X86Compiled {
         Ok(())
     }
 
-    fn launch(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+    fn launch(&self, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
         let failed = RunError::Failed;
         let form = Form::of(&self.region).map_err(failed)?;
         self.check_classes(launch).map_err(failed)?;
@@ -176,21 +184,27 @@ impl X86Compiled {
             let record = self.layout.fill(&self.region, launch).map_err(failed)?;
             let large = result_bytes > 4 * self.machine.l2_bytes as i64;
             let stream = large && record.results_are_aligned();
-            return self.run_map(code, &record, &pieces(length, parts), stream);
+            return self.run_map(code, &record, &pieces(length, parts), stream, stop);
         }
-        self.run_fold(code, launch, &form, &pieces(length, parts))
+        self.run_fold(code, launch, &form, &pieces(length, parts), stop)
     }
 
     fn part_count(&self, total: i64, length: i64) -> i64 {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
-        let ordered = self.strict && self.fold.is_some();
-        if threads <= 1 || ordered || work < 2 * self.machine.thread_grain.max(1) {
+        if self.strict && self.fold.is_some() {
             return 1;
         }
-        let by_work = (work / self.machine.thread_grain.max(1)) as i64;
-        (threads * PIECES_PER_THREAD).min(by_work).min(length).max(1)
+        // As many as it takes to be able to stop; they are the same for every run, and so are sums of floats.
+        let to_stop = i64::try_from(work / LARGEST_PIECE).unwrap_or(i64::MAX);
+        let grain = self.machine.thread_grain.max(1);
+        let to_share = match threads {
+            ..=1 => 1,
+            _ if work < 2 * grain => 1,
+            _ => (threads * PIECES_PER_THREAD).min((work / grain) as i64),
+        };
+        to_share.max(to_stop).min(length).clamp(1, MOST_PIECES)
     }
 
     fn run_map(
@@ -199,13 +213,20 @@ impl X86Compiled {
         record: &Record<'_>,
         pieces: &[(i64, i64)],
         stream: bool,
+        stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let run = |&(low, high): &(i64, i64)| code.executable.run(&record.piece(low, high, stream));
-        let well = match pieces {
-            [piece] => run(piece),
-            _ => pieces.par_iter().with_max_len(1).all(run),
-        };
-        if well { Ok(()) } else { Err(RunError::Trap) }
+        let run =
+            |&(low, high): &(i64, i64)| !stop() && code.executable.run(&record.piece(low, high, stream));
+        ended(self.all(pieces, run), stop)
+    }
+
+    /// Whether all pieces go well: by several threads if there are any.
+    fn all(&self, pieces: &[(i64, i64)], run: impl Fn(&(i64, i64)) -> bool + Send + Sync) -> bool {
+        if pieces.len() == 1 || self.machine.threads <= 1 {
+            return pieces.iter().all(run);
+        }
+        // Small enough that no thread waits for another's last pieces.
+        pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
     }
 
     /// Every piece gives a partial result; they are combined in order.
@@ -215,6 +236,7 @@ impl X86Compiled {
         launch: &mut Launch<'_>,
         form: &Form<'_>,
         pieces: &[(i64, i64)],
+        stop: Stop<'_>,
     ) -> Result<(), RunError> {
         let count = self.region.results().len();
         let mut partials = vec![vec![0u64; count]; pieces.len()];
@@ -222,15 +244,14 @@ impl X86Compiled {
             let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
             let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
                 let piece = record.piece(low, high, false).with_results(places);
-                code.executable.run(&piece)
+                !stop() && code.executable.run(&piece)
             };
-            let well = match pieces {
-                [piece] => run((&mut partials[0], piece)),
-                _ => partials.par_iter_mut().zip(pieces).with_max_len(1).all(run),
+            let well = if pieces.len() == 1 || self.machine.threads <= 1 {
+                partials.iter_mut().zip(pieces).all(run)
+            } else {
+                partials.par_iter_mut().zip(pieces).with_max_len(1).all(run)
             };
-            if !well {
-                return Err(RunError::Trap);
-            }
+            ended(well, stop)?;
         }
         for (k, ty) in self.region.results().iter().enumerate() {
             let mut value = partials[0][k] & ty.elem.mask();
@@ -247,6 +268,15 @@ impl X86Compiled {
             place.copy_from_slice(&value.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+}
+
+/// What became of pieces: those that do not go well trapped, unless somebody stopped them.
+fn ended(well: bool, stop: Stop<'_>) -> Result<(), RunError> {
+    match well {
+        true => Ok(()),
+        false if stop() => Err(RunError::Stopped),
+        false => Err(RunError::Trap),
     }
 }
 
@@ -272,7 +302,11 @@ fn pieces(length: i64, parts: i64) -> Vec<(i64, i64)> {
 
 impl Compiled for X86Compiled {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
-        self.launch(launch)
+        self.launch(launch, &|| false)
+    }
+
+    fn run_until(&self, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
+        self.launch(launch, stop)
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {

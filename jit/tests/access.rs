@@ -166,6 +166,39 @@ fn zero_divisors_trap_where_they_happen() {
     }
 }
 
+/// Assertions are divisions by a truth value, errors divisions by the constant 0.
+#[test]
+fn broken_assertions_trap_where_they_happen() {
+    let asserted = "region r (n : i64, x : [n]i32)
+        let p : [n]i32 = kernel i < n do let a : i32 = x[i] let t : i64 = 1 / to_i64(a < 50i32) in a
+        in p";
+    let failed = "region r (n : i64, x : [n]i32)
+        let p : [n]i32 = kernel i < n do
+          let a : i32 = if x[i] < 50i32 then let b : i32 = x[i] in b else let t : i64 = 1 / 0 in 0i32
+          in a
+        in p";
+    let in_loop = "region r (n : i64, x : [n]i32)
+        let p : [n]i32 = kernel i < n do
+          let s : i32 = loop (acc : i32) = (0i32) for j < n do
+            let t : i64 = 1 / to_i64(x[j] < 50i32)
+            in acc + x[j]
+          in s + x[i]
+        in p";
+    let always = "region r (n : i64, x : [n]i32)
+        let p : [n]i32 = kernel i < n do let t : i64 = 1 / 0 in x[i]
+        in p";
+    for n in [1usize, 8, 33, 100] {
+        for bad in [None, Some(0), Some(n - 1), Some(n / 2)] {
+            let data = (0..n).map(|k| if Some(k) == bad { 50 } else { k as u64 % 50 }).collect();
+            let args = [size(n), Arg::Array(ElemType::I32, data, Lmad::row_major(&[n as i64]))];
+            traps(asserted, &args, bad.is_some());
+            traps(failed, &args, bad.is_some());
+            traps(in_loop, &args, bad.is_some());
+            traps(always, &args, true);
+        }
+    }
+}
+
 #[test]
 fn rows_and_slices_by_name() {
     let text = "region r (n : i64, m : i64, A : [n][m]f32, d : i64, c : i64)

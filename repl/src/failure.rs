@@ -2,11 +2,14 @@
 
 use galopvm::Messages;
 use std::io::{self, IsTerminal, Write};
+use std::panic::{UnwindSafe, catch_unwind};
 
 /// Exit code: the program failed while it ran.
 pub const RUN: u8 = 1;
 /// Exit code: the user's source, file or command line is wrong.
 pub const USER: u8 = 2;
+/// Exit code: ended by Ctrl-C, as shells say it.
+pub const INTERRUPTED: u8 = 130;
 /// Exit code: a mistake of galopvm itself.
 pub const INTERNAL: u8 = 70;
 
@@ -16,6 +19,10 @@ pub enum Failure {
     User(String),
     /// The program failed while it ran. The text is complete.
     Run(String),
+    /// The program was ended by Ctrl-C. The text is complete.
+    Interrupted(String),
+    /// galopvm itself is wrong; [`report_panic`] has said so.
+    Internal,
     /// As `User`; everything has been said.
     Told,
     /// Writing results failed.
@@ -42,6 +49,11 @@ impl Failure {
                 say(&text);
                 RUN
             }
+            Failure::Interrupted(text) => {
+                say(&text);
+                INTERRUPTED
+            }
+            Failure::Internal => INTERNAL,
             Failure::Told => USER,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -68,9 +80,11 @@ impl From<galopvm::Error> for Failure {
             }
             galopvm::Error::Run(error) => match error.kind {
                 galopvm::ErrorKind::Usage => Failure::user(error.message, ""),
+                galopvm::ErrorKind::Interrupted => Failure::Interrupted(format!("Error: {error}")),
                 _ => Failure::Run(format!("Error: {error}")),
             },
             galopvm::Error::Type(message) => Failure::user(message, ""),
+            galopvm::Error::Internal(_) => Failure::Internal,
         }
     }
 }
@@ -108,4 +122,31 @@ pub fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
          = help: please report it, with the program and the command that led here",
         env!("CARGO_PKG_VERSION")
     ));
+}
+
+/// Does the work of a command; a panic in it is told by [`report_panic`] and has an exit code of its own.
+pub fn carried_out(work: impl FnOnce() -> u8 + UnwindSafe) -> u8 {
+    catch_unwind(work).unwrap_or(INTERNAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_of_galopvm_has_its_own_exit_code() {
+        assert_eq!(carried_out(|| panic!("a mistake, for a test")), INTERNAL);
+        let caught = galopvm::Error::Internal("a mistake, caught at the interface".into());
+        assert_eq!(Failure::from(caught).report(), INTERNAL);
+        assert_eq!(carried_out(|| USER), USER);
+    }
+
+    #[test]
+    fn every_other_end_has_one_as_well() {
+        assert_eq!(Failure::user("so", "do this").report(), USER);
+        assert_eq!(Failure::Run("so".into()).report(), RUN);
+        assert_eq!(Failure::Interrupted("so".into()).report(), INTERRUPTED);
+        assert_eq!(Failure::from(io::Error::from(io::ErrorKind::BrokenPipe)).report(), 0);
+        assert_eq!(Failure::from(io::Error::other("no room")).report(), RUN);
+    }
 }

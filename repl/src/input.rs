@@ -1,40 +1,71 @@
-//! Values from standard input or a file, with messages that show the place.
+//! Programs and values from standard input or files, with messages that show the place.
 
 use crate::failure::{Failure, colours};
-use galopvm::data::{DataError, Reader};
-use galopvm::{Diagnostic, Entry, Optimisation, Session, Value, ValueType};
+use galopvm::data::{self, DataError, Reader};
+use galopvm::{Diagnostic, Entry, Memory, Optimisation, Session, Value, ValueType};
 use galopvm_base::{Sources, Span};
-use galopvm_runtime::MappedFile;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// Longest line of input that a message shows.
 const LINE_SHOWN: usize = 400;
 
-/// The values for an entry point: text or binary, one after the other. Nothing is read if it takes none.
-pub fn arguments(session: &Session, entry: &Entry, file: Option<&PathBuf>) -> Result<Vec<Value>, Failure> {
-    let types = session.argument_types(entry);
-    if types.is_empty() {
-        return Ok(Vec::new());
-    }
-    match file {
-        Some(path) => {
-            let map = Arc::new(galopvm::program::open(path)?);
-            let name = path.display().to_string();
-            read(Reader::of_file(session.memory(), &map), (*map).as_ref(), &name, entry, &types)
+/// What messages call standard input.
+const STANDARD_INPUT: &str = "<stdin>";
+
+/// An input of values, and what messages call it.
+pub struct Values {
+    name: String,
+    /// The bytes.
+    pub input: data::Input,
+}
+
+impl Values {
+    /// Those of a file, packed or not; `-` is standard input. They live in this memory, or in the file.
+    pub fn open(memory: &Memory, path: &Path) -> Result<Values, Failure> {
+        if path != Path::new("-") {
+            let input = galopvm::program::open_input(memory, path)?;
+            return Ok(Values { name: path.display().to_string(), input });
         }
-        None => arguments_of(session, entry, Some(&bytes_of("-".as_ref())?)),
+        match standard_values(memory) {
+            Ok(input) => Ok(Values { name: STANDARD_INPUT.into(), input }),
+            Err(error) => Err(Failure::user(format!("cannot read standard input: {error}"), "")),
+        }
+    }
+
+    /// Those of this file, or else of standard input, if the program did not come from there.
+    pub fn beside(memory: &Memory, program: &Input, path: Option<&Path>) -> Result<Option<Values>, Failure> {
+        match path {
+            None if program.is_standard_input => Ok(None),
+            path => Values::open(memory, path.unwrap_or("-".as_ref())).map(Some),
+        }
     }
 }
 
+/// The values for an entry point: text, binary and numpy's, one after the other. Nothing is read if it takes none.
+pub fn arguments(
+    session: &Session,
+    entry: &Entry,
+    program: &Input,
+    file: Option<&Path>,
+) -> Result<Vec<Value>, Failure> {
+    if session.argument_types(entry).is_empty() {
+        return Ok(Vec::new());
+    }
+    arguments_of(session, entry, Values::beside(session.memory(), program, file)?.as_ref())
+}
+
 /// The values for an entry point from an input that may be used more than once.
-pub fn arguments_of(session: &Session, entry: &Entry, input: Option<&Input>) -> Result<Vec<Value>, Failure> {
+pub fn arguments_of(
+    session: &Session,
+    entry: &Entry,
+    values: Option<&Values>,
+) -> Result<Vec<Value>, Failure> {
     let types = session.argument_types(entry);
-    match input {
+    match values {
         _ if types.is_empty() => Ok(Vec::new()),
-        Some(input) => {
-            read(Reader::new(session.memory(), input.bytes()), input.bytes(), &input.name, entry, &types)
+        Some(Values { name, input }) => {
+            read(Reader::of_input(session.memory(), input), input.bytes(), name, entry, &types)
         }
         None => Err(Failure::user(
             "the program came from standard input, so its arguments cannot",
@@ -43,58 +74,51 @@ pub fn arguments_of(session: &Session, entry: &Entry, input: Option<&Input>) -> 
     }
 }
 
-/// All of standard input.
-pub fn standard_input() -> Result<Vec<u8>, Failure> {
+/// Standard input may be a file, which need not be read.
+#[cfg(unix)]
+fn standard_values(memory: &Memory) -> std::io::Result<data::Input> {
+    use std::os::fd::AsFd;
+    let file = std::io::stdin().as_fd().try_clone_to_owned()?;
+    data::Input::of_file(memory, file.into())
+}
+
+#[cfg(not(unix))]
+fn standard_values(memory: &Memory) -> std::io::Result<data::Input> {
+    data::Input::read(memory, &mut std::io::stdin().lock(), 0)
+}
+
+/// The bytes of a program; `-` is standard input.
+pub fn bytes_of(path: &Path) -> Result<Input, Failure> {
+    if path != Path::new("-") {
+        let name = path.display().to_string();
+        return Ok(Input { name, bytes: galopvm::program::read(path)?, is_standard_input: false });
+    }
     let mut bytes = Vec::new();
     match std::io::stdin().lock().read_to_end(&mut bytes) {
-        Ok(_) => Ok(bytes),
+        Ok(_) => Ok(Input { name: STANDARD_INPUT.into(), bytes, is_standard_input: true }),
         Err(error) => Err(Failure::user(format!("cannot read standard input: {error}"), "")),
     }
 }
 
-/// A file's bytes; `-` is standard input.
-pub fn bytes_of(path: &Path) -> Result<Input, Failure> {
-    if path == Path::new("-") {
-        return Ok(Input { name: "<stdin>".into(), bytes: Bytes::Read(standard_input()?) });
-    }
-    Ok(Input { name: path.display().to_string(), bytes: Bytes::Mapped(galopvm::program::open(path)?) })
-}
-
-/// The bytes of a file, and what messages call it.
+/// The bytes of a program, and what messages call it.
 pub struct Input {
     /// The name.
     pub name: String,
-    bytes: Bytes,
-}
-
-enum Bytes {
-    Mapped(MappedFile),
-    Read(Vec<u8>),
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    is_standard_input: bool,
 }
 
 impl Input {
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(map) => map.as_ref(),
-            Bytes::Read(bytes) => bytes,
-        }
-    }
-
-    /// True if the bytes came from standard input.
-    pub fn is_standard_input(&self) -> bool {
-        matches!(self.bytes, Bytes::Read(_))
-    }
-
     /// The bytes as text.
     pub fn text(&self) -> Result<&str, Failure> {
-        Ok(galopvm::program::source_text(&self.name, self.bytes())?)
+        Ok(galopvm::program::source_text(&self.name, &self.bytes)?)
     }
 
     /// The program: bytecode if the bytes say so, otherwise source.
     pub fn program(&self, off: &[Optimisation]) -> Result<galopvm::Program, Failure> {
-        Ok(if galopvm_bytecode::file::is_bytecode(self.bytes()) {
-            galopvm::Program::from_bytecode(&self.name, self.bytes())?
+        Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
+            galopvm::Program::from_bytecode(&self.name, &self.bytes)?
         } else {
             galopvm::Program::from_source_without(&self.name, self.text()?, off)?
         })

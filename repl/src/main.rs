@@ -2,23 +2,27 @@
 //!
 //! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
-//! - `input.rs`: programs and values from files and standard input.
+//! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
 //!
 //! Exit codes: 0 success; 1 the program failed while it ran; 2 the user's source, file or command line is wrong;
-//! 70 a mistake of galopvm itself.
+//! 70 a mistake of galopvm itself; 130 ended by Ctrl-C. `datacmp` alone says with 2 that values differ.
 #![forbid(unsafe_code)]
 
 mod asm;
 mod check;
 mod compile;
+mod datacmp;
+mod dataset;
 mod dis;
 mod doctor;
 mod dump;
 mod failure;
 mod input;
+mod interrupt;
 mod repl;
 mod run;
 mod settings;
+mod stats;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -50,13 +54,15 @@ enum Command {
     Dis(dis::Args),
     Asm(asm::Args),
     Dump(dump::Args),
+    Dataset(dataset::Args),
+    Datacmp(datacmp::Args),
     Doctor(doctor::Args),
     Repl(repl::Args),
 }
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(failure::report_panic));
-    let outcome = std::panic::catch_unwind(|| {
+    let code = failure::carried_out(|| {
         let cli = match Cli::try_parse() {
             Ok(cli) => cli,
             Err(message) => {
@@ -72,12 +78,13 @@ fn main() -> ExitCode {
             Command::Dis(args) => dis::run(args),
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::Dataset(args) => dataset::run(args),
+            Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),
             Command::Repl(args) => repl::run(args),
         };
         result.map_or_else(Failure::report, |()| 0)
     });
     let _ = std::io::stdout().flush();
-    // The hook has told the user what happened.
-    ExitCode::from(outcome.unwrap_or(failure::INTERNAL))
+    ExitCode::from(code)
 }

@@ -1,19 +1,22 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
-use crate::failure::{Outcome, say};
+use crate::failure::{Failure, Outcome, say};
 use crate::input;
+use crate::interrupt::Interrupts;
 use crate::settings::{self, Settings};
-use galopvm::{Optimisation, SiteReport, data};
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use crate::stats::Phases;
+use galopvm::{Optimisation, Session, Value, data};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Run a program: values from standard input, results to standard output
 ///
 /// FILE is Futhark source or a .gbc file; the contents decide, not the name. The entry point's arguments are read
-/// from standard input in Futhark's text or binary data format, one after the other. Each result is printed on a
-/// line of its own; the components of a tuple count as results.
+/// from standard input in Futhark's text or binary data format or numpy's .npy format, one after the other, packed with
+/// gzip or not. Each result is printed on a line of its own; the components of a tuple count as results.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -26,23 +29,74 @@ pub struct Args {
     /// Read the arguments from this file instead; large binary arrays are mapped, not read
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Print results in the binary data format
-    #[arg(short, long)]
-    binary_output: bool,
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Print times, memory and what was compiled to standard error
-    #[arg(long)]
-    stats: bool,
-    /// Print one line per event of the machine to standard error
-    #[arg(long)]
-    trace: bool,
     /// Switch optimisations of source off, separated by commas; results stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
     no: Vec<Optimisation>,
     #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    measurement: Measurement,
+    #[command(flatten)]
+    tuning: Tuning,
+    #[command(flatten)]
     settings: Settings,
+}
+
+/// What is printed, and how.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Output")]
+struct Output {
+    /// Print results in the binary data format
+    #[arg(short, long, conflicts_with = "npy")]
+    binary_output: bool,
+    /// Print results in numpy's .npy format
+    #[arg(long)]
+    npy: bool,
+    /// Do not print the results
+    #[arg(short, long)]
+    no_print_result: bool,
+}
+
+/// What is measured and said about the run.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Measurement")]
+struct Measurement {
+    /// Write the time of each run to this file: whole microseconds, a line for each
+    #[arg(short = 't', long, value_name = "FILE")]
+    write_runtime_to: Option<PathBuf>,
+    /// Run so many times, after one run that is not measured
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Print times, memory, page faults and what was compiled to standard error
+    #[arg(long, visible_short_alias = 'P', visible_alias = "profile")]
+    stats: bool,
+    /// Print one line per event of the machine to standard error
+    #[arg(long, visible_short_alias = 'L', visible_alias = "log")]
+    trace: bool,
+    /// Print everything that --stats and --trace print
+    #[arg(short = 'D', long)]
+    debugging: bool,
+}
+
+/// Options of Futhark's executables for parameters, of which galopvm has none: it decides by the sizes that it sees.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Tuning (accepted for Futhark's tools)")]
+struct Tuning {
+    /// Set a tuning parameter; there are none
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    param: Vec<String>,
+    /// Read tuning parameters from a file; there are none
+    #[arg(long, value_name = "FILE")]
+    tuning: Option<PathBuf>,
+    /// Print the tuning parameters, which are none, and end
+    #[arg(long)]
+    print_params: bool,
+    /// Where compiled code may be kept; not used
+    #[arg(long, value_name = "FILE")]
+    cache_file: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -50,21 +104,30 @@ Examples:
   echo '[1, 2, 3] [4, 5, 6]' | galopvm run dot.fut
   galopvm run -e rows matrix.gbc < matrix.in
   galopvm run mandelbrot.fut -i args.in -b > picture.bin
+  galopvm run dot.fut -i xy.npy -n -r 10 -t times
   echo 1000000 | galopvm run sum.fut --backend x86 --cpu avx2 --threads 2 --stats
+  galopvm run unknown.gbc --max-memory 1G --timeout 10s
 
-Exit codes: 0 success, 1 the program failed, 2 a mistake in the source, the values or the command line.";
+Exit codes: 0 success, 1 the program failed or reached a limit, 2 a mistake in the source, the values or the command
+line, 130 ended by Ctrl-C.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
+    check_tuning(&args.tuning)?;
+    if args.tuning.print_params {
+        return Ok(());
+    }
+    let interrupts = Interrupts::listen();
+    let mut phases = Phases::start();
     let source = input::bytes_of(&args.file)?;
-    let start = Instant::now();
     let program = source.program(&args.no)?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }
-    let compiled = start.elapsed();
+    phases.end("load");
+    let Measurement { debugging, stats, trace, .. } = args.measurement;
     let mut builder = args.settings.builder();
-    if args.trace {
+    if trace || debugging {
         builder = builder.trace(Arc::new(|event| say(&event.to_string())));
     }
     let engine = builder.build();
@@ -73,55 +136,101 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     let entry = session.entry(&args.entry)?.clone();
-    let values = match &args.input {
-        None if source.is_standard_input() => input::arguments_of(&session, &entry, None)?,
-        file => input::arguments(&session, &entry, file.as_ref())?,
+    phases.end("prepare");
+    let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    phases.end("read");
+    interrupts.running(Some(session.interrupt_flag()));
+    let outcome = measured(&mut session, &args.entry, values, &args.measurement);
+    interrupts.running(None);
+    phases.end("run");
+    // How far a program came that failed is worth knowing, too.
+    let report = |phases: &Phases| {
+        if stats || debugging {
+            phases.report(&session)
+        }
     };
-    let start = Instant::now();
-    let results = session.call_values(&args.entry, values)?;
-    let ran = start.elapsed();
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    for value in &results {
-        if args.binary_output {
+    let results = outcome.inspect_err(|_| report(&phases))?;
+    if !args.output.no_print_result {
+        print(&results, &args.output)?;
+    }
+    phases.end("write");
+    report(&phases);
+    Ok(())
+}
+
+/// Calls the entry point as often as was asked for; the last results.
+fn measured(
+    session: &mut Session,
+    entry: &str,
+    values: Vec<Value>,
+    measurement: &Measurement,
+) -> Result<Vec<Value>, Failure> {
+    let cannot = |path: &Path, error: io::Error| {
+        Failure::user(format!("{}: cannot write: {error}", path.display()), "name another file with -t")
+    };
+    let mut times = match &measurement.write_runtime_to {
+        Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
+        None => None,
+    };
+    if measurement.runs.is_some() {
+        session.call_values(entry, values.clone())?;
+    }
+    let last = measurement.runs.unwrap_or(1);
+    let mut values = Some(values);
+    for run in 1..=last {
+        // The last run may overwrite what it is given.
+        let values = if run == last { values.take() } else { values.clone() }.unwrap_or_default();
+        let start = Instant::now();
+        let results = session.call_values(entry, values)?;
+        let micros = start.elapsed().as_micros();
+        if let Some((path, file)) = &mut times {
+            writeln!(file, "{micros}").map_err(|error| cannot(path, error))?;
+        }
+        if run == last {
+            return Ok(results);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn print(results: &[Value], output: &Output) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    for value in results {
+        if output.binary_output {
             data::write_binary(&mut out, value)?;
+        } else if output.npy {
+            data::write_npy(&mut out, value)?;
         } else {
             data::write_text(&mut out, value)?;
             out.write_all(b"\n")?;
         }
     }
-    out.flush()?;
-    if args.stats {
-        say(&format!("compile: {}\nrun: {}\n{}", shown(compiled), shown(ran), session.memory_stats()));
-        session.sites().iter().for_each(|site| say(&site_line(site)));
-    }
-    Ok(())
+    out.flush()
 }
 
-/// What became of one parallel operator.
-fn site_line(site: &SiteReport) -> String {
-    let profile = &site.profile;
-    let mut line = format!("{}: {} executions, {} elements", site.name, profile.executions, profile.elements);
-    for version in &site.versions {
-        if let Some((backend, _)) = &version.code {
-            let compiled = shown(Duration::from_micros(version.micros));
-            line.push_str(&format!(", compiled by {backend} in {compiled}, {} launches", version.launches));
+/// An assignment of a tuning parameter.
+fn assignment(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && value.parse::<u64>().is_ok() => Ok(text.into()),
+        _ => Err("NAME=NUMBER is wanted".into()),
+    }
+}
+
+/// Says that tuning parameters do nothing, or what is wrong with them.
+fn check_tuning(tuning: &Tuning) -> Result<(), Failure> {
+    let mut ignored = tuning.param.len();
+    if let Some(path) = &tuning.tuning {
+        let bytes = galopvm::program::read(path)?;
+        let name = path.display().to_string();
+        for (k, line) in galopvm::program::source_text(&name, &bytes)?.lines().enumerate() {
+            if let Err(error) = assignment(line) {
+                return Err(Failure::user(format!("{name}:{}: {error}", k + 1), ""));
+            }
+            ignored += 1;
         }
     }
-    if profile.launches > 0 {
-        line.push_str(&format!(", {} in kernels", shown(Duration::from_nanos(profile.launch_nanos))));
+    if ignored > 0 {
+        say("note: galopvm has no tuning parameters: it decides by the sizes that it sees");
     }
-    if profile.executions > profile.launches {
-        line.push_str(&format!(", interpreted: {}", profile.reason));
-    }
-    line
-}
-
-/// A duration with a unit that keeps it readable.
-pub fn shown(time: Duration) -> String {
-    let us = time.as_secs_f64() * 1e6;
-    match us {
-        ..1e3 => format!("{us:.0} us"),
-        1e3..1e6 => format!("{:.2} ms", us / 1e3),
-        _ => format!("{:.3} s", us / 1e6),
-    }
+    Ok(())
 }

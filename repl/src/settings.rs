@@ -4,6 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use galopvm::{BackendChoice, CpuMode, Engine, Optimisation, Route};
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A parser for a word of a closed list, which help and complaints show.
 fn word<T: FromStr + Clone + Send + Sync + 'static>(
@@ -43,17 +44,20 @@ pub struct Settings {
     #[arg(long, value_name = "MODE", value_parser = cpu())]
     pub cpu: Option<CpuMode>,
     /// Worker threads [default: one for each hardware thread]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", visible_alias = "num-threads", value_parser = threads)]
     pub threads: Option<usize>,
     /// How Vulkan kernels become SPIR-V: emitted directly, or through GLSL and shaderc
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = route())]
     pub route: Route,
     /// Most memory for values, in bytes or with a unit: 500M, 2G
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub memory: Option<u64>,
-    /// Most operations that the interpreter may execute
+    #[arg(long, visible_alias = "memory", value_name = "BYTES", value_parser = bytes)]
+    pub max_memory: Option<u64>,
+    /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
+    /// Most time that a run may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub timeout: Option<Duration>,
 }
 
 impl Settings {
@@ -66,7 +70,10 @@ impl Settings {
         if let Some(threads) = self.threads {
             builder = builder.threads(threads);
         }
-        if let Some(bytes) = self.memory {
+        if let Some(time) = self.timeout {
+            builder = builder.timeout(time);
+        }
+        if let Some(bytes) = self.max_memory {
             builder = builder.memory_limit(bytes);
         }
         if let Some(operations) = self.fuel {
@@ -100,9 +107,33 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a number of bytes is wanted, such as 4096, 500M or 2G".into())
 }
 
+fn time(text: &str) -> Result<Duration, String> {
+    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
+    let (number, unit) = units
+        .into_iter()
+        .find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)))
+        .unwrap_or((text, 1.0));
+    let seconds = number.parse().ok().filter(|n: &f64| *n > 0.0).map(|n| n * unit);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "a time is wanted, such as 0.5, 200ms, 10s or 5m".into())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use super::{bytes, time};
+    use std::time::Duration;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("2"), Ok(Duration::from_secs(2)));
+        assert_eq!(time("0.5s"), Ok(Duration::from_millis(500)));
+        assert_eq!(time("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(time("1.5m"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "0", "-1", "s", "1d", "inf", "nan", "1e300"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn bytes_have_units() {

@@ -1,6 +1,7 @@
 //! Applications: functions expanded where they are applied, parameters bound.
 
 use super::build::{Builder, Built};
+use super::emit::Within;
 use super::ir::*;
 use super::value::*;
 use crate::names::GlobalId;
@@ -196,6 +197,27 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     .with_hint("functions that take functions are expanded at each use"),
             ));
         }
+        let outer = self.fun.within;
+        let within = if self.checker.names.globals[id].user {
+            let call = Origin { span: Some(self.fun.place(span)), inside: outer.inside };
+            let function = self.checker.names.globals[id].bind.name.text.to_string();
+            self.program.expansions.0.push(Expansion { function, call });
+            Within { inside: Some(self.program.expansions.0.len() as u32 - 1), held: None }
+        } else {
+            // Inside the prelude, messages and places point to the caller.
+            Within { held: outer.held.or(Some(span)), ..outer }
+        };
+        self.expand_in(id, instance, args, within)
+    }
+
+    /// A definition's body with arguments.
+    pub(super) fn expand_in(
+        &mut self,
+        id: GlobalId,
+        instance: &Use<'a>,
+        args: Vec<Value<'a>>,
+        within: Within,
+    ) -> Built<Value<'a>> {
         // Checks it if it is of the prelude and new.
         let scheme = self.checker.global(id);
         let global = self.checker.names.globals[id];
@@ -203,21 +225,20 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let own: Vec<NodeId> = scheme.params.iter().map(|p: &SchemeParam| p.id()).collect();
         let mut ctx = Context::empty();
         ctx.types = instance.types.clone();
+        ctx.within = within;
         let ty = self.bind_arguments(&mut ctx, &scheme.ty, &args, &|id| own.contains(&id));
         for (id, value) in instance.sizes.iter() {
             if ctx.get(*id).is_none() {
                 ctx.bind(*id, value.clone());
             }
         }
-        // Inside the prelude, messages and places point to the caller.
-        let outer = self.fun.hold((!global.user).then_some(span));
-        let unchecked = if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
+        let unchecked =
+            if global.user { std::mem::take(&mut self.fun.unchecked) } else { self.fun.unchecked };
         let value = self.expand_body(&mut ctx, bind.params, &args, bind.body);
         if let Ok(value) = &value {
             self.know_sizes(&ctx, &ty, value);
         }
         self.fun.unchecked = unchecked;
-        self.fun.release(outer);
         value
     }
 
@@ -228,10 +249,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         args: &[Value<'a>],
         body: &'a Exp<'a>,
     ) -> Built<Value<'a>> {
+        let outer = std::mem::replace(&mut self.fun.within, ctx.within);
         for (pat, arg) in params.iter().zip(args) {
             self.bind(ctx, pat, arg)?;
         }
-        self.eval(body, ctx)
+        let value = self.eval(body, ctx);
+        self.fun.within = outer;
+        value
     }
 
     fn expand_local(

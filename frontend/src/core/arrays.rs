@@ -20,11 +20,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Value::Atom(atom) => Value::Atom(f(self, *atom)),
             Value::Unit(atom) => {
                 let part = f(self, *atom);
-                if self.fun.type_of(part).is_scalar() {
-                    Value::tuple(Vec::new())
-                } else {
-                    Value::Unit(part)
-                }
+                if self.fun.type_of(part).is_scalar() { Value::tuple(Vec::new()) } else { Value::Unit(part) }
             }
             Value::Record(fields) => {
                 let mut parts = Vec::new();

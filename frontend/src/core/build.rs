@@ -7,7 +7,7 @@
 //! - An array of tuples is a tuple of arrays, so zipping and unzipping cost nothing.
 //! - Polymorphism and higher-order functions are gone because each application is expanded with what it is given.
 
-use super::emit::FunState;
+use super::emit::{FunState, Within};
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
@@ -16,6 +16,7 @@ use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::{Entry, EntryValue, FuncId};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A value, or the reason there is none.
 pub(super) type Built<T> = Result<T, Box<Diagnostic>>;
@@ -40,6 +41,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub constants: HashMap<GlobalId, Value<'a>>,
     /// Nodes of definitions and of what they expand to.
     pub sizes: HashMap<GlobalId, usize>,
+    /// Constants that definitions need.
+    pub needed: HashMap<GlobalId, Rc<[GlobalId]>>,
     /// Definitions that call themselves.
     pub recursive: HashMap<GlobalId, bool>,
     /// The definitions by the nodes of their names, for sizes.
@@ -92,6 +95,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             instances: HashMap::new(),
             constants: HashMap::new(),
             sizes: HashMap::new(),
+            needed: HashMap::new(),
             recursive: HashMap::new(),
             named: HashMap::new(),
             views: HashMap::new(),
@@ -112,7 +116,8 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     /// The definition whose name is this node.
     pub(super) fn global_named(&mut self, node: NodeId) -> Option<GlobalId> {
         if self.named.len() != self.checker.names.globals.len() {
-            self.named = self.checker.names.globals.iter_ids().map(|(id, g)| (g.bind.name.at.id, id)).collect();
+            self.named =
+                self.checker.names.globals.iter_ids().map(|(id, g)| (g.bind.name.at.id, id)).collect();
         }
         self.named.get(&node).copied()
     }
@@ -158,12 +163,16 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         self.check_arguments(&scheme, &types, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
-        let value = self.expand_global(id, &Use::none(), args, span)?;
+        let value = self.expand_in(id, &Use::none(), args, Within::default())?;
         let value = self.apply(value, more, span)?;
         let mut params = Vec::new();
         for (i, ty) in types.iter().enumerate() {
             let name = bind.params.get(i).and_then(written_name);
-            params.push(self.entry_value(name.map_or_else(|| format!("arg{i}"), str::to_string), ty, span)?);
+            params.push(self.entry_value(
+                name.map_or_else(|| format!("arg{i}"), str::to_string),
+                ty,
+                span,
+            )?);
         }
         self.finish_entry(bind.name.text, params, &rest, value.parts(), span)
     }

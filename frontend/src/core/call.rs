@@ -5,7 +5,7 @@
 //! they capture becomes parameters.
 
 use super::build::{Builder, Built, Instance};
-use super::emit::FunState;
+use super::emit::{FunState, Within};
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, Res};
@@ -32,6 +32,8 @@ struct Call<'a> {
     hidden: Vec<(NodeId, Atom)>,
     /// What functions among the arguments capture.
     captured: Vec<Atom>,
+    /// Constants that the callee needs.
+    constants: Vec<(GlobalId, Value<'a>)>,
     span: Span,
 }
 
@@ -91,11 +93,18 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let bind = self.checker.names.globals[id].bind;
         // Node numbers inside the body lie between the name's and the body's own, which is given last.
         let nodes = bind.name.at.id.0..bind.body.at.id.0;
-        let uses = &self.checker.names.uses;
+        let names = &self.checker.names;
         nodes
-            .filter_map(|node| match uses.get(&NodeId(node))?.res {
-                Res::Global(other) => Some(other),
-                _ => None,
+            .filter_map(|node| {
+                let mut res = names.uses.get(&NodeId(node))?.res;
+                // A module type shows what stands behind it.
+                while let Res::View(view) = res {
+                    res = names.views[view].target.as_ref()?.0;
+                }
+                match res {
+                    Res::Global(other) => Some(other),
+                    _ => None,
+                }
             })
             .collect()
     }
@@ -109,8 +118,37 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         recursive
     }
 
-    /// Number of nodes of a definition and of what expands in it; none if it uses constants that should be computed
-    /// once per entry point rather than once per call.
+    /// The constants that are more than a number and that a definition needs: they are computed once, outside of it.
+    fn constants_of(&mut self, id: GlobalId) -> Rc<[GlobalId]> {
+        if let Some(known) = self.needed.get(&id) {
+            return known.clone();
+        }
+        // If it calls itself, that needs nothing else.
+        self.needed.insert(id, Rc::from([]));
+        let mut all: Vec<GlobalId> = Vec::new();
+        for other in self.mentioned(id) {
+            let global = self.checker.names.globals[other];
+            if !global.user {
+                continue;
+            }
+            if !global.bind.params.is_empty() {
+                all.extend(self.constants_of(other).iter());
+                continue;
+            }
+            let scheme = self.checker.global(other);
+            let plain = matches!(self.transparent(&scheme.ty), Type::Prim(_)) || self.has_arrow(&scheme.ty);
+            if scheme.params.is_empty() && !plain {
+                all.push(other);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        let all: Rc<[GlobalId]> = all.into();
+        self.needed.insert(id, all.clone());
+        all
+    }
+
+    /// Number of nodes of a definition and of what expands in it.
     fn size_of(&mut self, id: GlobalId) -> usize {
         if let Some(size) = self.sizes.get(&id) {
             return *size;
@@ -119,15 +157,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let mut size = (bind.body.at.id.0 - bind.name.at.id.0) as usize;
         // If it calls itself, that is no expansion.
         self.sizes.insert(id, size);
-        let mut constants = false;
         for other in self.mentioned(id) {
             let global = self.checker.names.globals[other];
-            if !global.user || self.is_recursive(other) {
-                continue;
-            }
-            if global.bind.params.is_empty() {
-                let ty = self.checker.global(other).ty;
-                constants |= !matches!(self.transparent(&ty), Type::Prim(_));
+            if !global.user || global.bind.params.is_empty() || self.is_recursive(other) {
                 continue;
             }
             let inner = self.size_of(other);
@@ -136,7 +168,6 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 size = size.saturating_add(inner);
             }
         }
-        let size = if constants { 0 } else { size };
         self.sizes.insert(id, size);
         size
     }
@@ -196,7 +227,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.names_in(t, out)),
             Type::Sum(constructors) => {
-                constructors.iter().flat_map(|(_, payload)| payload.iter()).for_each(|t| self.names_in(t, out));
+                constructors
+                    .iter()
+                    .flat_map(|(_, payload)| payload.iter())
+                    .for_each(|t| self.names_in(t, out));
             }
             _ => {}
         }
@@ -233,7 +267,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
         }
         let captured = self.captured(&args);
-        let call = Call { id, types: instance.types.clone(), args, hidden, captured, span };
+        let mut constants = Vec::new();
+        for constant in self.constants_of(id).iter() {
+            constants.push((*constant, self.constant(*constant, &Use::none(), span)?));
+        }
+        let call = Call { id, types: instance.types.clone(), args, hidden, captured, constants, span };
         let key = self.key(&call)?;
         let built = match self.instances.get(&key) {
             Some(built) => built.clone(),
@@ -243,6 +281,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         call.args.iter().filter(|a| !a.has_function()).for_each(|a| a.leaves(&mut atoms));
         atoms.extend(call.hidden.iter().map(|(_, atom)| *atom).filter(|a| a.constant().is_none()));
         atoms.extend(call.captured);
+        call.constants.iter().for_each(|(_, value)| value.leaves(&mut atoms));
         let results = self.fun.emit_all(Op::Call(built.id, atoms), &built.result.types());
         let value = built.result.fill(&mut results.into_iter());
         self.know_sizes(&ctx, &ty, &value);
@@ -316,6 +355,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let bind = self.checker.names.globals[call.id].bind;
         let own = FunState::at(bind.name.at.span);
         let captured: Vec<ValueType> = call.captured.iter().map(|a| self.fun.type_of(*a)).collect();
+        let mut constants_given = Vec::new();
+        for (_, value) in &call.constants {
+            constants_given.push(self.structure_of(value, call.span)?);
+        }
         let mut structures = Vec::new();
         for arg in &call.args {
             structures.push(if arg.has_function() { None } else { Some(self.structure_of(arg, call.span)?) });
@@ -334,7 +377,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         // What a key tells apart by its address stays where it is.
         self.kept.extend(call.args.iter().filter(|arg| arg.has_function()).cloned());
         self.building.extend(functions.then_some(call.id));
-        let built = self.build_body(call, &structures, &captured, reserved);
+        let built = self.build_body(call, &structures, &captured, &constants_given, reserved);
         if functions {
             self.building.pop();
         }
@@ -350,6 +393,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         call: &Call<'a>,
         structures: &[Option<Structure>],
         captured: &[ValueType],
+        constants: &[Structure],
         reserved: Option<Instance>,
     ) -> Built<Instance> {
         let bind = self.checker.names.globals[call.id].bind;
@@ -358,6 +402,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let passed = call.hidden.iter().filter(|(_, atom)| atom.constant().is_none()).count();
         types.extend((0..passed).map(|_| ValueType::scalar(ElemType::I64)));
         types.extend(captured);
+        constants.iter().for_each(|s| s.leaves(&mut types));
         let mut atoms = self.fun.begin(&types).into_iter();
         let mut args: Vec<Option<Value<'a>>> =
             structures.iter().map(|s| s.as_ref().map(|s| s.fill(&mut atoms))).collect();
@@ -366,7 +411,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let atom = if size.constant().is_some() { Some(*size) } else { atoms.next() };
             sizes.extend(atom.map(|atom| (*name, Value::Atom(atom))));
         }
-        let inside: HashMap<Atom, Atom> = call.captured.iter().copied().zip(atoms).collect();
+        let inside: HashMap<Atom, Atom> = call.captured.iter().copied().zip(atoms.by_ref()).collect();
+        for ((constant, _), structure) in call.constants.iter().zip(constants) {
+            let value = structure.fill(&mut atoms);
+            let ty = self.checker.global(*constant).ty;
+            self.know_sizes(&Context::empty(), &ty, &value);
+            self.constants.insert(*constant, value);
+        }
         let mut put = |atom: Atom| match atom {
             Atom::Const(_) => Some(atom),
             Atom::Var(_) => inside.get(&atom).copied(),
@@ -392,6 +443,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 args: args.clone(),
                 hidden: hidden.collect(),
                 captured: Vec::new(),
+                constants: Vec::new(),
                 span: call.span,
             };
             let key = self.key(&inner)?;
@@ -399,7 +451,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             self.instances.insert(key, instance.clone());
         }
         let instance = Use { types: call.types.clone(), sizes: sizes.into() };
-        let value = self.expand_global(call.id, &instance, args, call.span)?;
+        let value = self.expand_in(call.id, &instance, args, Within::default())?;
         let result = self.structure_of(&value, bind.body.at.span)?;
         let Some(reserved) = reserved else {
             return Ok(Instance { id: self.finish_fun(bind.name.text, value.parts()), result });
@@ -527,7 +579,7 @@ impl<'a> Mapping<'_, 'a> {
             self.bindings.insert(Rc::as_ptr(&binding), mapped.clone());
             env = Some(mapped);
         }
-        Context { env, types: ctx.types.clone(), found: self.sizes(&ctx.found) }
+        Context { env, types: ctx.types.clone(), found: self.sizes(&ctx.found), within: ctx.within }
     }
 
     fn sizes(&mut self, found: &Rc<Found>) -> Rc<Found> {

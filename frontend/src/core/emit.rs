@@ -26,8 +26,8 @@ pub(super) struct Open {
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
     shapes: HashMap<(Var, u32), Atom>,
-    /// Conditions of its assertions so far: they hold from there on.
-    asserted: HashSet<Atom>,
+    /// Truth values that are known in it: of its condition, and of its assertions so far.
+    facts: HashMap<Atom, bool>,
 }
 
 /// A function being built.
@@ -40,14 +40,27 @@ pub(super) struct FunState {
     blocks: u32,
     /// Variables that are one of two constants, and what decides.
     choices: HashMap<Atom, (Var, Scalar, Scalar)>,
+    /// Truth values and what they are the negation of.
+    opposites: HashMap<Atom, Atom>,
+    /// Numbers that are not negative.
+    naturals: HashSet<Atom>,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// How many `#[unsafe]` enclose the expression being built.
     pub unchecked: u32,
     /// Where the expression being built stands.
     pub span: Option<Span>,
-    /// The place that counts instead while a definition of the prelude is expanded.
-    held: Option<Span>,
+    /// What the definition being expanded was expanded in.
+    pub within: Within,
+}
+
+/// What is known of the place of an expression besides its span.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Within {
+    /// The call that was expanded.
+    pub inside: Option<u32>,
+    /// The place that counts instead of all others while a definition of the prelude is expanded.
+    pub held: Option<Span>,
 }
 
 impl FunState {
@@ -56,21 +69,14 @@ impl FunState {
         FunState { span: Some(span), ..FunState::default() }
     }
 
-    /// From now on statements come from this place, if one is given and none is held yet.
-    pub fn hold(&mut self, place: Option<Span>) -> Option<Span> {
-        let outer = self.held;
-        self.held = self.held.or(place);
-        outer
-    }
-
     /// The place that a message about an expression points to.
     pub fn place(&self, span: Span) -> Span {
-        self.held.unwrap_or(span)
+        self.within.held.unwrap_or(span)
     }
 
-    /// Ends what `hold` began.
-    pub fn release(&mut self, outer: Option<Span>) {
-        self.held = outer;
+    /// Where statements come from now.
+    pub fn origin(&self) -> Origin {
+        Origin { span: self.within.held.or(self.span), inside: self.within.inside }
     }
 
     /// A new variable.
@@ -133,13 +139,14 @@ impl FunState {
 
     /// Puts the statements of a closed block into the current one.
     pub fn splice(&mut self, block: Block) {
-        let Some(open) = self.open.last_mut() else { return };
-        for stm in &block.stms {
+        for stm in block.stms {
+            let target = self.target(&stm.op);
+            let Some(open) = self.open.get_mut(target) else { return };
             for var in &stm.defs {
                 self.homes[*var] = open.id;
             }
+            open.stms.push(stm);
         }
-        open.stms.extend(block.stms);
     }
 
     fn push(&mut self, op: Op, types: &[ValueType]) -> Vec<Atom> {
@@ -155,7 +162,7 @@ impl FunState {
             defs.push(self.vars.push(*ty));
         }
         let atoms = defs.iter().map(|v| Atom::Var(*v)).collect();
-        let origin = Origin(self.held.or(self.span));
+        let origin = self.origin();
         if let Some(open) = self.open.get_mut(target) {
             open.stms.push(Stm { defs, op, origin });
         }
@@ -219,19 +226,41 @@ impl FunState {
 
     /// A check that ends the program; nothing if it is known to hold.
     pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
-        let holds = cond.constant().is_some_and(|c| c.bits != 0)
-            || self.open.iter().any(|open| open.asserted.contains(&cond));
-        if self.unchecked == 0 && !holds {
+        if self.unchecked == 0 && self.fact(cond) != Some(true) {
             self.push(Op::Assert(cond, message, args), &[]);
-            if let Some(open) = self.open.last_mut() {
-                open.asserted.insert(cond);
-            }
+            self.learn(cond, true);
         }
+    }
+
+    /// Remembers a truth value for as long as the current block is open.
+    pub fn learn(&mut self, cond: Atom, value: bool) {
+        if let Some(open) = self.open.last_mut() {
+            open.facts.insert(cond, value);
+        }
+    }
+
+    /// What is known of a truth value.
+    pub fn fact(&self, cond: Atom) -> Option<bool> {
+        if let Atom::Const(value) = cond {
+            return Some(value.bits != 0);
+        }
+        let known = |atom: &Atom| self.open.iter().rev().find_map(|open| open.facts.get(atom)).copied();
+        known(&cond).or_else(|| known(self.opposites.get(&cond)?).map(|value| !value))
     }
 
     /// A scalar operation.
     pub fn scalar(&mut self, op: ScalarOp, ty: ElemType, args: &[Atom]) -> Atom {
-        if let Some(simple) = simplify(op, ty, args).or_else(|| self.choice(op, ty, args)) {
+        let simple = simplify(op, ty, args).or_else(|| self.sign(op, args));
+        if let (None, ScalarOp::Eq | ScalarOp::Ne, ElemType::Bool, [a, Atom::Const(b)]) =
+            (simple, op, ty, args)
+        {
+            let same = (b.bits != 0) == (op == ScalarOp::Eq);
+            return if same { *a } else { self.scalar(ScalarOp::Not, ty, &[*a]) };
+        }
+        if let (None, ScalarOp::Not, ElemType::Bool, [a]) = (simple, op, ty, args) {
+            return self.opposite(*a);
+        }
+        if let Some(simple) = simple.or_else(|| self.choice(op, ty, args)) {
             return simple;
         }
         if let (ScalarOp::Select, [Atom::Var(condition), Atom::Const(yes), Atom::Const(no)]) = (op, args) {
@@ -240,6 +269,34 @@ impl FunState {
             return atom;
         }
         self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// Remembers that an i64 is not negative.
+    pub fn natural(&mut self, atom: Atom) {
+        self.naturals.insert(atom);
+    }
+
+    /// A comparison of a number that is not negative with 0.
+    fn sign(&self, op: ScalarOp, args: &[Atom]) -> Option<Atom> {
+        let zero = Atom::i64(0);
+        let natural = |atom: &Atom| self.naturals.contains(atom);
+        match (op, args) {
+            (ScalarOp::Ge, [a, b]) if *b == zero && natural(a) => Some(Atom::bool(true)),
+            (ScalarOp::Le, [a, b]) if *a == zero && natural(b) => Some(Atom::bool(true)),
+            (ScalarOp::Lt, [a, b]) if *b == zero && natural(a) => Some(Atom::bool(false)),
+            (ScalarOp::Gt, [a, b]) if *a == zero && natural(b) => Some(Atom::bool(false)),
+            _ => None,
+        }
+    }
+
+    fn opposite(&mut self, a: Atom) -> Atom {
+        if let Some(known) = self.opposites.get(&a) {
+            return *known;
+        }
+        let op = Op::Scalar(ScalarOp::Not, ElemType::Bool, vec![a]);
+        let atom = self.emit(op, ValueType::scalar(ElemType::Bool));
+        self.opposites.insert(atom, a);
+        atom
     }
 
     /// A comparison with a value chosen among constants, as the tags of sum types are.
@@ -253,9 +310,7 @@ impl FunState {
             (true, true) => Some(Atom::bool(true)),
             (false, false) => Some(Atom::bool(false)),
             (true, false) => Some(Atom::Var(condition)),
-            (false, true) => {
-                Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)]))
-            }
+            (false, true) => Some(self.scalar(ScalarOp::Not, ElemType::Bool, &[Atom::Var(condition)])),
         }
     }
 
@@ -281,7 +336,9 @@ impl FunState {
         if let Some(known) = self.known(array, dim) {
             return known;
         }
-        self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64))
+        let extent = self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64));
+        self.natural(extent);
+        extent
     }
 
     /// Remembers an extent, for as long as the current block is open.
@@ -325,10 +382,13 @@ fn simplify(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
     if let (ScalarOp::Select, [Atom::Const(c), yes, no]) = (op, args) {
         return Some(if c.bits != 0 { *yes } else { *no });
     }
-    if let (ScalarOp::Select, [_, yes, no]) = (op, args)
-        && yes == no
-    {
-        return Some(*yes);
+    if let (ScalarOp::Select, [condition, yes, no]) = (op, args) {
+        if yes == no {
+            return Some(*yes);
+        }
+        if (*yes, *no) == (Atom::bool(true), Atom::bool(false)) {
+            return Some(*condition);
+        }
     }
     // Floats are left alone: x + 0 is not always x.
     let [a, b] = args else { return None };

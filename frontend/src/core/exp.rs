@@ -6,9 +6,15 @@ use super::value::*;
 use crate::names::{GlobalId, Res, ViewId};
 use crate::syntax::ast::*;
 use crate::types::Type;
-use galopvm_base::{ElemType, Scalar, ScalarOp, Span, scalar::parse_scalar};
+use galopvm_base::scalar::{Precision, parse_scalar};
+use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 use std::rc::Rc;
+
+/// Operations that are done whether the second operand of `&&` decides or not.
+const CHEAP: usize = 6;
+/// Operations of both branches that are done instead of a branch.
+const FEW: usize = 3;
 
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// The value of an expression.
@@ -360,18 +366,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         span: Span,
         b: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
     ) -> Built<Value<'a>> {
-        const CHEAP: usize = 6;
-        if let Atom::Const(value) = a {
-            return if (value.bits != 0) == and { b(self) } else { Ok(Value::Atom(a)) };
+        if let Some(value) = self.fun.fact(a) {
+            return if value == and { b(self) } else { Ok(Value::Atom(Atom::bool(value))) };
         }
         self.fun.begin(&[]);
+        self.fun.learn(a, and);
         let value = b(self)?;
         let rest = self.atom(&value, span)?;
         let block = self.fun.end(vec![rest]);
-        let cheap =
-            |s: &Stm| s.op.is_pure() && matches!(s.op, Op::Scalar(..) | Op::Convert(..) | Op::Dim(..));
         let op = if and { ScalarOp::And } else { ScalarOp::Or };
-        if block.stms.len() <= CHEAP && block.stms.iter().all(cheap) {
+        if block.stms.len() <= CHEAP && block.stms.iter().all(is_cheap) {
             self.fun.splice(block);
             return Ok(Value::Atom(self.fun.scalar(op, ElemType::Bool, &[a, rest])));
         }
@@ -388,14 +392,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         yes: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
         no: &mut dyn FnMut(&mut Self) -> Built<Value<'a>>,
     ) -> Built<Value<'a>> {
-        if let Atom::Const(value) = condition {
-            return if value.bits != 0 { yes(self) } else { no(self) };
+        if let Some(value) = self.fun.fact(condition) {
+            return if value { yes(self) } else { no(self) };
         }
         self.fun.begin(&[]);
+        self.fun.learn(condition, true);
         let a = yes(self)?;
         let structure = self.structure_of(&a, span)?;
         let (yes, one) = self.end_branch(a.parts());
         self.fun.begin(&[]);
+        self.fun.learn(condition, false);
         let b = no(self)?;
         let (no, other) = self.end_branch(b.parts());
         let shapes: Vec<Vec<Option<Atom>>> = (one.into_iter().zip(other))
@@ -420,7 +426,14 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// The results of two branches made one. Those that both take from outside need no branch.
     fn merge(&mut self, condition: Atom, mut yes: Block, mut no: Block, types: &[ValueType]) -> Vec<Atom> {
-        let flat = yes.stms.is_empty() && no.stms.is_empty();
+        // A few operations cost less than a branch.
+        let few = yes.stms.len() + no.stms.len() <= FEW && types.iter().all(|t| t.is_scalar());
+        let flat = few && yes.stms.iter().chain(&no.stms).all(is_cheap);
+        if flat {
+            let (one, other) = (std::mem::take(&mut yes.stms), std::mem::take(&mut no.stms));
+            self.fun.splice(Block { stms: one, ..Block::default() });
+            self.fun.splice(Block { stms: other, ..Block::default() });
+        }
         let mut merged: Vec<Option<Atom>> = Vec::new();
         for ((a, b), ty) in yes.results.iter().zip(&no.results).zip(types) {
             let constants = a.constant().is_some() && b.constant().is_some();
@@ -478,6 +491,15 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             parts.push(atom);
         }
         Ok(structure.fill(&mut parts.into_iter()))
+    }
+}
+
+/// True if a statement cannot fail and costs no more than a branch.
+fn is_cheap(stm: &Stm) -> bool {
+    match &stm.op {
+        Op::Scalar(op, ..) => stm.op.is_pure() && op.info().precision == Precision::Exact,
+        Op::Convert(..) | Op::Dim(..) => true,
+        _ => false,
     }
 }
 

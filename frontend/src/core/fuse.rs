@@ -1,12 +1,13 @@
-//! Fusion: maps whose results only one `reduce` reads become part of it, a `redomap`, and the arrays between them
-//! are never made.
+//! Fusion: maps whose results only one `reduce` or `map` reads become part of it (a `reduce` becomes a `redomap`), and
+//! the arrays between them are never made.
 //!
 //! Invariants:
 //! - Each row goes through the same statements in the same order; only the moment changes, to when the reduction
 //!   runs. So a map does not pass an update, which may be of what it reads, and of two things that can end the program
 //!   none passes the other.
-//! - Only maps to scalars without loops, operators and calls inside are moved: next to a row that is much work the
-//!   array costs nothing, and a kernel of its own spreads such rows better than a reduction does.
+//! - Only maps to scalars without operators and calls inside are moved, into a reduction also only those without loops:
+//!   next to a row that is much work the array costs nothing, and a kernel of its own spreads such rows better than a
+//!   reduction does.
 
 use super::ir::*;
 use super::simplify::simplify;
@@ -69,9 +70,13 @@ impl Fuser<'_> {
     /// The last map that can become part of the last of these statements.
     fn producer(&self, stms: &[Stm]) -> Option<usize> {
         let (last, before) = stms.split_last()?;
-        let (Op::Reduce { width, arrays, .. } | Op::Redomap { width, arrays, .. }) = &last.op else {
+        let (Op::Reduce { width, arrays, .. }
+        | Op::Redomap { width, arrays, .. }
+        | Op::Map { width, arrays, .. }) = &last.op
+        else {
             return None;
         };
+        let loops = matches!(last.op, Op::Map { .. });
         // What a `redomap` combines are scalars.
         if matches!(last.op, Op::Reduce { .. }) && arrays.iter().any(|a| self.vars[*a].rank != 1) {
             return None;
@@ -81,7 +86,7 @@ impl Fuser<'_> {
             if let Op::Map { width: own, body, .. } = &stm.op
                 && own == width
                 && self.feeds_only(&stm.defs, arrays)
-                && is_flat(body)
+                && is_flat(body, loops)
                 && (!traps || stm.op.is_pure())
             {
                 return Some(k);
@@ -106,6 +111,10 @@ impl Fuser<'_> {
     /// The reduction with the map that makes what it reads as part of it.
     fn absorb(&mut self, reduction: Op, producer: Stm) -> Op {
         let Op::Map { arrays: mut inputs, body: mut map, .. } = producer.op else { return reduction };
+        if let Op::Map { width, arrays, body } = reduction {
+            self.join(&producer.defs, &mut inputs, &mut map, arrays, body);
+            return Op::Map { width, arrays: inputs, body: map };
+        }
         let (width, neutral, arrays, mut rest, op) = match reduction {
             Op::Reduce { width, neutral, arrays, body } => {
                 // To begin with, items are the rows themselves.
@@ -116,9 +125,15 @@ impl Fuser<'_> {
             Op::Redomap { width, neutral, arrays, map, op } => (width, neutral, arrays, map, op),
             other => return other,
         };
+        self.join(&producer.defs, &mut inputs, &mut map, arrays, std::mem::take(&mut rest));
+        Op::Redomap { width, neutral, arrays: inputs, map, op }
+    }
+
+    /// Appends a block over rows to the one that makes some of them: those of the arrays `made`.
+    fn join(&self, made: &[Var], inputs: &mut Vec<Var>, map: &mut Block, arrays: Vec<Var>, mut rest: Block) {
         let mut items: Vec<(Var, Atom)> = Vec::new();
         for (array, param) in arrays.into_iter().zip(std::mem::take(&mut rest.params)) {
-            match producer.defs.iter().position(|def| *def == array) {
+            match made.iter().position(|def| *def == array) {
                 Some(k) => items.push((param, map.results[k])),
                 None => {
                     inputs.push(array);
@@ -129,7 +144,6 @@ impl Fuser<'_> {
         substitute(&mut rest, &items);
         map.stms.append(&mut rest.stms);
         map.results = rest.results;
-        Op::Redomap { width, neutral, arrays: inputs, map, op }
     }
 
     /// A variable for rows of an array of scalars.
@@ -157,8 +171,8 @@ fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
     block.results.iter_mut().for_each(put);
 }
 
-/// True if a block is scalar arithmetic, views and branches.
-fn is_flat(block: &Block) -> bool {
+/// True if a block is scalar arithmetic, views and branches, or also loops.
+fn is_flat(block: &Block, loops: bool) -> bool {
     block.stms.iter().all(|stm| match &stm.op {
         Op::Scalar(..)
         | Op::Convert(..)
@@ -168,7 +182,9 @@ fn is_flat(block: &Block) -> bool {
         | Op::Slice(..)
         | Op::Permute(..)
         | Op::Reverse(..) => true,
-        Op::If(_, yes, no) => is_flat(yes) && is_flat(no),
+        Op::If(_, yes, no) => is_flat(yes, loops) && is_flat(no, loops),
+        Op::For { body, .. } => loops && is_flat(body, loops),
+        Op::While { cond, body, .. } => loops && is_flat(cond, loops) && is_flat(body, loops),
         _ => false,
     })
 }
@@ -184,6 +200,5 @@ fn changes(op: &Op) -> bool {
             | Op::Stream { .. }
             | Op::AccWrite { .. }
             | Op::Call(..)
-    )
-        || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
+    ) || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
 }

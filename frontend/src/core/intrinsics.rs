@@ -135,8 +135,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         // Sizes in the element type come first; the table gives the two extents last.
         let [.., Some(n), Some(m)] = sizes.as_slice() else {
             return Err(Box::new(
-                Diagnostic::error(self.fun.place(span), "the extents of the result of `unflatten` cannot be inferred")
-                    .with_hint("write the argument's type as a product: `unflatten (xs :> [n * m]t)`"),
+                Diagnostic::error(
+                    self.fun.place(span),
+                    "the extents of the result of `unflatten` cannot be inferred",
+                )
+                .with_hint("write the argument's type as a product: `unflatten (xs :> [n * m]t)`"),
             ));
         };
         let (n, m) = (*n, *m);
@@ -146,7 +149,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let extent = b.fun.dim(part, 0);
             let zero = Atom::i64(0);
             let fits = b.fun.size_op(ScalarOp::Eq, extent, product);
-            let (rows, columns) = (b.fun.size_op(ScalarOp::Ge, n, zero), b.fun.size_op(ScalarOp::Ge, m, zero));
+            let (rows, columns) =
+                (b.fun.size_op(ScalarOp::Ge, n, zero), b.fun.size_op(ScalarOp::Ge, m, zero));
             let valid = b.both(rows, columns);
             let fits = b.both(fits, valid);
             let message = "Cannot unflatten array of shape [{}] to array of shape [{}][{}]";
@@ -240,8 +244,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let width = self.length(arrays, span)?;
         let (vars, structure) = (self.array_vars(arrays, span)?, self.structure_of(arrays, span)?);
         let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
-        let body =
-            self.operator_body(&[structure.row()], &shapes, span, &mut |b, row| b.class(tests, 0, &row, span))?;
+        let body = self
+            .operator_body(&[structure.row()], &shapes, span, &mut |b, row| b.class(tests, 0, &row, span))?;
         let body = body.block;
         let mut types = vec![ValueType::scalar(ElemType::I64); classes as usize];
         structure.leaves(&mut types);
@@ -274,12 +278,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let Some((test, rest)) = tests.split_first() else { return Ok(Value::Atom(Atom::i64(from))) };
         let holds = self.apply(test.clone(), row.to_vec(), span)?;
         let holds = self.atom(&holds, span)?;
-        self.if_exp(
-            holds,
-            span,
-            &mut |_| Ok(Value::Atom(Atom::i64(from))),
-            &mut |b| b.class(rest, from + 1, row, span),
-        )
+        self.if_exp(holds, span, &mut |_| Ok(Value::Atom(Atom::i64(from))), &mut |b| {
+            b.class(rest, from + 1, row, span)
+        })
     }
 
     /// Arrays of varying lengths, one after the other: their lengths, a mark at the first element of each, where each
@@ -373,8 +374,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let some = self.fun.size_op(ScalarOp::Gt, params[1], Atom::i64(0));
         let place = self.fun.scalar(ScalarOp::Select, ElemType::I64, &[some, params[0], Atom::i64(-1)]);
         let body = self.fun.end(vec![place]);
-        let places =
-            self.fun.emit(Op::Map { width, arrays: vec![offsets, lengths], body }, size.array_of());
+        let places = self.fun.emit(Op::Map { width, arrays: vec![offsets, lengths], body }, size.array_of());
         let bools = ValueType::array(ElemType::Bool, 1);
         let none = self.zeros(ElemType::Bool, &[total]);
         let marks = self.fun.emit(Op::Replicate(width, Atom::bool(true)), bools);
@@ -489,12 +489,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
             let rows = b.row_shape(part);
             let ty = ValueType { rank: ty.rank + sizes.len() as u8 - 1, ..ty };
-            let op = Op::FlatIndex {
-                array: var,
-                offset: *offset,
-                sizes: sizes.clone(),
-                strides: strides.clone(),
-            };
+            let op =
+                Op::FlatIndex { array: var, offset: *offset, sizes: sizes.clone(), strides: strides.clone() };
             let view = b.fun.emit(op, ty);
             let whole: Vec<Option<Atom>> = sizes.iter().copied().map(Some).chain(rows).collect();
             b.know_all(view, &whole);

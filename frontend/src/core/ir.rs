@@ -52,7 +52,21 @@ pub enum AtomMut<'o> {
 
 /// Where a statement comes from; never part of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Origin(pub Option<Span>);
+pub struct Origin {
+    /// Its place.
+    pub span: Option<Span>,
+    /// The call that was expanded there: an index into [`Program::expansions`].
+    pub inside: Option<u32>,
+}
+
+/// A call in whose place the callee's statements stand.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The name of the function that was called.
+    pub function: String,
+    /// Where it was called.
+    pub call: Origin,
+}
 
 impl PartialEq for Origin {
     fn eq(&self, _: &Origin) -> bool {
@@ -152,6 +166,18 @@ pub struct Program {
     pub funs: IdVec<FuncId, Fun>,
     /// Entry points.
     pub entries: Vec<Entry>,
+    /// Calls that were expanded; those inside of others come after them.
+    pub expansions: Expansions,
+}
+
+/// The calls that were expanded into a program; never part of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Expansions(pub Vec<Expansion>);
+
+impl PartialEq for Expansions {
+    fn eq(&self, _: &Expansions) -> bool {
+        true
+    }
 }
 
 impl Op {

@@ -90,6 +90,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let counter = counted.then_some(ValueType::scalar(ElemType::I64));
         let all: Vec<ValueType> = counter.into_iter().chain(turns.types.iter().copied()).collect();
         let params = self.fun.begin_repeated(&all);
+        if counted {
+            self.fun.natural(params[0]);
+        }
         let value = turns.structure.fill(&mut params[usize::from(counted)..].iter().copied());
         self.know_invariant(turns.exp, ctx, &value);
         let mut scope = ctx.inner();

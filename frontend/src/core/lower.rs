@@ -12,30 +12,55 @@ use std::collections::HashMap;
 
 /// The bytecode of a program. Programs whose blocks nest deeper than bytecode allows are refused.
 pub fn lower(program: &Program, sources: &Sources) -> Result<Module, Box<Diagnostic>> {
-    let mut files = Files { sources, ids: Vec::new() };
+    let mut files = Files {
+        sources,
+        ids: Vec::new(),
+        calls: &program.expansions.0,
+        numbers: HashMap::new(),
+        expansions: Vec::new(),
+    };
     let mut module = Module { entries: program.entries.clone(), ..Module::default() };
     for fun in program.funs.iter() {
         let function = lower_fun(fun, &mut files)?;
         module.functions.push(function);
     }
+    module.expansions = files.expansions;
     module.files = files.ids.iter().map(|f| sources.name(*f).to_string()).collect();
     Ok(module)
 }
 
-/// The source files that places mention, numbered by first mention.
+/// The source files and expanded calls that places mention, numbered by first mention.
 struct Files<'s> {
     sources: &'s Sources,
     ids: Vec<FileId>,
+    calls: &'s [Expansion],
+    numbers: HashMap<u32, u32>,
+    expansions: Vec<bc::Expansion>,
 }
 
 impl Files<'_> {
-    fn place(&mut self, span: Span) -> Place {
+    fn place(&mut self, origin: Origin) -> Option<Place> {
+        let span = origin.span?;
+        let inside = origin.inside.and_then(|call| self.expansion(call));
         let file = self.ids.iter().position(|f| *f == span.file).unwrap_or_else(|| {
             self.ids.push(span.file);
             self.ids.len() - 1
         });
         let (start, end) = self.sources.range(span);
-        Place { file: file as u32, start, end, call: None }
+        Some(Place { file: file as u32, start, end, inside })
+    }
+
+    /// The number of an expanded call in the module; those around it come first.
+    fn expansion(&mut self, call: u32) -> Option<u32> {
+        if let Some(known) = self.numbers.get(&call) {
+            return Some(*known);
+        }
+        let Expansion { function, call: origin } = self.calls.get(call as usize)?;
+        let place = self.place(*origin)?;
+        let number = self.expansions.len() as u32;
+        self.expansions.push(bc::Expansion { function: function.clone(), call: place });
+        self.numbers.insert(call, number);
+        Some(number)
     }
 }
 
@@ -149,7 +174,7 @@ impl Lower<'_, '_> {
 
     fn stm(&mut self, stm: &Stm, depth: usize) -> Result<(), Box<Diagnostic>> {
         if depth >= bc::verify::MAX_DEPTH && !stm.op.blocks().is_empty() {
-            let span = stm.origin.0.unwrap_or(Span::new(FileId(0), 0, 0));
+            let span = stm.origin.span.unwrap_or(Span::new(FileId(0), 0, 0));
             return Err(Box::new(Diagnostic::error(
                 span,
                 format!(
@@ -286,7 +311,7 @@ impl Lower<'_, '_> {
                 Instr::Redomap { dsts, width, neutral, arrays: arrays(rows), map, op }
             }
         };
-        let place = stm.origin.0.map(|span| self.files.place(span));
+        let place = self.files.place(stm.origin);
         self.code.push((instr, place));
         Ok(())
     }

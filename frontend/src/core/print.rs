@@ -205,8 +205,7 @@ fn op(out: &mut String, fun: &Fun, op: &Op, indent: usize) {
             let _ = write!(out, "flat_update {array} {} {} {value}", atom(offset), atoms(strides));
         }
         Op::Scatter { width, dests, index, values } => {
-            let _ =
-                write!(out, "scatter {} {} {} {}", atom(width), vars(dests), vars(index), vars(values));
+            let _ = write!(out, "scatter {} {} {} {}", atom(width), vars(dests), vars(index), vars(values));
         }
         Op::Hist { width, dests, neutral, index, values, op } => {
             let _ = write!(

@@ -14,13 +14,7 @@ type SeeSize<'s, B> = dyn FnMut(&mut B, &Size, &[Atom], u32) + 's;
 
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// Goes through the sizes of a type along a value, outermost first.
-    pub(super) fn walk_sizes(
-        &mut self,
-        ty: &Type,
-        value: &Value<'a>,
-        dim: u32,
-        see: &mut SeeSize<'_, Self>,
-    ) {
+    pub(super) fn walk_sizes(&mut self, ty: &Type, value: &Value<'a>, dim: u32, see: &mut SeeSize<'_, Self>) {
         match self.transparent(ty) {
             Type::Array(size, elem) => {
                 let parts: Vec<Atom> = (value.parts().into_iter())
@@ -147,7 +141,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let mut args: Vec<Atom> = (0..rank).map(|d| self.fun.dim(part, d)).collect();
             let shape = "[{}]".repeat(rank as usize);
             let text = self.show_sizes(ctx, ty, &mut args);
-            let message = format!("Value of (desugared) shape {shape} cannot match shape of type \"{text}\".");
+            let message =
+                format!("Value of (desugared) shape {shape} cannot match shape of type \"{text}\".");
             self.fun.assert(holds, message, args);
         }
         for (part, dim, extent) in wanted {

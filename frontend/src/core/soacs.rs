@@ -4,6 +4,7 @@ use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
 use galopvm_base::Span;
+use galopvm_bytecode::ValueType;
 
 /// The body of a parallel operator.
 pub(super) struct OperatorBlock {
@@ -72,15 +73,51 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let vars = self.array_vars(arrays, span)?;
         let row = self.structure_of(arrays, span)?.row();
         let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
-        let body = self.operator_block(function, &[row], &shapes, span)?;
-        let structure = body.structure.array_of();
-        let parts =
-            self.fun.emit_all(Op::Map { width, arrays: vars, body: body.block }, &structure.types());
-        for (part, shape) in parts.iter().zip(body.shapes) {
+        let OperatorBlock { mut block, structure, shapes } =
+            self.operator_block(function, &[row], &shapes, span)?;
+        let structure = structure.array_of();
+        let mut parts: Vec<Option<Atom>> = Vec::new();
+        for (result, ty) in block.results.iter().zip(structure.types()) {
+            parts.push(self.without_map(*result, &block.params, &vars, width, ty));
+        }
+        let mut left: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].is_none()).collect();
+        if left.is_empty() && block.stms.iter().any(|stm| !stm.op.is_pure()) {
+            // What can end the program stays, with a result that nobody reads.
+            left.push(0);
+        }
+        if !left.is_empty() {
+            let types = structure.types();
+            let types: Vec<_> = left.iter().map(|k| types[*k]).collect();
+            block.results = left.iter().map(|k| block.results[*k]).collect();
+            let mapped = self.fun.emit_all(Op::Map { width, arrays: vars, body: block }, &types);
+            for (k, part) in left.into_iter().zip(mapped) {
+                parts[k].get_or_insert(part);
+            }
+        }
+        let parts: Vec<Atom> = parts.into_iter().flatten().collect();
+        for (part, shape) in parts.iter().zip(shapes) {
             let whole: Vec<Option<Atom>> = [Some(width)].into_iter().chain(shape).collect();
             self.know_all(*part, &whole);
         }
         Ok(structure.fill(&mut parts.into_iter()))
+    }
+
+    /// The result of a map that gives back a row, or the same scalar for every row.
+    fn without_map(
+        &mut self,
+        result: Atom,
+        params: &[Var],
+        arrays: &[Var],
+        width: Atom,
+        ty: ValueType,
+    ) -> Option<Atom> {
+        if let Atom::Var(var) = result
+            && let Some(k) = params.iter().position(|p| *p == var)
+        {
+            return Some(Atom::Var(arrays[k]));
+        }
+        let same = ty.rank == 1 && self.fun.visible(result);
+        same.then(|| self.fun.emit(Op::Replicate(width, result), ty))
     }
 
     pub(super) fn reduce(

@@ -129,12 +129,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     }
 
     /// A value as one of a sum type, and the number of a constructor.
-    pub(super) fn case(
-        &self,
-        value: &Value<'a>,
-        name: &str,
-        span: Span,
-    ) -> Built<(Rc<SumValue<'a>>, usize)> {
+    pub(super) fn case(&self, value: &Value<'a>, name: &str, span: Span) -> Built<(Rc<SumValue<'a>>, usize)> {
         let Value::Sum(sum) = value else { return self.refuse(span, "this pattern") };
         match sum.layout.position(name) {
             Some(index) => Ok((sum.clone(), index)),
@@ -215,9 +210,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     /// Whether two arrays have equal extents and equal elements.
     fn equal_arrays(&mut self, a: Atom, b: Atom) -> Atom {
         match (a, b) {
-            (Atom::Var(x), Atom::Var(y)) => {
-                self.fun.emit(Op::Equal(x, y), ValueType::scalar(ElemType::Bool))
-            }
+            (Atom::Var(x), Atom::Var(y)) => self.fun.emit(Op::Equal(x, y), ValueType::scalar(ElemType::Bool)),
             _ => Atom::bool(a == b),
         }
     }

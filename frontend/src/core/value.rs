@@ -1,5 +1,6 @@
 //! What an expression is while core is built: data in parts, or a function to be expanded where it is applied.
 
+use super::emit::Within;
 use super::ir::Atom;
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
@@ -154,6 +155,8 @@ pub(super) struct Context<'a> {
     pub types: Rc<[(NodeId, Type)]>,
     /// Sizes that expressions of the function brought into being.
     pub found: Rc<Found>,
+    /// Where the code stands that sees these names.
+    pub within: Within,
 }
 
 /// A name in scope.
@@ -172,7 +175,7 @@ pub(super) struct Found {
 
 impl<'a> Context<'a> {
     pub fn empty() -> Context<'a> {
-        Context { env: None, types: Rc::from([]), found: Rc::default() }
+        Context { env: None, types: Rc::from([]), found: Rc::default(), within: Within::default() }
     }
 
     /// The same scope for a function inside: the sizes it finds are its own.

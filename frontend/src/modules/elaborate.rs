@@ -86,6 +86,10 @@ impl<'a> Checker<'a, '_, '_> {
                 let id = self.names.globals.push(Global { bind, attrs: dec.attrs, user: true });
                 self.names.later.remove(bind.name.text);
                 self.global(id);
+                let is_entry = bind.keyword == ValKeyword::Entry && place != Place::Module;
+                if is_entry || bind.name.text == "main" && place == Place::Root {
+                    self.entry_point(id);
+                }
                 self.names.frame.scope.term(bind.name.text, Res::Global(id));
                 if exported {
                     out.scope.term(bind.name.text, Res::Global(id));

@@ -15,7 +15,7 @@ mod walk;
 use crate::syntax::ast::*;
 use crate::syntax::{parse_prog, parse_scheme};
 use bumpalo::Bump;
-use galopvm_base::{Diagnostic, ElemType, FileId, IdVec, Sources, Span, define_id};
+use galopvm_base::{Diagnostic, ElemType, FileId, IdMap, IdVec, Sources, Span, define_id};
 use galopvm_stdlib::{Intrinsic, Member};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -116,7 +116,7 @@ pub struct Names<'a, 's> {
     /// Terms as module types show them.
     pub views: IdVec<ViewId, View>,
     /// Resolved occurrences.
-    pub uses: HashMap<NodeId, Use>,
+    pub uses: IdMap<NodeId, Use>,
     /// Messages.
     pub diagnostics: Vec<Diagnostic>,
     /// The next node number.
@@ -148,7 +148,7 @@ impl<'a, 's> Names<'a, 's> {
             globals: IdVec::new(),
             abbrs: IdVec::new(),
             views: IdVec::new(),
-            uses: HashMap::new(),
+            uses: IdMap::default(),
             diagnostics: Vec::new(),
             next_id: 0,
             frame: Frame::default(),

@@ -7,10 +7,28 @@
 use super::{Checker, Type};
 use crate::names::Res;
 use crate::syntax::ast::*;
-use galopvm_base::{Diagnostic, Span};
-use std::collections::HashSet;
+use galopvm_base::{Diagnostic, IdSet, Span};
+use std::fmt;
 
-type Known = HashSet<NodeId>;
+type Known = IdSet<NodeId>;
+
+/// What has to be made with all the sizes of its type.
+#[derive(Clone, Copy)]
+enum Made<'w> {
+    Variable(QualName<'w>),
+    Constructor(&'w str),
+    Other(&'static str),
+}
+
+impl fmt::Display for Made<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Made::Variable(name) => write!(f, "\"{}\"", name.text()),
+            Made::Constructor(name) => write!(f, "\"#{name}\""),
+            Made::Other(what) => f.write_str(what),
+        }
+    }
+}
 
 struct Walk<'c, 'a, 'n, 's> {
     checker: &'c Checker<'a, 'n, 's>,
@@ -21,7 +39,7 @@ impl<'a> Checker<'a, '_, '_> {
     /// Checks one definition whose types are known.
     pub(super) fn causality(&mut self, bind: &ValBind<'a>) {
         let mut walk = Walk { checker: self, found: Vec::new() };
-        walk.exp(bind.body, &Known::new());
+        walk.exp(bind.body, &Known::default());
         // One size too late makes others too late.
         if let Some(first) = walk.found.into_iter().next() {
             self.report(first);
@@ -50,18 +68,24 @@ impl Checker<'_, '_, '_> {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    fn need(&mut self, what: &str, id: NodeId, span: Span, known: &Known) {
+    fn need(&mut self, what: Made<'_>, id: NodeId, span: Span, known: &Known) {
         let Some(ty) = self.checker.types.get(&id) else { return };
-        self.need_type(what, ty, span, known);
+        if !self.checker.created.is_empty() {
+            self.need_type(what, ty, span, known);
+        }
     }
 
-    fn need_type(&mut self, what: &str, ty: &Type, span: Span, known: &Known) {
+    fn need_type(&mut self, what: Made<'_>, ty: &Type, span: Span, known: &Known) {
         let vars = &self.checker.vars;
         let mut hidden = Vec::new();
         self.checker.hidden_in(ty, &mut hidden);
         for name in vars.size_names(ty).into_iter().filter(|name| !hidden.contains(name)) {
             let Some(unknown) = vars.unknowns.get(&name) else { continue };
             if known.contains(&name) || !self.checker.created.contains(&name) {
+                continue;
+            }
+            // What a function's result hides may be anything where a variable stands for the function.
+            if matches!(what, Made::Variable(_)) && vars.is_absorbed(name) {
                 continue;
             }
             let shown = vars.names.get(&name).cloned().unwrap_or_default();
@@ -96,7 +120,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     where
         'a: 'e,
     {
-        let mut told = Known::new();
+        let mut told = Known::default();
         for exp in exps {
             let so_far: Known = known.union(&told).copied().collect();
             told.extend(self.exp(exp, &so_far));
@@ -105,7 +129,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     fn dims(&mut self, dims: &[DimIndex<'a>], known: &Known) -> Known {
-        let mut told = Known::new();
+        let mut told = Known::default();
         for dim in dims {
             match dim {
                 DimIndex::Fix(index) => told.extend(self.exp(index, known)),
@@ -124,35 +148,32 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (id, span) = (exp.at.id, exp.at.span);
         let mut told = match exp.kind {
             ExpKind::Var(name) => {
-                // What a function's result hides may be anything where a variable stands for the function.
-                let absorbed = self.checker.vars.absorbed_names();
-                let known: Known = known.iter().copied().chain(absorbed).collect();
-                self.need(&format!("\"{}\"", name.text()), id, span, &known);
-                Known::new()
+                self.need(Made::Variable(name), id, span, known);
+                Known::default()
             }
             ExpKind::Hole => {
-                self.need("hole", id, span, known);
-                Known::new()
+                self.need(Made::Other("hole"), id, span, known);
+                Known::default()
             }
             ExpKind::SectionPath(_) => {
-                self.need("projection section", id, span, known);
-                Known::new()
+                self.need(Made::Other("projection section"), id, span, known);
+                Known::default()
             }
             ExpKind::SectionLeft(_, e) | ExpKind::SectionRight(_, e) => {
                 let own: Known = known.iter().copied().chain(self.exts(id)).collect();
-                self.need("operator section", id, span, &own);
+                self.need(Made::Other("operator section"), id, span, &own);
                 self.exp(e, known)
             }
             ExpKind::Array([]) => {
-                self.need("empty array", id, span, known);
-                Known::new()
+                self.need(Made::Other("empty array"), id, span, known);
+                Known::default()
             }
             ExpKind::Lambda(params, _, body) => {
                 for pat in params {
-                    self.need("a parameter", pat.at.id, pat.at.span, known);
+                    self.need(Made::Other("a parameter"), pat.at.id, pat.at.span, known);
                 }
                 self.exp(body, known);
-                Known::new()
+                Known::default()
             }
             ExpKind::Apply(head, args) => {
                 let told = self.all(args.iter().rev(), known);
@@ -164,14 +185,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let told = self.sequence(left, right, known);
                 if !matches!(self.checker.names.uses.get(&op.at.id).map(|u| u.res), Some(Res::Operator(_))) {
                     let all: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                    self.need(&format!("\"{}\"", op.name.text()), op.at.id, op.at.span, &all);
+                    self.need(Made::Variable(op.name), op.at.id, op.at.span, &all);
                 }
                 told
             }
             ExpKind::Constr(name, args) => {
                 let told = self.all(args, known);
                 let both: Known = known.union(&told).copied().collect();
-                self.need(&format!("\"#{name}\""), id, span, &both);
+                self.need(Made::Constructor(name), id, span, &both);
                 told
             }
             ExpKind::Let { value, body, .. } => self.sequence(value, body, known),
@@ -206,7 +227,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 told
             }
             ExpKind::Loop { init, form, body, .. } => {
-                let mut told = init.map_or_else(Known::new, |init| self.exp(init, known));
+                let mut told = init.map_or_else(Known::default, |init| self.exp(init, known));
                 let both: Known = known.union(&told).copied().collect();
                 match form {
                     LoopForm::For(_, e) | LoopForm::ForIn(_, e) => told.extend(self.exp(e, &both)),
@@ -227,12 +248,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             | ExpKind::Ascript(e, _)
             | ExpKind::Coerce(e, _) => self.exp(e, known),
             ExpKind::Tuple(items) | ExpKind::Array(items) => {
-                let mut told = Known::new();
+                let mut told = Known::default();
                 items.iter().for_each(|e| told.extend(self.exp(e, known)));
                 told
             }
             ExpKind::Record(fields) => {
-                let mut told = Known::new();
+                let mut told = Known::default();
                 fields.iter().filter_map(|(_, e)| e.as_ref()).for_each(|e| told.extend(self.exp(e, known)));
                 told
             }
@@ -259,7 +280,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             | ExpKind::Number(_)
             | ExpKind::String(..)
             | ExpKind::Section(_)
-            | ExpKind::Error => Known::new(),
+            | ExpKind::Error => Known::default(),
         };
         told.extend(self.exts(id));
         told

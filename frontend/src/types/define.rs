@@ -86,7 +86,15 @@ impl<'a> Checker<'a, '_, '_> {
         let diagnostics = self.names.diagnostics.len();
         let mark = self.vars.mark();
         let ty = self.infer(exp);
-        self.settle(mark, None);
+        let function = matches!(self.vars.resolve(&ty), Type::Arrow(..));
+        self.settle(mark, Some(&ty).filter(|_| function));
+        if function {
+            // It is shown, not run: what is open has names.
+            self.close_types(&ty);
+            let mut open = Vec::new();
+            self.vars.free_sizes(&ty, &mut open);
+            self.close_sizes(open, &mut Vec::new());
+        }
         self.finish(mark, diagnostics);
         self.pending = outer;
         self.vars.zonk(&ty)
@@ -213,16 +221,7 @@ impl<'a> Checker<'a, '_, '_> {
     /// The scheme of a definition: written parameters, then a new one for each open variable.
     fn generalise(&mut self, bind: &'a ValBind<'a>, ty: Type) -> Scheme {
         let mut params: Vec<SchemeParam> = bind.type_params.iter().map(scheme_param).collect();
-        let mut free = Vec::new();
-        self.vars.free_vars(&ty, &mut free);
-        for (i, var) in free.into_iter().enumerate() {
-            let name = implicit_name(i);
-            let id = self.vars.fresh_name(&name);
-            let lifted = self.vars.free(var).map_or(Lifted::Full, |(c, _)| c.lifted);
-            self.vars.lifted.insert(id, lifted);
-            self.vars.set(var, Type::Param(id));
-            params.push(SchemeParam::Type(id, lifted));
-        }
+        params.extend(self.close_types(&ty));
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
         self.close_sizes(open, &mut params);
@@ -236,6 +235,22 @@ impl<'a> Checker<'a, '_, '_> {
             self.report(Diagnostic::error(bind.name.at.span, text));
         }
         Scheme { params: params.into(), ty }
+    }
+
+    /// Makes open parts of a type parameters.
+    fn close_types(&mut self, ty: &Type) -> Vec<SchemeParam> {
+        let mut free = Vec::new();
+        self.vars.free_vars(ty, &mut free);
+        let mut params = Vec::new();
+        for (i, var) in free.into_iter().enumerate() {
+            let name = implicit_name(i);
+            let id = self.vars.fresh_name(&name);
+            let lifted = self.vars.free(var).map_or(Lifted::Full, |(c, _)| c.lifted);
+            self.vars.lifted.insert(id, lifted);
+            self.vars.set(var, Type::Param(id));
+            params.push(SchemeParam::Type(id, lifted));
+        }
+        params
     }
 
     /// Makes open sizes of a type parameters.

@@ -12,6 +12,7 @@ mod causality;
 mod control;
 mod convert;
 mod define;
+mod entry;
 mod exp;
 mod operators;
 mod pat;
@@ -28,8 +29,8 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, ElemType, Span};
-use std::collections::{HashMap, HashSet};
+use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, Span};
+use std::collections::HashMap;
 pub use ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
     field_order,
@@ -74,18 +75,18 @@ pub struct Checker<'a, 'n, 's> {
     /// Variables.
     pub vars: Vars,
     /// The type of each expression, pattern and written type.
-    pub types: HashMap<NodeId, Type>,
+    pub types: IdMap<NodeId, Type>,
     /// What each use of a polymorphic name chose.
-    pub instances: HashMap<NodeId, Instance>,
+    pub instances: IdMap<NodeId, Instance>,
     /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
     /// that change from turn to turn.
-    pub exts: HashMap<NodeId, Vec<NodeId>>,
+    pub exts: IdMap<NodeId, Vec<NodeId>>,
     /// All sizes that expressions bring into being.
-    created: HashSet<NodeId>,
+    created: IdSet<NodeId>,
     /// The names of the modules being defined, outermost first.
     pub(crate) module_path: Vec<String>,
     /// What named types stand for.
-    pub bindings: HashMap<AbbrId, TypeBinding>,
+    pub bindings: IdMap<AbbrId, TypeBinding>,
     /// Places in types of definitions where nothing but a default decided.
     pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
@@ -93,8 +94,8 @@ pub struct Checker<'a, 'n, 's> {
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
     /// the parametric module.
     pub(crate) applications: u32,
-    locals: HashMap<NodeId, Scheme>,
-    globals: HashMap<GlobalId, GlobalState>,
+    locals: IdMap<NodeId, Scheme>,
+    globals: IdMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
     pending: Pending,
     /// Sizes that the function type being converted hides in its result.
@@ -107,7 +108,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     /// A checker that has seen nothing.
     pub fn new(names: &'n mut Names<'a, 's>) -> Checker<'a, 'n, 's> {
         let mut vars = Vars::default();
-        let mut bindings = HashMap::new();
+        let mut bindings = IdMap::default();
         for (name, binding) in vars.builtin_types() {
             let nowhere = galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
             let at = At { span: nowhere, id: binding.params[0].id() };
@@ -118,17 +119,17 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         Checker {
             names,
             vars,
-            types: HashMap::new(),
-            instances: HashMap::new(),
-            exts: HashMap::new(),
-            created: HashSet::new(),
+            types: IdMap::default(),
+            instances: IdMap::default(),
+            exts: IdMap::default(),
+            created: IdSet::default(),
             module_path: Vec::new(),
             bindings,
             defaulted: Vec::new(),
             holes: Vec::new(),
             applications: 0,
-            locals: HashMap::new(),
-            globals: HashMap::new(),
+            locals: IdMap::default(),
+            globals: IdMap::default(),
             intrinsics: HashMap::new(),
             pending: Pending::default(),
             hidden: Vec::new(),

@@ -9,8 +9,7 @@ use super::ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeVar, Type, TypeArgument, TypeVar,
 };
 use crate::syntax::ast::{Lifted, NodeId};
-use galopvm_base::{ElemType, IdVec, Span};
-use std::collections::HashMap;
+use galopvm_base::{ElemType, IdMap, IdVec, Span};
 use std::rc::Rc;
 
 /// What an unknown type must be.
@@ -143,21 +142,21 @@ pub struct Vars {
     pub(super) types: IdVec<TypeVar, VarState>,
     pub(super) sizes: IdVec<SizeVar, SizeState>,
     /// Names of type parameters and of variables that sizes mention.
-    pub names: HashMap<NodeId, String>,
+    pub names: IdMap<NodeId, String>,
     /// Abstract types.
     pub opaques: IdVec<OpaqueId, Opaque>,
     /// The levels of names bound inside definitions; others are visible everywhere.
-    pub(super) levels: HashMap<NodeId, u32>,
+    pub(super) levels: IdMap<NodeId, u32>,
     /// Sizes that only the run tells.
-    pub unknowns: HashMap<NodeId, Unknown>,
+    pub unknowns: IdMap<NodeId, Unknown>,
     /// Type parameters: what they may stand for.
-    pub lifted: HashMap<NodeId, Lifted>,
+    pub lifted: IdMap<NodeId, Lifted>,
     /// The current level.
     pub level: u32,
     /// Unknown sizes that unification brought into being.
     pub(super) absorbed: Vec<NodeId>,
     /// All of them, with the sizes they stand for.
-    pub(super) ever_absorbed: HashMap<NodeId, Size>,
+    pub(super) ever_absorbed: IdMap<NodeId, Size>,
     /// Numbers for names that have no node.
     pub(super) next_name: u32,
 }
@@ -301,12 +300,12 @@ impl Vars {
 
     /// The type with all variables followed.
     pub fn zonk(&self, ty: &Type) -> Type {
-        self.map_sizes(ty, &mut |_| None)
+        if self.is_open(ty, false) { self.map_sizes(ty, &mut |_| None) } else { ty.clone() }
     }
 
     /// The size with all variables followed.
     pub fn zonk_size(&self, size: &Size) -> Size {
-        self.map_size(size, &mut |_| None)
+        if size_is_open(size) { self.map_size(size, &mut |_| None) } else { size.clone() }
     }
 
     /// The type with all variables followed and sizes replaced: `by` is asked for each size, outermost first.
@@ -359,16 +358,82 @@ impl Vars {
         }
     }
 
+    /// The type with its outermost variables followed, in place.
+    fn follow<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
+        while let Type::Var(var) = ty {
+            match &self.types[*var] {
+                VarState::Bound(inner) => ty = inner,
+                VarState::Free { .. } => break,
+            }
+        }
+        ty
+    }
+
+    fn follow_size<'t>(&'t self, mut size: &'t Size) -> &'t Size {
+        while let Size::Var(var) = size {
+            match &self.sizes[*var] {
+                SizeState::Bound(inner) => size = inner,
+                SizeState::Free { .. } => break,
+            }
+        }
+        size
+    }
+
     /// Calls `see` with every size of a type, outermost first, and with the parts of size expressions.
     pub fn each_size(&self, ty: &Type, see: &mut dyn FnMut(&Size)) {
-        self.map_sizes(ty, &mut |size| {
-            see(size);
-            None
-        });
+        match self.follow(ty) {
+            Type::Unique(inner) | Type::Exists(_, inner) => self.each_size(inner, see),
+            Type::Array(size, elem) => {
+                self.each_part(size, see);
+                self.each_size(elem, see);
+            }
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.each_size(t, see)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.each_size(t, see)),
+            Type::Arrow(_, from, to) => {
+                self.each_size(from, see);
+                self.each_size(to, see);
+            }
+            Type::Opaque(_, args) => args.iter().for_each(|arg| match arg {
+                TypeArgument::Type(t) => self.each_size(t, see),
+                TypeArgument::Size(s) => self.each_part(s, see),
+            }),
+            Type::Prim(_) | Type::Var(_) | Type::Param(_) | Type::Error => {}
+        }
+    }
+
+    fn each_part(&self, size: &Size, see: &mut dyn FnMut(&Size)) {
+        let size = self.follow_size(size);
+        see(size);
+        if let Size::Exp(exp) = size {
+            exp.args.iter().for_each(|arg| self.each_part(arg, see));
+        }
+    }
+
+    /// True if following variables would change the type, or it has a type parameter (for `params`).
+    fn is_open(&self, ty: &Type, params: bool) -> bool {
+        match ty {
+            Type::Var(_) => true,
+            Type::Param(_) => params,
+            Type::Prim(_) | Type::Error => false,
+            Type::Unique(inner) | Type::Exists(_, inner) => self.is_open(inner, params),
+            Type::Array(size, elem) => size_is_open(size) || self.is_open(elem, params),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.is_open(t, params)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).any(|t| self.is_open(t, params)),
+            Type::Arrow(_, from, to) => self.is_open(from, params) || self.is_open(to, params),
+            Type::Opaque(_, args) => args.iter().any(|arg| match arg {
+                TypeArgument::Type(t) => self.is_open(t, params),
+                TypeArgument::Size(s) => size_is_open(s),
+            }),
+        }
     }
 
     /// The type with named sizes replaced.
     pub fn replace_sizes(&self, ty: &Type, by: &dyn Fn(NodeId) -> Option<Size>) -> Type {
+        let mut touched = false;
+        self.each_size(ty, &mut |size| touched |= matches!(size, Size::Name(id) if by(*id).is_some()));
+        if !touched {
+            return ty.clone();
+        }
         self.map_sizes(ty, &mut |size| match size {
             Size::Name(id) => by(*id),
             _ => None,
@@ -377,6 +442,9 @@ impl Vars {
 
     /// The type with types for its parameters, all variables followed.
     pub fn substitute(&self, ty: &Type, types: &[(NodeId, Type)]) -> Type {
+        if !self.is_open(ty, !types.is_empty()) {
+            return ty.clone();
+        }
         match self.resolve_unique(ty) {
             Type::Param(id) => {
                 types.iter().find(|(p, _)| *p == id).map_or(Type::Param(id), |(_, t)| t.clone())
@@ -461,14 +529,14 @@ impl Vars {
 
     /// Unbound variables in a type, in order of occurrence.
     pub fn free_vars(&self, ty: &Type, out: &mut Vec<TypeVar>) {
-        match self.resolve(ty) {
-            Type::Var(var) if !out.contains(&var) => out.push(var),
-            Type::Array(_, elem) | Type::Exists(_, elem) => self.free_vars(&elem, out),
+        match self.follow(ty) {
+            Type::Var(var) if !out.contains(var) => out.push(*var),
+            Type::Array(_, elem) | Type::Exists(_, elem) | Type::Unique(elem) => self.free_vars(elem, out),
             Type::Record(fields) => fields.iter().for_each(|(_, t)| self.free_vars(t, out)),
             Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.free_vars(t, out)),
             Type::Arrow(_, from, to) => {
-                self.free_vars(&from, out);
-                self.free_vars(&to, out);
+                self.free_vars(from, out);
+                self.free_vars(to, out);
             }
             Type::Opaque(_, args) => args.iter().for_each(|arg| {
                 if let TypeArgument::Type(t) = arg {
@@ -533,11 +601,6 @@ impl Vars {
         self.next_name
     }
 
-    /// All sizes that stand for whatever functions' results hide.
-    pub(super) fn absorbed_names(&self) -> Vec<NodeId> {
-        self.ever_absorbed.keys().copied().collect()
-    }
-
     /// True for a size that stands for whatever a function's result hides.
     pub(super) fn is_absorbed(&self, id: NodeId) -> bool {
         self.ever_absorbed.contains_key(&id)
@@ -546,5 +609,13 @@ impl Vars {
     /// True for a size that only the run tells and that came into being since the mark.
     pub fn is_unknown_since(&self, id: NodeId, mark: u32) -> bool {
         FIRST_NAME - id.0 > mark && self.unknowns.contains_key(&id)
+    }
+}
+
+fn size_is_open(size: &Size) -> bool {
+    match size {
+        Size::Var(_) => true,
+        Size::Exp(exp) => exp.args.iter().any(size_is_open),
+        Size::Any | Size::Const(_) | Size::Name(_) => false,
     }
 }

@@ -88,8 +88,8 @@ pub fn run(args: Args) -> Outcome {
 fn check(path: &Path) -> Result<Checked, Failure> {
     let input = input::bytes_of(path)?;
     let mut sources = Sources::new();
-    if galopvm_bytecode::file::is_bytecode(input.bytes()) {
-        galopvm::Program::from_bytecode(&input.name, input.bytes())?;
+    if galopvm_bytecode::file::is_bytecode(&input.bytes) {
+        galopvm::Program::from_bytecode(&input.name, &input.bytes)?;
         return Ok(Checked { sources, diagnostics: Vec::new() });
     }
     let file = sources.add(input.name.as_str(), input.text()?);

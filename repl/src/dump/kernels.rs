@@ -3,7 +3,7 @@
 use super::program::same;
 use super::{Args, Dumped, REFUSED, Stage, heading, refused};
 use crate::failure::Failure;
-use crate::input::{self, Input};
+use crate::input::{self, Values};
 use galopvm::{Backend, BackendChoice, Engine, Program, Route};
 use galopvm_gpu::spirv::text as spirv;
 use galopvm_jit::listing;
@@ -13,7 +13,12 @@ use galopvm_runtime::tier::Version;
 use std::sync::Arc;
 
 /// Runs the entry point with every kernel compiled, and shows what was made.
-pub fn dump(args: &Args, stage: Stage, program: &Program, values: &Option<Input>) -> Result<Dumped, Failure> {
+pub fn dump(
+    args: &Args,
+    stage: Stage,
+    program: &Program,
+    values: Option<&Values>,
+) -> Result<Dumped, Failure> {
     debug_assert!(stage.is_observed());
     let mut builder = Engine::builder();
     builder = match stage {
@@ -32,7 +37,7 @@ pub fn dump(args: &Args, stage: Stage, program: &Program, values: &Option<Input>
     let engine = builder.build();
     let mut session = engine.session(program);
     let entry = session.entry(&args.entry)?.clone();
-    let arguments = input::arguments_of(&session, &entry, values.as_ref())?;
+    let arguments = input::arguments_of(&session, &entry, values)?;
     session.call_values(&args.entry, arguments)?;
     let mut text: String = engine.notes().iter().map(|note| format!("note: {note}\n")).collect();
     let mut back = Ok(Some(0));

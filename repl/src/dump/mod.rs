@@ -6,10 +6,10 @@ mod kernels;
 mod program;
 
 use crate::failure::{Failure, Outcome};
-use crate::input::{self, Input};
+use crate::input::{self, Input, Values};
 use crate::settings;
 use clap::ValueEnum;
-use galopvm::{CpuMode, Optimisation, Program, Route};
+use galopvm::{CpuMode, Memory, Optimisation, Program, Route};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -118,7 +118,7 @@ struct Dumped {
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let source = input::bytes_of(&args.file)?;
-    let is_bytecode = galopvm_bytecode::file::is_bytecode(source.bytes());
+    let is_bytecode = galopvm_bytecode::file::is_bytecode(&source.bytes);
     let stages = match args.stage.as_slice() {
         [] if is_bytecode => Stage::value_variants()[2..].to_vec(),
         [] => Stage::value_variants().to_vec(),
@@ -142,7 +142,12 @@ pub fn run(args: Args) -> Outcome {
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,
-                    _ => kernels::dump(&args, *stage, program, known(&mut values, || read(&args, &source))?)?,
+                    _ => kernels::dump(
+                        &args,
+                        *stage,
+                        program,
+                        known(&mut values, || read(&args, &source))?.as_ref(),
+                    )?,
                 }
             }
         };
@@ -165,12 +170,8 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Standard input, or the file of values; nothing if the program came from standard input.
-fn read(args: &Args, source: &Input) -> Result<Option<Input>, Failure> {
-    match &args.input {
-        Some(path) => Ok(Some(input::bytes_of(path)?)),
-        None if source.is_standard_input() => Ok(None),
-        None => Ok(Some(input::bytes_of("-".as_ref())?)),
-    }
+fn read(args: &Args, source: &Input) -> Result<Option<Values>, Failure> {
+    Values::beside(&Memory::default(), source, args.input.as_deref())
 }
 
 /// What is in the place, made first if need be.

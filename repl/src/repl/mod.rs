@@ -9,8 +9,9 @@ mod lines;
 mod scope;
 
 use crate::failure::{Outcome, complaint, rendered, say};
-use crate::run::shown;
+use crate::interrupt::Interrupts;
 use crate::settings::Settings;
+use crate::stats::shown;
 use galopvm::{Array, Engine, Error, Memory, Program, Value, data};
 use galopvm_base::Sources;
 use galopvm_bytecode::{Entry, Module};
@@ -19,8 +20,6 @@ use lines::{Line, Lines};
 use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Most bytes of a value that are shown.
@@ -70,22 +69,10 @@ pub fn run(args: Args) -> Outcome {
         scope: Scope::default(),
         loaded: None,
         number: 0,
+        // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
+        interrupts: if lines.is_terminal() { Interrupts::listen() } else { Interrupts::default() },
         lines,
-        running: Arc::default(),
     };
-    if repl.lines.is_terminal() {
-        let running = repl.running.clone();
-        let interrupt = move || {
-            let flag = running.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*flag {
-                Some(flag) => flag.store(true, Ordering::Relaxed),
-                None => std::process::exit(130),
-            }
-        };
-        if let Err(error) = ctrlc::set_handler(interrupt) {
-            say(&format!("note: Ctrl-C ends the session: {error}"));
-        }
-    }
     if repl.lines.is_terminal() {
         let version = env!("CARGO_PKG_VERSION");
         say(&format!("galopvm {version}. Type an expression, or :help."));
@@ -110,8 +97,7 @@ struct Repl {
     /// The number in the prompt.
     number: usize,
     lines: Lines,
-    /// The interrupt flag of the running evaluation.
-    running: Arc<Mutex<Option<Arc<AtomicBool>>>>,
+    interrupts: Interrupts,
 }
 
 /// What an expression was compiled to.
@@ -219,8 +205,8 @@ impl Repl {
     fn load(&mut self, path: &Path) {
         self.loaded = Some(path.to_path_buf());
         let name = path.display().to_string();
-        let text = galopvm::program::open(path)
-            .and_then(|map| Ok(galopvm::program::source_text(&name, map.as_ref())?.to_string()));
+        let text = galopvm::program::read(path)
+            .and_then(|bytes| Ok(galopvm::program::source_text(&name, &bytes)?.to_string()));
         match text {
             Ok(text) => {
                 let mut scope = Scope::default();
@@ -273,10 +259,10 @@ impl Repl {
         };
         let compiled = start.elapsed();
         let mut session = self.engine.session_in(&program, self.memory.clone());
-        self.set_running(Some(session.interrupt_flag()));
+        self.interrupts.running(Some(session.interrupt_flag()));
         let start = Instant::now();
         let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
-        self.set_running(None);
+        self.interrupts.running(None);
         match outcome {
             Ok(values) => {
                 let ran = start.elapsed();
@@ -289,13 +275,6 @@ impl Repl {
             Err(error) => say(&explained(error)),
         }
         Ok(())
-    }
-}
-
-impl Repl {
-    /// Says what Ctrl-C is to end.
-    fn set_running(&self, flag: Option<Arc<AtomicBool>>) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = flag;
     }
 }
 
@@ -318,6 +297,7 @@ fn explained(error: Error) -> String {
         Error::Load { name, message, hint } => complaint(&format!("{name}: {message}"), &hint),
         Error::Run(error) => format!("Error: {error}"),
         Error::Type(message) => complaint(&message, ""),
+        error @ Error::Internal(_) => complaint(&error.to_string(), ""),
     }
 }
 

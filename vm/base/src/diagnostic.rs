@@ -100,31 +100,63 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let range = |span: Span| {
-            let len = sources.text(span.file).len();
-            let start = (span.start as usize).min(len);
-            start..(span.end as usize).clamp(start, len)
-        };
-        let mut snippet = Snippet::source(sources.text(self.span.file))
-            .path(sources.name(self.span.file))
-            .annotation(AnnotationKind::Primary.span(range(self.span)).label(&self.label));
         let (near, far): (Vec<_>, Vec<_>) = self.labels.iter().partition(|l| l.span.file == self.span.file);
+        let window = Window::round(sources, std::iter::once(self.span).chain(near.iter().map(|l| l.span)));
+        let mut snippet = window
+            .snippet()
+            .annotation(AnnotationKind::Primary.span(window.range(self.span)).label(&self.label));
         for label in near {
-            snippet = snippet.annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text));
+            snippet =
+                snippet.annotation(AnnotationKind::Context.span(window.range(label.span)).label(&label.text));
         }
         let mut group = level.primary_title(&self.message).element(snippet);
         for label in far {
-            group = group.element(
-                Snippet::source(sources.text(label.span.file))
-                    .path(sources.name(label.span.file))
-                    .annotation(AnnotationKind::Context.span(range(label.span)).label(&label.text)),
-            );
+            let window = Window::round(sources, std::iter::once(label.span));
+            let place = AnnotationKind::Context.span(window.range(label.span)).label(&label.text);
+            group = group.element(window.snippet().annotation(place));
         }
         for hint in &self.hints {
             group = group.element(Level::HELP.message(hint));
         }
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group]).to_string()
+    }
+}
+
+/// The lines of one file that a message is about; laying out the whole file would take long for nothing.
+struct Window<'s> {
+    name: &'s str,
+    text: &'s str,
+    /// Where the text begins in the file.
+    start: usize,
+    first_line: u32,
+}
+
+impl<'s> Window<'s> {
+    /// The whole lines that the spans touch. There is at least one span, and all are in the same file.
+    fn round(sources: &'s Sources, spans: impl Iterator<Item = Span> + Clone) -> Window<'s> {
+        let file = spans.clone().next().map_or(crate::FileId(0), |s| s.file);
+        let text = sources.text(file);
+        let clip = |at: u32| text.floor_char_boundary((at as usize).min(text.len()));
+        let first = spans.clone().map(|s| clip(s.start)).min().unwrap_or(0);
+        let last = spans.map(|s| clip(s.end.max(s.start))).max().unwrap_or(0).max(first);
+        let start = text[..first].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[last..].find('\n').map_or(text.len(), |at| last + at + 1);
+        Window {
+            name: sources.name(file),
+            text: &text[start..end],
+            start,
+            first_line: sources.position(file, first as u32).line,
+        }
+    }
+
+    fn range(&self, span: Span) -> std::ops::Range<usize> {
+        let within = |at: u32| (at as usize).clamp(self.start, self.start + self.text.len()) - self.start;
+        within(span.start)..within(span.end.max(span.start))
+    }
+
+    fn snippet<T: Clone>(&self) -> Snippet<'s, T> {
+        Snippet::source(self.text).path(self.name).line_start(self.first_line as usize)
     }
 }
 

@@ -17,6 +17,6 @@ pub mod source;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use elem::ElemType;
-pub use id::{IdVec, TypedId};
+pub use id::{IdHasher, IdMap, IdSet, IdVec, TypedId};
 pub use scalar::{Bits, Scalar, ScalarOp};
 pub use source::{FileId, Pos, Sources, Span};

@@ -82,6 +82,8 @@ pub enum RunError {
     Trap,
     /// The back end could not carry it out (device lost, out of device memory).
     Failed(Refusal),
+    /// The host wanted it to end.
+    Stopped,
 }
 
 /// Texts that a compiled unit can show.
@@ -108,6 +110,12 @@ pub trait Backend: Send + Sync {
 pub trait Compiled: Send + Sync {
     /// Computes the results of the region into the result views of the launch.
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError>;
+
+    /// The same, but asks every few milliseconds whether to go on, if the back end can. Once `stop` says so, it
+    /// always does.
+    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
+        if stop() { Err(RunError::Stopped) } else { self.run(launch) }
+    }
 
     /// A text of the code, if this back end has one of that kind.
     fn listing(&self, kind: Listing) -> Option<String>;

@@ -84,6 +84,7 @@ fn run(region: &VerifiedRegion, text: &str) -> String {
         Ok(values) => values.iter().fold(String::new(), |text, value| text + &show(value) + "\n"),
         Err(RunError::Trap) => "trap\n".into(),
         Err(RunError::Failed(refusal)) => format!("failed: {refusal}\n"),
+        Err(RunError::Stopped) => "stopped\n".into(),
     }
 }
 

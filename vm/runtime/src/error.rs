@@ -25,6 +25,10 @@ pub enum ErrorKind {
     CallDepth,
     /// The interrupt flag was set.
     Interrupted,
+    /// The time is used up.
+    Timeout,
+    /// A file that arguments lie in became shorter meanwhile.
+    Input,
 }
 
 /// What happened, without the place.

@@ -1,6 +1,6 @@
 //! Memory, arrays, interpreter, profiler, lift to kernels and tiering.
 //!
-//! - `session.rs`: the way in: a loaded program, its limits, calls.
+//! - `session.rs`: the way in: a loaded program, its limits, calls. `stop.rs`: what ends a call early.
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
@@ -16,6 +16,7 @@ pub mod lift;
 pub mod memory;
 pub mod profile;
 pub mod session;
+mod stop;
 pub mod tier;
 pub mod value;
 

@@ -1,8 +1,10 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
-use crate::error::RuntimeError;
+use crate::array::Array;
+use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
-use crate::memory::Memory;
+use crate::memory::{Block, Memory, SHORTENED};
+use crate::stop::Stop;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -135,19 +137,26 @@ impl Session {
 
     fn run(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
         let module = self.module.module();
+        let stop = Stop::new(self.interrupt.clone(), self.limits.timeout);
+        self.tiers.set_stop(stop.clone());
+        let arrays = args.iter().filter_map(Value::as_array);
+        let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
         let mut interpreter = Interpreter::new(
             module,
             &self.prepared,
             &self.memory,
-            &self.interrupt,
+            &stop,
             &mut self.tiers,
             &self.limits,
             self.paths,
         );
         interpreter.slots = self.slots.take();
-        let outcome = interpreter.run(function, args);
+        let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
-        outcome.map_err(|error| *error)
+        if !files.iter().all(Block::is_intact) {
+            return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
+        }
+        outcome
     }
 
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.

@@ -13,7 +13,7 @@ const STEP: usize = 7;
 
 fn run(module: &VerifiedModule, call: &str, tiering: Tiering) -> Option<Result<String, RuntimeError>> {
     let (entry, args) = call.split_once(' ').unwrap_or((call, ""));
-    let limits = Limits { fuel: Some(20_000), memory: Some(1 << 24), call_depth: 200 };
+    let limits = Limits { fuel: Some(20_000), memory: Some(1 << 24), call_depth: 200, ..Limits::default() };
     let mut session = Session::new(module.clone(), Options { tiering, limits, ..Options::default() });
     let args = data::read_values(session.memory(), args.as_bytes()).ok()?;
     let result = session.call(entry, args);

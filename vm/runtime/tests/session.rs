@@ -6,6 +6,7 @@ use galopvm_kir::{Argument, Backend, Buffer, Compiled, Launch, Listing, Referenc
 use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Tier, Tiering, Value, data};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 const PROGRAM: &str = r#"
 module
@@ -176,6 +177,72 @@ fn fuel_interrupts_and_depth_end_programs() {
     let mut session = limited(Limits { call_depth: 100, ..Limits::default() });
     let error = session.call("deep", vec![int(1000)]).expect_err("too deep");
     assert_eq!((error.kind, error.trace.len()), (ErrorKind::CallDepth, 100));
+}
+
+#[test]
+fn time_is_limited_and_the_session_goes_on() {
+    let time = Duration::from_millis(50);
+    let mut session = limited(Limits { timeout: Some(time), ..Limits::default() });
+    for _ in 0..2 {
+        let start = Instant::now();
+        let error = session.call("spin", vec![]).expect_err("endless");
+        assert_eq!(error.kind, ErrorKind::Timeout);
+        assert!(error.message.contains("50ms"), "{error}");
+        assert!(start.elapsed() >= time && start.elapsed() < 10 * time, "{:?}", start.elapsed());
+        assert_eq!(session.call("deep", vec![int(10)]).map(|v| shown(&v)), Ok("10i64".into()));
+    }
+    session.set_limits(Limits { timeout: Some(Duration::MAX), ..Limits::default() });
+    assert!(session.call("deep", vec![int(10)]).is_ok());
+}
+
+/// The limit holds for what the process really has, and all of it can be used.
+#[test]
+fn the_memory_limit_is_kept_and_can_be_used_up() {
+    const LIMIT: u64 = 64 << 20;
+    for pieces in [1, 2, 3, 7, 10, 16, 64, 100, 1000, 5000] {
+        let memory = Memory::new(Some(LIMIT));
+        let size = (LIMIT / pieces) as usize - 64;
+        let mut blocks = Vec::new();
+        let refused = loop {
+            match memory.block(size) {
+                Ok(block) => blocks.push(block),
+                Err(refused) => break refused,
+            }
+        };
+        let stats = memory.stats();
+        assert_eq!(refused.budget, Some(LIMIT));
+        assert!(stats.peak_held_bytes <= LIMIT);
+        // What a block would still need is not there; size classes add little.
+        assert!(stats.live_bytes + size as u64 * 5 / 4 > LIMIT * 4 / 5, "{pieces}: {stats:?}");
+        drop(blocks);
+        assert!(memory.block(size / 2).is_ok() && memory.block(LIMIT as usize).is_ok());
+        assert!(memory.stats().peak_held_bytes <= LIMIT);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_file_that_is_shortened_is_an_error_of_the_call() {
+    let path = std::env::temp_dir().join(format!("galopvm-session-{}", std::process::id()));
+    let mut session = limited(Limits::default());
+    let numbers = ints(&session, &[3; 1 << 19]);
+    let mut file = std::fs::File::create(&path).expect("a temporary file");
+    data::write_binary(&mut file, &numbers).expect("room for it");
+    let input = data::Input::open(session.memory(), &path).expect("it was made just now");
+    let read = || data::Reader::of_input(session.memory(), &input).value(None).expect("it is whole");
+    let values = [read(), read()].map(|value| value.expect("there is one"));
+    assert_eq!(values[0], numbers);
+    file.set_len(100_000).expect("it can be shortened");
+    let shortened = values[0].clone();
+    for value in values {
+        let error = session.call("double", vec![value]).expect_err("its file is gone");
+        assert_eq!(error.kind, ErrorKind::Input);
+        assert!(error.message.contains("became shorter"), "{error}");
+    }
+    // Writing it is an error as well, and the session is as good as before.
+    assert!(data::write_text(&mut Vec::new(), &shortened).is_err());
+    assert!(session.call("double", vec![numbers]).is_ok());
+    std::fs::remove_file(&path).expect("it is there");
 }
 
 #[test]

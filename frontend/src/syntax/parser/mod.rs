@@ -22,6 +22,9 @@ use galopvm_base::{Diagnostic, FileId, Span};
 /// How deep expressions, patterns and types may nest.
 pub const MAX_DEPTH: u32 = 2500;
 
+/// How many messages about one file are worth reading.
+const MOST_MESSAGES: usize = 100;
+
 /// A message has been given; the caller gives up its construct.
 pub(super) struct Failed;
 
@@ -146,7 +149,14 @@ impl<'a> Parser<'a> {
         parser
     }
 
-    fn finish<T>(self, tree: T) -> Parsed<'a, T> {
+    fn finish<T>(mut self, tree: T) -> Parsed<'a, T> {
+        if let Some(next) = self.diagnostics.get(MOST_MESSAGES) {
+            let text =
+                format!("{} more messages about syntax follow", self.diagnostics.len() - MOST_MESSAGES);
+            let rest = Diagnostic::error(next.span, text).with_label("the first of them is about this");
+            self.diagnostics.truncate(MOST_MESSAGES);
+            self.diagnostics.push(rest);
+        }
         Parsed { tree, diagnostics: self.diagnostics, next_id: self.next_id, text: self.text }
     }
 

@@ -1,17 +1,32 @@
-//! Futhark's text and binary data formats, read and written.
+//! Futhark's text and binary data formats and numpy's, read and written.
 //!
-//! - `reader.rs`: a sequence of values, text and binary mixed. `number.rs`: scalars as text, both ways.
-//!   `writer.rs`: values as text and binary, byte for byte as Futhark's compiled programs write them.
+//! - `input.rs`: where bytes come from. `reader.rs`: a sequence of values, all formats mixed; `elements.rs`: the elements
+//!   of an array in the making. `writer.rs`: values as text and binary, byte for byte as Futhark's compiled programs
+//!   and its `futhark dataset` write them. `npy.rs`: numpy's format.
+//! - `number.rs`: scalars from text; `numeral.rs`: scalars as text; `decimal.rs`: digits of floats.
+//! - `random.rs`: values as `futhark dataset` makes them. `compare.rs`: values as `futhark datacmp` compares them.
 //!
 //! Reading can be directed by types, as programs read their arguments (`5` is then whatever is expected), or not, as
 //! test blocks are read (`5` is an `i32`, and the first element fixes the type of an array).
 
+mod compare;
+mod decimal;
+mod elements;
+mod input;
+mod npy;
 mod number;
+mod numeral;
+mod random;
 mod reader;
 mod writer;
 
+pub use compare::{Difference, TOLERANCE, compare};
+pub use input::Input;
+pub use npy::write_npy;
+pub use numeral::Style;
+pub use random::{Bounds, random_value};
 pub use reader::{DataError, Reader, read_values};
-pub use writer::{value_text, write_binary, write_text};
+pub use writer::{value_text, write_binary, write_text, write_text_in};
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,19 @@
-//! Scalars as text.
-//!
-//! Reading takes the suffix or an expected type into account; writing is C's `%.*g` with enough digits to read the
-//! same value back, followed by the type.
+//! Scalars from text. The suffix or an expected type says what a word means.
 
-use galopvm_base::scalar::{convert, parse_scalar};
-use galopvm_base::{Bits, ElemType, Scalar};
-use std::io::Write;
+use super::decimal::{nearest_f32, nearest_f64};
+use galopvm_base::scalar::parse_scalar;
+use galopvm_base::{ElemType, Scalar};
 
 /// A word of the text format as a scalar. `expected` is the type of a word without suffix; a word with a suffix has
 /// the type that this says.
 pub(super) fn parse(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, String> {
-    if let Some(scalar) = parse_decimal(word, expected) {
-        return Ok(scalar);
+    match parse_decimal(word, expected) {
+        Some(scalar) => Ok(scalar),
+        None => parse_general(word, expected),
     }
+}
+
+fn parse_general(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, String> {
     let text = std::str::from_utf8(word).map_err(|_| "this is not text".to_string())?;
     let unreadable = || format!("`{text}` is not a value");
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -59,149 +60,89 @@ fn split_suffix(word: &str) -> (&str, Option<ElemType>) {
     }
 }
 
-/// The fast path: decimal digits, possibly a sign, a point and a suffix, and nothing that could round or wrap.
+/// Digits that certainly fit 64 bits.
+const MOST_DIGITS: usize = 19;
+
+/// The fast path: decimal digits, possibly a sign, a point, an exponent and a suffix, and `true` and `false`. What is
+/// not certain is left to the general path.
+#[inline]
 fn parse_decimal(word: &[u8], expected: Option<ElemType>) -> Option<Scalar> {
     let negative = word.first() == Some(&b'-');
-    let mut at = negative as usize;
-    let (mut value, start) = (0u64, at);
-    while let Some(digit) = word.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10) {
-        value = value * 10 + u64::from(digit);
+    let start = negative as usize;
+    let mut at = start;
+    let mut digits = 0u64;
+    let digit_at = |at: usize| word.get(at).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10);
+    while let Some(digit) = digit_at(at) {
+        digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
         at += 1;
-        if at - start > 18 {
-            return None;
-        }
     }
-    if at == start || word[start] == b'0' && at - start > 1 {
+    let whole = at - start;
+    if whole == 0 {
+        return match word {
+            b"true" => Some(Scalar::bool(true)),
+            b"false" => Some(Scalar::bool(false)),
+            _ => None,
+        };
+    }
+    if word[start] == b'0' && whole > 1 {
         return None;
     }
-    let whole_end = at;
+    let (mut count, mut power, mut is_float) = (whole, 0i32, false);
     if word.get(at) == Some(&b'.') {
+        let point = at;
         at += 1;
-        while word.get(at).is_some_and(u8::is_ascii_digit) {
+        while let Some(digit) = digit_at(at) {
+            digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         }
+        let fraction = at - point - 1;
+        if fraction == 0 {
+            return None;
+        }
+        count += fraction;
+        power = -i32::try_from(fraction).ok()?;
+        is_float = true;
     }
-    let has_point = at > whole_end;
-    let suffix = match &word[at..] {
-        b"" => None,
-        rest => Some(ElemType::ALL.into_iter().find(|t| t.name().as_bytes() == rest)?),
-    };
-    let ty = suffix.or(expected).unwrap_or(if has_point { ElemType::F64 } else { ElemType::I32 });
-    if ty == ElemType::Bool || has_point && (ty.is_int() || at == whole_end + 1) {
+    if count > MOST_DIGITS {
         return None;
     }
-    if ty.is_int() {
-        let value = if negative { value.wrapping_neg() } else { value };
-        return Some(Scalar::new(ty, value));
-    }
-    let digits = std::str::from_utf8(&word[..at]).ok()?;
-    match ty {
-        ElemType::F32 => digits.parse().ok().map(Scalar::f32),
-        ElemType::F64 => digits.parse().ok().map(Scalar::f64),
-        _ => None,
-    }
-}
-
-/// Writes a scalar with its type.
-pub(super) fn write(out: &mut Vec<u8>, ty: ElemType, bits: Bits) {
-    match ty {
-        ElemType::Bool => out.extend_from_slice(if bits != 0 { b"true" } else { b"false" }),
-        _ if ty.is_float() => write_float(out, ty, bits),
-        _ => {
-            let value = Scalar::new(ty, bits);
-            let negative = ty.is_signed() && value.as_i64() < 0;
-            write_decimal(out, negative, if ty.is_signed() { value.as_i64().unsigned_abs() } else { bits });
-            out.extend_from_slice(ty.name().as_bytes());
+    if let Some(b'e' | b'E') = word.get(at) {
+        at += 1;
+        let below = word.get(at) == Some(&b'-');
+        at += usize::from(matches!(word.get(at), Some(b'-' | b'+')));
+        let (mut exponent, first) = (0, at);
+        while let Some(digit) = digit_at(at) {
+            exponent = exponent * 10 + i32::from(digit);
+            at += 1;
+            if at - first > 4 {
+                return None;
+            }
         }
-    }
-}
-
-fn write_decimal(out: &mut Vec<u8>, negative: bool, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
+        if at == first {
+            return None;
         }
+        power += if below { -exponent } else { exponent };
+        is_float = true;
     }
-    if negative {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
-fn write_float(out: &mut Vec<u8>, ty: ElemType, bits: Bits) {
-    let value = f64::from_bits(convert(ty, ElemType::F64, bits));
-    let name = ty.name().as_bytes();
-    if !value.is_finite() {
-        if value == f64::NEG_INFINITY {
-            out.push(b'-');
-        }
-        out.extend_from_slice(name);
-        out.extend_from_slice(if value.is_nan() { b".nan" } else { b".inf" });
-        return;
-    }
-    write_general(out, value, if ty == ElemType::F64 { 17 } else { 9 });
-    out.extend_from_slice(name);
-}
-
-/// C's `%.{digits}g` for a finite number.
-fn write_general(out: &mut Vec<u8>, value: f64, digits: usize) {
-    // Whole numbers of fewer digits are all there is.
-    if value.fract() == 0.0 && value.abs() < if digits > 9 { 1e15 } else { 1e9 } {
-        write_decimal(out, value.is_sign_negative(), value.abs() as u64);
-        return;
-    }
-    // `d.ddde-7`: the digits are correctly rounded, and only have to be laid out.
-    let mut buffer = [0; 32];
-    let mut rest = &mut buffer[..];
-    // One digit, a point, 16 digits and `e-308` fit.
-    let _ = write!(rest, "{:.*e}", digits - 1, value.abs());
-    let used = 32 - rest.len();
-    let text = &mut buffer[..used];
-    let mark = text.iter().position(|b| *b == b'e').unwrap_or(used);
-    let (negative, power) = match &text[mark..] {
-        [_, b'-', power @ ..] => (true, power),
-        [_, power @ ..] => (false, power),
-        [] => (false, &[][..]),
+    let suffix = match &word[at..] {
+        b"" => None,
+        b"i32" => Some(ElemType::I32),
+        b"f32" => Some(ElemType::F32),
+        b"f64" => Some(ElemType::F64),
+        rest => Some(ElemType::ALL.into_iter().find(|t| t.name().as_bytes() == rest)?),
     };
-    let power = power.iter().fold(0, |n, b| n * 10 + i32::from(b - b'0'));
-    let exponent = if negative { -power } else { power };
-    // The first digit takes the place of the point.
-    text.swap(0, 1);
-    let mut mantissa = &text[1.min(mark)..mark];
-    while let [front @ .., b'0'] = mantissa
-        && !front.is_empty()
-    {
-        mantissa = front;
+    let ty = suffix.or(expected).unwrap_or(if is_float { ElemType::F64 } else { ElemType::I32 });
+    if ty.is_int() {
+        let value = if negative { digits.wrapping_neg() } else { digits };
+        return (!is_float).then(|| Scalar::new(ty, value));
     }
-    if value.is_sign_negative() {
-        out.push(b'-');
-    }
-    if exponent < -4 || exponent >= digits as i32 {
-        out.push(mantissa[0]);
-        point(out, &mantissa[1..]);
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let _ = write!(out, "e{sign}{:02}", exponent.unsigned_abs());
-    } else if exponent < 0 {
-        out.extend_from_slice(b"0.");
-        out.extend(std::iter::repeat_n(b'0', exponent.unsigned_abs() as usize - 1));
-        out.extend_from_slice(mantissa);
-    } else {
-        let whole = exponent as usize + 1;
-        let given = whole.min(mantissa.len());
-        out.extend_from_slice(&mantissa[..given]);
-        out.extend(std::iter::repeat_n(b'0', whole - given));
-        point(out, &mantissa[given..]);
-    }
-}
-
-fn point(out: &mut Vec<u8>, fraction: &[u8]) {
-    if !fraction.is_empty() {
-        out.push(b'.');
-        out.extend_from_slice(fraction);
+    let signed = |value: f64| if negative { -value } else { value };
+    match ty {
+        ElemType::F32 => {
+            nearest_f32(digits, power).map(|value| Scalar::f32(if negative { -value } else { value }))
+        }
+        ElemType::F64 => nearest_f64(digits, power).map(|value| Scalar::f64(signed(value))),
+        ElemType::F16 => nearest_f64(digits, power).map(|value| Scalar::from_f64(ty, signed(value))),
+        _ => None,
     }
 }

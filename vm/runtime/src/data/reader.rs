@@ -1,16 +1,16 @@
 //! Reading a sequence of values.
 
-use super::number;
+use super::elements::Elements;
+use super::{Input, npy, number};
 use crate::array::Array;
-use crate::memory::{Block, MappedFile, Memory, OutOfMemory};
+use crate::memory::{Block, Memory, OutOfMemory};
 use crate::value::Value;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::ValueType;
 use galopvm_lmad::Lmad;
 use std::fmt;
-use std::sync::Arc;
 
-/// Arrays of at least this size in mapped binary files stay in the file.
+/// Binary arrays of at least this size stay in their input.
 const STAY_MAPPED: usize = 64 << 10;
 
 /// Ranks above this are refused.
@@ -50,18 +50,18 @@ pub struct Reader<'a> {
     memory: &'a Memory,
     input: &'a [u8],
     at: usize,
-    file: Option<Arc<MappedFile>>,
+    whole: Option<&'a Input>,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of these bytes.
     pub fn new(memory: &'a Memory, input: &'a [u8]) -> Reader<'a> {
-        Reader { memory, input, at: 0, file: None }
+        Reader { memory, input, at: 0, whole: None }
     }
 
-    /// A reader of a file; large binary arrays stay in it.
-    pub fn of_file(memory: &'a Memory, file: &'a Arc<MappedFile>) -> Reader<'a> {
-        Reader { memory, input: (**file).as_ref(), at: 0, file: Some(file.clone()) }
+    /// A reader of an input; large binary arrays stay in it.
+    pub fn of_input(memory: &'a Memory, input: &'a Input) -> Reader<'a> {
+        Reader { memory, input: input.bytes(), at: 0, whole: Some(input) }
     }
 
     /// The next value, of the expected type if one is given; nothing at the end of the input.
@@ -78,6 +78,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let value = match self.input[self.at] {
             b'b' if self.input.get(self.at + 1).is_none_or(|b| !is_word(*b)) => self.binary()?,
+            npy::FIRST_BYTE => self.npy()?,
             b'[' => Value::Array(self.array(expected)?),
             b'"' => Value::Array(self.string()?),
             _ if self.input[self.at..].starts_with(b"empty") => Value::Array(self.empty()?),
@@ -143,6 +144,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn word(&mut self) -> &'a [u8] {
         let rest = &self.input[self.at..];
         let end = rest.iter().position(|b| !is_word(*b)).unwrap_or(rest.len());
@@ -150,6 +152,7 @@ impl<'a> Reader<'a> {
         &rest[..end]
     }
 
+    #[inline]
     fn scalar(&mut self, expected: Option<ElemType>) -> Result<Scalar, DataError> {
         let start = self.at;
         let word = self.word();
@@ -171,7 +174,7 @@ impl<'a> Reader<'a> {
         let mut elem = expected.map(|t| t.elem);
         let mut extents: Vec<Option<i64>> = vec![None; rank];
         let mut counts = vec![0i64; rank];
-        let mut bytes = Vec::new();
+        let mut elements = Elements::new(rank);
         let mut depth = rank;
         // Whether something must come before the next element of the innermost open bracket.
         let mut need_comma = false;
@@ -206,15 +209,7 @@ impl<'a> Reader<'a> {
                     depth += 1;
                 }
                 Some(_) if depth == rank => {
-                    let at = self.at;
-                    let scalar = self.scalar(elem)?;
-                    if *elem.get_or_insert(scalar.ty) != scalar.ty {
-                        let message =
-                            format!("this {} is in an array of {}", scalar.ty, elem.unwrap_or(scalar.ty));
-                        return Err(self.error(at, message));
-                    }
-                    bytes.extend_from_slice(&scalar.bits.to_le_bytes()[..scalar.ty.bytes()]);
-                    counts[rank - 1] += 1;
+                    counts[rank - 1] += self.row(&mut elem, &mut elements)?;
                     need_comma = true;
                 }
                 _ => return Err(self.unexpected("`[`")),
@@ -224,11 +219,38 @@ impl<'a> Reader<'a> {
             return Err(self.error(start, "the type of this array is not known: write it as `empty([0]i32)`"));
         };
         let shape: Vec<i64> = extents.into_iter().map(|e| e.unwrap_or(0)).collect();
-        let mut array = Array::fresh(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))?;
-        if let Some(target) = array.block_mut().bytes_mut() {
-            target.copy_from_slice(&bytes);
+        elements.into_array(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))
+    }
+
+    /// The elements up to the end of the row, or up to something that needs a closer look; how many.
+    fn row(&mut self, elem: &mut Option<ElemType>, elements: &mut Elements) -> Result<i64, DataError> {
+        let mut count = 0;
+        loop {
+            let at = self.at;
+            let scalar = self.scalar(*elem)?;
+            let ty = *elem.get_or_insert(scalar.ty);
+            if ty != scalar.ty {
+                return Err(self.error(at, format!("this {} is in an array of {ty}", scalar.ty)));
+            }
+            elements
+                .push(self.memory, scalar, &self.input[self.at..])
+                .map_err(|error| self.memory_error(at, &error))?;
+            count += 1;
+            // `, 1` is how nearly all of them go on.
+            let rest = &self.input[self.at..];
+            let comma = rest.first() == Some(&b',');
+            let blank = usize::from(rest.get(1) == Some(&b' '));
+            match rest.get(1 + blank) {
+                Some(byte)
+                    if comma
+                        && (byte.is_ascii_alphanumeric()
+                            || *byte == b'-' && rest.get(2 + blank) != Some(&b'-')) =>
+                {
+                    self.at += 1 + blank;
+                }
+                _ => return Ok(count),
+            }
         }
-        Ok(array)
     }
 
     /// `empty([0][2]i32)`
@@ -339,27 +361,51 @@ impl<'a> Reader<'a> {
             let extent = i64::try_from(u64::from_le_bytes(*extent)).map_err(|_| short(self))?;
             shape.push(extent);
         }
-        let lmad = Lmad::row_major(&shape);
+        self.binary_elements(start, elem, Lmad::row_major(&shape), false)
+    }
+
+    /// A value of numpy's format.
+    fn npy(&mut self) -> Result<Value, DataError> {
+        let start = self.at;
+        let header = npy::header(&self.input[start..]).map_err(|message| self.error(start, message))?;
+        self.at += header.length;
+        self.binary_elements(start, header.elem, header.lmad, header.swapped)
+    }
+
+    /// The elements that come next, which lie as the view says.
+    fn binary_elements(
+        &mut self,
+        start: usize,
+        elem: ElemType,
+        lmad: Lmad,
+        swapped: bool,
+    ) -> Result<Value, DataError> {
+        let short = |reader: &Self| reader.error(start, "the binary value that starts here is cut off");
         let bytes = usize::try_from(lmad.elements()).ok().and_then(|n| n.checked_mul(elem.bytes()));
         let from = self.at;
         let data = bytes.and_then(|n| self.take(n)).ok_or_else(|| short(self))?;
         if elem == ElemType::Bool && data.iter().any(|b| *b > 1) {
             return Err(self.error(start, "a bool of this binary value is neither 0 nor 1"));
         }
-        if rank == 0 {
-            return Ok(Value::Scalar(Scalar::new(elem, crate::array::load(data, elem.bytes(), 0))));
-        }
-        if let Some(file) = self.file.as_ref().filter(|_| data.len() >= STAY_MAPPED) {
-            let block = Block::foreign(file.clone(), from..self.at);
-            if let Some(array) = block.and_then(|b| Array::from_block(b, elem, lmad)) {
+        // Files may change while they are mapped, but truth values stay 0 or 1.
+        let stays = data.len() >= STAY_MAPPED && !swapped && elem != ElemType::Bool && lmad.rank() > 0;
+        if let Some(input) = self.whole.filter(|_| stays) {
+            let block = Block::foreign(input.owner(), from..self.at);
+            if let Some(array) = block.and_then(|b| Array::from_block(b, elem, lmad.clone())) {
                 return Ok(Value::Array(array));
             }
         }
-        let mut array = Array::fresh(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))?;
-        if let Some(target) = array.block_mut().bytes_mut() {
+        let mut block = self.memory.block(data.len()).map_err(|e| self.memory_error(start, &e))?;
+        if let Some(target) = block.bytes_mut() {
             target.copy_from_slice(data);
+            if swapped {
+                target.chunks_exact_mut(elem.bytes()).for_each(<[u8]>::reverse);
+            }
         }
-        Ok(Value::Array(array))
+        if lmad.rank() == 0 {
+            return Ok(Value::Scalar(Scalar::new(elem, crate::array::load(block.bytes(), elem.bytes(), 0))));
+        }
+        Array::from_block(block, elem, lmad).map(Value::Array).ok_or_else(|| short(self))
     }
 
     fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
@@ -369,6 +415,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+#[inline]
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+' | b'_')
+    WORD[byte as usize]
 }
+
+/// Bytes of words.
+static WORD: [bool; 256] = {
+    let (mut table, mut k) = ([false; 256], 0);
+    while k < 256 {
+        let byte = k as u8;
+        table[k] = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+' | b'_');
+        k += 1;
+    }
+    table
+};

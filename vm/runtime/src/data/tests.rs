@@ -1,11 +1,10 @@
 //! The data formats: what is read, refused and written.
 
 use super::*;
-use crate::memory::{MappedFile, Memory};
+use crate::memory::Memory;
 use crate::value::Value;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::ValueType;
-use std::sync::Arc;
 
 /// The values of a text, printed, one per line; or the error.
 fn read(text: &str) -> String {
@@ -117,16 +116,16 @@ fn binary_and_text_mix_and_round_trip() {
 #[test]
 fn large_binary_arrays_stay_in_their_file() {
     let memory = Memory::default();
-    let numbers: Vec<f32> = (0..100_000).map(|i| i as f32).collect();
-    let array = crate::Array::from_slice(&memory, &numbers, &[100, 1000]).unwrap();
+    let numbers: Vec<f32> = (0..500_000).map(|i| i as f32).collect();
+    let array = crate::Array::from_slice(&memory, &numbers, &[500, 1000]).unwrap();
     let transposed = array.with_view(array.lmad().transpose());
     let path = std::env::temp_dir().join(format!("galopvm-data-{}", std::process::id()));
     let mut bytes = Vec::new();
     write_binary(&mut bytes, &Value::Array(transposed.clone())).unwrap();
     std::fs::write(&path, &bytes).unwrap();
-    let file = Arc::new(MappedFile::open(&path).unwrap());
     let fresh = Memory::default();
-    let value = Reader::of_file(&fresh, &file).value(None).unwrap().unwrap();
+    let file = Input::open(&fresh, &path).unwrap();
+    let value = Reader::of_input(&fresh, &file).value(None).unwrap().unwrap();
     assert_eq!(value, Value::Array(transposed));
     assert_eq!(fresh.stats().allocated_bytes, 0);
     std::fs::remove_file(&path).unwrap();
@@ -144,4 +143,110 @@ fn every_scalar_reads_back() {
         let back = read_values(&Memory::default(), text.as_bytes()).unwrap();
         assert!(is_nan || back == [Value::Scalar(scalar)], "{text}");
     }
+}
+
+#[test]
+fn data_is_written_as_futhark_dataset_does() {
+    let memory = Memory::default();
+    let text = "1 2.5 [1,2] \"abc\" true 1e-7 123456789.0f32 1e21 0.1 100000 1234567.0 12345678.0 f32.nan -f64.inf \
+                empty([0][2]i32) -0.0 [[1.0,20.0],[0.05f64,1.5]] [[[1],[2]],[[3],[4]]] 16777216f32 0.1f16";
+    let mut out = Vec::new();
+    for value in read_values(&memory, text.as_bytes()).unwrap() {
+        write_text_in(&mut out, &value, Style::Data).unwrap();
+        out.push(b'\n');
+    }
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "1i32\n2.5f64\n[1i32, 2i32]\n[97u8, 98u8, 99u8]\ntrue\n1.0e-7f64\n1.2345679e8f32\n1.0e21f64\n0.1f64\n100000i32\n\
+         1234567.0f64\n1.2345678e7f64\nf32.nan\n-f64.inf\nempty([0][2]i32)\n-0.0f64\n[[1.0f64, 20.0f64],\n[5.0e-2f64, \
+         1.5f64]]\n[[[1i32],\n[2i32]],\n[[3i32],\n[4i32]]]\n1.6777216e7f32\n9.9975586e-2f16\n"
+    );
+}
+
+#[test]
+fn npy_is_read_and_written_like_the_other_formats() {
+    let memory = Memory::default();
+    let text = "[[1i16, 2i16, 3i16], [4i16, 5i16, 6i16]] 7u8 [true, false] -1.5f16 empty([0][2]f64) [0.1f64]";
+    let values = read_values(&memory, text.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    for value in &values {
+        let start = bytes.len();
+        write_npy(&mut bytes, value).unwrap();
+        assert_eq!((bytes.len() - start) % 64, value_bytes(value) % 64);
+    }
+    bytes.extend_from_slice(b" 42 -- and text\n");
+    let back = read_values(&memory, &bytes).unwrap();
+    assert_eq!(back[..6], values);
+    assert_eq!(back[6], Value::Scalar(Scalar::new(ElemType::I32, 42)));
+    assert!(bytes.starts_with(b"\x93NUMPY\x01\0"));
+    // Fortran's order and the other order of bytes; versions 1 and 2.
+    let made = |version: &[u8], descr: &str, order: &str, data: &[u8]| {
+        let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': (2, 3), }}\n");
+        let mut bytes = [b"\x93NUMPY", version, &(text.len() as u16).to_le_bytes()[..]].concat();
+        if version[0] == 2 {
+            bytes.extend_from_slice(&[0, 0]);
+        }
+        [&bytes[..], text.as_bytes(), data].concat()
+    };
+    let columns = [1i16, 4, 2, 5, 3, 6].map(i16::to_le_bytes).concat();
+    assert_eq!(read_values(&memory, &made(&[1, 0], "<i2", "True", &columns)).unwrap()[0], values[0]);
+    let big = [1i16, 2, 3, 4, 5, 6].map(i16::to_be_bytes).concat();
+    assert_eq!(read_values(&memory, &made(&[2, 0], ">i2", "False", &big)).unwrap()[0], values[0]);
+    for (bytes, message) in [
+        (made(&[1, 0], "<c8", "False", &big), "elements of type `<c8` have no type in Futhark"),
+        (made(&[9, 0], "<i2", "False", &big), ".npy values of version 9 are not known"),
+        (made(&[1, 0], "<i8", "False", &big), "the binary value that starts here is cut off"),
+        (b"\x93NUMPY\x01\0\xff\xff{".to_vec(), "the .npy value that starts here is cut off"),
+        (b"\x93".to_vec(), "this is neither text nor a .npy value"),
+    ] {
+        assert_eq!(read_values(&memory, &bytes).unwrap_err().message, message);
+    }
+}
+
+fn value_bytes(value: &Value) -> usize {
+    value.as_array().map_or(1, |array| array.elements() as usize) * value.elem().bytes()
+}
+
+#[test]
+fn packed_input_is_unpacked_within_the_limit() {
+    let text = "[".to_string() + &"1.5, ".repeat(100_000) + "2] 7";
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let memory = Memory::default();
+    let input = Input::read(&memory, &mut packed.as_slice(), 0).unwrap();
+    assert_eq!(input.bytes(), text.as_bytes());
+    let mut reader = Reader::of_input(&memory, &input);
+    let array = reader.value(None).unwrap().unwrap();
+    assert_eq!(array.as_array().unwrap().shape().as_slice(), [100_001]);
+    assert_eq!(reader.value(None).unwrap(), Some(Value::Scalar(Scalar::new(ElemType::I32, 7))));
+    let small = Memory::new(Some(300_000));
+    let refused = Input::read(&small, &mut packed.as_slice(), 0).map(|_| ()).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::OutOfMemory);
+    assert_eq!(small.stats().live_bytes, 0);
+    assert!(Input::read(&memory, &mut &packed[..packed.len() / 2], 0).is_err());
+    // Text that does not fit is refused as well, with its place.
+    let error = read_values(&Memory::new(Some(500_000)), text.as_bytes()).unwrap_err();
+    assert!(error.message.starts_with("Out of memory") && error.line == 1, "{error}");
+}
+
+#[test]
+fn long_arrays_keep_every_element_whatever_lies_between() {
+    let memory = Memory::default();
+    let mut text = String::from("[ -- ]]]] , , ,\n");
+    for k in 0..3000 {
+        text.push_str(&format!(
+            "[{k}, {},{} -- [\n,-{k}]{}",
+            k + 1,
+            k + 2,
+            if k < 2999 { " , " } else { "" }
+        ));
+    }
+    text.push_str("] 5");
+    let values = read_values(&memory, text.as_bytes()).unwrap();
+    let array = values[0].as_array().unwrap();
+    assert_eq!(array.shape().as_slice(), [3000, 4]);
+    let expected: Vec<i32> = (0..3000).flat_map(|k| [k, k + 1, k + 2, -k]).collect();
+    assert_eq!(array.to_vec::<i32>().unwrap(), expected);
+    assert_eq!(values.len(), 2);
 }

@@ -4,7 +4,6 @@ use super::{Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
 use crate::array::{Array, SliceIndex, copy_elements, store};
 use crate::error::Trap;
-use crate::memory::Memory;
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Def, Instr, Operand, SliceDim};
 use galopvm_lmad::Lmad;
@@ -14,6 +13,9 @@ type Indices = SmallVec<[i64; 4]>;
 
 /// Elements of bulk work that count as one operation.
 const ELEMENTS_PER_OPERATION: u64 = 8;
+
+/// Bytes that are written between two looks at whether to go on: some milliseconds.
+const UNINTERRUPTED: usize = 4 << 20;
 
 /// `index`, which programs execute most of all.
 #[inline]
@@ -202,12 +204,29 @@ impl<'a> Interpreter<'a> {
         }
         if !registers.is_array(value.reg) {
             self.pay_elements(count)?;
-            return filled(self.memory, registers.elem(value.reg), count, registers.bits(value));
+            return self.filled(registers.elem(value.reg), count, registers.bits(value));
         }
         let row = registers.take(value);
         let view = row.lmad().expand(0, count);
         self.pay_elements(view.elements())?;
         Ok(row.with_view(view).copy(self.memory)?)
+    }
+
+    /// An array of one value.
+    fn filled(&mut self, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
+        let mut array = Array::fresh(self.memory, elem, &[count])?;
+        let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        let pattern = bits.to_le_bytes();
+        for piece in target.chunks_mut(UNINTERRUPTED) {
+            self.stop.check()?;
+            match elem.bytes() {
+                1 => piece.fill(pattern[0]),
+                width => {
+                    piece.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(&pattern[..width]));
+                }
+            }
+        }
+        Ok(array)
     }
 
     fn iota(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
@@ -220,9 +239,12 @@ impl<'a> Interpreter<'a> {
         let width = ty.bytes();
         let mut value = start;
         // The low bits of wrapping sums do not depend on the width.
-        for place in target.chunks_exact_mut(width) {
-            store(place, width, 0, value);
-            value = value.wrapping_add(step);
+        for piece in target.chunks_mut(UNINTERRUPTED) {
+            self.stop.check()?;
+            for place in piece.chunks_exact_mut(width) {
+                store(place, width, 0, value);
+                value = value.wrapping_add(step);
+            }
         }
         Ok(array)
     }
@@ -284,18 +306,6 @@ fn indices(registers: &Registers<'_>, dims: &[SliceDim]) -> SmallVec<[SliceIndex
 /// Two shapes that should be equal.
 pub(super) fn mismatch(what: &str, expected: &[i64], found: &[i64]) -> String {
     format!("{what} differ in shape: {} and {}.", shape_text(expected), shape_text(found))
-}
-
-/// An array of one value.
-fn filled(memory: &Memory, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
-    let mut array = Array::fresh(memory, elem, &[count])?;
-    let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-    let pattern = bits.to_le_bytes();
-    match elem.bytes() {
-        1 => target.fill(pattern[0]),
-        width => target.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(&pattern[..width])),
-    }
-    Ok(array)
 }
 
 /// As Futhark says it of the range that an iota is.

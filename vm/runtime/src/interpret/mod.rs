@@ -31,11 +31,12 @@ pub(crate) use prepare::Prepared;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::stop::Stop;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
+use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.
 pub(crate) type Outcome<T> = Result<T, Box<RuntimeError>>;
@@ -69,13 +70,15 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Bytes in use at one time.
     pub memory: Option<u64>,
+    /// Time that one call from outside may take.
+    pub timeout: Option<Duration>,
     /// Calls nested in each other.
     pub call_depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { fuel: None, memory: None, call_depth: 100_000 }
+        Limits { fuel: None, memory: None, timeout: None, call_depth: 100_000 }
     }
 }
 
@@ -99,7 +102,7 @@ pub(crate) struct Interpreter<'a> {
     module: &'a Module,
     prepared: &'a Prepared,
     memory: &'a Memory,
-    interrupt: &'a AtomicBool,
+    stop: &'a Stop,
     tiers: &'a mut Tiers,
     /// Operations until the next look at the flag.
     until_look: u64,
@@ -123,7 +126,7 @@ impl<'a> Interpreter<'a> {
         module: &'a Module,
         prepared: &'a Prepared,
         memory: &'a Memory,
-        interrupt: &'a AtomicBool,
+        stop: &'a Stop,
         tiers: &'a mut Tiers,
         limits: &Limits,
         paths: Paths,
@@ -132,7 +135,7 @@ impl<'a> Interpreter<'a> {
             module,
             prepared,
             memory,
-            interrupt,
+            stop,
             tiers,
             until_look: 0,
             fuel: limits.fuel.unwrap_or(u64::MAX),
@@ -195,9 +198,7 @@ impl<'a> Interpreter<'a> {
 
     #[cold]
     fn look(&mut self, operations: u64) -> Outcome<()> {
-        if self.interrupt.load(Relaxed) {
-            return Err(Trap::of_kind(ErrorKind::Interrupted, "Interrupted.").into());
-        }
+        self.stop.check()?;
         let missing = operations - self.until_look;
         let Some(left) = self.fuel.checked_sub(missing) else {
             return Err(Trap::of_kind(ErrorKind::OutOfFuel, "Out of fuel.").into());
@@ -218,7 +219,7 @@ impl<'a> Interpreter<'a> {
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    self.trace(&mut error.trace, registers, block, index);
+                    self.call_sites(registers, block, index, &mut error.trace);
                 }
                 return Err(error);
             }
@@ -245,15 +246,28 @@ impl<'a> Interpreter<'a> {
         outcome
     }
 
-    /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
-    fn trace(&self, trace: &mut Vec<CallSite>, registers: &Registers<'a>, block: &CodeBlock, index: usize) {
-        let site = |place: Option<Place>| {
+    /// Where an instruction stands, and then each call that was expanded around it, innermost first.
+    fn call_sites(
+        &self,
+        registers: &Registers<'a>,
+        block: &CodeBlock,
+        index: usize,
+        trace: &mut Vec<CallSite>,
+    ) {
+        let mut place = block.place(index);
+        let mut before = u32::MAX;
+        loop {
             let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-            CallSite { function: registers.code.name.clone(), file, place }
-        };
-        match block.place(index) {
-            Some(place) => trace.extend(self.module.call_chain(place).map(|place| site(Some(place)))),
-            None => trace.push(site(None)),
+            // Each stands inside of an earlier one, so this ends.
+            let inside = place.and_then(|p| p.inside).filter(|index| *index < before);
+            before = inside.unwrap_or(0);
+            let around = inside.and_then(|index| self.module.expansions.get(index as usize));
+            let function = around.map_or(&registers.code.name, |expansion| &expansion.function).clone();
+            trace.push(CallSite { function, file, place });
+            match around {
+                Some(expansion) => place = Some(expansion.call),
+                None => return,
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::algebra::{self, add, constant, sub};
 use super::build::{Lift, Lifter};
 use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{
     BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
@@ -127,10 +127,21 @@ impl Lifter<'_> {
             Instr::For { dsts, bound, init, body } => self.lift_for(frame, dsts, *bound, init, *body)?,
             Instr::While { dsts, init, cond, body } => self.lift_while(frame, dsts, init, *cond, *body)?,
             Instr::Call { dsts, function, args } => self.lift_call(frame, dsts, *function, args)?,
-            Instr::Assert { cond, message, .. } => {
+            Instr::Assert { cond, .. } => {
                 let cond = self.scalar(frame, *cond)?;
                 if !self.holds(&cond) {
-                    return refuse(format!("an assertion that may fail ({message:?})"));
+                    self.require(cond);
+                }
+            }
+            Instr::Fail { dsts, .. } => {
+                self.trap();
+                for dst in dsts {
+                    let ty = self.reg_type(frame, dst.0);
+                    if !ty.is_scalar() {
+                        return refuse("an error in the place of an array");
+                    }
+                    // Nobody looks at the results of a launch that traps.
+                    self.define(frame, dst.0, Value::Scalar(Exp::Const(Scalar::new(ty.elem, 0))));
                 }
             }
             Instr::Dim { dst, array, dim } => {
@@ -229,8 +240,7 @@ impl Lifter<'_> {
                 let value = self.rotate(frame, *array, *dim, *amount)?;
                 self.define(frame, dst.0, value);
             }
-            Instr::Fail { .. }
-            | Instr::Equal { .. }
+            Instr::Equal { .. }
             | Instr::FlatIndex { .. }
             | Instr::FlatUpdate { .. }
             | Instr::Scatter { .. }

@@ -8,7 +8,7 @@ use super::algebra::{constant, is_atom};
 use super::uses::{Origin, Uses};
 use super::value::{Array, Delayed, Slot, Source, Value};
 use super::{Binding, LiftRefusal, algebra};
-use galopvm_base::{ElemType, IdVec, ScalarOp};
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
 use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -453,6 +453,8 @@ impl<'m> Lifter<'m> {
             if let Some(cond) = open {
                 self.trap_unless(cond);
             }
+        } else if cond == Exp::Const(Scalar::bool(false)) {
+            self.trap();
         } else if self.is_known_outside(&cond, 1) {
             if !self.is_certain(&cond) && !self.guards.contains(&cond) {
                 self.guards.push(cond);
@@ -460,6 +462,11 @@ impl<'m> Lifter<'m> {
         } else if !self.is_certain(&cond) {
             self.trap_unless(cond);
         }
+    }
+
+    /// Emits a trap for every time the code is reached.
+    pub fn trap(&mut self) {
+        self.trap_unless(Exp::Const(Scalar::bool(false)));
     }
 
     fn trap_unless(&mut self, cond: Exp) {

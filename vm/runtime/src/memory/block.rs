@@ -18,7 +18,7 @@ pub(super) struct Line([u8; LINE]);
 const LINE: usize = 64;
 
 /// Storage of at least this size is mapped, so that it goes back to the system whole and can have huge pages.
-const MAP_FROM: usize = 1 << 20;
+pub(super) const MAP_FROM: usize = 1 << 20;
 
 /// Storage of at least this size asks for huge pages.
 const HUGE_FROM: usize = 4 << 20;
@@ -45,6 +45,14 @@ impl Storage {
         lines.try_reserve_exact(size.div_ceil(LINE)).ok()?;
         lines.resize(size.div_ceil(LINE), Line([0; LINE]));
         Some(Storage::Lines(lines))
+    }
+
+    /// Number of bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Storage::Lines(lines) => lines.len() * LINE,
+            Storage::Map(map) => map.len(),
+        }
     }
 
     #[inline]
@@ -174,6 +182,19 @@ impl Block {
     /// Whether this is the only holder of a block that may be written.
     pub fn is_unique(&self) -> bool {
         Arc::strong_count(&self.0) == 1 && matches!(self.0.source, Source::Own { .. })
+    }
+
+    /// Whether the bytes are still there: those of a file that was shortened are gone.
+    pub fn is_intact(&self) -> bool {
+        match &self.0.source {
+            Source::Own { .. } => true,
+            Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).is_some(),
+        }
+    }
+
+    /// Whether somebody else owns the bytes.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.0.source, Source::Foreign { .. })
     }
 
     /// How many hold the block.

@@ -11,7 +11,7 @@ mod pool;
 
 pub use block::Block;
 pub(crate) use block::Exclusive;
-pub use mapped::MappedFile;
+pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
 
 pub(crate) use pool::CopyKind;

@@ -1,9 +1,10 @@
 //! The pool that blocks come from: a budget, free lists by size class, and figures of all that happened.
 //!
-//! Figures and budget count the bytes asked for, not what size classes add to them.
 //! A freed block is kept for the next one of its class: a fresh page fault costs more than most kernels.
+//! Figures count the bytes asked for. The budget counts all that is held, with what size classes add and what is kept:
+//! it is a promise to the host. Kept blocks are given up before a block is refused.
 
-use super::block::Storage;
+use super::block::{MAP_FROM, Storage};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +59,10 @@ pub struct MemoryStats {
     pub live_bytes: u64,
     /// Most bytes in use at one time.
     pub peak_bytes: u64,
+    /// Bytes held now: in use, kept for reuse, and added by size classes.
+    pub held_bytes: u64,
+    /// Most bytes held at one time.
+    pub peak_held_bytes: u64,
     /// Copies by kind: memcpy, rows, transpose, strided.
     pub copies: [u64; 4],
     /// Bytes copied by kind.
@@ -87,6 +92,8 @@ struct Counters {
     allocated_bytes: AtomicU64,
     live_bytes: AtomicU64,
     peak_bytes: AtomicU64,
+    held_bytes: AtomicU64,
+    peak_held_bytes: AtomicU64,
     copies: [AtomicU64; 4],
     copied_bytes: [AtomicU64; 4],
 }
@@ -117,27 +124,15 @@ impl Pool {
             OutOfMemory { requested: bytes as u64, live, budget }
         };
         let (class, size) = size_class(bytes).ok_or_else(|| failure(None))?;
-        let budget = self.budget.load(Relaxed);
-        let live = counters.live_bytes.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
-        if live > budget {
-            counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
-            return Err(failure(Some(budget)));
-        }
-        let kept = self.take_kept(class, size);
-        let storage = match kept {
+        let storage = match self.take_kept(class, size) {
             Some(storage) => {
                 counters.reused.fetch_add(1, Relaxed);
                 storage
             }
-            None => match Storage::take(size).or_else(|| self.take_after_clearing(size)) {
-                Some(storage) => storage,
-                None => {
-                    counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
-                    return Err(failure(None));
-                }
-            },
+            None => self.take_new(size).map_err(failure)?,
         };
         counters.allocated_bytes.fetch_add(bytes as u64, Relaxed);
+        let live = counters.live_bytes.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
         counters.peak_bytes.fetch_max(live, Relaxed);
         Ok(Some(storage))
     }
@@ -147,28 +142,65 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A kept block of the class, or of one of the next for blocks whose classes are narrow.
     fn take_kept(&self, class: usize, size: usize) -> Option<Storage> {
         let mut lists = self.lists();
-        let storage = lists.by_class.get_mut(class)?.pop()?;
-        lists.bytes -= size as u64;
+        let last = if size >= MAP_FROM { class + NARROW / 4 } else { class };
+        let storage = (class..=last).find_map(|class| lists.by_class.get_mut(class)?.pop())?;
+        lists.bytes -= storage.size() as u64;
         Some(storage)
     }
 
-    /// Gives all kept storage back to the system, then asks again.
-    fn take_after_clearing(&self, size: usize) -> Option<Storage> {
+    /// Storage from the system, if the budget allows it; the error is the budget, if that was the reason.
+    fn take_new(&self, size: usize) -> Result<Storage, Option<u64>> {
+        let budget = self.budget.load(Relaxed);
+        if !self.hold(size, budget) {
+            self.give_up_kept();
+            if !self.hold(size, budget) {
+                return Err(Some(budget));
+            }
+        }
+        let storage = Storage::take(size).or_else(|| {
+            self.give_up_kept();
+            Storage::take(size)
+        });
+        storage.ok_or_else(|| {
+            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
+            None
+        })
+    }
+
+    /// Counts bytes as held unless the budget is then exceeded.
+    fn hold(&self, size: usize, budget: u64) -> bool {
+        let held = self.counters.held_bytes.fetch_add(size as u64, Relaxed).saturating_add(size as u64);
+        if held > budget {
+            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
+            return false;
+        }
+        self.counters.peak_held_bytes.fetch_max(held, Relaxed);
+        true
+    }
+
+    /// Gives all kept storage back to the system.
+    fn give_up_kept(&self) {
         let kept = std::mem::take(&mut *self.lists());
-        drop(kept);
-        Storage::take(size)
+        self.counters.held_bytes.fetch_sub(kept.bytes, Relaxed);
     }
 
     /// Takes storage back from a block of `bytes`.
     pub(super) fn give_back(&self, bytes: usize, storage: Option<Storage>) {
-        let (Some(storage), Some((class, size))) = (storage, size_class(bytes)) else { return };
+        let Some(storage) = storage else { return };
         self.counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
+        let size = storage.size();
         let mut lists = self.lists();
-        if lists.bytes + size as u64 > KEPT_BYTES.min(self.budget.load(Relaxed)) {
+        // A smaller budget may have been set meanwhile.
+        let too_much = self.counters.held_bytes.load(Relaxed) > self.budget.load(Relaxed);
+        let Some((class, _)) =
+            size_class(size).filter(|_| !too_much && lists.bytes + size as u64 <= KEPT_BYTES)
+        else {
+            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
             return;
-        }
+        };
         if lists.by_class.len() <= class {
             lists.by_class.resize_with(class + 1, Vec::new);
         }
@@ -177,10 +209,15 @@ impl Pool {
     }
 }
 
+/// Classes of large blocks for each power of two.
+const NARROW: usize = 32;
+
 /// Number and size of the class of blocks of so many bytes: four classes for each power of two, so that at most
-/// a fifth is wasted; multiples of 64 bytes at the small end. Nothing for sizes that no machine has.
+/// a fifth is wasted, and 32 for large blocks, so that at most 3 % are; multiples of 64 bytes at the small end.
+/// Nothing for sizes that no machine has.
 fn size_class(bytes: usize) -> Option<(usize, usize)> {
     const LEAST: usize = 256;
+    const LARGE: usize = MAP_FROM.ilog2() as usize;
     if bytes > isize::MAX as usize / 2 {
         return None;
     }
@@ -188,11 +225,13 @@ fn size_class(bytes: usize) -> Option<(usize, usize)> {
         let lines = bytes.div_ceil(64);
         return Some((lines, lines * 64));
     }
-    let power = (bytes - 1).ilog2();
-    let step = 1usize << (power - 2);
+    let power = (bytes - 1).ilog2() as usize;
+    let parts = if power < LARGE { 4 } else { NARROW };
+    let step = (1usize << power) / parts;
     let size = bytes.div_ceil(step) * step;
-    let quarter = (size >> (power - 2)) - 4;
-    Some((4 * (power as usize - 7) + quarter, size))
+    let part = size / step - parts;
+    let below = if power < LARGE { 4 * (power - 7) } else { 4 * (LARGE - 7) + NARROW * (power - LARGE) };
+    Some((below + part, size))
 }
 
 /// The door to a pool; clones share it.
@@ -224,6 +263,8 @@ impl Memory {
             allocated_bytes: load(&counters.allocated_bytes),
             live_bytes: load(&counters.live_bytes),
             peak_bytes: load(&counters.peak_bytes),
+            held_bytes: load(&counters.held_bytes),
+            peak_held_bytes: load(&counters.peak_held_bytes),
             copies: std::array::from_fn(|k| load(&counters.copies[k])),
             copied_bytes: std::array::from_fn(|k| load(&counters.copied_bytes[k])),
         }
@@ -268,6 +309,13 @@ mod tests {
             last = (class, size);
         }
         assert_eq!(size_class(usize::MAX), None);
+        for bytes in (1 << 20..1 << 23).step_by(4099) {
+            let (class, size) = size_class(bytes).unwrap();
+            assert!(
+                size <= bytes + bytes / 32 && size_class(size) == Some((class, size)),
+                "{bytes} in {size}"
+            );
+        }
     }
 
     #[test]
@@ -285,9 +333,11 @@ mod tests {
         let again = memory.block(1001).unwrap();
         assert_eq!((memory.stats().reused, memory.stats().live_bytes), (1, 1001));
         drop(again);
+        // A large block takes the place of a somewhat larger one.
+        drop(memory.block((5 << 20) + 500_000).unwrap());
         let large = memory.block(5 << 20).unwrap();
         assert_eq!(large.bytes().as_ptr() as usize % 64, 0);
-        assert_eq!(memory.stats().peak_bytes, 5 << 20);
+        assert_eq!((memory.stats().reused, memory.stats().live_bytes), (2, 5 << 20));
     }
 
     #[test]
@@ -297,7 +347,9 @@ mod tests {
         let error = memory.block(100).unwrap_err();
         assert_eq!((error.requested, error.live, error.budget), (100, 4000, Some(4096)));
         drop(block);
+        // What was kept is given up for it.
         assert!(memory.block(100).is_ok());
+        assert!(memory.stats().peak_held_bytes <= 4096);
         assert!(Memory::new(None).block(usize::MAX / 4).is_err());
         assert!(Memory::new(None).block(usize::MAX).is_err());
     }

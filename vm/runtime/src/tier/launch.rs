@@ -5,6 +5,7 @@ use crate::error::Trap;
 use crate::interpret::Registers;
 use crate::lift::{Binding, Lifted};
 use crate::memory::{Block, Memory};
+use crate::stop::Stop;
 use crate::value::Value;
 use galopvm_base::Scalar;
 use galopvm_bytecode::Operand;
@@ -127,6 +128,7 @@ impl Gathered {
         lifted: &Lifted,
         memory: &Memory,
         code: &dyn Compiled,
+        stop: &Stop,
     ) -> Result<Result<Vec<Value>, Failure>, Trap> {
         let region = &lifted.region;
         let buffers = self.blocks.iter().map(|block| Buffer::Read(block.bytes())).collect();
@@ -150,7 +152,7 @@ impl Gathered {
         if let Err(error) = launch.check(region) {
             return Ok(Err(Failure::Unfit(format!("the launch does not fit: {error}"))));
         }
-        if let Err(error) = code.run(&mut launch) {
+        if let Err(error) = code.run_until(&mut launch, &|| stop.is_set()) {
             return Ok(Err(Failure::Run(error)));
         }
         drop(launch);

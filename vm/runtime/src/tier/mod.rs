@@ -21,6 +21,7 @@ use crate::interpret::{Registers, Site};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
 use crate::profile::{SiteName, SiteProfile, Tier};
+use crate::stop::Stop;
 use crate::value::Value;
 use galopvm_bytecode::VerifiedModule;
 use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
@@ -108,6 +109,7 @@ pub(crate) struct Tiers {
     sites: Vec<SiteState>,
     names: Vec<Site>,
     worker: Option<Worker>,
+    stop: Stop,
 }
 
 /// Who executes a site.
@@ -137,7 +139,12 @@ impl Tiers {
         trace: Option<TraceSink>,
     ) -> Tiers {
         let sites = names.iter().map(|_| SiteState::default()).collect();
-        Tiers { tiering, trace, module, sites, names: names.to_vec(), worker: None }
+        Tiers { tiering, trace, module, sites, names: names.to_vec(), worker: None, stop: Stop::default() }
+    }
+
+    /// What ends launches from now on.
+    pub(crate) fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
     }
 
     /// Whether anybody can compile operators.
@@ -350,7 +357,7 @@ impl Tiers {
             };
             chosen.launches += 1;
             let start = Instant::now();
-            let outcome = gathered.launch(lifted, memory, &*code)?;
+            let outcome = gathered.launch(lifted, memory, &*code, &self.stop)?;
             let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             match outcome {
                 Ok(values) => {
@@ -368,6 +375,10 @@ impl Tiers {
                 }
                 Err(launch::Failure::Unfit(reason)) => return Ok(Attempt::Interpret(reason)),
                 Err(launch::Failure::Run(RunError::Trap)) => return Ok(Attempt::Trapped),
+                Err(launch::Failure::Run(RunError::Stopped)) => {
+                    self.stop.check()?;
+                    return Ok(Attempt::Interpret("it was stopped for no reason".into()));
+                }
                 Err(launch::Failure::Run(RunError::Failed(refusal))) => {
                     self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
                     let observed = gathered.observed(&lifted.region);

@@ -147,8 +147,7 @@ fn launch(
     let code = Reference.compile(unit).expect("the reference takes everything");
     match trial.run(&*code) {
         Ok(values) => Ok(values),
-        Err(RunError::Trap) => Err(NoValue::Left),
-        Err(RunError::Failed(_)) => Err(NoValue::Left),
+        Err(RunError::Trap | RunError::Failed(_) | RunError::Stopped) => Err(NoValue::Left),
     }
 }
 

@@ -109,11 +109,13 @@ impl Generator {
         };
         let combined: Vec<ElemType> = (0..accumulators).map(|_| self.elem()).collect();
         let mut arrays = Vec::new();
-        for k in 0..inputs {
-            let (elem, rank) = match kind {
-                "map" | "redomap" => (self.elem(), 1 + usize::from(self.random.one_in(4))),
-                _ => (combined[k], 1),
-            };
+        let types: Vec<(ElemType, usize)> = match kind {
+            "map" | "redomap" => {
+                (0..inputs).map(|_| (self.elem(), 1 + usize::from(self.random.one_in(4)))).collect()
+            }
+            _ => combined.iter().map(|elem| (*elem, 1)).collect(),
+        };
+        for (elem, rank) in types {
             let reg = self.param(elem, rank);
             arrays.push((reg, elem, rank));
         }

@@ -16,7 +16,7 @@ pub struct Random(u64);
 
 impl Random {
     /// Any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let x = self.0 ^ (self.0 >> 33);
         x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (x >> 29)
@@ -24,7 +24,7 @@ impl Random {
 
     /// A number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        (self.number() % bound as u64) as usize
     }
 
     /// True once in so many times.

@@ -20,7 +20,7 @@ pub fn scalar(random: &mut Random, ty: ElemType) -> Scalar {
         }
         _ if ty.is_float() => Scalar::from_f64(ty, small as f64),
         4 => Scalar::from_int(ty, random.below(300) as i64),
-        _ => Scalar::new(ty, random.next()),
+        _ => Scalar::new(ty, random.number()),
     }
 }
 

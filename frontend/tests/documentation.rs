@@ -1,0 +1,20 @@
+//! The programs of `docs/language.md` are right.
+
+use galopvm_base::Sources;
+use std::path::Path;
+
+#[test]
+fn programs_in_the_language_page_check() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let blocks: Vec<&str> =
+        page.split("```futhark\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 3, "the page has programs");
+    for block in blocks {
+        let mut sources = Sources::new();
+        let file = sources.add("language.md", block);
+        for diagnostic in galopvm_frontend::check(&mut sources, file).diagnostics {
+            panic!("{}", diagnostic.render(&sources, false));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What is done with a case, and what would be wrong about it.
+
+use crate::corpus::Corpus;
+use crate::mutate;
+use crate::random::Random;
+use galopvm_base::{ElemType, Scalar};
+use galopvm_bytecode::{Module, ValueType, VerifiedModule, decode, encode, text, verify};
+use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Value};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// A case that takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Operations of a call.
+const FUEL: u64 = 20_000;
+
+/// Bytes of values in a call.
+const MEMORY: u64 = 16 << 20;
+
+/// What became of a case.
+pub enum Outcome {
+    /// The bytes or the text say no module.
+    Unreadable(String),
+    /// The verifier refused it.
+    Refused(String),
+    /// It ran to its end.
+    Finished,
+    /// It ended in an error.
+    Failed(ErrorKind),
+    /// A mistake of galopvm.
+    Wrong(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Unreadable(why) => write!(f, "unreadable: {why}"),
+            Outcome::Refused(why) => write!(f, "refused: {why}"),
+            Outcome::Finished => f.write_str("finished"),
+            Outcome::Failed(kind) => write!(f, "ended in an error: {kind:?}"),
+            Outcome::Wrong(what) => write!(f, "wrong: {what}"),
+        }
+    }
+}
+
+/// How many cases ended how.
+#[derive(Default)]
+pub struct Tally {
+    /// All.
+    pub cases: u64,
+    /// Those with a finding.
+    pub wrong: u64,
+    unreadable: u64,
+    refused: u64,
+    finished: u64,
+    failed: u64,
+    limited: u64,
+}
+
+impl Tally {
+    /// Counts a case.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.cases += 1;
+        *match outcome {
+            Outcome::Unreadable(_) => &mut self.unreadable,
+            Outcome::Refused(_) => &mut self.refused,
+            Outcome::Finished => &mut self.finished,
+            Outcome::Failed(ErrorKind::Program | ErrorKind::Usage) => &mut self.failed,
+            Outcome::Failed(_) => &mut self.limited,
+            Outcome::Wrong(_) => &mut self.wrong,
+        } += 1;
+    }
+
+    /// Both together.
+    pub fn sum(self, other: Tally) -> Tally {
+        Tally {
+            cases: self.cases + other.cases,
+            wrong: self.wrong + other.wrong,
+            unreadable: self.unreadable + other.unreadable,
+            refused: self.refused + other.refused,
+            finished: self.finished + other.finished,
+            failed: self.failed + other.failed,
+            limited: self.limited + other.limited,
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} cases: {} unreadable, {} refused by the verifier, {} finished, {} ended in an error, {} at a limit; \
+             {} wrong",
+            self.cases, self.unreadable, self.refused, self.finished, self.failed, self.limited, self.wrong
+        )
+    }
+}
+
+/// The damaged form of a program.
+enum Mutant {
+    Bytes(Vec<u8>),
+    Text(String),
+}
+
+fn mutant(corpus: &Corpus, random: &mut Random) -> (String, Mutant) {
+    let original = random.pick(&corpus.originals);
+    let mutant = if random.one_in(3) {
+        let mut bytes = original.bytes.clone();
+        mutate::bytes(random, &mut bytes);
+        Mutant::Bytes(bytes)
+    } else {
+        Mutant::Text(mutate::text(random, &original.text))
+    };
+    (original.name.clone(), mutant)
+}
+
+/// Numbers of neighbouring cases give unlike random numbers.
+fn random_of(number: u64) -> Random {
+    Random::new(number.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1))
+}
+
+/// The case for people.
+pub fn shown(corpus: &Corpus, number: u64) -> String {
+    match mutant(corpus, &mut random_of(number)) {
+        (name, Mutant::Bytes(bytes)) => format!("{name}, bytes: {bytes:02x?}"),
+        (name, Mutant::Text(text)) => format!("{name}, text:\n{text}"),
+    }
+}
+
+/// Carries out a case.
+pub fn run(corpus: &Corpus, number: u64) -> Outcome {
+    let start = Instant::now();
+    // Nothing is used again after a panic: the run ends.
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut random = random_of(number);
+        let (_, mutant) = mutant(corpus, &mut random);
+        let module = match mutant {
+            Mutant::Bytes(bytes) => decode(&bytes).map_err(|error| error.to_string()),
+            Mutant::Text(text) => text::parse(&text).map_err(|error| error.to_string()),
+        };
+        match module {
+            Ok(module) => check(module, &mut random),
+            Err(why) => Ok(Outcome::Unreadable(why)),
+        }
+    }));
+    match outcome {
+        Err(_) => Outcome::Wrong("a panic".into()),
+        Ok(Err(what)) => Outcome::Wrong(what),
+        Ok(Ok(_)) if start.elapsed() > LONGEST => Outcome::Wrong(format!("it took {:?}", start.elapsed())),
+        Ok(Ok(outcome)) => outcome,
+    }
+}
+
+fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
+    let module = match verify(module) {
+        Ok(module) => module,
+        Err(why) => return Ok(Outcome::Refused(why.to_string())),
+    };
+    let bytes = encode(module.module());
+    match decode(&bytes) {
+        Ok(again) if again == *module.module() => {}
+        Ok(_) => return Err("the module is read as another one than was written".into()),
+        Err(error) => return Err(format!("what was written cannot be read: {error}")),
+    }
+    let mut last = Outcome::Finished;
+    for entry in 0..module.module().entries.len().min(4) {
+        let seed = random.bits();
+        let first = call(&module, entry, seed)?;
+        let second = call(&module, entry, seed)?;
+        if first != second {
+            return Err(format!("entry {entry} gives {first:?}, then {second:?}"));
+        }
+        last = first.map_or_else(Outcome::Failed, |_| Outcome::Finished);
+    }
+    Ok(last)
+}
+
+/// The results of an entry point as text, or the kind of error.
+fn call(module: &VerifiedModule, entry: usize, seed: u64) -> Result<Result<String, ErrorKind>, String> {
+    let limits = Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(LONGEST) };
+    let mut session = Session::new(module.clone(), Options { limits, ..Options::default() });
+    let memory = session.memory().clone();
+    let code = module.module();
+    let entry = &code.entries[entry];
+    let function = &code.functions[entry.function];
+    let mut random = Random::new(seed);
+    let arguments: Vec<Value> = function
+        .params
+        .iter()
+        .map(|param| argument(&memory, function.regs[*param], &mut random))
+        .collect::<Result<_, _>>()?;
+    let name = entry.name.clone();
+    let outcome = session.call(&name, arguments);
+    let outcome = match outcome {
+        Ok(values) => Ok(values.iter().map(|value| format!("{value}\n")).collect()),
+        Err(error) => {
+            // Its text is made as well: it looks at names and places.
+            let _ = error.to_string();
+            Err(error.kind)
+        }
+    };
+    drop(session);
+    match memory.stats().live_bytes {
+        0 => Ok(outcome),
+        live => Err(format!("{live} bytes are in use after a call of {name}")),
+    }
+}
+
+/// A value of a type; extents are mostly alike, so that many arguments fit each other.
+fn argument(memory: &Memory, ty: ValueType, random: &mut Random) -> Result<Value, String> {
+    if ty.is_scalar() {
+        return Ok(Value::Scalar(scalar(ty.elem, random)));
+    }
+    let likely = 1 + random.below(2) as i64;
+    let shape: Vec<i64> = (0..ty.rank)
+        .map(|dim| if dim < 3 && random.one_in(4) { random.below(5) as i64 } else { likely })
+        .collect();
+    let count = shape.iter().product::<i64>().min(1 << 12);
+    let shape = if count == 1 << 12 { vec![1; shape.len()] } else { shape };
+    let mut array = Value::Array(Array::fresh(memory, ty.elem, &shape).map_err(|e| e.to_string())?);
+    if let Value::Array(array) = &mut array {
+        let mut index = vec![0; shape.len()];
+        for _ in 0..shape.iter().product() {
+            array.set(memory, &index, scalar(ty.elem, random)).map_err(|e| e.to_string())?;
+            for (i, extent) in index.iter_mut().zip(&shape).rev() {
+                *i += 1;
+                if *i < *extent {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+    }
+    Ok(array)
+}
+
+fn scalar(ty: ElemType, random: &mut Random) -> Scalar {
+    if ty.is_float() {
+        let special = [0.0, -0.0, 1.0, 0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1e-300, 3e9];
+        return Scalar::from_f64(ty, *random.pick(&special));
+    }
+    match random.below(8) {
+        0 => Scalar::new(ty, random.bits()),
+        1 => Scalar::new(ty, 1u64 << random.below(64)),
+        2 => Scalar::from_int(ty, -1),
+        _ => Scalar::from_int(ty, random.below(5) as i64),
+    }
+}

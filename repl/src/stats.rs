@@ -1,0 +1,97 @@
+//! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
+
+use crate::failure::say;
+use galopvm::{Session, SiteReport};
+use std::time::{Duration, Instant};
+
+/// The phases of a command, one after the other.
+pub struct Phases {
+    start: Instant,
+    faults: Faults,
+    done: Vec<(&'static str, Duration)>,
+}
+
+impl Phases {
+    /// The first phase starts.
+    pub fn start() -> Phases {
+        Phases { start: Instant::now(), faults: Faults::now(), done: Vec::new() }
+    }
+
+    /// The phase that ran until now had this name.
+    pub fn end(&mut self, name: &'static str) {
+        self.done.push((name, self.start.elapsed()));
+        self.start = Instant::now();
+    }
+
+    /// Says everything on standard error.
+    pub fn report(&self, session: &Session) {
+        for (name, time) in &self.done {
+            say(&format!("{name}: {}", shown(*time)));
+        }
+        say(&session.memory_stats().to_string());
+        let (now, before) = (Faults::now(), self.faults);
+        say(&format!(
+            "page faults: {} minor, {} major; most memory of the process: {}",
+            now.minor.saturating_sub(before.minor),
+            now.major.saturating_sub(before.major),
+            process_peak().map_or("unknown".into(), |bytes| format!("{bytes} bytes"))
+        ));
+        session.sites().iter().for_each(|site| say(&site_line(site)));
+    }
+}
+
+/// Page faults of the process.
+#[derive(Clone, Copy, Default)]
+struct Faults {
+    minor: u64,
+    major: u64,
+}
+
+impl Faults {
+    /// So far; none on systems that do not say.
+    fn now() -> Faults {
+        let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // The name of the program, in parentheses, may hold blanks. The state is the first field after it.
+        let fields: Vec<&str> =
+            text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let field = |at: usize| fields.get(at).and_then(|f| f.parse().ok()).unwrap_or(0);
+        Faults { minor: field(7), major: field(9) }
+    }
+}
+
+/// Most bytes of memory that the process had, if the system says it.
+fn process_peak() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// What became of one parallel operator.
+fn site_line(site: &SiteReport) -> String {
+    let profile = &site.profile;
+    let mut line = format!("{}: {} executions, {} elements", site.name, profile.executions, profile.elements);
+    for version in &site.versions {
+        if let Some((backend, _)) = &version.code {
+            let compiled = shown(Duration::from_micros(version.micros));
+            line.push_str(&format!(", compiled by {backend} in {compiled}, {} launches", version.launches));
+        }
+    }
+    if profile.launches > 0 {
+        line.push_str(&format!(", {} in kernels", shown(Duration::from_nanos(profile.launch_nanos))));
+    }
+    if profile.executions > profile.launches {
+        line.push_str(&format!(", interpreted: {}", profile.reason));
+    }
+    line
+}
+
+/// A duration with a unit that keeps it readable.
+pub fn shown(time: Duration) -> String {
+    let us = time.as_secs_f64() * 1e6;
+    match us {
+        ..1e3 => format!("{us:.0} us"),
+        1e3..1e6 => format!("{:.2} ms", us / 1e3),
+        _ => format!("{:.3} s", us / 1e6),
+    }
+}

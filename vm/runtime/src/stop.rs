@@ -1,0 +1,42 @@
+//! What ends a call from outside: a flag that somebody sets, or the end of its time.
+
+use crate::error::{ErrorKind, Trap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The flag of a session and the end of the running call's time. Asking costs little.
+#[derive(Clone, Default)]
+pub(crate) struct Stop {
+    flag: Arc<AtomicBool>,
+    /// When the time ends, and how much there was.
+    end: Option<(Instant, Duration)>,
+}
+
+impl Stop {
+    /// For a call that starts now.
+    pub(crate) fn new(flag: Arc<AtomicBool>, timeout: Option<Duration>) -> Stop {
+        // A time that no clock reaches is none.
+        let end = timeout.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
+        Stop { flag, end }
+    }
+
+    /// Whether the call is to end.
+    pub(crate) fn is_set(&self) -> bool {
+        self.flag.load(Relaxed) || self.end.is_some_and(|(end, _)| Instant::now() >= end)
+    }
+
+    /// The error to end with, if the call is to end.
+    pub(crate) fn check(&self) -> Result<(), Trap> {
+        if self.flag.load(Relaxed) {
+            return Err(Trap::of_kind(ErrorKind::Interrupted, "Interrupted."));
+        }
+        match self.end {
+            Some((end, time)) if Instant::now() >= end => {
+                let message = format!("The program ran longer than its time of {time:?}.");
+                Err(Trap::of_kind(ErrorKind::Timeout, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
