@@ -98,7 +98,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         match pat.kind {
             PatKind::Id(_) => self.shape(pat.at.id).fill(&consumed(pat.at.id)),
             PatKind::Wildcard | PatKind::Lit(_) => shape(),
-            PatKind::Ascript(_, written) if as_written => shape().written(written),
+            // What is written wins; of two types around one another each may mark a part.
+            PatKind::Ascript(inner, written) if as_written => {
+                shape().written(written).either(&self.marks(inner, &|_| false, true))
+            }
             PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => marks(inner),
             PatKind::Tuple(items) => Tree::tuple(items.iter().map(marks).collect()),
             PatKind::Record(items) => {

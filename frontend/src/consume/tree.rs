@@ -211,6 +211,26 @@ impl Marks {
         }
     }
 
+    /// Unique where either is; both have the same shape.
+    pub(super) fn either(&self, other: &Marks) -> Marks {
+        match (self, other) {
+            (Tree::Array(a), Tree::Array(b)) => Tree::Array(*a || *b),
+            (Tree::Hidden(a), Tree::Hidden(b)) => Tree::Hidden(*a || *b),
+            (Tree::Record(a), Tree::Record(b)) if a.len() == b.len() => Tree::Record(
+                a.iter().zip(b.iter()).map(|((n, x), (_, y))| (n.clone(), x.either(y))).collect(),
+            ),
+            (Tree::Sum(a), Tree::Sum(b)) if a.len() == b.len() => Tree::Sum(
+                a.iter()
+                    .zip(b.iter())
+                    .map(|((n, xs), (_, ys))| {
+                        (n.clone(), xs.iter().zip(ys.iter()).map(|(x, y)| x.either(y)).collect())
+                    })
+                    .collect(),
+            ),
+            _ => self.clone(),
+        }
+    }
+
     /// True if some part is unique.
     pub(super) fn any_unique(&self) -> bool {
         match self {

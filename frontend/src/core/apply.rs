@@ -200,8 +200,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let outer = self.fun.within;
         let within = if self.checker.names.globals[id].user {
             let call = Origin { span: Some(self.fun.place(span)), inside: outer.inside };
-            let function = self.checker.names.globals[id].bind.name.text.to_string();
-            self.program.expansions.0.push(Expansion { function, call });
+            self.program.expansions.0.push(call);
             Within { inside: Some(self.program.expansions.0.len() as u32 - 1), held: None }
         } else {
             // Inside the prelude, messages and places point to the caller.

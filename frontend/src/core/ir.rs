@@ -59,15 +59,6 @@ pub struct Origin {
     pub inside: Option<u32>,
 }
 
-/// A call in whose place the callee's statements stand.
-#[derive(Clone, Debug)]
-pub struct Expansion {
-    /// The name of the function that was called.
-    pub function: String,
-    /// Where it was called.
-    pub call: Origin,
-}
-
 impl PartialEq for Origin {
     fn eq(&self, _: &Origin) -> bool {
         true
@@ -170,9 +161,9 @@ pub struct Program {
     pub expansions: Expansions,
 }
 
-/// The calls that were expanded into a program; never part of a comparison.
+/// The calls in whose place the callees' statements stand; never part of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Expansions(pub Vec<Expansion>);
+pub struct Expansions(pub Vec<Origin>);
 
 impl PartialEq for Expansions {
     fn eq(&self, _: &Expansions) -> bool {

@@ -15,16 +15,16 @@ pub fn lower(program: &Program, sources: &Sources) -> Result<Module, Box<Diagnos
     let mut files = Files {
         sources,
         ids: Vec::new(),
-        calls: &program.expansions.0,
+        expansions: &program.expansions.0,
         numbers: HashMap::new(),
-        expansions: Vec::new(),
+        calls: Vec::new(),
     };
     let mut module = Module { entries: program.entries.clone(), ..Module::default() };
     for fun in program.funs.iter() {
         let function = lower_fun(fun, &mut files)?;
         module.functions.push(function);
     }
-    module.expansions = files.expansions;
+    module.calls = files.calls;
     module.files = files.ids.iter().map(|f| sources.name(*f).to_string()).collect();
     Ok(module)
 }
@@ -33,33 +33,32 @@ pub fn lower(program: &Program, sources: &Sources) -> Result<Module, Box<Diagnos
 struct Files<'s> {
     sources: &'s Sources,
     ids: Vec<FileId>,
-    calls: &'s [Expansion],
+    expansions: &'s [Origin],
     numbers: HashMap<u32, u32>,
-    expansions: Vec<bc::Expansion>,
+    calls: Vec<Place>,
 }
 
 impl Files<'_> {
     fn place(&mut self, origin: Origin) -> Option<Place> {
         let span = origin.span?;
-        let inside = origin.inside.and_then(|call| self.expansion(call));
+        let call = origin.inside.and_then(|expansion| self.call(expansion));
         let file = self.ids.iter().position(|f| *f == span.file).unwrap_or_else(|| {
             self.ids.push(span.file);
             self.ids.len() - 1
         });
         let (start, end) = self.sources.range(span);
-        Some(Place { file: file as u32, start, end, inside })
+        Some(Place { file: file as u32, start, end, call })
     }
 
     /// The number of an expanded call in the module; those around it come first.
-    fn expansion(&mut self, call: u32) -> Option<u32> {
-        if let Some(known) = self.numbers.get(&call) {
+    fn call(&mut self, expansion: u32) -> Option<u32> {
+        if let Some(known) = self.numbers.get(&expansion) {
             return Some(*known);
         }
-        let Expansion { function, call: origin } = self.calls.get(call as usize)?;
-        let place = self.place(*origin)?;
-        let number = self.expansions.len() as u32;
-        self.expansions.push(bc::Expansion { function: function.clone(), call: place });
-        self.numbers.insert(call, number);
+        let place = self.place(*self.expansions.get(expansion as usize)?)?;
+        let number = self.calls.len() as u32;
+        self.calls.push(place);
+        self.numbers.insert(expansion, number);
         Some(number)
     }
 }

@@ -276,8 +276,24 @@ impl<'a> Checker<'a, '_, '_> {
             }
             SpecKind::Include(ty) => {
                 if let ModVal::Struct(scope) = self.module_type(ty, source, refinements) {
+                    self.warn_of_shadowing(ty.at.span, &scope);
                     self.names.frame.scope.include(&scope);
                     out.include(&scope);
+                }
+            }
+        }
+    }
+
+    /// Warns of abstract types that take the names of types in sight.
+    fn warn_of_shadowing(&mut self, span: Span, scope: &Scope<'a>) {
+        for (name, id) in &scope.types {
+            let is_abstract = self.bindings.get(id).is_some_and(|binding| matches!(binding.ty, Type::Opaque(..)));
+            let known = self.names.frame.chain().any(|frame| frame.scope.types.contains_key(name));
+            if is_abstract && known {
+                let text = format!("Inclusion shadows type \"{name}\".");
+                // A module type is read again wherever it is used.
+                if !self.names.diagnostics.iter().any(|d| d.span == span && d.message == text) {
+                    self.report(Diagnostic::warning(span, text).with_label("has a type of the same name"));
                 }
             }
         }

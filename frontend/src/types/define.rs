@@ -96,6 +96,10 @@ impl<'a> Checker<'a, '_, '_> {
             self.close_sizes(open, &mut Vec::new());
         }
         self.finish(mark, diagnostics);
+        if !self.failed_since(diagnostics) {
+            crate::matching::check_exp(self, exp);
+            crate::consume::check_exp(self, exp);
+        }
         self.pending = outer;
         self.vars.zonk(&ty)
     }

@@ -39,7 +39,10 @@ impl Checker<'_, '_, '_> {
             let name = self.vars.names.get(&param.id()).cloned().unwrap_or_default();
             return self.report(
                 Diagnostic::error(at, "Entry point functions may not be polymorphic.")
-                    .with_label(format!("its type `{}` has the parameter `{name}`", self.vars.show(&scheme.ty)))
+                    .with_label(format!(
+                        "its type `{}` has the parameter `{name}`",
+                        self.vars.show(&scheme.ty)
+                    ))
                     .with_hint("write the types of its parameters"),
             );
         }
@@ -50,9 +53,12 @@ impl Checker<'_, '_, '_> {
             let name = self.vars.names.get(&param).cloned().unwrap_or_default();
             if given.mentioned.contains(&param) && !taken.mentioned.contains(&param) {
                 return self.report(
-                    Diagnostic::error(at, "Entry point functions must not be size-polymorphic in their return type.")
-                        .with_label(format!("the caller cannot say what `{name}` is"))
-                        .with_hint(format!("make it a parameter: `({name}: i64)`")),
+                    Diagnostic::error(
+                        at,
+                        "Entry point functions must not be size-polymorphic in their return type.",
+                    )
+                    .with_label(format!("the caller cannot say what `{name}` is"))
+                    .with_hint(format!("make it a parameter: `({name}: i64)`")),
                 );
             }
             if !taken.told.contains(&param)

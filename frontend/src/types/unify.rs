@@ -101,7 +101,7 @@ impl Vars {
                 return true;
             }
             if let Some((constraint, _)) = self.free(free[i]) {
-                constraint.fields.iter().for_each(|(_, t)| self.free_vars(t, &mut free));
+                constraint.parts().for_each(|t| self.free_vars(t, &mut free));
             }
             i += 1;
         }
@@ -232,6 +232,9 @@ impl Unifier<'_> {
         else {
             return Ok(());
         };
+        if let Some(part) = a.parts().chain(b.parts()).find(|t| self.vars.occurs(x, t) || self.vars.occurs(y, t)) {
+            return Err(Clash::Infinite(part.clone()));
+        }
         let set = match (a.set, b.set) {
             (Some(p), Some(q)) if p & q == 0 => return Err(Clash::NotOneOf(p, Type::Var(y))),
             (Some(p), Some(q)) => Some(p & q),

@@ -45,6 +45,12 @@ impl Constraint {
         Constraint { set: Some(set), ..Constraint::default() }
     }
 
+    /// The types of its parts: fields and payloads.
+    pub fn parts(&self) -> impl Iterator<Item = &Type> {
+        let payloads = self.constructors.iter().flat_map(|(_, payload)| payload.iter());
+        self.fields.iter().map(|(_, ty)| ty).chain(payloads)
+    }
+
     /// True if nothing is asked but a degree of liftedness.
     pub fn is_open(&self) -> bool {
         self.set.is_none() && self.fields.is_empty() && self.constructors.is_empty()

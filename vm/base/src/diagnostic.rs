@@ -137,11 +137,13 @@ impl<'s> Window<'s> {
     fn round(sources: &'s Sources, spans: impl Iterator<Item = Span> + Clone) -> Window<'s> {
         let file = spans.clone().next().map_or(crate::FileId(0), |s| s.file);
         let text = sources.text(file);
-        let clip = |at: u32| text.floor_char_boundary((at as usize).min(text.len()));
+        // What is missing at the end of the file is missing in its last line, not in an empty one below.
+        let last_line = text.len() - usize::from(text.ends_with('\n'));
+        let clip = |at: u32| text.floor_char_boundary((at as usize).min(last_line));
         let first = spans.clone().map(|s| clip(s.start)).min().unwrap_or(0);
         let last = spans.map(|s| clip(s.end.max(s.start))).max().unwrap_or(0).max(first);
         let start = text[..first].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[last..].find('\n').map_or(text.len(), |at| last + at + 1);
+        let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
         Window {
             name: sources.name(file),
             text: &text[start..end],

@@ -15,7 +15,7 @@
 //! Decoding proves only that the bytes say *some* module; [`crate::verify()`] proves that it may run.
 
 use crate::field::{Def, Field, FuncId, Operand, RegId};
-use crate::module::{CodeBlock, Entry, EntryValue, Expansion, Function, Module, Place, ValueType};
+use crate::module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 use crate::op::Instr;
 use crate::wire::{Decoder, Encoder, Tables, WireError};
 use galopvm_base::{ElemType, IdVec, Pos, Scalar};
@@ -40,6 +40,7 @@ mod section {
     pub(super) const CODE: u32 = 5;
     pub(super) const ENTRIES: u32 = 6;
     pub(super) const PLACES: u32 = 7;
+    pub(super) const CALLS: u32 = 8;
 }
 
 /// Why bytes are no module.
@@ -149,6 +150,10 @@ pub fn encode(module: &Module) -> Vec<u8> {
     if !module.files.is_empty() {
         sections.push((section::PLACES, places));
     }
+    if !module.calls.is_empty() {
+        sections
+            .push((section::CALLS, section_bytes(&mut Tables::default(), |out| encode_calls(module, out))));
+    }
     let mut body = Vec::new();
     for (kind, bytes) in &sections {
         body.extend_from_slice(&kind.to_le_bytes());
@@ -221,25 +226,32 @@ fn encode_places(module: &Module, out: &mut Encoder<'_>) {
         let index = out.string(name);
         out.number(index);
     });
-    out.list(&module.expansions, |expansion, out| {
-        let index = out.string(&expansion.function);
-        out.number(index);
-        encode_place(&expansion.call, out);
-    });
     for block in module.functions.iter().flat_map(|f| f.blocks.iter()) {
-        out.list(&block.places, |place, out| match place {
-            None => out.number(0),
-            Some(place) => encode_place(place, out),
-        });
+        out.list(&block.places, |place, out| encode_place(*place, out));
     }
 }
 
-fn encode_place(p: &Place, out: &mut Encoder<'_>) {
-    out.number(p.file as u64 + 1);
-    for number in [p.start.line, p.start.column, p.end.line, p.end.column] {
+/// All but the call that it belongs to.
+fn encode_place(place: Option<Place>, out: &mut Encoder<'_>) {
+    let Some(place) = place else { return out.number(0) };
+    out.number(place.file as u64 + 1);
+    for number in [place.start.line, place.start.column, place.end.line, place.end.column] {
         out.number(number as u64);
     }
-    out.number(p.inside.map_or(0, |index| index as u64 + 1));
+}
+
+/// Numbers of calls: one more than the index, 0 for none.
+fn encode_calls(module: &Module, out: &mut Encoder<'_>) {
+    let number = |place: Place| place.call.map_or(0, |call| u64::from(call) + 1);
+    out.list(&module.calls, |place, out| {
+        encode_place(Some(*place), out);
+        out.number(number(*place));
+    });
+    for block in module.functions.iter().flat_map(|f| f.blocks.iter()) {
+        let any = block.places.iter().flatten().any(|place| place.call.is_some());
+        let places = if any { &block.places[..] } else { &[] };
+        out.list(places, |place, out| out.number(place.map_or(0, number)));
+    }
 }
 
 /// The module that bytes say.
@@ -282,10 +294,12 @@ pub fn decode(file: &[u8]) -> Result<Module, FormatError> {
         Ok(())
     })?;
     let entries = sections.whole(section::ENTRIES, &tables, |input| input.list(decode_entry))?;
-    let mut module =
-        Module { functions: functions.into(), entries, files: Vec::new(), expansions: Vec::new() };
+    let mut module = Module { functions: functions.into(), entries, files: Vec::new(), calls: Vec::new() };
     if sections.find(section::PLACES).is_some() {
         sections.whole(section::PLACES, &tables, |input| decode_places(&mut module, input))?;
+    }
+    if sections.find(section::CALLS).is_some() {
+        sections.whole(section::CALLS, &tables, |input| decode_calls(&mut module, input))?;
     }
     Ok(module)
 }
@@ -407,18 +421,8 @@ fn decode_places(module: &mut Module, input: &mut Decoder<'_>) -> Result<(), Wir
         input.string(index)
     })?;
     let files = module.files.len() as u32;
-    let mut known = 0;
-    module.expansions = input.list(|input| {
-        let index = input.number()?;
-        let function = input.string(index)?;
-        let Some(call) = decode_place(files, known, input)? else {
-            return Err(input.error("an expanded call needs a place"));
-        };
-        known += 1;
-        Ok(Expansion { function, call })
-    })?;
     for block in module.functions.iter_mut().flat_map(|f| f.blocks.iter_mut()) {
-        block.places = input.list(|input| decode_place(files, known, input))?;
+        block.places = input.list(|input| decode_place(files, input))?;
         if !block.places.is_empty() && block.places.len() != block.code.len() {
             return Err(input.error("a block has places for another number of instructions"));
         }
@@ -426,19 +430,45 @@ fn decode_places(module: &mut Module, input: &mut Decoder<'_>) -> Result<(), Wir
     Ok(())
 }
 
-/// A place in one of so many files, perhaps in one of the first so many expansions.
-fn decode_place(files: u32, expansions: u32, input: &mut Decoder<'_>) -> Result<Option<Place>, WireError> {
+fn decode_place(files: u32, input: &mut Decoder<'_>) -> Result<Option<Place>, WireError> {
     let Some(file) = input.small()?.checked_sub(1) else { return Ok(None) };
     if file >= files {
         return Err(input.error(format!("there is no source file {file}")));
     }
     let mut pos = || Ok(Pos { line: input.small()?, column: input.small()? });
-    let (start, end) = (pos()?, pos()?);
-    let inside = input.small()?.checked_sub(1);
-    match inside {
-        Some(index) if index >= expansions => {
-            Err(input.error(format!("there is no expanded call {index} before this place")))
+    Ok(Some(Place { file, start: pos()?, end: pos()?, call: None }))
+}
+
+fn decode_calls(module: &mut Module, input: &mut Decoder<'_>) -> Result<(), WireError> {
+    let files = module.files.len() as u32;
+    let mut count = 0;
+    module.calls = input.list(|input| {
+        let place = decode_place(files, input)?.ok_or_else(|| input.error("a call has no place"))?;
+        let call = decode_call(count, input)?;
+        count += 1;
+        Ok(Place { call, ..place })
+    })?;
+    for block in module.functions.iter_mut().flat_map(|f| f.blocks.iter_mut()) {
+        let calls = input.list(|input| decode_call(count, input))?;
+        if !calls.is_empty() && calls.len() != block.places.len() {
+            return Err(input.error("a block has calls for another number of places"));
         }
-        _ => Ok(Some(Place { file, start, end, inside })),
+        for (place, call) in block.places.iter_mut().zip(calls) {
+            match place {
+                Some(place) => place.call = call,
+                None if call.is_none() => {}
+                None => return Err(input.error("a call without a place")),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A call that is one of the first `count`, or none.
+fn decode_call(count: u32, input: &mut Decoder<'_>) -> Result<Option<u32>, WireError> {
+    let call = input.small()?.checked_sub(1);
+    match call {
+        Some(call) if call >= count => Err(input.error(format!("there is no call {call} yet"))),
+        _ => Ok(call),
     }
 }

@@ -22,6 +22,6 @@ mod wire;
 
 pub use field::{BlockId, Def, FuncId, Operand, RegId, SliceDim};
 pub use file::{FormatError, VERSION, decode, encode};
-pub use module::{CodeBlock, Entry, EntryValue, Expansion, Function, Module, Place, ValueType};
+pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 pub use op::{Effect, Instr, OpRow, Opcode};
 pub use verify::{VerifiedModule, VerifyError, verify};

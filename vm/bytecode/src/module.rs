@@ -59,18 +59,8 @@ pub struct Place {
     pub start: Pos,
     /// Last position.
     pub end: Pos,
-    /// The call that was expanded into the function, if the code was not written in the function itself: an index into
-    /// [`Module::expansions`].
-    pub inside: Option<u32>,
-}
-
-/// A call that is no call any more: the callee's code stands in its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Expansion {
-    /// The name of the function that was called.
-    pub function: String,
-    /// Where it was called. If that is inside of another expansion, of an earlier one.
-    pub call: Place,
+    /// If the code came here by replacing a call with the callee's body: that call, an index into [`Module::calls`].
+    pub call: Option<u32>,
 }
 
 /// A sequence of instructions with parameters and results. Blocks form a tree: each is the body of its function or is named
@@ -139,14 +129,21 @@ pub struct Module {
     pub entries: Vec<Entry>,
     /// Names of source files, for places.
     pub files: Vec<String>,
-    /// Calls that were expanded, for places.
-    pub expansions: Vec<Expansion>,
+    /// Calls that were replaced by the callee's body, for back traces. A call inside such a body refers to an earlier one.
+    pub calls: Vec<Place>,
 }
 
 impl Module {
     /// The entry point of this name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.name == name)
+    }
+
+    /// A place and the calls that led there, innermost first.
+    pub fn call_chain(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        // Each call refers to an earlier one, so this ends; a module that was not verified may lie.
+        let outer = |inner: &Place| inner.call.and_then(|call| self.calls.get(call as usize)).copied();
+        std::iter::successors(Some(place), outer).take(self.calls.len() + 1)
     }
 
     /// Removes all places.
@@ -157,7 +154,7 @@ impl Module {
             }
         }
         self.files.clear();
-        self.expansions.clear();
+        self.calls.clear();
     }
 }
 

@@ -210,7 +210,7 @@ opcodes! {
     0x2f FlatIndex "flat_index" Trap { dst: Def, array: Operand, offset: Operand, sizes: Vec<Operand>, strides: Vec<Operand> }
         "A view: index (i1, .., ik) is row offset + i1*stride1 + .. + ik*stridek of the array (all i64); a place outside, or a negative size, is a trap. Rows may be arrays: the rank is k more than theirs.";
     0x30 FlatUpdate "flat_update" AllocTrap { dst: Def, array: Operand, offset: Operand, strides: Vec<Operand>, value: Operand }
-        "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; the same row twice is a trap. In place as `update`.";
+        "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; different values for the same row are a trap. In place as `update`.";
     // Parallel operators
     0x40 Map "map" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
         "Applies the block to rows of arrays of i64 extent `width`; results become rows of the defined arrays.";

@@ -143,7 +143,7 @@ fn escape(text: &str) -> Option<(Option<u32>, usize)> {
         '0'..='9' => return number(0, 10),
         '^' => {
             let c = *text.as_bytes().get(1)?;
-            return (b'@'..=b'_').contains(&c).then_some((Some((c - b'@') as u32), 2));
+            return (b'@'..=b'_').contains(&c).then(|| (Some((c - b'@') as u32), 2));
         }
         _ => {
             let known = CONTROL.iter().enumerate().filter(|(_, name)| text.starts_with(**name));

@@ -2,7 +2,7 @@
 
 use super::read::{Reader, TextError};
 use crate::field::{Def, Field, FuncId, Operand, RegId};
-use crate::module::{CodeBlock, Entry, EntryValue, Expansion, Function, Module, Place, ValueType};
+use crate::module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 use crate::op::Instr;
 use galopvm_base::{ElemType, IdVec, Pos};
 
@@ -17,15 +17,9 @@ pub fn parse(text: &str) -> Result<Module, TextError> {
     while !input.at_end() {
         match input.word()? {
             "file" => module.files.push(input.quoted()?),
-            "expanded" => {
-                let function = input.quoted()?;
-                let Some(call) = place(&mut input)? else {
-                    return Err(input.error("an expanded call needs a place"));
-                };
-                if call.inside.is_some_and(|index| index as usize >= module.expansions.len()) {
-                    return Err(input.error("an expanded call stands inside of an earlier one"));
-                }
-                module.expansions.push(Expansion { function, call });
+            "call" => {
+                let place = place(&mut input)?.ok_or_else(|| input.error("a call has a place"))?;
+                module.calls.push(place);
             }
             "entry" => module.entries.push(entry(&mut input)?),
             "fn" => {
@@ -40,9 +34,7 @@ pub fn parse(text: &str) -> Result<Module, TextError> {
                 module.functions.push(function);
             }
             word => {
-                return Err(
-                    input.error(format!("expected `file`, `expanded`, `entry` or `fn`, found `{word}`"))
-                );
+                return Err(input.error(format!("expected `file`, `call`, `entry` or `fn`, found `{word}`")));
             }
         }
     }
@@ -162,11 +154,10 @@ fn place(input: &mut Reader<'_>) -> Result<Option<Place>, TextError> {
         Ok(pos)
     };
     let (start, end) = (pos()?, pos()?);
-    let inside = if input.peek_word("in") {
+    let mut call = None;
+    if input.peek_word("in") {
         input.word()?;
-        Some(input.number()?)
-    } else {
-        None
-    };
-    Ok(Some(Place { file, start, end, inside }))
+        call = Some(input.number()?);
+    }
+    Ok(Some(Place { file, start, end, call }))
 }

@@ -12,8 +12,8 @@ pub fn print(module: &Module) -> String {
     for file in &module.files {
         let _ = writeln!(text, "file {file:?}");
     }
-    for expansion in &module.expansions {
-        let _ = writeln!(text, "expanded {:?}{}", expansion.function, place_text(&expansion.call));
+    for call in &module.calls {
+        let _ = writeln!(text, "call{}", place_text(call));
     }
     for entry in &module.entries {
         let _ = writeln!(
@@ -69,8 +69,8 @@ fn print_block(function: &Function, block: &CodeBlock) -> String {
 
 fn place_text(place: &Place) -> String {
     let (start, end) = (place.start, place.end);
-    let inside = place.inside.map_or(String::new(), |index| format!(" in {index}"));
-    format!(" @ {} {}:{}-{}:{}{inside}", place.file, start.line, start.column, end.line, end.column)
+    let call = place.call.map_or(String::new(), |call| format!(" in {call}"));
+    format!(" @ {} {}:{}-{}:{}{call}", place.file, start.line, start.column, end.line, end.column)
 }
 
 /// The text of one instruction, without its place.

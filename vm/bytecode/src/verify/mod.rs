@@ -86,7 +86,7 @@ pub fn verify(module: Module) -> Result<VerifiedModule, VerifyError> {
         flow::check(&module.functions, function).map_err(places)?;
     }
     entries(&module)?;
-    expansions(&module)?;
+    calls(&module)?;
     Ok(VerifiedModule(Arc::new(module)))
 }
 
@@ -130,18 +130,18 @@ fn entries(module: &Module) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Expanded calls that places refer to exist, and each refers to an earlier one.
-fn expansions(module: &Module) -> Result<(), VerifyError> {
-    let missing = |call: u32| VerifyError::in_module(format!("a place refers to expanded call {call}"));
-    for (k, expansion) in module.expansions.iter().enumerate() {
-        if let Some(call) = expansion.call.inside.filter(|call| *call as usize >= k) {
+/// Calls that places refer to exist, and each refers to an earlier one.
+fn calls(module: &Module) -> Result<(), VerifyError> {
+    let missing = |call: u32| VerifyError::in_module(format!("a place refers to call {call}"));
+    for (k, place) in module.calls.iter().enumerate() {
+        if let Some(call) = place.call.filter(|call| *call as usize >= k) {
             return Err(missing(call));
         }
     }
     let blocks = module.functions.iter().flat_map(|f| f.blocks.iter());
-    let called = blocks.flat_map(|b| b.places.iter().flatten()).filter_map(|place| place.inside);
+    let called = blocks.flat_map(|b| b.places.iter().flatten()).filter_map(|place| place.call);
     match called.max() {
-        Some(call) if call as usize >= module.expansions.len() => Err(missing(call)),
+        Some(call) if call as usize >= module.calls.len() => Err(missing(call)),
         _ => Ok(()),
     }
 }

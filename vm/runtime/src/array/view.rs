@@ -90,15 +90,14 @@ pub(crate) fn flat(view: &Lmad, offset: i64, sizes: &[i64], strides: &[i64]) -> 
     Ok(view.slice_lmad(&rows))
 }
 
-/// As `flat`, for writing: no row may be meant twice.
-pub(crate) fn flat_target(view: &Lmad, offset: i64, sizes: &[i64], strides: &[i64]) -> Result<Lmad, String> {
-    let part = flat(view, offset, sizes, strides)?;
-    let rows = Lmad::new(offset, sizes.iter().zip(strides).map(|(size, stride)| Dim::new(*size, *stride)));
-    if !rows.is_injective() {
-        let text = flat_text(offset, sizes, strides);
-        return Err(format!("Flat update writes an element more than once: {text}."));
-    }
-    Ok(part)
+/// Whether a flat view means no row twice.
+pub(crate) fn flat_is_injective(sizes: &[i64], strides: &[i64]) -> bool {
+    Lmad::new(0, sizes.iter().zip(strides).map(|(size, stride)| Dim::new(*size, *stride))).is_injective()
+}
+
+/// The message when it does, and is written with different values.
+pub(crate) fn flat_conflict(offset: i64, sizes: &[i64], strides: &[i64]) -> String {
+    format!("Flat update writes different values to one element: {}.", flat_text(offset, sizes, strides))
 }
 
 fn flat_text(offset: i64, sizes: &[i64], strides: &[i64]) -> String {

@@ -125,8 +125,19 @@ impl<'a> Interpreter<'a> {
             Instr::FlatUpdate { dst, array, offset, strides, value } => {
                 let (offset, strides) = (registers.int(*offset), ints(registers, strides));
                 let sizes: Indices = registers.array(*value).shape()[..strides.len()].into();
-                let part = |view: &Lmad| view::flat_target(view, offset, &sizes, &strides);
-                (dst, self.replace(registers, *array, *value, part)?)
+                let part = |view: &Lmad| view::flat(view, offset, &sizes, &strides);
+                if view::flat_is_injective(&sizes, &strides) {
+                    (dst, self.replace(registers, *array, *value, part)?)
+                } else {
+                    let written = registers.array(*value).clone();
+                    let updated = self.replace(registers, *array, *value, part)?;
+                    let view = part(updated.lmad()).map_err(Trap::new)?;
+                    // The last write of each element stays: the others must have been the same.
+                    if updated.with_view(view) != written {
+                        return Err(Trap::new(view::flat_conflict(offset, &sizes, &strides)).into());
+                    }
+                    (dst, updated)
+                }
             }
             _ => unreachable!("only array instructions come here"),
         };

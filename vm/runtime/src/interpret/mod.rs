@@ -35,7 +35,7 @@ use crate::stop::Stop;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, module::BODY};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
 use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.
@@ -219,7 +219,7 @@ impl<'a> Interpreter<'a> {
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    self.call_sites(registers, block, index, &mut error.trace);
+                    self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
             }
@@ -246,28 +246,15 @@ impl<'a> Interpreter<'a> {
         outcome
     }
 
-    /// Where an instruction stands, and then each call that was expanded around it, innermost first.
-    fn call_sites(
-        &self,
-        registers: &Registers<'a>,
-        block: &CodeBlock,
-        index: usize,
-        trace: &mut Vec<CallSite>,
-    ) {
-        let mut place = block.place(index);
-        let mut before = u32::MAX;
-        loop {
+    /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
+    fn trace(&self, trace: &mut Vec<CallSite>, registers: &Registers<'a>, block: &CodeBlock, index: usize) {
+        let site = |place: Option<Place>| {
             let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-            // Each stands inside of an earlier one, so this ends.
-            let inside = place.and_then(|p| p.inside).filter(|index| *index < before);
-            before = inside.unwrap_or(0);
-            let around = inside.and_then(|index| self.module.expansions.get(index as usize));
-            let function = around.map_or(&registers.code.name, |expansion| &expansion.function).clone();
-            trace.push(CallSite { function, file, place });
-            match around {
-                Some(expansion) => place = Some(expansion.call),
-                None => return,
-            }
+            CallSite { function: registers.code.name.clone(), file, place }
+        };
+        match block.place(index) {
+            Some(place) => trace.extend(self.module.call_chain(place).map(|place| site(Some(place)))),
+            None => trace.push(site(None)),
         }
     }
 

@@ -4,7 +4,8 @@
 use super::algebra::{constant, size};
 use super::build::{Known, Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
-use galopvm_base::{ElemType, IdVec, TypedId};
+use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
+use galopvm_bytecode::RegId;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Body, Exp, Read, ReadId, Region, Rhs, Stm, VarId, verify};
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ impl Lifter<'_> {
     pub fn finish(mut self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
         let mut body = self.close(results);
         body.visit_exps_mut(&mut |exp| *exp = self.resolve(exp));
-        let guards = self.settled_guards();
+        let mut guards = self.settled_guards();
         let mut region = std::mem::take(&mut self.region);
         for var in region.vars.iter_mut() {
             if let Some(ty) = &mut var.ty {
@@ -37,6 +38,18 @@ impl Lifter<'_> {
             .filter(|(id, _)| used[id.index()])
             .flat_map(|(_, v)| v.ty.iter().flat_map(|ty| ty.shape.iter().cloned()))
             .collect();
+        // The launch checks shapes of the arrays it is given; an extent of another one is asked for by itself.
+        let given = |array: RegId| {
+            self.params.iter().any(|p| p.binding == Binding::Array(array) && used[p.var.index()])
+        };
+        for param in &self.params {
+            if let Binding::Extent { array, .. } = param.binding
+                && let Some(size) = self.merged.get(&param.var)
+                && !given(array)
+            {
+                guards.push(Exp::Op(ScalarOp::Eq, vec![Exp::Var(param.var), self.resolve(size)]));
+            }
+        }
         shapes.iter().chain(&guards).for_each(|e| e.each_use(&mut |var| used[var.index()] = true));
         let mut params: Vec<_> = self.params.into_iter().filter(|p| used[p.var.index()]).collect();
         params.sort_by_key(|p| match self.known[p.var].role {

@@ -110,7 +110,7 @@ impl<'a> Interpreter<'a> {
         if let Err((at, mut error)) = self.execute(unit, slots, &inputs, &mut cells) {
             let (block, index) = unit.origins[at];
             let block = &registers.code.blocks[block];
-            self.call_sites(registers, block, index as usize, &mut error.trace);
+            self.trace(&mut error.trace, registers, block, index as usize);
             return Err(error);
         }
         drop(inputs);
