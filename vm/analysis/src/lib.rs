@@ -14,6 +14,7 @@
 pub mod access;
 pub mod bounds;
 mod interval;
+pub mod layout;
 mod numbers;
 pub mod plan;
 pub mod work;
