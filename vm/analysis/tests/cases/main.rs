@@ -7,6 +7,7 @@
 mod case;
 mod layout;
 mod numbers;
+mod prices;
 mod strategy;
 
 use case::{Case, Outcome, Section};
@@ -24,6 +25,7 @@ struct Group {
 const GROUPS: &[Group] = &[
     Group { run: numbers::run, lines: numbers::LINES },
     Group { run: layout::run, lines: layout::LINES },
+    Group { run: prices::run, lines: prices::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
 ];
 
