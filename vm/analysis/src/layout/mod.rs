@@ -4,6 +4,7 @@
 //!   a step), `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks against it).
 //! - Prices: `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
 //! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel).
+//! - The change: `transform.rs`.
 
 pub mod candidates;
 pub mod choice;
@@ -13,6 +14,7 @@ pub mod lane;
 pub mod manifest;
 pub mod order;
 pub mod table;
+pub mod transform;
 pub mod value;
 mod view;
 mod walk;
@@ -25,5 +27,6 @@ pub use lane::{LaneChoice, ties_text};
 pub use manifest::{Gate, Question, Verdict, pays, runs_text};
 pub use order::{Condition, Target, Wish, order_text, wish, wish_text};
 pub use table::{ArrayInfo, Axis, Kind, Role, Row, Table};
+pub use transform::{plain_text, transform};
 pub use value::{Quality, Step, Value};
 pub use walk::table;

@@ -3,13 +3,14 @@
 use crate::case::{Case, Outcome, Section};
 use crate::layout::Tabled;
 use galopvm_analysis::layout::{
-    Candidate, Class, Copy, Costs, Means, Pricing, Profile, Target, Verdict, pays, price_text, ties_text,
+    Candidate, Class, Copy, Costs, Means, Pricing, Profile, Target, Verdict, pays, plain_text, price_text,
+    ties_text, transform,
 };
 use galopvm_kir::VarId;
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] =
-    &[("cost gpu", 14), ("cost cpu", 9), ("runtime", 16), ("manifest-hysteresis", 1)];
+    &[("cost gpu", 14), ("cost cpu", 9), ("runtime", 16), ("manifest-hysteresis", 1), ("transform gpu", 25)];
 
 /// A case with everything that prices need.
 pub struct Priced {
@@ -68,6 +69,7 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
         "cost gpu" => Outcome::each(section, |line| cost(line, case, Target::Gpu).map(Some)),
         "cost cpu" => Outcome::each(section, |line| cost(line, case, Target::Cpu).map(Some)),
         "runtime" => Outcome::each(section, |line| runtime(line, case)),
+        "transform gpu" => Outcome::whole(section, transformed(case)),
         "manifest-hysteresis" => Outcome::each(section, |line| Ok(Some(hysteresis(line)))),
         _ => Outcome::not_mine(section),
     }
@@ -95,6 +97,16 @@ fn cost(line: &str, case: &Case, target: Target) -> Result<String, String> {
         }
         _ => Err("cannot be read".into()),
     }
+}
+
+/// The input with the copies that pay on a GPU.
+fn transformed(case: &Case) -> Result<Vec<String>, String> {
+    let priced = Priced::new(case)?;
+    let (t, gpu) = (&priced.tabled, priced.on(Target::Gpu));
+    let choices = gpu.lane_choices(priced.kernel()?, &Means::default());
+    let copies: Vec<&Copy> = choices.first().ok_or("no lane")?.copies().collect();
+    let changed = transform(t.code(), &t.table, &copies, &priced.profile);
+    Ok(plain_text(&changed).lines().map(|line| line.trim().to_string()).collect())
 }
 
 /// What the run-time decision says, one form for each line.
