@@ -17,6 +17,7 @@ mod interval;
 pub mod layout;
 mod numbers;
 pub mod plan;
+pub mod strategy;
 pub mod work;
 
 pub use interval::Interval;

@@ -3,7 +3,8 @@
 //! - Facts: `table.rs`, `walk.rs`, `view.rs` (the index table), `value.rs` (what an index does when a variable takes
 //!   a step), `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks against it).
 //! - Prices: `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
-//! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel).
+//! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel),
+//!   `producer.rs` (results born in the layout of their consumer).
 //! - The change: `transform.rs`.
 
 pub mod candidates;
@@ -13,6 +14,7 @@ pub mod cost;
 pub mod lane;
 pub mod manifest;
 pub mod order;
+pub mod producer;
 pub mod table;
 pub mod transform;
 pub mod value;
