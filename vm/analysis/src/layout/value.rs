@@ -16,9 +16,9 @@ pub enum Quality {
     Exact,
     /// All but those at the borders of a range, where the value stands still.
     Clamp,
-    /// All but every so many steps.
+    /// All but some of those onto a multiple of a number.
     Periodic {
-        /// How many steps there are from one exception to the next.
+        /// That number.
         period: u64,
         /// The size that this number came from, if it came from one.
         size: Option<VarId>,
@@ -36,11 +36,15 @@ impl Quality {
                 if a == b {
                     return Quality::Periodic { period: a, size: size.or(other) };
                 }
-                // Exceptions of both kinds: at distances that divide both periods.
+                // Exceptions of both kinds: at multiples of what divides both.
                 match gcd(a, b) {
                     1 => Quality::Piecewise,
                     period => Quality::Periodic { period, size: None },
                 }
+            }
+            // Exceptions that are anywhere.
+            (Quality::Periodic { .. }, Quality::Clamp) | (Quality::Clamp, Quality::Periodic { .. }) => {
+                Quality::Piecewise
             }
             (a, b) => a.max(b),
         }
@@ -106,6 +110,8 @@ pub struct Value {
     data_axes: Vec<VarId>,
     /// So many low bits are 0.
     zeros: u32,
+    /// What it is where all variables are 0, if it moves from there with its steps alone.
+    origin: Option<i128>,
     /// The parameter that it is the value of.
     size: Option<VarId>,
 }
@@ -114,7 +120,7 @@ impl Value {
     /// A number.
     pub fn constant(elem: ElemType, value: i128) -> Value {
         let zeros = if value == 0 { 64 } else { value.trailing_zeros() };
-        Value { zeros, ..Value::within(elem, Interval::point(value)) }
+        Value { zeros, origin: Some(value), ..Value::within(elem, Interval::point(value)) }
     }
 
     /// A parameter that is this number.
@@ -124,13 +130,22 @@ impl Value {
 
     /// Something in a range that no variable changes.
     pub fn within(elem: ElemType, range: Interval) -> Value {
-        Value { elem, range, steps: Vec::new(), data: false, data_axes: Vec::new(), zeros: 0, size: None }
+        Value {
+            elem,
+            range,
+            steps: Vec::new(),
+            data: false,
+            data_axes: Vec::new(),
+            zeros: 0,
+            origin: None,
+            size: None,
+        }
     }
 
     /// An iteration variable.
     pub fn axis(var: VarId, range: Interval) -> Value {
         let step = Step { delta: 1, quality: Quality::Exact };
-        Value { steps: vec![(var, step)], ..Value::within(ElemType::I64, range) }
+        Value { steps: vec![(var, step)], origin: Some(0), ..Value::within(ElemType::I64, range) }
     }
 
     /// Something from memory that may change with these variables.
@@ -188,7 +203,7 @@ impl Value {
         for (axis, _) in std::mem::take(&mut self.steps) {
             self.add_data_axis(axis);
         }
-        Value { data: true, zeros: 0, size: None, ..self }
+        Value { data: true, zeros: 0, origin: None, size: None, ..self }
     }
 
     /// The same without a variable: the value of what runs over it depends on it no more.
@@ -278,7 +293,7 @@ pub fn apply(op: ScalarOp, args: &[&Value]) -> Value {
     match (op, args) {
         (ScalarOp::Add, [a, b]) => steps.sum(a, b, 1),
         (ScalarOp::Sub, [a, b]) => steps.sum(a, b, -1),
-        (ScalarOp::Neg, [a]) => steps.linear(|axis| a.step(axis).times(-1), a.zeros),
+        (ScalarOp::Neg, [a]) => steps.negative(a),
         (ScalarOp::Mul, [a, b]) => steps.product(a, b),
         (ScalarOp::Min, [a, b]) => {
             steps.extreme(a, b, a.range.high <= b.range.low, b.range.high <= a.range.low)
@@ -307,7 +322,7 @@ pub fn apply(op: ScalarOp, args: &[&Value]) -> Value {
         // Bits of one lie where the other has none: a sum.
         (ScalarOp::Or, [a, b]) if lies_below(b, a) || lies_below(a, b) => steps.sum(a, b, 1),
         (ScalarOp::Abs, [a]) if a.range.low >= 0 => (*a).clone(),
-        (ScalarOp::Abs, [a]) if a.range.high <= 0 => steps.linear(|axis| a.step(axis).times(-1), a.zeros),
+        (ScalarOp::Abs, [a]) if a.range.high <= 0 => steps.negative(a),
         (ScalarOp::Abs, [a]) => steps.linear(|axis| a.step(axis).with(Quality::Piecewise), 0),
         _ => steps.other(),
     }
@@ -330,15 +345,29 @@ impl Rule<'_> {
     }
 
     fn sum(&self, a: &Value, b: &Value, sign: i64) -> Value {
-        self.linear(|axis| a.step(axis).plus(b.step(axis).times(sign)), a.zeros.min(b.zeros))
+        let mut sum = self.linear(|axis| a.step(axis).plus(b.step(axis).times(sign)), a.zeros.min(b.zeros));
+        sum.origin = a.origin.zip(b.origin).map(|(x, y)| x + i128::from(sign) * y);
+        sum
+    }
+
+    fn negative(&self, a: &Value) -> Value {
+        let mut value = self.linear(|axis| a.step(axis).times(-1), a.zeros);
+        value.origin = a.origin.map(|origin| -origin);
+        value
+    }
+
+    fn multiple(&self, a: &Value, factor: i64, zeros: u32) -> Value {
+        let mut value = self.linear(|axis| a.step(axis).times(factor), zeros);
+        value.origin = a.origin.and_then(|origin| origin.checked_mul(factor.into()));
+        value
     }
 
     fn product(&self, a: &Value, b: &Value) -> Value {
         let factor = |value: &Value| value.number().and_then(|number| i64::try_from(number).ok());
         let zeros = (a.zeros + b.zeros).min(64);
         match (factor(a), factor(b)) {
-            (_, Some(factor)) => self.linear(|axis| a.step(axis).times(factor), zeros),
-            (Some(factor), _) => self.linear(|axis| b.step(axis).times(factor), zeros),
+            (_, Some(factor)) => self.multiple(a, factor, zeros),
+            (Some(factor), _) => self.multiple(b, factor, zeros),
             // The change depends on where the other factor is.
             _ => self.linear(
                 |axis| {
@@ -395,12 +424,14 @@ impl Rule<'_> {
             match rest {
                 // Every step jumps over as many multiples, wherever it starts.
                 0 => Step { delta, quality: step.quality },
-                _ if delta == 0 => Step { delta, quality: step.quality }.with(period(divisor, step.delta)),
+                _ if delta == 0 => Step { delta, quality: period(a, axis, divisor) },
                 _ => Step { delta, quality: step.quality }.with(Quality::Piecewise),
             }
         };
         let zeros = a.zeros.saturating_sub(by.trailing_zeros()) * u32::from(by.count_ones() == 1);
-        self.linear(change, zeros)
+        let mut value = self.linear(change, zeros);
+        value.origin = a.origin.map(|origin| origin.div_euclid(by.into()));
+        value
     }
 
     /// The remainder of a division by a positive number, never negative.
@@ -414,7 +445,7 @@ impl Rule<'_> {
             let rest = step.delta % by;
             match rest {
                 0 => Step { delta: 0, quality: step.quality },
-                _ if rest == step.delta => step.with(period(divisor, step.delta)),
+                _ if rest == step.delta => Step { quality: period(a, axis, divisor), ..step },
                 // The nearer of the two places it may go to.
                 _ => {
                     let near = if rest.abs() <= by / 2 { rest } else { rest - by * rest.signum() };
@@ -422,7 +453,9 @@ impl Rule<'_> {
                 }
             }
         };
-        self.linear(change, a.zeros.min(by.trailing_zeros()))
+        let mut value = self.linear(change, a.zeros.min(by.trailing_zeros()));
+        value.origin = a.origin.map(|origin| origin.rem_euclid(by.into()));
+        value
     }
 }
 
@@ -431,11 +464,40 @@ fn positive(value: &Value) -> Option<i64> {
     value.number().and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0)
 }
 
-/// How often steps of `delta` pass a multiple of a number.
-fn period(divisor: &Value, delta: i64) -> Quality {
-    let by = positive(divisor).map_or(1, i64::unsigned_abs);
-    let period = by / gcd(by, delta.unsigned_abs()).max(1);
-    Quality::Periodic { period, size: divisor.size.filter(|_| period == by) }
+/// Where a value passes a multiple of a number, as it moves with a variable by less than that number.
+///
+/// With `a = delta * v + rest` and a divisor that `delta` divides, passing happens every so many steps; it happens at
+/// multiples of that if `rest` is one as well, else at multiples of what divides both.
+fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
+    let step = a.step(axis);
+    let (by, pace) = (positive(divisor).map_or(1, i64::unsigned_abs), step.delta.unsigned_abs());
+    let Some(origin) = a.origin.filter(|_| pace > 0 && by % pace == 0) else { return Quality::Piecewise };
+    let steps = by / pace;
+    match step.quality {
+        Quality::Exact => {}
+        // It starts anew at multiples of a multiple.
+        Quality::Periodic { period, .. } if period % steps == 0 => {}
+        _ => return Quality::Piecewise,
+    }
+    // What moves down passes a multiple one step later.
+    let start = origin + if step.delta < 0 { i128::from(pace) } else { 0 };
+    let Ok(start) = u64::try_from(start.unsigned_abs()) else { return Quality::Piecewise };
+    let mut shared = start;
+    for (other, by_other) in a.steps.iter().filter(|(other, _)| *other != axis) {
+        if by_other.quality != Quality::Exact || a.data_axes.contains(other) {
+            return Quality::Piecewise;
+        }
+        shared = gcd(shared, by_other.delta.unsigned_abs());
+    }
+    let period = match shared {
+        0 => steps,
+        _ if shared % pace == 0 => gcd(steps, shared / pace),
+        _ => 1,
+    };
+    match period {
+        0 | 1 => Quality::Piecewise,
+        _ => Quality::Periodic { period, size: divisor.size.filter(|_| period == by) },
+    }
 }
 
 /// The power of two that a shift multiplies or divides by.
