@@ -11,7 +11,6 @@
 //! - Facts and decisions are made by different functions. Each choice carries its reason, with numbers.
 #![forbid(unsafe_code)]
 
-pub mod access;
 pub mod bounds;
 mod interval;
 pub mod layout;

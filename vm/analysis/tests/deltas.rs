@@ -70,7 +70,7 @@ fn values(expression: &str, n: i64, m: i64, c: i64) -> Vec<Vec<i64>> {
 /// A clamp of what is none.
 fn is_clamp(expression: &str) -> bool {
     let clamps = expression.matches("min").count() + expression.matches("max").count();
-    clamps == 1 && expression.starts_with('m') && !expression.contains("select")
+    clamps == 1 && expression.starts_with('m') && !expression.contains(['%', '/', '>', '&', '|', 'l', 'b'])
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! with its kind (`p` parallel, `s` sequential, `o` sequential around the outermost kernel) and level, then
 //! `data` if memory did.
 
-use super::value::{Step, Value};
+use super::value::{Quality, Step, Value};
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::text::print_index_exp;
 use galopvm_kir::{CheckedRegion, Exp, ReadId, Region, VarId};
@@ -111,6 +111,8 @@ pub struct Row {
 pub struct Table {
     /// In program order.
     pub rows: Vec<Row>,
+    /// Reads that leave dimensions open, with the index of their first element: views, which move nothing.
+    pub slices: Vec<Row>,
     /// By variable.
     pub(super) axes: Vec<Option<Axis>>,
     /// By variable.
@@ -182,6 +184,49 @@ impl Table {
             sum = sum.plus(index.value.step(axis).times(dim.stride));
         }
         sum
+    }
+
+    /// The row of a read, complete or not.
+    pub fn read(&self, read: ReadId) -> Option<&Row> {
+        self.rows.iter().chain(&self.slices).find(|row| row.role == Role::Read(read))
+    }
+
+    /// All reads in text, one line each: `read0 A x0 : i {i p0} ; j {j s1} ; step i +512, j +1`.
+    pub fn report(&self, region: &CheckedRegion) -> String {
+        let number = |row: &Row| match row.role {
+            Role::Read(read) => Some(read),
+            Role::Update | Role::Fresh => None,
+        };
+        let mut rows: Vec<(ReadId, &Row)> =
+            self.rows.iter().chain(&self.slices).filter_map(|row| Some((number(row)?, row))).collect();
+        rows.sort_by_key(|(read, _)| read.0);
+        let line = |(read, row): (ReadId, &Row)| {
+            format!("{read} {} ; step {}\n", row.text(self, region), self.steps_text(region.region(), row))
+        };
+        rows.into_iter().map(line).collect()
+    }
+
+    /// The distance in elements for a step of each variable around a row: `i +512, j +1 clamp, k ?`.
+    fn steps_text(&self, region: &Region, row: &Row) -> String {
+        let lmad = self.array(row.array).and_then(|info| info.lmad.as_ref());
+        let step = |axis: &VarId| {
+            let name = region.name_of(*axis);
+            if !row.dims.iter().any(|dim| dim.value.depends_on(*axis)) {
+                return None;
+            }
+            let Some(step) = lmad.map(|lmad| self.flat_step(row, *axis, lmad)) else {
+                return Some(format!("{name} ?"));
+            };
+            Some(match step.quality {
+                Quality::Exact => format!("{name} {:+}", step.delta),
+                Quality::Clamp => format!("{name} {:+} clamp", step.delta),
+                Quality::Periodic { period, .. } => format!("{name} {:+} periodic({period})", step.delta),
+                Quality::Piecewise => format!("{name} {:+} piecewise", step.delta),
+                Quality::Data => format!("{name} ?"),
+            })
+        };
+        let steps: Vec<String> = row.nest.iter().filter_map(step).collect();
+        if steps.is_empty() { "none".into() } else { steps.join(", ") }
     }
 
     /// The levels of all names in text, in the order in which they are bound: `x5 0 ; i 0 ; x3 1`.

@@ -470,6 +470,12 @@ fn positive(value: &Value) -> Option<i64> {
 /// multiples of that if `rest` is one as well, else at multiples of what divides both.
 fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
     let step = a.step(axis);
+    // Passed once at most, as by a neighbour's index that starts anew at the border.
+    if let Some(by) = positive(divisor).map(i128::from)
+        && a.range.high.div_euclid(by) - a.range.low.div_euclid(by) <= 1
+    {
+        return step.quality.worse(Quality::Clamp);
+    }
     let (by, pace) = (positive(divisor).map_or(1, i64::unsigned_abs), step.delta.unsigned_abs());
     let Some(origin) = a.origin.filter(|_| pace > 0 && by % pace == 0) else { return Quality::Piecewise };
     let steps = by / pace;

@@ -75,6 +75,12 @@ impl Place {
         place
     }
 
+    /// The index of the first element.
+    pub fn first(self) -> DimIndex {
+        let known = self.start.unwrap_or_else(|| Known::int(0));
+        DimIndex { source: known.exp, value: known.value }
+    }
+
     /// The index, if it leaves no dimension open.
     pub fn complete(self) -> Option<DimIndex> {
         let known = self.start.filter(|_| self.terms.is_empty())?;

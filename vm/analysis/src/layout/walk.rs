@@ -27,6 +27,7 @@ pub fn table(region: &CheckedRegion, observed: &Observed) -> Table {
         counts: vec![0; count],
         table: Table {
             rows: Vec::new(),
+            slices: Vec::new(),
             axes: vec![None; count],
             arrays: vec![None; count],
             levels: vec![None; count],
@@ -386,15 +387,17 @@ impl Walk<'_> {
 
     fn read_row(&mut self, read: &Read, owner: Owner) {
         let view = self.read_view(read);
-        let complete: Option<Vec<DimIndex>> = view.places.into_iter().map(Place::complete).collect();
-        let Some(dims) = complete else { return };
+        let complete: Option<Vec<DimIndex>> = view.places.iter().cloned().map(Place::complete).collect();
+        let is_complete = complete.is_some();
+        let dims = complete.unwrap_or_else(|| view.places.into_iter().map(Place::first).collect());
         let count = match owner.statement {
             Some(var) => &mut self.counts[var.index()],
             None => &mut self.results,
         };
-        *count += 1;
-        let number = (!owner.whole).then_some(*count);
-        self.table.rows.push(Row {
+        *count += u32::from(is_complete);
+        let number = (!owner.whole && is_complete).then_some(*count);
+        let rows = if is_complete { &mut self.table.rows } else { &mut self.table.slices };
+        rows.push(Row {
             array: view.base,
             role: Role::Read(read.id),
             statement: owner.statement,
