@@ -13,4 +13,4 @@ pub mod sequence;
 pub use kernel::{access_strategies, kernel_strategies};
 pub use recorded::{Recorded, recorded};
 pub use restriction::{Conflict, Restriction, fold};
-pub use sequence::{Access, Cycle, Holdings, Kernel, Lane, Problem, Solution, Write, solve, steady};
+pub use sequence::{Access, Cycle, Held, Holdings, Kernel, Lane, Problem, Solution, Write, solve, steady};

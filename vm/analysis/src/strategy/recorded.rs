@@ -1,6 +1,6 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
-use super::sequence::{Access, Kernel, Lane, Problem, Solution, Write};
+use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Solution, Write};
 use crate::layout::{Candidate, Condition, Pricing, Role, candidates, order_text, wish};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
@@ -108,7 +108,8 @@ fn layouts_of(pricing: &Pricing<'_>, array: VarId, lanes: &[Vec<VarId>]) -> Vec<
     for row in table.reads().filter(|row| row.array == array) {
         for lane in lanes.iter().flatten().filter(|lane| row.nest.contains(lane)) {
             for candidate in candidates(table, row, *lane, pricing.target) {
-                if !found.iter().any(|known| known.order == candidate.order) {
+                let known = found.iter().any(|known| known.order == candidate.order);
+                if !known && found.len() < MOST_LAYOUTS {
                     found.push(candidate);
                 }
             }
@@ -144,8 +145,8 @@ impl Recorded {
             let lane = self.lanes[k].get(step.lane).map_or("-", |lane| region.name_of(*lane));
             let mut line = format!("kernel {} : lane {lane}", k + 1);
             for (array, held) in step.held.iter().enumerate() {
-                for layout in held.iter().filter(|layout| **layout != 0) {
-                    let order = order_text(&self.layouts[array][*layout].order);
+                for layout in held.iter().filter(|layout| *layout != 0) {
+                    let order = order_text(&self.layouts[array][layout].order);
                     line.push_str(&format!(" ; {} {order}", region.name_of(self.arrays[array])));
                 }
             }

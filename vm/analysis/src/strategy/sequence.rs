@@ -6,7 +6,7 @@
 //! [`MOST_STATES`]: then [`BEAM`] of them go on and the result says that it is bounded.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// States of one step that are followed exactly.
 pub const MOST_STATES: usize = 4096;
@@ -68,8 +68,57 @@ pub struct Problem {
     pub kernels: Vec<Kernel>,
 }
 
-/// The layouts that are held, by array, each list ascending; the layout that came first is not marked.
-pub type Holdings = Vec<Vec<usize>>;
+/// Layouts of one array, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Held(u64);
+
+/// The layouts that are held, by array.
+pub type Holdings = Vec<Held>;
+
+/// Layouts of one array that can be told apart.
+pub const MOST_LAYOUTS: usize = 64;
+
+impl Held {
+    /// A single layout.
+    pub fn one(layout: usize) -> Held {
+        Held(1 << (layout % MOST_LAYOUTS))
+    }
+
+    /// True if this one is held.
+    pub fn contains(self, layout: usize) -> bool {
+        self.0 & Held::one(layout).0 != 0
+    }
+
+    /// How many.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// True if none is.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Ascending.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..MOST_LAYOUTS).filter(move |layout| self.contains(*layout))
+    }
+
+    fn with(self, layout: usize) -> Held {
+        Held(self.0 | Held::one(layout).0)
+    }
+
+    fn without(self, layout: usize) -> Held {
+        Held(self.0 & !Held::one(layout).0)
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layouts: Vec<String> = self.iter().map(|layout| layout.to_string()).collect();
+        write!(f, "{{{}}}", layouts.join(","))
+    }
+}
 
 /// What was decided for one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,7 +156,7 @@ struct Reached {
 
 /// One outcome for one array in one kernel.
 struct Outcome {
-    held: Vec<usize>,
+    held: Held,
     cost: u64,
 }
 
@@ -117,7 +166,7 @@ pub fn solve(problem: &Problem) -> Solution {
 }
 
 fn start(problem: &Problem) -> Holdings {
-    problem.initial.iter().map(|layout| layout.iter().copied().collect()).collect()
+    problem.initial.iter().map(|layout| layout.map_or(Held::default(), Held::one)).collect()
 }
 
 fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
@@ -126,10 +175,13 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
     let mut bounded = false;
     for kernel in &problem.kernels {
         let before = &layers[layers.len() - 1];
+        let most = (16 * MOST_STATES / before.len().max(1)).clamp(BEAM, MOST_STATES);
         let mut next: BTreeMap<Holdings, Reached> = BTreeMap::new();
         for (from, (held, reached)) in before.iter().enumerate() {
             for (lane, way) in kernel.lanes.iter().enumerate() {
-                for (held, cost) in outcomes(problem, kernel, way, held) {
+                let (ends, all) = outcomes(problem, kernel, way, held, most);
+                bounded |= !all;
+                for (held, cost) in ends {
                     let cost = reached.cost.saturating_add(cost);
                     if next.get(&held).is_none_or(|known| cost < known.cost) {
                         next.insert(held, Reached { cost, from, lane });
@@ -175,63 +227,67 @@ fn at_least(problem: &Problem) -> u64 {
     problem.kernels.iter().map(kernel).fold(0, u64::saturating_add)
 }
 
-/// The states after a kernel along a lane, with what it costs to get there.
-fn outcomes(problem: &Problem, kernel: &Kernel, lane: &Lane, held: &Holdings) -> Vec<(Holdings, u64)> {
+/// The states after a kernel along a lane, with what it costs to get there; false if there are more than `most`.
+fn outcomes(
+    problem: &Problem,
+    kernel: &Kernel,
+    lane: &Lane,
+    held: &Holdings,
+    most: usize,
+) -> (Vec<(Holdings, u64)>, bool) {
+    let mut complete = true;
     let mut all: Vec<(Holdings, u64)> = vec![(held.clone(), 0)];
     for array in 0..problem.copy.len() {
-        let here = array_outcomes(problem, kernel, lane, array, &held[array]);
+        let here = array_outcomes(problem, kernel, lane, array, held[array]);
         let mut next = Vec::with_capacity(all.len() * here.len());
         for (holdings, cost) in &all {
             for outcome in &here {
                 let mut holdings = holdings.clone();
-                holdings[array] = outcome.held.clone();
+                holdings[array] = outcome.held;
                 next.push((holdings, cost.saturating_add(outcome.cost)));
             }
         }
+        if next.len() > most {
+            next.sort_by_key(|(_, cost)| *cost);
+            next.truncate(most / 2);
+            complete = false;
+        }
         all = next;
     }
-    all
+    (all, complete)
 }
 
 /// What can happen to one array.
-fn array_outcomes(
-    problem: &Problem,
-    kernel: &Kernel,
-    lane: &Lane,
-    array: usize,
-    held: &[usize],
-) -> Vec<Outcome> {
+fn array_outcomes(problem: &Problem, kernel: &Kernel, lane: &Lane, array: usize, held: Held) -> Vec<Outcome> {
     let reads: Vec<&Access> = lane.reads.iter().filter(|access| access.array == array).collect();
     let write = lane.writes.iter().find(|write| write.array == array);
     let mut found = copies_for(problem, array, held, &reads, kernel.runs);
     if let Some(write) = write {
-        let layouts: Vec<usize> = if write.fresh { (0..write.time.len()).collect() } else { held.to_vec() };
-        let mut written = Vec::new();
-        for before in &found {
-            for layout in &layouts {
-                let time = write.time.get(*layout).copied().unwrap_or(0).saturating_mul(kernel.runs);
-                written.push(Outcome { held: vec![*layout], cost: before.cost.saturating_add(time) });
-            }
-        }
-        found = written;
+        // An update goes to what was there; copies are of what it replaces.
+        let layouts: Vec<usize> =
+            if write.fresh { (0..write.time.len()).collect() } else { held.iter().collect() };
+        let before = found.iter().map(|outcome| outcome.cost).min().unwrap_or(0);
+        let written = |layout: &usize| {
+            let time = write.time.get(*layout).copied().unwrap_or(0).saturating_mul(kernel.runs);
+            Outcome { held: Held::one(*layout), cost: before.saturating_add(time) }
+        };
+        found = layouts.iter().map(written).collect();
     }
     if kernel.dead.contains(&array) {
         let cost = found.iter().map(|outcome| outcome.cost).min().unwrap_or(0);
-        return vec![Outcome { held: Vec::new(), cost }];
+        return vec![Outcome { held: Held::default(), cost }];
     }
     found
 }
 
 /// The sets of copies that reads may be given: at most one new layout for each of them.
-fn copies_for(problem: &Problem, array: usize, held: &[usize], reads: &[&Access], runs: u64) -> Vec<Outcome> {
-    let layouts = problem.copy[array].len();
-    let mut sets: Vec<Vec<usize>> = vec![held.to_vec()];
+fn copies_for(problem: &Problem, array: usize, held: Held, reads: &[&Access], runs: u64) -> Vec<Outcome> {
+    let layouts = problem.copy[array].len().min(MOST_LAYOUTS);
+    let mut sets: Vec<Held> = vec![held];
     for _ in 0..reads.len().min(MOST_COPIES) {
         for set in sets.clone() {
-            for layout in (0..layouts).filter(|layout| !set.contains(layout)) {
-                let mut more = set.clone();
-                more.push(layout);
-                more.sort_unstable();
+            for layout in (0..layouts).filter(|layout| !set.contains(*layout)) {
+                let more = set.with(layout);
                 if more.len() <= MOST_COPIES + 1 && !sets.contains(&more) {
                     sets.push(more);
                 }
@@ -240,34 +296,31 @@ fn copies_for(problem: &Problem, array: usize, held: &[usize], reads: &[&Access]
     }
     // Another copy may have to go for a new one.
     if held.len() > MOST_COPIES && !reads.is_empty() {
-        for gone in held {
-            for layout in (0..layouts).filter(|layout| !held.contains(layout)) {
-                let mut other: Vec<usize> = held.iter().copied().filter(|kept| kept != gone).collect();
-                other.push(layout);
-                other.sort_unstable();
-                sets.push(other);
-            }
+        for gone in held.iter() {
+            let others = (0..layouts).filter(|layout| !held.contains(*layout));
+            sets.extend(others.map(|layout| held.without(gone).with(layout)));
         }
     }
-    let best = |set: &[usize], access: &Access| {
-        set.iter().filter_map(|layout| access.time.get(*layout).map(|time| (*time, *layout))).min()
+    let best = |set: Held, access: &Access| {
+        let times = access.time.iter().enumerate().filter(|(layout, _)| set.contains(*layout));
+        times.map(|(layout, time)| (*time, layout)).min()
     };
     let mut found: Vec<Outcome> = Vec::new();
     for set in sets {
         let mut cost = 0u64;
-        let mut used: Vec<usize> = Vec::new();
+        let mut used = Held::default();
         for access in reads {
-            if let Some((time, layout)) = best(&set, access) {
+            if let Some((time, layout)) = best(set, access) {
                 cost = cost.saturating_add(time.saturating_mul(runs));
-                used.push(layout);
+                used = used.with(layout);
             }
         }
-        let new = || set.iter().filter(|layout| !held.contains(layout));
+        let new = || set.iter().filter(|layout| !held.contains(*layout));
         // Nothing is made that nobody takes; the next kernel can make it as well.
         if set != held && new().any(|layout| !used.contains(layout)) {
             continue;
         }
-        let copies = new().map(|layout| problem.copy[array][*layout]).fold(0, u64::saturating_add);
+        let copies = new().map(|layout| problem.copy[array][layout]).fold(0, u64::saturating_add);
         found.push(Outcome { held: set, cost: cost.saturating_add(copies) });
     }
     found
@@ -342,14 +395,8 @@ pub fn steady(problem: &Problem) -> Option<Cycle> {
     best
 }
 
-/// Layouts held by one array in text: `{0,2}`.
-pub fn held_text(held: &[usize]) -> String {
-    let layouts: Vec<String> = held.iter().map(usize::to_string).collect();
-    format!("{{{}}}", layouts.join(","))
-}
-
 fn holdings_text(holdings: &Holdings) -> String {
-    holdings.iter().map(|held| held_text(held)).collect::<Vec<_>>().join(" ")
+    holdings.iter().map(Held::to_string).collect::<Vec<_>>().join(" ")
 }
 
 impl Solution {
