@@ -206,9 +206,18 @@ impl Pricing<'_> {
 
     fn on_gpu(&self, row: &Row, lane: VarId, lmad: Option<&Lmad>, bytes: u64) -> Price {
         let GpuCosts { lanes, sector_bytes, .. } = self.costs.gpu;
-        let class = Class::of(self.step(row, lane, lmad));
+        let step = self.step(row, lane, lmad);
+        let class = Class::of(step);
         let vector_ops = self.vector_ops(row, lane, lanes);
-        let stride = u128::from(self.stride(row, lane, lmad, bytes));
+        let mut stride = u128::from(self.stride(row, lane, lmad, bytes));
+        let uneven = match step.quality {
+            Quality::Periodic { period, .. } => period % lanes != 0,
+            quality => quality == Quality::Piecewise,
+        };
+        if uneven {
+            // Lanes that share an element now and then go on to its neighbour in between.
+            stride = stride.max(bytes.into());
+        }
         let reach = u128::from(lanes - 1) * stride + u128::from(bytes);
         let sectors = match stride {
             0 => 1,

@@ -90,6 +90,22 @@ impl Pricing<'_> {
         (0..self.table.rows.len()).filter(|k| inside(&self.table.rows[*k])).collect()
     }
 
+    fn arrays_of(&self, rows: &[usize]) -> Vec<VarId> {
+        let mut arrays: Vec<VarId> = Vec::new();
+        for row in rows {
+            let array = self.table.rows[*row].array;
+            if !arrays.contains(&array) {
+                arrays.push(array);
+            }
+        }
+        arrays
+    }
+
+    /// The same prices with the cache split among the arrays of a kernel.
+    pub fn shared(&self, kernel: VarId) -> Pricing<'_> {
+        Pricing { sharing: self.arrays_of(&self.rows_of(kernel)).len() as u64, ..*self }
+    }
+
     /// The variables that may run across lanes in a kernel, outermost first.
     pub fn lane_axes(&self, kernel: VarId) -> Vec<VarId> {
         let mut axes = Vec::new();
@@ -109,14 +125,8 @@ impl Pricing<'_> {
     /// The cost of every lane of a kernel, the best one first.
     pub fn lane_choices(&self, kernel: VarId, means: &Means) -> Vec<LaneChoice> {
         let rows = self.rows_of(kernel);
-        let mut arrays: Vec<VarId> = Vec::new();
-        for row in &rows {
-            let array = self.table.rows[*row].array;
-            if !arrays.contains(&array) {
-                arrays.push(array);
-            }
-        }
-        let shared = Pricing { sharing: arrays.len() as u64, ..*self };
+        let arrays = self.arrays_of(&rows);
+        let shared = self.shared(kernel);
         let axes = self.lane_axes(kernel);
         let count = axes.len();
         let choose = |(k, lane): (usize, &VarId)| {

@@ -179,6 +179,11 @@ impl Value {
         self.known_axes().chain(self.data_axes.iter().copied())
     }
 
+    /// What it is where all variables are 0, if it moves from there with its steps alone.
+    pub fn origin(&self) -> Option<i128> {
+        self.origin
+    }
+
     /// True if it changes with this variable, or may.
     pub fn depends_on(&self, axis: VarId) -> bool {
         self.axes().any(|var| var == axis)

@@ -44,7 +44,7 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
     let layouts: Vec<Vec<Candidate>> =
         arrays.iter().map(|array| layouts_of(pricing, *array, &lanes)).collect();
     let shape = |array: usize| table.array(arrays[array]).and_then(|info| info.shape.as_ref());
-    let price = |row: usize, lane: VarId, array: usize, layout: usize| {
+    let price = |pricing: &Pricing<'_>, row: usize, lane: VarId, array: usize, layout: usize| {
         let here = &table.rows[row];
         match (layout, shape(array)) {
             (1.., Some(shape)) => {
@@ -56,10 +56,12 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
     };
     let lane_of = |kernel: VarId, lane: VarId, region_lane: usize| {
         let mut way = Lane { name: format!("lane {region_lane}"), ..Lane::default() };
+        let shared = pricing.shared(kernel);
         for row in pricing.rows_of(kernel) {
             let here = &table.rows[row];
             let Some(array) = arrays.iter().position(|array| *array == here.array) else { continue };
-            let time = (0..layouts[array].len()).map(|layout| price(row, lane, array, layout)).collect();
+            let time =
+                (0..layouts[array].len()).map(|layout| price(&shared, row, lane, array, layout)).collect();
             match here.role {
                 Role::Read(_) => way.reads.push(Access { array, time }),
                 Role::Update => way.writes.push(Write { array, time, fresh: false }),

@@ -1,8 +1,8 @@
 //! The choice over a sequence of kernels: dynamic programming over the layouts that arrays are held in.
 //!
 //! A state says for each array which layouts are held. A kernel is run along one of its lanes; each access takes the
-//! cheapest layout that is held or made for it, writes leave the layout that was written, and what is dead is held no
-//! more. The cheapest way to each state is kept, so that the result is exact, unless there are more than
+//! cheapest layout that is held or made for it (a copy is made for a read that gains by it, never for an update),
+//! writes leave the layout that was written, and what is dead is held no more. The cheapest way to each state is kept, so that the result is exact, unless there are more than
 //! [`MOST_STATES`]: then [`BEAM`] of them go on and the result says that it is bounded.
 
 use std::collections::BTreeMap;
@@ -190,8 +190,10 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
             }
         }
         let mut layer: Vec<(Holdings, Reached)> = next.into_iter().collect();
-        // Equal costs stay in the order of the states.
-        layer.sort_by_key(|(_, reached)| reached.cost);
+        // Of equal costs those first where arrays keep the layout that they came in.
+        let other =
+            |held: &Holdings| held.iter().filter(|held| !held.is_empty() && !held.contains(0)).count();
+        layer.sort_by_key(|(held, reached)| (reached.cost, other(held)));
         if layer.len() > MOST_STATES {
             layer.truncate(BEAM);
             bounded = true;
