@@ -269,3 +269,21 @@ let r =
     let lane = facts.var("a");
     assert_eq!(facts.on(Target::Gpu).threads_text(facts.region.region(), lane, lane), "thread.x a");
 }
+
+/// The layouts of a written target and of a fresh result pull the lane to opposite sides. A line that is written is
+/// fetched and written back on a CPU, so that there the target decides; on a GPU both cost the same, and the declared
+/// innermost variable wins.
+#[test]
+fn update_targets_count_twice_on_a_cpu() {
+    let input = "\
+let R =
+  kernel i < n, j < n do
+    let x = A[i, j]
+    let Y2 = Y with [j, i] = x
+    in x
+";
+    let facts = Facts::new("size n = 256\narray Y : [n][n]f32\narray A : [n][n]f32\n", input);
+    let lane = |target| facts.on(target).lane_choices(facts.var("i"), &Means::default()).remove(0).lane;
+    assert_eq!(lane(Target::Gpu), facts.var("j"));
+    assert_eq!(lane(Target::Cpu), facts.var("i"));
+}

@@ -1,6 +1,10 @@
 //! Copies into other layouts change no result: random programs, random copies, executed before and after.
 
-use galopvm_analysis::layout::{Copy, Profile, Question, Role, Table, Verdict, plain_text, table, transform};
+use galopvm_analysis::layout::{
+    Copy, Costs, Means, Pricing, Profile, Question, Role, Table, Target, Verdict, plain_text, table,
+    transform,
+};
+use galopvm_analysis::strategy::{kernel_strategies, recorded, solve};
 use galopvm_base::ElemType;
 use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::{parse_region, print_region};
@@ -255,6 +259,24 @@ fn copies(random: &mut Random, table: &Table) -> Vec<Copy> {
         .collect()
 }
 
+/// Everything that is decided, in text.
+fn everything(region: &VerifiedRegion, facts: &Table) -> String {
+    let (costs, profile) = (Costs::default(), Profile::default());
+    let mut text = facts.report(region);
+    for target in Target::ALL {
+        let pricing = Pricing { table: facts, costs: &costs, target, profile: &profile, sharing: 1 };
+        text.push_str(&pricing.explain(region, &Means::default()));
+        let sequence = recorded(&pricing, &[]);
+        text.push_str(&sequence.text(region.region(), &solve(&sequence.problem)));
+        for kernel in pricing.kernels() {
+            for strategy in kernel_strategies(&pricing, kernel) {
+                text.push_str(&strategy.text(region.region()));
+            }
+        }
+    }
+    text
+}
+
 fn manifests(region: &Region) -> (usize, usize) {
     let (mut all, mut in_kernels) = (0, 0);
     region.body.visit_stms(&mut |stm| {
@@ -281,6 +303,8 @@ fn copies_change_no_result() {
         let (values, observed) = inputs(&mut random);
         let facts = table(&region, &observed);
         let copies = copies(&mut random, &facts);
+        let text_of_all = everything(&region, &facts);
+        assert_eq!(text_of_all, everything(&region, &facts), "the same every time");
         let mut profile = Profile::default();
         code.body.visit_stms(&mut |stm| {
             if matches!(stm.rhs, Rhs::If { .. }) && random.below(2) == 0 {

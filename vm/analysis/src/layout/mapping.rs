@@ -93,7 +93,7 @@ impl Pricing<'_> {
             shared = gcd(shared, step.delta.unsigned_abs());
         }
         // The lane itself goes on by a vector at a time.
-        self.table.flat_step(row, lane, lmad).quality == Quality::Exact && shared % lanes == 0
+        self.table.flat_step(row, lane, lmad).quality == Quality::Exact && shared.is_multiple_of(lanes)
     }
 
     /// An access in text: `C c : broadcast, once per j`.
