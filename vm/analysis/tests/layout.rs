@@ -4,8 +4,8 @@
 
 use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, plain_text, table, transform};
 use galopvm_analysis::strategy::{recorded, solve};
-use galopvm_kir::text::{parse_env, parse_region_in};
-use galopvm_kir::{Exp, VarId, check, types};
+use galopvm_kir::text::{parse_env, parse_region, parse_region_in};
+use galopvm_kir::{Exp, Observed, VarId, check, types};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +62,43 @@ fn analysis(given: &str) -> String {
         }
     }
     text
+}
+
+/// What is not known is left open, whatever the region.
+#[test]
+fn nothing_observed_is_no_reason_to_fail() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let mut count = 0;
+    for (folder, ending) in [("kir", "kir"), ("plan", "txt"), ("layout", "txt")] {
+        for entry in fs::read_dir(root.join(folder)).expect("a golden folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != ending) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a golden file");
+            let parsed = match ending {
+                "kir" => parse_region(text.split("\n== ").next().unwrap_or_default()),
+                _ => {
+                    let (known, _) = parse_env(section(&text, "env")).unwrap_or_else(|e| panic!("env {e}"));
+                    parse_region_in(known, section(&text, "region"))
+                }
+            };
+            let Ok(mut region) = parsed else { continue };
+            types::infer(&mut region);
+            let Ok(region) = check(region) else { continue };
+            count += 1;
+            let facts = table(&region, &Observed::default());
+            let (costs, profile) = (Costs::default(), Profile::default());
+            for target in Target::ALL {
+                let pricing = Pricing { table: &facts, costs: &costs, target, profile: &profile, sharing: 1 };
+                let text = pricing.explain(&region, &Means::default());
+                assert!(!text.contains(" ; manifest A"), "a copy of unknown size: {text}");
+                let sequence = recorded(&pricing, &[]);
+                assert!(!solve(&sequence.problem).bounded, "{}", path.display());
+            }
+        }
+    }
+    assert!(count >= 30, "{count} regions");
 }
 
 #[test]

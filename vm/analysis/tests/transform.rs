@@ -90,7 +90,7 @@ impl Maker {
 
     fn statement(&mut self, scope: &mut Scope) {
         let deep = scope.depth >= 6;
-        match self.random.below(if deep { 5 } else { 10 }) {
+        match self.random.below(if deep { 5 } else { 12 }) {
             0 | 1 => {
                 let (x, read, scalar) = (self.name("x"), self.read(scope), self.scalar(scope));
                 self.line(scope, &format!("let {x} = {read} * {scalar}"));
@@ -145,6 +145,28 @@ impl Maker {
                 self.line(scope, &format!("  by ({a} = 0) ({b}) do"));
                 self.line(scope, &format!("    in {a} + {b}"));
                 scope.scalars.push(s);
+            }
+            9 => {
+                let (w, acc) = (self.name("w"), self.name("acc"));
+                self.line(scope, &format!("let {w} ="));
+                let read = self.read(scope);
+                self.line(scope, &format!("  loop {acc} = 0 while {acc} < {read} % 3 do"));
+                let mut inner = Scope { depth: scope.depth + 2, ..scope.clone() };
+                inner.scalars.push(acc.clone());
+                let statements = self.random.below(2);
+                let value = self.body(&inner, statements);
+                self.line(&inner, &format!("in {acc} + 1 + ({value}) % 2"));
+                scope.scalars.push(w);
+            }
+            10 => {
+                let (p, ix, a, b) = (self.name("p"), self.name("ix"), self.name("a"), self.name("b"));
+                self.line(scope, &format!("let {p} ="));
+                self.line(scope, &format!("  scan {ix} < n do"));
+                self.nested(scope, &[&ix]);
+                let read = self.read(scope);
+                self.line(scope, &format!("  by ({a} = 0) ({b}) do"));
+                self.line(scope, &format!("    in {a} + {b} * ({read} % 2)"));
+                scope.arrays.push((p, vec!["n"]));
             }
             _ => {
                 // A loop that carries an array.

@@ -54,8 +54,8 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
             _ => pricing.access_now(here, lane).time,
         }
     };
-    let lane_of = |kernel: VarId, lane: VarId, region_lane: usize| {
-        let mut way = Lane { name: format!("lane {region_lane}"), ..Lane::default() };
+    let lane_of = |kernel: VarId, lane: VarId, number: usize| {
+        let mut way = Lane { name: format!("lane {number}"), ..Lane::default() };
         let shared = pricing.shared(kernel);
         for row in pricing.rows_of(kernel) {
             let here = &table.rows[row];
