@@ -1,8 +1,8 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
-use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Solution, Write};
-use crate::layout::{Candidate, Condition, Pricing, Role, candidates, order_text, wish};
-use galopvm_kir::{Region, VarId};
+use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Write};
+use crate::layout::{Candidate, Condition, Pricing, Role, candidates, wish};
+use galopvm_kir::VarId;
 use galopvm_lmad::Lmad;
 
 /// More than any copy costs, less than what overflows when summed.
@@ -21,6 +21,8 @@ pub struct Recorded {
     pub kernels: Vec<VarId>,
     /// By kernel and lane, innermost variables first.
     pub lanes: Vec<Vec<VarId>>,
+    /// By kernel: the rows that the reads of each lane stand for.
+    pub reads: Vec<Vec<usize>>,
 }
 
 /// The problem of the kernels of a region; `results` are read by somebody else afterwards.
@@ -97,7 +99,10 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
     });
     let copy = arrays.iter().zip(&layouts).map(|(array, layouts)| copies_of(pricing, *array, layouts));
     let problem = Problem { initial: initial.collect(), copy: copy.collect(), kernels: problem_kernels };
-    Recorded { problem, arrays, layouts, kernels, lanes }
+    let is_read = |row: &usize| matches!(table.rows[*row].role, Role::Read(_));
+    let reads =
+        kernels.iter().map(|kernel| pricing.rows_of(*kernel).into_iter().filter(is_read).collect()).collect();
+    Recorded { problem, arrays, layouts, kernels, lanes, reads }
 }
 
 /// The present layout, and what the reads of an array wish along some lane.
@@ -136,25 +141,4 @@ fn copies_of(pricing: &Pricing<'_>, array: VarId, layouts: &[Candidate]) -> Vec<
         false => cost,
     };
     layouts.iter().map(each).collect()
-}
-
-impl Recorded {
-    /// What a solution does, one line for each kernel: `kernel 1 : lane j ; Y (1,0)`, with the layouts held
-    /// afterwards that are not the present ones.
-    pub fn text(&self, region: &Region, solution: &Solution) -> String {
-        let mut lines = Vec::new();
-        for (k, step) in solution.steps.iter().enumerate() {
-            let lane = self.lanes[k].get(step.lane).map_or("-", |lane| region.name_of(*lane));
-            let mut line = format!("kernel {} : lane {lane}", k + 1);
-            for (array, held) in step.held.iter().enumerate() {
-                for layout in held.iter().filter(|layout| *layout != 0) {
-                    let order = order_text(&self.layouts[array][layout].order);
-                    line.push_str(&format!(" ; {} {order}", region.name_of(self.arrays[array])));
-                }
-            }
-            lines.push(line);
-        }
-        lines.push(solution.text());
-        lines.join("\n")
-    }
 }

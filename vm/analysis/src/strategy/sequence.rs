@@ -127,6 +127,8 @@ pub struct Step {
     pub lane: usize,
     /// The layouts held afterwards.
     pub held: Holdings,
+    /// By read of the lane: the layout that it takes.
+    pub taken: Vec<usize>,
     /// The cost up to here.
     pub cost: u64,
 }
@@ -202,10 +204,12 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
     }
     let mut steps = Vec::new();
     let mut at = 0;
-    for layer in layers[1..].iter().rev() {
-        let Some((held, reached)) = layer.get(at) else { break };
-        steps.push(Step { lane: reached.lane, held: held.clone(), cost: reached.cost });
+    for (k, kernel) in problem.kernels.iter().enumerate().rev() {
+        let Some((held, reached)) = layers[k + 1].get(at) else { break };
+        let Some(way) = kernel.lanes.get(reached.lane) else { break };
         at = reached.from;
+        let taken = taken(problem, kernel, way, &layers[k][at].0, held);
+        steps.push(Step { lane: reached.lane, held: held.clone(), taken, cost: reached.cost });
     }
     steps.reverse();
     let states = layers[1..]
@@ -214,6 +218,28 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
         .collect();
     let total = steps.last().map_or(0, |step| step.cost);
     Solution { steps, total, bounded, at_least: at_least(problem), states }
+}
+
+/// The layouts that the reads of a kernel take between two states.
+fn taken(problem: &Problem, kernel: &Kernel, lane: &Lane, before: &Holdings, after: &Holdings) -> Vec<usize> {
+    let mut sets = before.clone();
+    for array in 0..problem.copy.len() {
+        let reads: Vec<&Access> = lane.reads.iter().filter(|access| access.array == array).collect();
+        let replaced = kernel.dead.contains(&array) || lane.writes.iter().any(|write| write.array == array);
+        let outcomes = copies_for(problem, array, before[array], &reads, kernel.runs);
+        let ends = outcomes.iter().filter(|outcome| replaced || outcome.held == after[array]);
+        if let Some(outcome) = ends.min_by_key(|outcome| outcome.cost) {
+            sets[array] = outcome.held;
+        }
+    }
+    let layout = |access: &Access| best(sets[access.array], access).map_or(0, |(_, layout)| layout);
+    lane.reads.iter().map(layout).collect()
+}
+
+/// The cheapest layout of those that are held, with its time.
+fn best(held: Held, access: &Access) -> Option<(u64, usize)> {
+    let times = access.time.iter().enumerate().filter(|(layout, _)| held.contains(*layout));
+    times.map(|(layout, time)| (*time, layout)).min()
 }
 
 /// Every access at its best, no copy paid.
@@ -303,10 +329,6 @@ fn copies_for(problem: &Problem, array: usize, held: Held, reads: &[&Access], ru
             sets.extend(others.map(|layout| held.without(gone).with(layout)));
         }
     }
-    let best = |set: Held, access: &Access| {
-        let times = access.time.iter().enumerate().filter(|(layout, _)| set.contains(*layout));
-        times.map(|(layout, time)| (*time, layout)).min()
-    };
     let mut found: Vec<Outcome> = Vec::new();
     for set in sets {
         let mut cost = 0u64;
