@@ -49,10 +49,17 @@ pub fn decide(pricing: &Pricing<'_>, results: &[VarId], means: &Means) -> Region
     }
 }
 
+/// An access that takes a copy, with its times.
+struct Taker {
+    row: usize,
+    before: u64,
+    after: u64,
+}
+
 /// The copies of a solution, each judged by all accesses that take it.
 fn copies(pricing: &Pricing<'_>, recorded: &Recorded, solution: &Solution, means: &Means) -> Vec<Copy> {
     let table = pricing.table;
-    let mut takers: BTreeMap<(usize, usize), Vec<(usize, u64, u64)>> = BTreeMap::new();
+    let mut takers: BTreeMap<(usize, usize), Vec<Taker>> = BTreeMap::new();
     for (k, step) in solution.steps.iter().enumerate() {
         let kernel = &recorded.problem.kernels[k];
         let reads = kernel.lanes[step.lane].reads.iter().zip(&recorded.reads[k]).zip(&step.taken);
@@ -65,8 +72,8 @@ fn copies(pricing: &Pricing<'_>, recorded: &Recorded, solution: &Solution, means
             }
             let time =
                 |layout: usize| access.time.get(layout).copied().unwrap_or(0).saturating_mul(kernel.runs);
-            let before = time(own.unwrap_or(0));
-            takers.entry((access.array, *layout)).or_default().push((*row, before, time(*layout)));
+            let taker = Taker { row: *row, before: time(own.unwrap_or(0)), after: time(*layout) };
+            takers.entry((access.array, *layout)).or_default().push(taker);
         }
     }
     let mut copies = Vec::new();
@@ -78,8 +85,8 @@ fn copies(pricing: &Pricing<'_>, recorded: &Recorded, solution: &Solution, means
         let order = recorded.layouts[array][layout].order.clone();
         let bytes = elements.unsigned_abs().saturating_mul(info.element_bytes().unsigned_abs());
         let sum = |times: &mut dyn Iterator<Item = u64>| times.fold(0, u64::saturating_add);
-        let trips = |row: &usize| {
-            let nest = table.rows[*row].nest.iter();
+        let trips = |row: usize| {
+            let nest = table.rows[row].nest.iter();
             nest.map(|axis| table.trips(*axis)).fold(1, u64::saturating_mul)
         };
         let question = Question {
@@ -87,10 +94,10 @@ fn copies(pricing: &Pricing<'_>, recorded: &Recorded, solution: &Solution, means
             fits: false,
             misses_only: false,
             runs: 1,
-            read: sum(&mut takers.iter().map(|(row, ..)| trips(row))),
+            read: sum(&mut takers.iter().map(|taker| trips(taker.row))),
             elements: elements.unsigned_abs(),
-            before: sum(&mut takers.iter().map(|(_, before, _)| *before)),
-            after: sum(&mut takers.iter().map(|(_, _, after)| *after)),
+            before: sum(&mut takers.iter().map(|taker| taker.before)),
+            after: sum(&mut takers.iter().map(|taker| taker.after)),
             cost: recorded.problem.copy[array][layout],
             rebuilt: false,
             bytes,
@@ -98,7 +105,7 @@ fn copies(pricing: &Pricing<'_>, recorded: &Recorded, solution: &Solution, means
             held: means.held.contains(&(var, order.clone())),
         };
         let verdict = question.judge();
-        let rows = takers.iter().map(|(row, ..)| *row).collect();
+        let rows = takers.iter().map(|taker| taker.row).collect();
         copies.push(Copy { array: var, order, rows, question, verdict });
     }
     copies
