@@ -18,11 +18,13 @@ mod copy;
 mod disjoint;
 mod equation;
 mod injective;
+mod iterations;
 mod normal;
 mod places;
 mod recognise;
 mod reshape;
 mod text;
+mod union;
 mod view;
 
 #[cfg(test)]
@@ -30,8 +32,10 @@ mod random;
 
 pub use copy::{CopyClass, CopyDim, CopyPlan, copy_class, copy_plan};
 pub use disjoint::{Overlap, disjoint};
-pub use equation::{NODE_BUDGET, Solution, Term, solve};
+pub use equation::{Coupling, NODE_BUDGET, Solution, Term, solve, solve_coupled};
+pub use iterations::{Iteration, Meeting, Order, meeting};
 pub use places::Places;
 pub use recognise::{MapTranspose, map_transpose};
 pub use text::ParseLmadError;
+pub use union::{MOST_MEMBERS, Union};
 pub use view::{Dim, Dims, Lmad};
