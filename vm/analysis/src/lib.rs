@@ -12,10 +12,12 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod affine;
 pub mod bounds;
 mod interval;
 mod numbers;
 pub mod plan;
+pub mod reuse;
 pub mod work;
 
 pub use interval::Interval;
