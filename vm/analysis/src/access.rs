@@ -6,7 +6,7 @@
 use crate::numbers::Numbers;
 use galopvm_base::{ScalarOp, TypedId};
 use galopvm_kir::text::print_exp;
-use galopvm_kir::{Body, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId, VerifiedRegion};
+use galopvm_kir::{Body, CheckedRegion, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId};
 use galopvm_lmad::{Dim, Lmad};
 use std::fmt::{self, Write};
 
@@ -149,7 +149,7 @@ pub enum Class {
     /// All at the same place.
     Broadcast,
     /// So many elements apart.
-    Gather(u64),
+    Gather(i64),
     /// Anywhere.
     Data,
 }
@@ -173,7 +173,7 @@ impl Delta {
             Delta::Exact(0) => Class::Broadcast,
             Delta::Exact(1) => Class::Unit,
             Delta::Exact(-1) => Class::UnitReversed,
-            Delta::Exact(distance) => Class::Gather(distance.unsigned_abs()),
+            Delta::Exact(distance) => Class::Gather(distance),
             Delta::Unknown => Class::Data,
         }
     }
@@ -187,7 +187,7 @@ impl Access {
 }
 
 /// The index table of a region, in program order.
-pub fn accesses(region: &VerifiedRegion, observed: &Observed) -> Vec<Access> {
+pub fn accesses(region: &CheckedRegion, observed: &Observed) -> Vec<Access> {
     let numbers = Numbers::new(region, observed);
     let vars = &region.region().vars;
     let forms = vars.iter_ids().map(|(var, _)| Form {
@@ -201,7 +201,7 @@ pub fn accesses(region: &VerifiedRegion, observed: &Observed) -> Vec<Access> {
 }
 
 /// The index table in text: per dimension the index and its axes, then the distance for each axis.
-pub fn report(region: &VerifiedRegion, accesses: &[Access]) -> String {
+pub fn report(region: &CheckedRegion, accesses: &[Access]) -> String {
     let code = region.region();
     let mut text = String::new();
     let all = code.all_reads();

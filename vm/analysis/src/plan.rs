@@ -10,7 +10,7 @@ use crate::bounds::{Bounds, bounds};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
-use galopvm_kir::{Body, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId, VerifiedRegion};
+use galopvm_kir::{Body, CheckedRegion, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId};
 use std::fmt::Write;
 
 /// Fewest lanes that decisions are made for: neighbours in memory matter even where there are no vectors.
@@ -19,7 +19,7 @@ const FEWEST_LANES: u64 = 4;
 const TOLD: usize = 4;
 
 /// Decides how a region is to be executed for what was observed.
-pub fn decide(region: &VerifiedRegion, observed: &Observed, machine: &Machine) -> Plan {
+pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) -> Plan {
     let facts = Facts {
         region,
         machine,
@@ -38,7 +38,7 @@ pub fn decide(region: &VerifiedRegion, observed: &Observed, machine: &Machine) -
 }
 
 struct Facts<'a> {
-    region: &'a VerifiedRegion,
+    region: &'a CheckedRegion,
     machine: &'a Machine,
     numbers: Numbers<'a>,
     work: Work,
@@ -244,7 +244,7 @@ fn is_flat(body: &Body) -> bool {
     flat
 }
 
-fn choose_unchecked(region: &VerifiedRegion, bounds: &Bounds, plan: &mut Plan) {
+fn choose_unchecked(region: &CheckedRegion, bounds: &Bounds, plan: &mut Plan) {
     let proven = bounds.proven();
     if proven.is_empty() {
         return;
