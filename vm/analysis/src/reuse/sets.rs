@@ -16,7 +16,7 @@ pub struct Reuse {
     pub result: VarId,
     /// The number of its elements.
     pub elements: i64,
-    /// Every array of the result's shape that the kernel reads, in the order of the parameters and statements.
+    /// Every array of the result's type that the kernel reads, in the order of the parameters and statements.
     pub arrays: Vec<ArrayReuse>,
     /// The ways through the body to its value.
     pub paths: Vec<ControlPath>,
@@ -147,7 +147,8 @@ pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize) -> Opt
     }
     let own: Vec<Form> = axes.iter().map(|axis| Form::variable(axis.var)).collect();
     let result = *stm.pat.get(k)?;
-    if body.results.len() != stm.pat.len() {
+    let scalar = |exp| region.type_of_exp(exp).is_some_and(|ty| ty.is_scalar());
+    if body.results.len() != stm.pat.len() || !scalar(&body.results[k]) {
         return None;
     }
     let mut walk = Walk::new(scope, &stm.rhs);
@@ -157,7 +158,10 @@ pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize) -> Opt
     let mut arrays: Vec<VarId> = walk.accesses.iter().map(|access| access.array).collect();
     arrays.sort_unstable();
     arrays.dedup();
-    arrays.retain(|array| walk.shape(*array).is_some_and(|other| other == shape));
+    let elem = |var: VarId| region.vars[var].ty.as_ref().map(|ty| ty.elem);
+    arrays.retain(|array| {
+        elem(*array) == elem(result) && walk.shape(*array).is_some_and(|other| other == shape)
+    });
     let ranges = walk.scope().ranges().to_vec();
     let ways = sets.ways(leaves, &ranges, &arrays);
     let arrays = arrays.into_iter().map(|array| sets.array(array, &walk.accesses, &ways));

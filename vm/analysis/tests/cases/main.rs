@@ -5,8 +5,10 @@
 //! it takes at least, so that a reader that skips lines cannot pass for one that agrees.
 
 mod case;
+mod inplace;
 mod layout;
 mod numbers;
+mod reuse;
 mod strategy;
 
 use case::{Case, Outcome, Section};
@@ -25,6 +27,7 @@ const GROUPS: &[Group] = &[
     Group { run: numbers::run, lines: numbers::LINES },
     Group { run: layout::run, lines: layout::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
+    Group { run: reuse::run, lines: reuse::LINES },
 ];
 
 /// Kinds that the tests of another crate take, with that test.
