@@ -14,6 +14,7 @@
 pub mod access;
 pub mod affine;
 pub mod bounds;
+pub mod circuit;
 mod interval;
 mod numbers;
 pub mod plan;

@@ -84,6 +84,15 @@ impl Form {
         self.combine(scale, &Form::default(), 0)
     }
 
+    /// The product, if one of the two is a number.
+    pub fn product(&self, other: &Form) -> Option<Form> {
+        match (self.number(), other.number()) {
+            (Some(scale), _) => other.times(scale),
+            (_, Some(scale)) => self.times(scale),
+            _ => None,
+        }
+    }
+
     /// The form with a form in place of a variable.
     pub fn substitute(&self, var: VarId, by: &Form) -> Option<Form> {
         let coefficient = self.coefficient(var);
@@ -106,14 +115,14 @@ impl Form {
         })
     }
 
-    /// The form in text, constant last: `2*r+c-1`.
+    /// The form in text, constant last: `r*2+c-1`.
     pub fn text(&self, region: &Region) -> String {
         let mut text = String::new();
         for (var, coefficient) in &self.terms {
             let sign = if *coefficient < 0 { "-" } else if text.is_empty() { "" } else { "+" };
             let _ = match coefficient.unsigned_abs() {
                 1 => write!(text, "{sign}{}", region.name_of(*var)),
-                many => write!(text, "{sign}{many}*{}", region.name_of(*var)),
+                many => write!(text, "{sign}{}*{many}", region.name_of(*var)),
             };
         }
         let _ = match (text.is_empty(), self.constant) {

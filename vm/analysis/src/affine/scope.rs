@@ -154,11 +154,7 @@ impl<'a> Scope<'a> {
             (ScalarOp::Neg, [a]) => {
                 self.pieces(a)?.into_iter().map(|(atoms, form)| Some((atoms, form.times(-1)?))).collect()
             }
-            (ScalarOp::Mul, _) => both(&|a, b| match (a.number(), b.number()) {
-                (Some(a), _) => b.times(a),
-                (_, Some(b)) => a.times(b),
-                _ => None,
-            }),
+            (ScalarOp::Mul, _) => both(&Form::product),
             (ScalarOp::Shl, _) => both(&|a, b| match b.number() {
                 Some(count @ 0..=62) => a.times(1 << count),
                 _ => None,
