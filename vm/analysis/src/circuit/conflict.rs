@@ -80,7 +80,7 @@ pub fn find(
             let used = Side { array: event.array, position: &event.position, moving, instances };
             for (write, orders) in &ways {
                 for order in orders {
-                    match clash(facts, write, &used, order, budget) {
+                    match clash(&facts.ranges, write, &used, order, budget) {
                         Ok(None) => {}
                         Ok(Some(clash)) => {
                             let least = worst.as_ref().is_none_or(|(known, _)| clash.place < known.place);
@@ -137,7 +137,7 @@ fn reason(facts: &Facts<'_>, write: &Side<'_>, used: &Side<'_>, clash: &Clash) -
 }
 
 fn clash(
-    facts: &Facts<'_>,
+    ranges: &[Range],
     write: &Side<'_>,
     used: &Side<'_>,
     orders: &Orders,
@@ -158,7 +158,7 @@ fn clash(
                 .collect();
             let iterations = vars
                 .iter()
-                .map(|var| iteration(*var, (a, b), orders, &facts.ranges))
+                .map(|var| iteration(*var, (a, b), orders, ranges))
                 .collect::<Option<Vec<Iteration>>>()
                 .ok_or(Reason::Budget)?;
             let found = match meeting(&a.view, &b.view, &iterations) {
@@ -170,7 +170,7 @@ fn clash(
                     let apart = orders.iter().find(|(_, order)| *order != Order::Same);
                     let iteration = apart.and_then(|(var, order)| {
                         let k = vars.iter().position(|other| other == var)?;
-                        let sequential = !is_parallel(facts, write.position, *var);
+                        let sequential = !is_parallel(write.position, *var);
                         Some((*var, *at.get(k)?, sequential && *order == Order::Later))
                     });
                     Clash { place, iteration }
@@ -184,7 +184,7 @@ fn clash(
     Ok(least)
 }
 
-fn is_parallel(_facts: &Facts<'_>, position: &Position, var: VarId) -> bool {
+fn is_parallel(position: &Position, var: VarId) -> bool {
     position.iter().any(
         |frame| matches!(&frame.inside, Some(super::position::Inside::Kernel(vars)) if vars.contains(&var)),
     )

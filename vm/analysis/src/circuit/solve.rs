@@ -1,10 +1,10 @@
 //! Every point of a region in turn, the last ones first: whether what it copies can be built in place.
 
 use super::conflict::{self, PAIR_TESTS};
-use super::facts::{Facts, Part, Point, PointKind, Source};
+use super::facts::{Array, Facts, Part, Point, PointKind, Source};
 use super::moving::{Along, Moving};
 use super::place::{self, Places, forward, used_after};
-use super::position::body_of;
+use super::position::{Inside, body_of, lies_in};
 use super::verdict::{Entry, Operand, Outcome, Place, Reason};
 use super::web::Web;
 use crate::affine::Form;
@@ -14,11 +14,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What became of a region's points.
+#[derive(Clone, Debug)]
 pub struct Circuits {
     /// One for each point, in the order in which they were decided.
     pub outcomes: Vec<Outcome>,
     /// Where each array lies now.
     pub places: Places,
+    /// The number of arrays that still get a block of their own in each round of a loop or kernel.
+    pub remade: usize,
 }
 
 /// Decides every point of a region.
@@ -30,7 +33,15 @@ pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
     for point in facts.points.iter().rev() {
         outcomes.push(solver.point(point));
     }
-    Circuits { outcomes, places: solver.places }
+    let remade = |(var, array): (&VarId, &Array)| {
+        let repeats = array.position.iter().any(|frame| {
+            matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Loop(_) | Inside::Operator))
+        });
+        let own = solver.places.get(var).is_some_and(|place| place.block == *var);
+        repeats && own && matches!(array.source, Source::Fresh | Source::Kernel(_))
+    };
+    let remade = facts.arrays.iter().filter(|entry| remade(*entry)).count();
+    Circuits { outcomes, places: solver.places, remade }
 }
 
 struct Solver<'a> {
@@ -48,6 +59,7 @@ impl Solver<'_> {
             entries: Vec::new(),
             hoisted_before: None,
             double_buffer: None,
+            copied_first: None,
         };
         let own = self.places.get(&point.target).is_some_and(|place| place.block == point.target);
         let mut made = Vec::new();
@@ -96,8 +108,10 @@ impl Solver<'_> {
                 made.extend(&web.made);
             }
             Err(reason) => {
-                if matches!(reason, Reason::LoopInputLive(..)) {
-                    outcome.double_buffer = Some(array);
+                match reason {
+                    Reason::LoopInputLive(..) => outcome.double_buffer = Some(array),
+                    Reason::NotUnique => outcome.copied_first = self.could_go_into_a_copy(point, array),
+                    _ => {}
                 }
                 if !repeated {
                     outcome.entries.push(Entry { array, outcome: Err(reason), depends: None });
@@ -187,11 +201,27 @@ impl Solver<'_> {
         }
         self.is_unique(place.block)?;
         let web = Web::of(self.facts, &self.places, array, place, &point.position)?;
-        self.in_scope(&web, point)?;
+        self.in_scope(&web)?;
         match conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget) {
             Some(reason) => Err(reason),
             None => Ok(web),
         }
+    }
+
+    /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so
+    /// that this is built in the copy.
+    fn could_go_into_a_copy(&mut self, point: &Point, array: VarId) -> Option<VarId> {
+        let (target, event) = (
+            self.facts.arrays.get(&point.target)?,
+            self.facts.events.iter().find(|event| event.array == point.target && event.write)?,
+        );
+        let copy = Moving::row_major(target.shape.as_ref()?)?;
+        let [view] = &place::parts(&copy, &event.part)?[..] else { return None };
+        let place = Place { block: point.target, view: view.clone() };
+        let web = Web::of(self.facts, &self.places, array, &place, &point.position).ok()?;
+        self.in_scope(&web).ok()?;
+        let clash = conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget);
+        clash.is_none().then_some(array)
     }
 
     /// A block from outside the region must be held by nobody else.
@@ -203,12 +233,12 @@ impl Solver<'_> {
     }
 
     /// The block can exist where the web is made: it comes from outside, or its size is known by then.
-    fn in_scope(&self, web: &Web, _point: &Point) -> Result<(), Reason> {
+    fn in_scope(&self, web: &Web) -> Result<(), Reason> {
         let block = self.facts.arrays.get(&web.block).ok_or(Reason::BlockNotInScope)?;
         let home = body_of(&block.position);
         let known = |var: &VarId| {
             let position = self.facts.arrays.get(var).map_or(&[][..], |array| &array.position);
-            super::position::lies_in(position, home)
+            lies_in(position, home)
         };
         let sized = block.shape.as_ref().is_some_and(|shape| {
             let outer: Vec<VarId> = shape.iter().flat_map(|size| size.terms().iter().map(|(var, _)| *var)).collect();
@@ -238,6 +268,7 @@ impl Circuits {
         let copies = self.copies();
         let _ = writeln!(text, "order : {} ; allocs {}", order.join(", "), self.blocks());
         let _ = writeln!(text, "allocs {} ; copies {copies}", self.blocks());
+        let _ = writeln!(text, "per-iteration allocs {}", self.remade);
         text
     }
 
@@ -252,7 +283,7 @@ impl Circuits {
         let mut blocks = BTreeSet::new();
         for outcome in &self.outcomes {
             blocks.extend(self.places.get(&outcome.target).map(|place| place.block));
-            for operand in &outcome.operands {
+            for operand in outcome.operands.iter().filter(|operand| operand.in_place) {
                 let place = operand.array.and_then(|array| self.places.get(&array));
                 blocks.extend(place.map(|place| place.block));
             }

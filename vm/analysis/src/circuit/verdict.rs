@@ -139,6 +139,8 @@ pub struct Outcome {
     pub hoisted_before: Option<VarId>,
     /// Blocks that a loop needs in turn, because its input is still read while its next value is made.
     pub double_buffer: Option<VarId>,
+    /// The operand that could be built in the copy which the update of a shared block makes, if that is made first.
+    pub copied_first: Option<VarId>,
 }
 
 impl Outcome {
@@ -181,6 +183,15 @@ impl Outcome {
         }
         if let Some(result) = self.double_buffer {
             let _ = writeln!(text, "double-buffer {} : blocks 2 ; allocs-per-iteration 0", name(result));
+        }
+        if let Some(array) = self.copied_first {
+            let _ = writeln!(
+                text,
+                "or circuit {} into the block of {} when that copy is hoisted before {}",
+                name(array),
+                name(self.target),
+                name(array)
+            );
         }
         if self.is_no_op() {
             let _ = writeln!(text, "{} : no-op", name(self.target));

@@ -5,6 +5,8 @@
 //! it takes at least, so that a reader that skips lines cannot pass for one that agrees.
 
 mod case;
+mod circuit;
+mod execute;
 mod inplace;
 mod layout;
 mod numbers;
@@ -27,6 +29,7 @@ const GROUPS: &[Group] = &[
     Group { run: numbers::run, lines: numbers::LINES },
     Group { run: layout::run, lines: layout::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
+    Group { run: circuit::run, lines: circuit::LINES },
     Group { run: reuse::run, lines: reuse::LINES },
 ];
 
