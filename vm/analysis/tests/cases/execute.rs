@@ -492,6 +492,12 @@ impl Run<'_> {
         let to = self.make(var)?;
         match (op, first) {
             (ArrayOp::Scratch, _) => {}
+            (ArrayOp::Replicate, Some(exp)) => {
+                let value = self.scalar(&exp, self.elem(var))?;
+                for place in to.view.places() {
+                    self.set(&to, place, value.map(|v| v.bits))?;
+                }
+            }
             (ArrayOp::Copy, _) => self.copy(&of.ok_or("no array")?, &to)?,
             (ArrayOp::Reshape | ArrayOp::Flatten, _) => {
                 let of = of.ok_or("no array")?;

@@ -10,6 +10,7 @@ mod execute;
 mod inplace;
 mod layout;
 mod numbers;
+mod programs;
 mod reuse;
 mod strategy;
 
