@@ -17,8 +17,10 @@ pub mod bounds;
 pub mod circuit;
 mod interval;
 mod numbers;
+pub mod memory;
 pub mod plan;
 pub mod reuse;
+pub mod version;
 pub mod work;
 
 pub use interval::Interval;

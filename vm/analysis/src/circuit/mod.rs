@@ -23,8 +23,9 @@ mod solve;
 mod verdict;
 mod web;
 
-pub use facts::PointKind;
+pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
-pub use place::Places;
+pub use place::{Places, may_lie_in};
+pub use position::{Frame, Inside, Position};
 pub use solve::{Circuits, circuits};
 pub use verdict::{Entry, Operand, Outcome, Place, Reason};

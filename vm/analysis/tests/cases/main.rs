@@ -9,10 +9,12 @@ mod circuit;
 mod execute;
 mod inplace;
 mod layout;
+mod memory;
 mod numbers;
 mod programs;
 mod reuse;
 mod strategy;
+mod version;
 
 use case::{Case, Outcome, Section};
 use std::collections::BTreeMap;
@@ -31,6 +33,8 @@ const GROUPS: &[Group] = &[
     Group { run: layout::run, lines: layout::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
     Group { run: circuit::run, lines: circuit::LINES },
+    Group { run: memory::run, lines: memory::LINES },
+    Group { run: version::run, lines: version::LINES },
     Group { run: reuse::run, lines: reuse::LINES },
 ];
 
