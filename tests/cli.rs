@@ -284,6 +284,22 @@ fn check_finds_everything_and_shows_it() {
 }
 
 #[test]
+fn check_speaks_json_to_editors() {
+    let folder = Folder::new("check-json");
+    folder.write("good.fut", DOT).write("bad.fut", "def s = \"\u{e9}\" ++ y\ndef t = 300u8\n");
+    folder.run("check --json good.fut", "").prints("{\"errors\":0,\"warnings\":0,\"diagnostics\":[]}\n");
+    let both = folder.run("check --json good.fut bad.fut missing.fut", "");
+    assert_eq!((both.code, both.err.as_str()), (Some(2), ""));
+    both.shows(&[
+        "{\"errors\":2,\"warnings\":1,\"diagnostics\":[",
+        "{\"file\":\"bad.fut\",\"range\":{\"start\":{\"line\":1,\"column\":16,\"offset\":16},\
+         \"end\":{\"line\":1,\"column\":17,\"offset\":17}},\"severity\":\"error\"",
+        "\"severity\":\"warning\",\"message\":\"`300u8` is out of range",
+        "{\"file\":\"missing.fut\",\"range\":null,\"severity\":\"error\"",
+    ]);
+}
+
+#[test]
 fn compile_strip_and_the_way_back_through_text() {
     let folder = Folder::new("compile");
     folder.write("dot.fut", DOT);

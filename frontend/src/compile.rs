@@ -2,6 +2,7 @@
 
 use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
+use crate::modules::Elaborated;
 use crate::names::{GlobalId, Names};
 use crate::stack::with_room;
 use crate::syntax::ast::ValKeyword;
@@ -110,10 +111,9 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
         let mut report = CheckReport::default();
         let text = sources.text(file).to_string();
         let mut names = Names::new(&arena, sources);
-        let mut diagnostics = Vec::new();
-        let ids = add_file(&mut names, file, &text, &mut diagnostics);
         let mut checker = Checker::new(&mut names);
-        for id in ids {
+        let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
+        for id in elaborated.definitions {
             let scheme = checker.global(id);
             let name = checker.names.globals[id].bind.name.text.to_string();
             report.definitions.push((name, checker.vars.show(&scheme.ty)));
@@ -129,28 +129,27 @@ pub fn core_program(sources: &mut Sources, file: FileId, options: &Options) -> C
     with_room(|| core_inner(sources, file, options))
 }
 
+/// Parses, elaborates and checks a file; also gives what its syntax had to say.
 fn add_file<'a>(
-    names: &mut Names<'a, '_>,
+    checker: &mut Checker<'a, '_, '_>,
     file: FileId,
     text: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<GlobalId> {
-    let Parsed { tree, diagnostics: found, next_id, .. } = parse_prog(names.arena, file, text, names.next_id);
+) -> (Elaborated<'a>, Vec<Diagnostic>) {
+    let names = &mut *checker.names;
+    let Parsed { tree, diagnostics, next_id, .. } = parse_prog(names.arena, file, text, names.next_id);
     names.next_id = next_id;
-    diagnostics.extend(found);
-    names.add_user(names.arena.alloc(tree))
+    let prog = names.arena.alloc(tree);
+    (checker.file(prog), diagnostics)
 }
 
 fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     let arena = Bump::new();
     let text = sources.text(file).to_string();
     let mut names = Names::new(&arena, sources);
-    let mut diagnostics = Vec::new();
-    let ids = add_file(&mut names, file, &text, &mut diagnostics);
     let mut checker = Checker::new(&mut names);
-    let mut entries = Vec::new();
-    for id in ids {
-        checker.global(id);
+    let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
+    let mut entries: Vec<GlobalId> = Vec::new();
+    for id in elaborated.definitions {
         let bind = checker.names.globals[id].bind;
         let wanted = bind.keyword == ValKeyword::Entry
             || bind.name.text == "main"
@@ -185,18 +184,14 @@ pub fn compile_expression(
         let scope_text = scope.map(|f| sources.text(f).to_string());
         let text = sources.text(expression).to_string();
         let mut names = Names::new(&arena, sources);
-        let mut diagnostics = Vec::new();
-        let mut ids = Vec::new();
-        if let (Some(file), Some(text)) = (scope, scope_text) {
-            ids = add_file(&mut names, file, &text, &mut diagnostics);
-        }
-        let parsed = parse_expression(&arena, expression, &text, names.next_id);
-        names.next_id = parsed.next_id;
-        diagnostics.extend(parsed.diagnostics);
         let mut checker = Checker::new(&mut names);
-        ids.into_iter().for_each(|id| {
-            checker.global(id);
-        });
+        let mut diagnostics = Vec::new();
+        if let (Some(file), Some(text)) = (scope, scope_text) {
+            diagnostics = add_file(&mut checker, file, &text).1;
+        }
+        let parsed = parse_expression(&arena, expression, &text, checker.names.next_id);
+        checker.names.next_id = parsed.next_id;
+        diagnostics.extend(parsed.diagnostics);
         let ty = checker.expression(parsed.tree);
         diagnostics.append(&mut checker.names.diagnostics);
         if has_errors(&diagnostics) {

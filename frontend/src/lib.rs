@@ -3,12 +3,16 @@
 //! - `syntax/`: text to tree, with recovery; the tree back to canonical text.
 //! - `names/`: which definition each name means.
 //! - `types/`: inference, sizes.
+//! - `modules/`: the module language, elaborated away.
+//! - `matching/`: do patterns cover every value.
 //! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.
 #![forbid(unsafe_code)]
 
 pub mod compile;
 pub mod core;
+pub mod matching;
+pub mod modules;
 pub mod names;
 pub mod stack;
 pub mod syntax;

@@ -79,6 +79,27 @@ fn operations_on_a_uniform_and_a_varying_operand() {
 }
 
 #[test]
+fn bits_of_floats_that_do_not_vary() {
+    let mut random = Random(27);
+    for (float, word) in
+        [(ElemType::F16, ElemType::U16), (ElemType::F32, ElemType::U32), (ElemType::F64, ElemType::U64)]
+    {
+        let text = format!(
+            "region r (n : i64, s : {float}, t : {word})
+             let (p : [n]{word}, q : [n]{float}) = kernel i < n do
+               let x : {word} = to_bits(s)
+               let y : {float} = from_bits(t)
+               in (x, y)
+             in (p, q)"
+        );
+        let scalar = |ty, random: &mut Random| Arg::Scalar(Scalar::new(ty, value_of(ty, random)));
+        for _ in 0..4 {
+            check(&text, &[size(40), scalar(float, &mut random), scalar(word, &mut random)]);
+        }
+    }
+}
+
+#[test]
 fn operations_with_constants() {
     let mut random = Random(25);
     for op in [

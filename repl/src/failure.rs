@@ -16,6 +16,8 @@ pub enum Failure {
     User(String),
     /// The program failed while it ran. The text is complete.
     Run(String),
+    /// As `User`; everything has been said.
+    Told,
     /// Writing results failed.
     Output(io::Error),
 }
@@ -40,6 +42,7 @@ impl Failure {
                 say(&text);
                 RUN
             }
+            Failure::Told => USER,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {

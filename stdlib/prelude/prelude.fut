@@ -64,7 +64,9 @@ def filter [n] 'a (p: a -> bool) (as: [n]a) : *[]a =
   in kept[:count]
 
 -- | The elements for which the predicate holds, and the others.
-def partition [n] 'a (p: a -> bool) (as: [n]a) : ([]a, []a) = (filter p as, filter (\x -> !(p x)) as)
+def partition [n] 'a (p: a -> bool) (as: [n]a) : ?[k].([k]a, [n - k]a) =
+  let [k] (yes: [k]a) = filter p as
+  in (yes, filter (\x -> !(p x)) as :> [n - k]a)
 
 -- | Is the array empty?
 def null [n] 't (_: [n]t) : bool = n == 0
@@ -137,25 +139,25 @@ def tabulate_3d 'a (n: i64) (m: i64) (o: i64) (f: i64 -> i64 -> i64 -> a) : *[n]
   map (\i -> tabulate_2d m o (f i)) (iota n)
 
 -- | The argument.
-def id 'a (x: a) : a = x
+def id '^a (x: a) : a = x
 
 -- | The first argument.
-def const 'a 'b (x: a) (_: b) : a = x
+def const '^a '^b (x: a) (_: b) : a = x
 
 -- | Arguments exchanged.
-def flip 'a 'b 'c (f: a -> b -> c) (b: b) (a: a) : c = f a b
+def flip '^a '^b '^c (f: a -> b -> c) (b: b) (a: a) : c = f a b
 
 -- | A function of a pair, applied to its components.
-def curry 'a 'b 'c (f: (a, b) -> c) (a: a) (b: b) : c = f (a, b)
+def curry '^a '^b '^c (f: (a, b) -> c) (a: a) (b: b) : c = f (a, b)
 
 -- | A function of two arguments, applied to a pair.
-def uncurry 'a 'b 'c (f: a -> b -> c) (p: (a, b)) : c = f p.0 p.1
+def uncurry '^a '^b '^c (f: a -> b -> c) (p: (a, b)) : c = f p.0 p.1
 
 -- | First `f`, then `g`.
-def (>->) 'a 'b 'c (f: a -> b) (g: b -> c) (x: a) : c = g (f x)
+def (>->) '^a '^b '^c (f: a -> b) (g: b -> c) (x: a) : c = g (f x)
 
 -- | First `f`, then `g`.
-def (<-<) 'a 'b 'c (g: b -> c) (f: a -> b) (x: a) : c = g (f x)
+def (<-<) '^a '^b '^c (g: b -> c) (f: a -> b) (x: a) : c = g (f x)
 
 -- | Applies `f` `n` times.
 def iterate 'a (n: i32) (f: a -> a) (x: a) : a = loop x for _i < n do f x
@@ -182,8 +184,10 @@ def r64 (x: i32) : f64 = f64.i32 x
 def t64 (x: f64) : i32 = i32.f64 x
 
 -- | The elements for which the first predicate holds, those for which only the second does, and the others.
-def partition2 [n] 'a (p: a -> bool) (q: a -> bool) (as: [n]a) : ([]a, []a, []a) =
-  (filter p as, filter (\x -> !(p x) && q x) as, filter (\x -> !(p x) && !(q x)) as)
+def partition2 [n] 'a (p: a -> bool) (q: a -> bool) (as: [n]a) : ?[k][l].([k]a, [l]a, [n - k - l]a) =
+  let [k] (first: [k]a) = filter p as
+  let [l] (second: [l]a) = filter (\x -> !(p x) && q x) as
+  in (first, second, filter (\x -> !(p x || q x)) as :> [n - k - l]a)
 
 -- | Writes values at positions of two dimensions; positions outside are ignored.
 def scatter_2d 't [k] [n] [l] (dest: *[k][n]t) (is: [l](i64, i64)) (vs: [l]t) : *[k][n]t =
@@ -210,3 +214,25 @@ def reduce_by_index_3d 'a [k] [n] [m] [l] (dest: *[k][m][l]a) (f: a -> a -> a) (
   loop (d: *[k][m][l]a) = dest for x < n do
     let (i, j, h) = is[x]
     in if 0 <= i && i < k && 0 <= j && j < m && 0 <= h && h < l then d with [i, j, h] = f d[i, j, h] as[x] else d
+
+-- | The arrays a function gives, one after the other: their lengths, flags where each begins, their offsets, and
+-- their elements.
+def flatmap' [n] 'a 'b (f: a -> ?[k].[k]b) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b) =
+  let (lengths, flags, offsets, elements, _) = flatmap (\x -> (f x, ())) as
+  in (lengths, flags, offsets, elements)
+
+-- | The derivative of `f` at `x` in direction `x'`.
+def jvp 'a 'b (f: a -> b) (x: a) (x': a) : b = (jvp2 f x x').1
+
+-- | The transposed derivative of `f` at `x`, applied to `y'`.
+def vjp 'a 'b (f: a -> b) (x: a) (y': b) : a = (vjp2 f x y').1
+
+-- | The derivatives of `f` at `x` in several directions.
+def jmp 'a 'b [n] (f: a -> b) (x: a) (x': [n]a) : [n]b = (jmp2 f x x').1
+
+-- | The transposed derivative of `f` at `x`, applied to several adjoints.
+def mjp 'a 'b [n] (f: a -> b) (x: a) (y': [n]b) : [n]a = (mjp2 f x y').1
+
+-- | As `with_vjp`, for a function that also gives what its derivative needs.
+def with_vjp_tape 'a 'b 'c (f: a -> (c, b)) (f': (c, b) -> a) (x: a) : b =
+  (with_vjp f (\(tape, _) (_, adjoint) -> f' (tape, adjoint)) x).1

@@ -1,4 +1,5 @@
--- Members of the scalar modules that are made of others. One definition per line; $T is the module's type.
+-- Members of the scalar modules that are made of others. One definition per line; $T is the module's type, $W the
+-- unsigned integer as wide as it. Members that begin with `_` are operations no program names.
 -- numbers
 def sum [n] (xs: [n]$T) : $T = reduce (+) ($T.i32 0) xs
 def product [n] (xs: [n]$T) : $T = reduce (*) ($T.i32 1) xs
@@ -20,3 +21,7 @@ def asinpi (x: $T) : $T = $T.asin x / $T.pi
 def acospi (x: $T) : $T = $T.acos x / $T.pi
 def atanpi (x: $T) : $T = $T.atan x / $T.pi
 def atan2pi (y: $T) (x: $T) : $T = $T.atan2 y x / $T.pi
+def from_bits (x: $W) : $T = $W._from_bits x
+def get_bit (bit: i32) (x: $T) : i32 = $W.get_bit bit ($T.to_bits x)
+def set_bit (bit: i32) (x: $T) (b: i32) : $T = $T.from_bits ($W.set_bit bit ($T.to_bits x) b)
+def ldexp (x: $T) (n: i32) : $T = $T._scale x ($T.i32 n)

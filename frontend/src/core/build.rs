@@ -10,9 +10,9 @@
 use super::emit::FunState;
 use super::ir::*;
 use super::value::*;
-use crate::names::{GlobalId, Res};
+use crate::names::{GlobalId, Res, ViewId};
 use crate::syntax::ast::*;
-use crate::types::{Checker, Size, SizeOp, Type};
+use crate::types::{Checker, Size, SizeHead, Type};
 use galopvm_base::{Diagnostic, ElemType, Scalar, ScalarOp, Span, scalar::parse_scalar};
 use galopvm_bytecode::{Entry, EntryValue, FuncId, ValueType};
 use std::collections::HashMap;
@@ -96,9 +96,13 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let mut types = Vec::new();
         let mut rest = scheme.ty.clone();
         while let Type::Arrow(_, from, to) = rest {
-            types.push((*from).clone());
+            types.push(self.checker.without_marks(&from));
             rest = (*to).clone();
         }
+        if let Type::Exists(hidden, inner) = &rest {
+            rest = self.checker.vars.replace_sizes(inner, &|id| hidden.contains(&id).then_some(Size::Any));
+        }
+        let rest = self.checker.without_marks(&rest);
         let span = bind.name.at.span;
         let mut structures = Vec::new();
         for ty in &types {
@@ -197,7 +201,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
 
     /// The structure of values of a type.
     pub(super) fn structure(&self, ty: &Type, span: Span) -> Built<Structure> {
-        match self.checker.vars.resolve(ty) {
+        match self.checker.vars.reveal(ty) {
             Type::Prim(elem) => Ok(Structure::Atom(ValueType::scalar(elem))),
             Type::Array(_, elem) => {
                 let structure = self.structure(&elem, span)?.array_of();
@@ -211,6 +215,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
                 }
                 Ok(structure)
             }
+            Type::Exists(_, inner) => self.structure(&inner, span),
             Type::Record(fields) => {
                 let fields: Built<Vec<_>> =
                     fields.iter().map(|(n, t)| Ok((n.clone(), self.structure(t, span)?))).collect();
@@ -480,6 +485,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
                 }
                 Callee::Global(id, instance)
             }
+            Res::View(id) => return self.view(id, instance, span, ctx),
             Res::Intrinsic(row) => Callee::Intrinsic(row, instance),
             Res::Member(_, galopvm_stdlib::Member::Const(scalar)) => {
                 return Ok(Value::Atom(Atom::Const(scalar)));
@@ -491,6 +497,25 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             }
         };
         Ok(Value::Fun(Rc::new(Closure { callee, args: Vec::new() })))
+    }
+
+    /// What stands behind a term of a module type.
+    fn view(&mut self, id: ViewId, instance: Use<'a>, span: Span, ctx: &Context<'a>) -> Built<Value<'a>> {
+        let Some((res, chosen)) = self.checker.names.views[id].target.clone() else {
+            return self.refuse(span, "a parametric module that is not applied");
+        };
+        let vars = &self.checker.vars;
+        let types: Vec<(NodeId, Type)> =
+            chosen.types.iter().map(|(p, t)| (*p, vars.substitute(t, &instance.types))).collect();
+        let mut scope = ctx.clone();
+        instance.sizes.iter().for_each(|(id, value)| scope.bind(*id, value.clone()));
+        let mut sizes = Vec::new();
+        for (param, size) in &chosen.sizes {
+            if let Some(atom) = self.size(size, &scope) {
+                sizes.push((*param, Value::Atom(atom)));
+            }
+        }
+        self.resolved(res, Use { types: types.into(), sizes: sizes.into() }, span, ctx)
     }
 
     /// What a use of a polymorphic name chose, in terms of the current instance.
@@ -524,13 +549,10 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
                     self.atom(&value, self.fun.span?).ok()
                 }
             },
-            Size::Op(op, a, b) => {
+            Size::Exp(exp) => {
+                let (SizeHead::Operator(op), [a, b]) = (&exp.head, exp.args.as_slice()) else { return None };
+                let op = galopvm_stdlib::operator(op)?;
                 let (a, b) = (self.size(a, ctx)?, self.size(b, ctx)?);
-                let op = match op {
-                    SizeOp::Add => ScalarOp::Add,
-                    SizeOp::Sub => ScalarOp::Sub,
-                    SizeOp::Mul => ScalarOp::Mul,
-                };
                 Some(self.fun.size_op(op, a, b))
             }
             Size::Any | Size::Var(_) => None,

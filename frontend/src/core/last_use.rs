@@ -5,7 +5,7 @@
 
 use galopvm_base::TypedId;
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, SliceDim, module::BODY};
+use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, module::BODY};
 use std::collections::HashSet;
 
 /// Marks the last uses of a function.
@@ -75,7 +75,9 @@ impl Marker<'_> {
                     live.extend(used);
                 }
             }
-            for operand in operands(instr).into_iter().rev() {
+            let mut operands = Vec::new();
+            instr.operands_mut(&mut operands);
+            for operand in operands.into_iter().rev() {
                 self.operand(operand, region, live);
             }
         }
@@ -95,50 +97,5 @@ impl Marker<'_> {
     fn operand(&self, operand: &mut Operand, region: u32, live: &mut HashSet<RegId>) {
         let later = !live.insert(operand.reg);
         operand.last = !later && self.region[operand.reg.index()] == region;
-    }
-}
-
-/// The operands of an instruction, in the order of its fields.
-fn operands(instr: &mut Instr) -> Vec<&mut Operand> {
-    fn dims(dims: &mut [SliceDim]) -> Vec<&mut Operand> {
-        let mut all = Vec::new();
-        for dim in dims {
-            match dim {
-                SliceDim::At(a) => all.push(a),
-                SliceDim::Range { start, end, step } => all.extend([start, end, step].into_iter().flatten()),
-            }
-        }
-        all
-    }
-    match instr {
-        Instr::Const { .. } => Vec::new(),
-        Instr::Op1 { a, .. } | Instr::Convert { a, .. } => vec![a],
-        Instr::Op2 { a, b, .. } => vec![a, b],
-        Instr::Op3 { a, b, c, .. } => vec![a, b, c],
-        Instr::If { cond, .. } => vec![cond],
-        Instr::For { bound, init, .. } => [bound].into_iter().chain(init).collect(),
-        Instr::While { init, .. } => init.iter_mut().collect(),
-        Instr::Call { args, .. } => args.iter_mut().collect(),
-        Instr::Assert { cond, args, .. } => [cond].into_iter().chain(args).collect(),
-        Instr::Dim { array, .. }
-        | Instr::Permute { array, .. }
-        | Instr::Reverse { array, .. }
-        | Instr::Copy { array, .. } => vec![array],
-        Instr::Index { array, index, .. } => [array].into_iter().chain(index).collect(),
-        Instr::Slice { array, dims: d, .. } => [array].into_iter().chain(dims(d)).collect(),
-        Instr::Update { array, dims: d, value, .. } => {
-            [array].into_iter().chain(dims(d)).chain([value]).collect()
-        }
-        Instr::Reshape { array, shape, .. } => [array].into_iter().chain(shape).collect(),
-        Instr::Concat { arrays, .. } => arrays.iter_mut().collect(),
-        Instr::Replicate { count, value, .. } => vec![count, value],
-        Instr::Iota { count, start, step, .. } => vec![count, start, step],
-        Instr::Array { rows, .. } => rows.iter_mut().collect(),
-        Instr::Map { width, arrays, .. } => [width].into_iter().chain(arrays).collect(),
-        Instr::Reduce { width, neutral, arrays, .. }
-        | Instr::Scan { width, neutral, arrays, .. }
-        | Instr::Redomap { width, neutral, arrays, .. } => {
-            [width].into_iter().chain(neutral).chain(arrays).collect()
-        }
     }
 }

@@ -6,6 +6,9 @@
 //! - A definition of the prelude is resolved only when something uses it.
 //! - `x.y` is a member if `x` is a module, else a projection; `Use::fields` counts the projected parts.
 
+mod load;
+mod lookup;
+mod scope;
 mod suggest;
 mod walk;
 
@@ -15,6 +18,10 @@ use bumpalo::Bump;
 use galopvm_base::{Diagnostic, ElemType, FileId, IdVec, Sources, Span, define_id};
 use galopvm_stdlib::{Intrinsic, Member};
 use std::collections::HashMap;
+use std::rc::Rc;
+
+pub use load::Loaded;
+pub use scope::{Frame, Functor, FunctorBody, ModType, ModVal, Scope, View};
 pub use suggest::closest;
 
 define_id!(
@@ -22,11 +29,15 @@ define_id!(
     pub struct GlobalId, "global"
 );
 define_id!(
-    /// A type abbreviation.
+    /// A type by name: an abbreviation or an abstract type.
     pub struct AbbrId, "type"
 );
+define_id!(
+    /// A term as a module type shows it.
+    pub struct ViewId, "view"
+);
 
-/// A top-level definition.
+/// A definition outside of other definitions.
 #[derive(Clone, Copy, Debug)]
 pub struct Global<'a> {
     /// What was written.
@@ -35,8 +46,6 @@ pub struct Global<'a> {
     pub attrs: &'a [Attr<'a>],
     /// Belongs to the user's program, not to the prelude.
     pub user: bool,
-    /// How many of the file's definitions it sees; later ones are not visible to it.
-    pub order: u32,
 }
 
 /// What a name means.
@@ -46,6 +55,8 @@ pub enum Res {
     Local(NodeId),
     /// A top-level definition.
     Global(GlobalId),
+    /// A term as a module type shows it.
+    View(ViewId),
     /// A function of the table of intrinsics.
     Intrinsic(&'static Intrinsic),
     /// A member of a scalar type's module.
@@ -54,12 +65,27 @@ pub enum Res {
     Operator(&'static str),
     /// A type parameter: the id of its binder.
     TypeParam(NodeId),
-    /// A type abbreviation.
+    /// A named type.
     Abbr(AbbrId),
     /// A scalar type.
     Prim(ElemType),
     /// Unknown; a message has been given.
     Error,
+}
+
+/// True if two names mean the same.
+pub fn same_res(a: &Res, b: &Res) -> bool {
+    match (a, b) {
+        (Res::Local(x), Res::Local(y)) | (Res::TypeParam(x), Res::TypeParam(y)) => x == y,
+        (Res::Global(x), Res::Global(y)) => x == y,
+        (Res::View(x), Res::View(y)) => x == y,
+        (Res::Intrinsic(x), Res::Intrinsic(y)) => x.name == y.name,
+        (Res::Member(s, x), Res::Member(t, y)) => s == t && x == y,
+        (Res::Operator(x), Res::Operator(y)) => x == y,
+        (Res::Abbr(x), Res::Abbr(y)) => x == y,
+        (Res::Prim(x), Res::Prim(y)) => x == y,
+        _ => false,
+    }
 }
 
 /// A resolved occurrence.
@@ -81,21 +107,31 @@ const OPERATORS: [&str; 25] = [
 pub struct Names<'a, 's> {
     /// Where trees live.
     pub arena: &'a Bump,
-    /// Files, to which texts of the prelude are added.
+    /// Files, to which texts of the prelude and imported files are added.
     pub sources: &'s mut Sources,
-    /// All top-level definitions.
+    /// All definitions.
     pub globals: IdVec<GlobalId, Global<'a>>,
-    /// All type abbreviations.
-    pub abbrs: IdVec<AbbrId, &'a TypeBind<'a>>,
+    /// The names of all named types.
+    pub abbrs: IdVec<AbbrId, Name<'a>>,
+    /// Terms as module types show them.
+    pub views: IdVec<ViewId, View>,
     /// Resolved occurrences.
     pub uses: HashMap<NodeId, Use>,
     /// Messages.
     pub diagnostics: Vec<Diagnostic>,
     /// The next node number.
     pub next_id: u32,
-    user_terms: HashMap<&'a str, Vec<GlobalId>>,
-    user_types: HashMap<&'a str, AbbrId>,
+    /// What is visible at the place being read.
+    pub frame: Frame<'a>,
+    /// Names that the file defines further below, and where.
+    pub later: HashMap<&'a str, Span>,
+    /// Types that only the compiler defines, such as accumulators.
+    pub builtin_types: HashMap<&'static str, AbbrId>,
+    /// Imported files by path; none while one is being read.
+    pub(crate) files: HashMap<String, Option<Rc<ModVal<'a>>>>,
     prelude_terms: HashMap<&'a str, GlobalId>,
+    /// Module types of the prelude, once they are asked for.
+    pub(crate) prelude_scope: Option<Scope<'a>>,
     members: HashMap<(ElemType, String), GlobalId>,
     prelude_file: Option<FileId>,
 }
@@ -111,12 +147,16 @@ impl<'a, 's> Names<'a, 's> {
             sources,
             globals: IdVec::new(),
             abbrs: IdVec::new(),
+            views: IdVec::new(),
             uses: HashMap::new(),
             diagnostics: Vec::new(),
             next_id: 0,
-            user_terms: HashMap::new(),
-            user_types: HashMap::new(),
+            frame: Frame::default(),
+            later: HashMap::new(),
+            builtin_types: HashMap::new(),
+            files: HashMap::new(),
             prelude_terms: HashMap::new(),
+            prelude_scope: None,
             members: HashMap::new(),
             prelude_file: None,
         };
@@ -136,7 +176,7 @@ impl<'a, 's> Names<'a, 's> {
         let mut ids = Vec::new();
         for dec in parsed.tree.decs {
             if let DecKind::Val(bind) = dec.kind {
-                ids.push(self.globals.push(Global { bind, attrs: dec.attrs, user: false, order: u32::MAX }));
+                ids.push(self.globals.push(Global { bind, attrs: dec.attrs, user: false }));
             }
         }
         ids
@@ -146,50 +186,6 @@ impl<'a, 's> Names<'a, 's> {
     pub fn fresh_id(&mut self) -> NodeId {
         self.next_id += 1;
         NodeId(self.next_id - 1)
-    }
-
-    /// Adds the declarations of a user's file; gives the definitions in order.
-    pub fn add_user(&mut self, prog: &Prog<'a>) -> Vec<GlobalId> {
-        let mut ids = Vec::new();
-        for dec in prog.decs {
-            self.add_user_dec(dec, &mut ids);
-        }
-        ids
-    }
-
-    fn add_user_dec(&mut self, dec: &'a Dec<'a>, ids: &mut Vec<GlobalId>) {
-        match dec.kind {
-            DecKind::Val(bind) => {
-                let order = self.globals.len() as u32;
-                let id = self.globals.push(Global { bind, attrs: dec.attrs, user: true, order });
-                let same = self.user_terms.entry(bind.name.text).or_default();
-                if let Some(first) = same.first() {
-                    let before = self.globals[*first].bind.name.at.span;
-                    self.diagnostics.push(
-                        Diagnostic::error(
-                            bind.name.at.span,
-                            format!("`{}` is defined twice", bind.name.text),
-                        )
-                        .with_place(before, "first defined here"),
-                    );
-                }
-                same.push(id);
-                ids.push(id);
-            }
-            DecKind::Type(bind) => {
-                let id = self.abbrs.push(bind);
-                self.resolve_type_bind(bind);
-                if self.user_types.insert(bind.name.text, id).is_some() {
-                    let text = format!("the type `{}` is defined twice", bind.name.text);
-                    self.diagnostics.push(Diagnostic::error(bind.name.at.span, text));
-                }
-            }
-            DecKind::Local(inner) => self.add_user_dec(inner, ids),
-            DecKind::Module(bind) => self.unsupported(bind.name.at.span, "a module definition"),
-            DecKind::ModType { name, .. } => self.unsupported(name.at.span, "a module type"),
-            DecKind::Open(_) => self.unsupported(dec.at.span, "`open`"),
-            DecKind::Import(_) => self.unsupported(dec.at.span, "`import`"),
-        }
     }
 
     /// Says that a construct of the language is not there yet.
@@ -208,7 +204,7 @@ impl<'a, 's> Names<'a, 's> {
     }
 
     /// What `name` of the module of `ty` is.
-    fn member(&mut self, ty: ElemType, name: &str) -> Option<Res> {
+    pub fn member(&mut self, ty: ElemType, name: &str) -> Option<Res> {
         if let Some(member) = galopvm_stdlib::member(ty, name) {
             return Some(Res::Member(ty, member));
         }
@@ -222,36 +218,24 @@ impl<'a, 's> Names<'a, 's> {
         Some(Res::Global(id))
     }
 
-    /// What an unqualified name means at top level, for a definition that sees the first `order` definitions.
-    fn top_level(&self, name: &str, order: u32, user: bool) -> Option<Res> {
-        if user
-            && let Some(ids) = self.user_terms.get(name)
-            && let Some(id) = ids.iter().rev().find(|id| self.globals[**id].order < order)
+    /// Goes back to a captured frame.
+    pub fn leave(&mut self, outer: Rc<Frame<'a>>) {
+        self.frame = Frame { scope: Scope::default(), parent: Some(outer) };
+    }
+
+    /// The frame as it is now, for whoever needs it later.
+    pub fn capture(&mut self) -> Rc<Frame<'a>> {
+        if self.frame.scope.terms.is_empty()
+            && self.frame.scope.types.is_empty()
+            && self.frame.scope.modules.is_empty()
+            && self.frame.scope.module_types.is_empty()
+            && self.frame.scope.opened.is_empty()
+            && let Some(parent) = &self.frame.parent
         {
-            return Some(Res::Global(*id));
+            return parent.clone();
         }
-        if let Some(id) = self.prelude_terms.get(name) {
-            return Some(Res::Global(*id));
-        }
-        if let Some(row) = galopvm_stdlib::intrinsic(name) {
-            return Some(Res::Intrinsic(row));
-        }
-        OPERATORS.iter().find(|op| **op == name).map(|op| Res::Operator(op))
-    }
-
-    /// The names a definition sees at top level, for suggestions.
-    fn visible(&self, order: u32) -> impl Iterator<Item = &str> {
-        let user = self
-            .user_terms
-            .iter()
-            .filter(move |(_, ids)| ids.iter().any(|id| self.globals[*id].order < order));
-        let user = user.map(|(name, _)| *name);
-        user.chain(self.prelude_terms.keys().copied())
-            .chain(galopvm_stdlib::INTRINSICS.iter().map(|row| row.name))
-    }
-
-    /// The definition a user's name has at the end of the file.
-    pub fn user_global(&self, name: &str) -> Option<GlobalId> {
-        self.user_terms.get(name).and_then(|ids| ids.last()).copied()
+        let frame = Rc::new(std::mem::take(&mut self.frame));
+        self.frame.parent = Some(frame.clone());
+        frame
     }
 }

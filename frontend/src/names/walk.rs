@@ -1,47 +1,67 @@
 //! The walk over one definition that resolves its names.
 
-use super::{GlobalId, Names, Res, Use, closest};
+use super::lookup::Found;
+use super::{GlobalId, ModVal, Names, Res, Use, closest};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType};
+use std::rc::Rc;
+
+/// What brings local names into scope.
+enum Binding<'a> {
+    /// A name of its own.
+    Name(&'a str, Res),
+    /// A module whose names are seen.
+    Opened(Rc<ModVal<'a>>),
+}
 
 /// Local names in scope, innermost last.
 struct Walk<'n, 'a, 's> {
     names: &'n mut Names<'a, 's>,
-    terms: Vec<(&'a str, NodeId)>,
+    terms: Vec<Binding<'a>>,
     types: Vec<(&'a str, NodeId)>,
-    order: u32,
     user: bool,
-    own_name: Option<&'a str>,
+    /// Local functions whose body is being read: names that are not visible in it.
+    defining: Vec<&'a str>,
 }
 
 impl<'a, 's> Names<'a, 's> {
-    fn walk(&mut self, order: u32, user: bool) -> Walk<'_, 'a, 's> {
-        Walk { names: self, terms: Vec::new(), types: Vec::new(), order, user, own_name: None }
+    fn walk(&mut self, user: bool) -> Walk<'_, 'a, 's> {
+        Walk { names: self, terms: Vec::new(), types: Vec::new(), user, defining: Vec::new() }
     }
 
-    /// Resolves a definition.
+    /// Resolves a definition. A function sees itself.
     pub fn resolve(&mut self, id: GlobalId) {
         let global = self.globals[id];
-        let mut walk = self.walk(global.order, global.user);
-        walk.own_name = Some(global.bind.name.text);
+        let mut walk = self.walk(global.user);
+        if global.bind.params.is_empty() {
+            walk.defining.push(global.bind.name.text);
+        } else {
+            walk.terms.push(Binding::Name(global.bind.name.text, Res::Global(id)));
+        }
         walk.val_bind(global.bind);
     }
 
     /// Resolves an expression that sees every definition.
     pub fn resolve_exp(&mut self, exp: &'a Exp<'a>) {
-        self.walk(u32::MAX, true).exp(exp);
+        self.walk(true).exp(exp);
     }
 
-    pub(super) fn resolve_type_bind(&mut self, bind: &'a TypeBind<'a>) {
-        let mut walk = self.walk(u32::MAX, true);
-        walk.type_params(bind.params);
-        walk.type_exp(bind.def);
+    /// Resolves a type under its parameters, as a type binding or a line of a module type has it.
+    pub fn resolve_type(&mut self, params: &'a [TypeParam<'a>], ty: &'a TypeExp<'a>) {
+        let mut walk = self.walk(true);
+        walk.type_params(params);
+        walk.type_exp(ty);
     }
 
     pub(super) fn resolve_scheme(&mut self, (params, ty): super::SchemeText<'a>) {
-        let mut walk = self.walk(u32::MAX, false);
+        let mut walk = self.walk(false);
         walk.type_params(params);
         walk.type_exp(ty);
+    }
+
+    /// Follows the module names of a path, all parts but the last; reports what is not there.
+    pub fn module_path(&mut self, name: &QualName<'a>) -> Option<Rc<ModVal<'a>>> {
+        self.walk(true).module_path(name)
     }
 }
 
@@ -63,7 +83,7 @@ impl<'a> Walk<'_, 'a, '_> {
     }
 
     fn bind(&mut self, name: &'a str, id: NodeId) {
-        self.terms.push((name, id));
+        self.terms.push(Binding::Name(name, Res::Local(id)));
     }
 
     fn val_bind(&mut self, bind: &'a ValBind<'a>) {
@@ -88,64 +108,155 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
-    fn lookup(&self, name: &str) -> Option<Res> {
-        let local = self.terms.iter().rev().find(|(bound, _)| *bound == name);
-        local.map(|(_, id)| Res::Local(*id)).or_else(|| self.names.top_level(name, self.order, self.user))
+    fn lookup(&mut self, name: &str) -> Option<Found<'a>> {
+        for i in (0..self.terms.len()).rev() {
+            match &self.terms[i] {
+                Binding::Name(bound, res) if *bound == name => return Some(Found::Term(*res)),
+                Binding::Name(..) => {}
+                Binding::Opened(module) => {
+                    let module = module.clone();
+                    if let Some(res) = self.names.module_term(&module, name) {
+                        return Some(Found::Term(res));
+                    }
+                    if let ModVal::Struct(scope) = &*module
+                        && let Some(inner) = scope.modules.get(name)
+                    {
+                        return Some(Found::Module(inner.clone()));
+                    }
+                }
+            }
+        }
+        self.names.top_level(name, self.user)
     }
 
     /// Resolves a term name whose occurrence has this id.
     fn term(&mut self, id: NodeId, name: &QualName<'a>) {
         let first = name.parts[0];
-        if let Some(res) = self.lookup(first.text) {
-            return self.set(id, res, name.parts.len() - 1);
+        if first.text.starts_with('_') && first.text.len() > 1 && name.parts.len() == 1 {
+            let text =
+                format!("Use of \"{}\": variables prefixed with underscore may not be accessed.", first.text);
+            self.report(
+                Diagnostic::error(first.at.span, text).with_hint("name it without the underscore to use it"),
+            );
         }
-        if name.parts.len() >= 2 {
+        if first.text == "intrinsics" && name.parts.len() > 1 {
             let second = name.parts[1];
-            if let Ok(ty) = first.text.parse::<ElemType>() {
-                if let Some(res) = self.names.member(ty, second.text) {
-                    return self.set(id, res, name.parts.len() - 2);
-                }
-                let mut known = galopvm_stdlib::member_names(ty);
-                known.sort_unstable();
-                let text = format!("the module `{ty}` has no `{}`", second.text);
-                let mut diagnostic = Diagnostic::error(second.at.span, text).with_label("unknown member");
-                if let Some(meant) = closest(second.text, known.into_iter()) {
-                    diagnostic = diagnostic.with_hint(format!("did you mean `{ty}.{meant}`?"));
-                }
-                self.report(diagnostic);
-                return self.set(id, Res::Error, 0);
-            }
-            if first.text == "intrinsics"
-                && let Some(row) = galopvm_stdlib::intrinsic(second.text)
-            {
+            if let Some(row) = galopvm_stdlib::qualified_intrinsic(second.text) {
                 return self.set(id, Res::Intrinsic(row), name.parts.len() - 2);
             }
         }
-        self.unknown(&first, name.parts.len() > 1);
+        let mut module = match self.lookup(first.text) {
+            Some(Found::Term(res)) => return self.set(id, res, name.parts.len() - 1),
+            Some(Found::Module(module)) => module,
+            None => {
+                self.unknown(&first, name.parts.len() > 1);
+                return self.set(id, Res::Error, 0);
+            }
+        };
+        for (i, part) in name.parts.iter().enumerate().skip(1) {
+            if let Some(res) = self.names.module_term(&module, part.text) {
+                return self.set(id, res, name.parts.len() - i - 1);
+            }
+            match self.inner_module(&module, part, &name.parts[..i]) {
+                Some(inner) => module = inner,
+                None => return self.set(id, Res::Error, 0),
+            }
+        }
+        let text = format!("Unknown name \"{}\": it is a module, not a value", name.text());
+        self.report(Diagnostic::error(name.span(), text).with_label("a module"));
         self.set(id, Res::Error, 0);
+    }
+
+    /// The module `part` of a module; reports if there is none.
+    fn inner_module(
+        &mut self,
+        module: &ModVal<'a>,
+        part: &Name<'a>,
+        path: &[Name<'a>],
+    ) -> Option<Rc<ModVal<'a>>> {
+        let shown = QualName { parts: path }.text();
+        match module {
+            ModVal::Struct(scope) => {
+                if let Some(inner) = scope.modules.get(part.text) {
+                    return Some(inner.clone());
+                }
+                let text = format!("Unknown name \"{shown}.{}\"", part.text);
+                let mut diagnostic =
+                    Diagnostic::error(part.at.span, text).with_label(format!("not in `{shown}`"));
+                let known = scope.terms.keys().chain(scope.modules.keys()).copied();
+                if let Some(meant) = closest(part.text, known) {
+                    diagnostic = diagnostic.with_hint(format!("did you mean `{shown}.{meant}`?"));
+                }
+                self.report(diagnostic);
+            }
+            ModVal::Scalar(ty) => {
+                let mut known = galopvm_stdlib::member_names(*ty);
+                known.sort_unstable();
+                let text = format!("Unknown name \"{ty}.{}\"", part.text);
+                let mut diagnostic =
+                    Diagnostic::error(part.at.span, text).with_label(format!("not in the module `{ty}`"));
+                if let Some(meant) = closest(part.text, known.into_iter()) {
+                    diagnostic = diagnostic.with_hint(format!("did you mean `{ty}.{meant}`?"));
+                }
+                self.report(diagnostic);
+            }
+            ModVal::Functor(_) => {
+                let text = format!("Module \"{shown}\" is a parametric module.");
+                self.report(
+                    Diagnostic::error(part.at.span, text)
+                        .with_hint(format!("apply it first: `module m = {shown} argument`")),
+                );
+            }
+            ModVal::Error => {}
+        }
+        None
+    }
+
+    /// Follows all parts but the last.
+    fn module_path(&mut self, name: &QualName<'a>) -> Option<Rc<ModVal<'a>>> {
+        let last = name.parts.len() - 1;
+        self.whole_path(&name.parts[..last])
+    }
+
+    fn whole_path(&mut self, parts: &[Name<'a>]) -> Option<Rc<ModVal<'a>>> {
+        let first = parts.first()?;
+        let mut module = match self.lookup(first.text) {
+            Some(Found::Module(module)) => module,
+            _ => {
+                let text = format!("Unknown module \"{}\"", first.text);
+                self.report(Diagnostic::error(first.at.span, text).with_label("no module of this name"));
+                return None;
+            }
+        };
+        for (i, part) in parts.iter().enumerate().skip(1) {
+            module = self.inner_module(&module, part, &parts[..i])?;
+        }
+        Some(module)
     }
 
     fn unknown(&mut self, name: &Name<'a>, qualified: bool) {
         let at = name.at.span;
-        if self.own_name == Some(name.text) {
-            let diagnostic = Diagnostic::error(at, "recursive functions are not supported yet")
-                .with_label(format!("`{}` is being defined", name.text))
-                .with_hint("use `loop`");
+        if self.defining.contains(&name.text) {
+            let diagnostic = Diagnostic::error(at, format!("Unknown name \"{}\"", name.text))
+                .with_label(format!("`{}` is being defined here and does not see itself", name.text))
+                .with_hint("only functions with parameters may call themselves, and only outside of others");
             return self.report(diagnostic);
         }
-        let later = self.user.then(|| self.names.user_global(name.text)).flatten();
-        if let Some(later) = later {
-            let place = self.names.globals[later].bind.name.at.span;
-            let diagnostic = Diagnostic::error(at, format!("`{}` is used before its definition", name.text))
+        if let Some(place) = self.names.later.get(name.text).copied().filter(|_| self.user) {
+            let text = format!("Unknown name \"{}\": it is used before its definition", name.text);
+            let diagnostic = Diagnostic::error(at, text)
                 .with_place(place, "defined here")
                 .with_hint("a definition sees only those above it: move it up");
             return self.report(diagnostic);
         }
         let what = if qualified { "module or name" } else { "name" };
         let mut diagnostic =
-            Diagnostic::error(at, format!("unknown {what} `{}`", name.text)).with_label("not defined");
-        let locals = self.terms.iter().map(|(n, _)| *n);
-        if let Some(meant) = closest(name.text, locals.chain(self.names.visible(self.order))) {
+            Diagnostic::error(at, format!("Unknown {what} \"{}\"", name.text)).with_label("not defined");
+        let locals = self.terms.iter().filter_map(|binding| match binding {
+            Binding::Name(name, _) => Some(*name),
+            Binding::Opened(_) => None,
+        });
+        if let Some(meant) = closest(name.text, locals.chain(self.names.visible())) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         }
         self.report(diagnostic);
@@ -178,7 +289,6 @@ impl<'a> Walk<'_, 'a, '_> {
                 });
             }
             TypeExpKind::Sum(clauses) => {
-                self.names.unsupported(ty.at.span, "a sum type");
                 clauses.iter().flat_map(|(_, payload)| payload.iter()).for_each(|t| self.type_exp(t));
             }
             TypeExpKind::Exists(sizes, inner) => self.scoped(|w| {
@@ -193,31 +303,65 @@ impl<'a> Walk<'_, 'a, '_> {
 
     fn type_name(&mut self, name: &QualName<'a>) {
         let (first, id) = (name.parts[0], name.parts[0].at.id);
-        if name.parts.len() == 1 {
-            let local = self.types.iter().rev().find(|(bound, _)| *bound == first.text).map(|(_, id)| *id);
-            let user = self.user.then(|| self.names.user_types.get(first.text)).flatten().copied();
-            let res = match (local, user, first.text.parse::<ElemType>()) {
-                (Some(id), _, _) => Some(Res::TypeParam(id)),
-                (_, Some(id), _) => Some(Res::Abbr(id)),
-                (_, _, Ok(ty)) => Some(Res::Prim(ty)),
-                _ => None,
+        if name.parts.len() > 1 {
+            if first.text == "intrinsics" {
+                let builtin = self.names.builtin_types.get(name.last().text).copied();
+                if builtin.is_none() {
+                    self.unknown_type(name);
+                }
+                return self.set(id, builtin.map_or(Res::Error, Res::Abbr), 0);
+            }
+            let Some(module) = self.module_path(name) else { return self.set(id, Res::Error, 0) };
+            return match self.names.module_type_of(&module, name.last().text) {
+                Some(res) => self.set(id, res, 0),
+                None => {
+                    self.unknown_type(name);
+                    self.set(id, Res::Error, 0);
+                }
             };
-            if let Some(res) = res {
-                return self.set(id, res, 0);
+        }
+        let mut local = self
+            .types
+            .iter()
+            .rev()
+            .find(|(bound, _)| *bound == first.text)
+            .map(|(_, id)| Res::TypeParam(*id));
+        if local.is_none() {
+            local = self.terms.iter().rev().find_map(|binding| match binding {
+                Binding::Opened(module) => self.names.module_type_of(module, first.text),
+                Binding::Name(..) => None,
+            });
+        }
+        let user = self.user.then(|| self.names.find_type(first.text)).flatten();
+        let res = match (local, user, first.text.parse::<ElemType>()) {
+            (Some(res), _, _) => Some(res),
+            (_, Some(id), _) => Some(Res::Abbr(id)),
+            (_, _, Ok(ty)) => Some(Res::Prim(ty)),
+            _ => None,
+        };
+        match res {
+            Some(res) => self.set(id, res, 0),
+            None => {
+                self.unknown_type(name);
+                self.set(id, Res::Error, 0);
             }
         }
-        let mut diagnostic = Diagnostic::error(name.span(), format!("unknown type `{}`", name.text()))
+    }
+
+    fn unknown_type(&mut self, name: &QualName<'a>) {
+        let first = name.parts[0];
+        let mut diagnostic = Diagnostic::error(name.span(), format!("Unknown type \"{}\"", name.text()))
             .with_label("not defined");
         let prims = ElemType::ALL.iter().map(|t| t.name());
-        let locals = self.types.iter().map(|(n, _)| *n).chain(self.names.user_types.keys().copied());
+        let locals = self.types.iter().map(|(n, _)| *n).chain(self.names.visible_types());
+        let is_value = self.terms.iter().any(|b| matches!(b, Binding::Name(n, _) if *n == first.text));
         if let Some(meant) = closest(first.text, locals.chain(prims)) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
-        } else if self.terms.iter().any(|(n, _)| *n == first.text) {
+        } else if is_value {
             diagnostic =
                 diagnostic.with_hint("this is a value; a type parameter is written with a quote: `'a`");
         }
         self.report(diagnostic);
-        self.set(id, Res::Error, 0);
     }
 
     fn size(&mut self, size: &SizeExp<'a>) {
@@ -277,21 +421,22 @@ impl<'a> Walk<'_, 'a, '_> {
             | ExpKind::Error => {}
             ExpKind::Var(name) => self.term(exp.at.id, &name),
             ExpKind::Parens(e) | ExpKind::Project(e, _) | ExpKind::Attr(_, e) => self.exp(e),
-            ExpKind::QualParens(..) => {
-                self.names.unsupported(exp.at.span, "opening a module in an expression")
-            }
+            ExpKind::QualParens(path, inner) => self.scoped(|w| {
+                if let Some(module) = w.whole_path(path.parts) {
+                    if matches!(*module, ModVal::Functor(_)) {
+                        let text = format!("Module \"{}\" is a parametric module.", path.text());
+                        w.report(Diagnostic::error(path.span(), text));
+                    }
+                    w.terms.push(Binding::Opened(module));
+                }
+                w.exp(inner);
+            }),
             ExpKind::Tuple(items) | ExpKind::Array(items) => items.iter().for_each(|e| self.exp(e)),
             ExpKind::Record(fields) => {
                 for (name, value) in fields {
                     match value {
                         Some(value) => self.exp(value),
-                        None => match self.lookup(name.text) {
-                            Some(res) => self.set(name.at.id, res, 0),
-                            None => {
-                                self.unknown(name, false);
-                                self.set(name.at.id, Res::Error, 0);
-                            }
-                        },
+                        None => self.plain(name),
                     }
                 }
             }
@@ -338,13 +483,9 @@ impl<'a> Walk<'_, 'a, '_> {
                 });
             }
             ExpKind::LetFun { fun, body } => {
-                let outer = self.own_name.replace(fun.name.text);
-                let shadowed = self.lookup(fun.name.text).is_some();
-                if shadowed {
-                    self.own_name = outer;
-                }
+                self.defining.push(fun.name.text);
                 self.val_bind(fun);
-                self.own_name = outer;
+                self.defining.pop();
                 self.scoped(|w| {
                     w.bind(fun.name.text, fun.name.at.id);
                     w.exp(body);
@@ -388,10 +529,7 @@ impl<'a> Walk<'_, 'a, '_> {
                     });
                 }
             }
-            ExpKind::Constr(_, args) => {
-                self.names.unsupported(exp.at.span, "a sum type constructor");
-                args.iter().for_each(|e| self.exp(e));
-            }
+            ExpKind::Constr(_, args) => args.iter().for_each(|e| self.exp(e)),
             ExpKind::Range { first, second, last, .. } => {
                 self.exp(first);
                 if let Some(second) = second {
@@ -415,17 +553,17 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
+    /// An occurrence of a name that is not qualified.
+    fn plain(&mut self, name: &Name<'a>) {
+        let parts = self.names.arena.alloc_slice_copy(&[*name]);
+        self.term(name.at.id, &QualName { parts });
+    }
+
     /// The names of a loop's pattern, as occurrences that give its initial value. A pattern node is a binding, never
     /// an occurrence, so its id is free to hold the use.
     fn implicit_init(&mut self, pat: &'a Pat<'a>) {
         match pat.kind {
-            PatKind::Id(name) => match self.lookup(name) {
-                Some(res) => self.set(pat.at.id, res, 0),
-                None => {
-                    self.unknown(&Name { text: name, at: pat.at }, false);
-                    self.set(pat.at.id, Res::Error, 0);
-                }
-            },
+            PatKind::Id(text) => self.plain(&Name { text, at: pat.at }),
             PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
                 self.implicit_init(inner)
             }

@@ -5,6 +5,6 @@ mod parser;
 mod print;
 mod token;
 
-pub use parser::{MAX_DEPTH, Parsed, parse_expression, parse_prog, parse_scheme};
+pub use parser::{MAX_DEPTH, Parsed, parse_expression, parse_module_at, parse_prog, parse_scheme};
 pub use print::{is_operator, print_exp, print_prog, print_type};
 pub use token::{Token, TokenKind, lex};

@@ -201,6 +201,13 @@ impl TokenKind {
             TokenKind::Colon => "`:`",
             TokenKind::Less => "`<`",
             TokenKind::Dot => "`.`",
+            TokenKind::Minus | TokenKind::Bang | TokenKind::Star | TokenKind::Hat | TokenKind::Pipe => {
+                "an operator"
+            }
+            TokenKind::Underscore => "`_`",
+            TokenKind::HashBracket => "`#[`",
+            TokenKind::Type => "`type`",
+            TokenKind::Module => "`module`",
             TokenKind::Backtick => "a backtick",
             TokenKind::Then => "`then`",
             TokenKind::Else => "`else`",
@@ -230,10 +237,10 @@ pub fn lex(text: &str) -> (Vec<Token>, Vec<DocComment>) {
                 let opens = bytes[start..end].starts_with(b"-- |");
                 let goes_on =
                     in_doc && docs.last().is_some_and(|d| only_one_newline(bytes, d.end as usize, start));
-                if opens {
-                    docs.push(DocComment { start: start as u32, end: end as u32 });
-                } else if goes_on && let Some(doc) = docs.last_mut() {
+                if goes_on && let Some(doc) = docs.last_mut() {
                     doc.end = end as u32;
+                } else if opens {
+                    docs.push(DocComment { start: start as u32, end: end as u32 });
                 }
                 in_doc = opens || goes_on;
                 continue;

@@ -1,57 +1,55 @@
 //! Types as written to types as the checker sees them.
 
-use super::{Checker, Size, SizeOp, Type};
+use super::vars::{SizeOrigin, TypeBinding};
+use super::{Checker, SchemeParam, Size, Type, TypeArgument};
 use crate::names::Res;
 use crate::syntax::ast::*;
-use galopvm_base::Diagnostic;
+use galopvm_base::{Diagnostic, Span};
+use std::rc::Rc;
 
 /// What `[]` stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anonymous {
-    /// Some size, known when the program runs.
-    Any,
+pub(crate) enum Anonymous {
+    /// Some size that each use of the type makes anew: [`Size::Any`].
+    Keep,
     /// The size that the value has.
     Infer,
+    /// A size that a function's result hides; collected in [`Checker::hidden`].
+    Hide,
 }
 
-/// Abbreviations inside abbreviations; deeper must be a circle.
-const MAX_ABBREVIATIONS: usize = 100;
-
 impl<'a> Checker<'a, '_, '_> {
-    pub(super) fn type_exp(&mut self, ty: &'a TypeExp<'a>, anonymous: Anonymous) -> Type {
-        let converted = self.convert(ty, anonymous, &Arguments::default(), 0);
+    /// A written type, resolved before.
+    pub(crate) fn type_exp(&mut self, ty: &'a TypeExp<'a>, anonymous: Anonymous) -> Type {
+        let converted = self.convert(ty, anonymous);
         self.types.insert(ty.at.id, converted.clone());
-        self.recent.push(ty.at.id);
+        self.pending.recent.push(ty.at.id);
         converted
     }
 
-    fn convert(&mut self, ty: &'a TypeExp<'a>, anon: Anonymous, args: &Arguments, depth: usize) -> Type {
+    fn convert(&mut self, ty: &'a TypeExp<'a>, anon: Anonymous) -> Type {
         match ty.kind {
-            TypeExpKind::Var(_) => self.named(ty, Vec::new(), anon, args, depth),
-            TypeExpKind::Parens(inner) | TypeExpKind::Unique(inner) => self.convert(inner, anon, args, depth),
-            TypeExpKind::Tuple(items) => {
-                Type::tuple(items.iter().map(|t| self.convert(t, anon, args, depth)).collect())
-            }
+            TypeExpKind::Var(_) => self.named(ty, Vec::new(), anon),
+            TypeExpKind::Parens(inner) => self.convert(inner, anon),
+            TypeExpKind::Unique(inner) => Type::Unique(Rc::new(self.convert(inner, anon))),
+            TypeExpKind::Tuple(items) => Type::tuple(items.iter().map(|t| self.convert(t, anon)).collect()),
             TypeExpKind::Record(fields) => {
                 for (i, (name, _)) in fields.iter().enumerate() {
-                    if fields[..i].iter().any(|(n, _)| n.text == name.text) {
-                        self.report(Diagnostic::error(
-                            name.at.span,
-                            format!("the field `{}` is there twice", name.text),
-                        ));
+                    if let Some((first, _)) = fields[..i].iter().find(|(n, _)| n.text == name.text) {
+                        let text = format!("Duplicate fields in record type: {}", name.text);
+                        self.report(
+                            Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"),
+                        );
                     }
                 }
-                Type::record(
-                    fields.iter().map(|(n, t)| (n.text.into(), self.convert(t, anon, args, depth))).collect(),
-                )
+                Type::record(fields.iter().map(|(n, t)| (n.text.into(), self.convert(t, anon))).collect())
             }
             TypeExpKind::Array(size, inner) => {
-                let size = self.size(&size, anon, args);
-                let elem = self.convert(inner, anon, args, depth);
-                if matches!(elem, Type::Arrow(..)) {
-                    self.report(Diagnostic::error(ty.at.span, "functions cannot be elements of arrays"));
-                }
-                Type::array(size, elem)
+                let size = self.written_size(&size, anon);
+                let elem = self.convert(inner, anon);
+                self.array_element(inner.at.span, &elem);
+                // `[n]*t` has no meaning; the mark belongs to the whole.
+                Type::array(size, self.vars.resolve(&elem))
             }
             TypeExpKind::Apply(..) => {
                 let (mut head, mut given) = (ty, Vec::new());
@@ -60,160 +58,297 @@ impl<'a> Checker<'a, '_, '_> {
                     head = inner;
                 }
                 given.reverse();
-                self.named(head, given, anon, args, depth)
+                self.named(head, given, anon)
             }
             TypeExpKind::Arrow(name, from, to) => {
-                let from = self.convert(from, anon, args, depth);
+                let from = self.convert(from, anon);
                 if let Some(name) = &name {
-                    self.bind(name, from.clone());
+                    let plain = self.vars.resolve(&from);
+                    self.bind(name, plain);
                 }
-                let to = self.convert(to, anon, args, depth);
-                Type::Arrow(name.map(|n| n.at.id), from.into(), to.into())
+                let outer = std::mem::take(&mut self.hidden);
+                let to = self.convert(to, Anonymous::Hide);
+                let hidden = std::mem::replace(&mut self.hidden, outer);
+                Type::Arrow(name.map(|n| n.at.id), from.into(), Type::exists(hidden, to).into())
             }
             TypeExpKind::Exists(sizes, inner) => {
                 for name in sizes {
                     self.bind(name, Type::SIZE);
                 }
+                let ty = self.convert(inner, anon);
+                for name in sizes {
+                    let mut found = false;
+                    self.vars
+                        .each_size(&ty, &mut |s| found |= matches!(s, Size::Name(id) if *id == name.at.id));
+                    if !found {
+                        let text = format!("Existential size \"{}\" not used as array size.", name.text);
+                        self.report(Diagnostic::error(name.at.span, text));
+                    }
+                }
                 let ids: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
-                let ty = self.convert(inner, anon, args, depth);
-                self.vars.replace_sizes(&ty, &|id| ids.contains(&id).then_some(Size::Any))
+                self.open(&Type::exists(ids, ty), anon, inner.at.span)
             }
-            TypeExpKind::Sum(_) | TypeExpKind::Error => Type::Error,
+            TypeExpKind::Sum(constructors) => {
+                for (i, (name, _)) in constructors.iter().enumerate() {
+                    if let Some((first, _)) = constructors[..i].iter().find(|(n, _)| n.text == name.text) {
+                        let text = format!("Duplicate constructors in sum type: #{}", name.text);
+                        self.report(
+                            Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"),
+                        );
+                    }
+                }
+                let parts = constructors.iter().map(|(name, payload)| {
+                    let payload: Vec<Type> = payload.iter().map(|t| self.convert(t, anon)).collect();
+                    (Rc::from(name.text), Rc::from(payload))
+                });
+                Type::sum(parts.collect())
+            }
+            TypeExpKind::Error => Type::Error,
+        }
+    }
+
+    /// Refuses types that cannot be elements of arrays.
+    pub(super) fn array_element(&mut self, span: Span, elem: &Type) {
+        match self.vars.resolve(elem) {
+            Type::Arrow(..) => {
+                let shown = self.vars.show(elem);
+                let text =
+                    format!("Cannot create array with elements of type \"{shown}\": found to be functional.");
+                self.report(
+                    Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"),
+                );
+            }
+            Type::Param(id) => {
+                if self.vars.lifted.get(&id).is_some_and(|l| *l != Lifted::No) {
+                    self.lifted_element(span, elem);
+                }
+            }
+            Type::Opaque(id, _) if self.vars.opaques[id].lifted != Lifted::No => {
+                self.lifted_element(span, elem)
+            }
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.array_element(span, t)),
+            Type::Sum(cs) => {
+                cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.array_element(span, t))
+            }
+            _ => {}
+        }
+    }
+
+    fn lifted_element(&mut self, span: Span, elem: &Type) {
+        let shown = self.vars.show(elem);
+        let text = format!("Cannot create array with elements of lifted type \"{shown}\" as array element.");
+        self.report(
+            Diagnostic::error(span, text)
+                .with_label(format!("\"{shown}\" might contain functions or hide sizes"))
+                .with_hint("declare it without `^` or `~`"),
+        );
+    }
+
+    /// Gives a meaning to the anonymous sizes of a type: those marked and those it hides at its top.
+    pub(super) fn open(&mut self, ty: &Type, anon: Anonymous, span: Span) -> Type {
+        let inner = match self.vars.resolve_unique(ty) {
+            Type::Exists(ids, inner) => {
+                let sizes: Vec<(NodeId, Size)> = ids
+                    .iter()
+                    .map(|id| {
+                        let name = self.vars.names.get(id).cloned();
+                        (*id, self.anonymous(anon, span, name))
+                    })
+                    .collect();
+                self.vars
+                    .replace_sizes(&inner, &|id| sizes.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()))
+            }
+            other => other,
+        };
+        if anon == Anonymous::Keep {
+            return inner;
+        }
+        self.open_marks(&inner, anon, span)
+    }
+
+    fn open_marks(&mut self, ty: &Type, anon: Anonymous, span: Span) -> Type {
+        match self.vars.resolve_unique(ty) {
+            Type::Array(size, elem) => {
+                let size = self.open_size(&size, anon, span);
+                Type::array(size, self.open_marks(&elem, anon, span))
+            }
+            Type::Record(fields) => Type::Record(
+                fields.iter().map(|(n, t)| (n.clone(), self.open_marks(t, anon, span))).collect(),
+            ),
+            Type::Sum(cs) => Type::Sum(
+                cs.iter()
+                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.open_marks(t, anon, span)).collect()))
+                    .collect(),
+            ),
+            Type::Unique(inner) => Type::Unique(Rc::new(self.open_marks(&inner, anon, span))),
+            Type::Opaque(id, args) => Type::Opaque(
+                id,
+                args.iter()
+                    .map(|arg| match arg {
+                        TypeArgument::Type(t) => TypeArgument::Type(self.open_marks(t, anon, span)),
+                        TypeArgument::Size(s) => TypeArgument::Size(self.open_size(s, anon, span)),
+                    })
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+
+    fn open_size(&mut self, size: &Size, anon: Anonymous, span: Span) -> Size {
+        match size {
+            Size::Any => self.anonymous(anon, span, None),
+            other => other.clone(),
+        }
+    }
+
+    /// A size that is not written.
+    fn anonymous(&mut self, anon: Anonymous, span: Span, name: Option<String>) -> Size {
+        match anon {
+            Anonymous::Keep => Size::Any,
+            Anonymous::Infer => {
+                let origin = SizeOrigin { span, text: "anonymous size".into(), name, must_be_known: false };
+                self.vars.size_from(origin, false)
+            }
+            Anonymous::Hide => {
+                let id = self.vars.fresh_name(name.as_deref().unwrap_or("d"));
+                self.hidden.push(id);
+                Size::Name(id)
+            }
         }
     }
 
     /// A named type with its arguments.
-    fn named(
-        &mut self,
-        head: &'a TypeExp<'a>,
-        given: Vec<TypeArg<'a>>,
-        anon: Anonymous,
-        args: &Arguments,
-        depth: usize,
-    ) -> Type {
+    fn named(&mut self, head: &'a TypeExp<'a>, given: Vec<TypeArg<'a>>, anon: Anonymous) -> Type {
+        let span = head.at.span;
         let TypeExpKind::Var(name) = head.kind else {
-            self.report(Diagnostic::error(head.at.span, "this type takes no arguments"));
+            self.report(Diagnostic::error(span, "Type constructor applied to arguments is not a name"));
             return Type::Error;
         };
         let res = self.names.uses.get(&name.parts[0].at.id).map_or(Res::Error, |u| u.res);
-        let bind = match res {
-            Res::Abbr(id) => self.names.abbrs[id],
-            _ => {
-                if !given.is_empty() {
-                    let text = format!("the type `{}` takes no arguments", name.text());
-                    self.report(Diagnostic::error(head.at.span, text));
-                    return Type::Error;
-                }
-                return match res {
-                    Res::Prim(ty) => Type::Prim(ty),
-                    Res::TypeParam(id) => {
-                        let known = args.types.iter().find(|(p, _)| *p == id);
-                        known.map_or(Type::Param(id), |(_, t)| t.clone())
-                    }
-                    _ => Type::Error,
-                };
+        let binding = match res {
+            Res::Abbr(id) => match self.bindings.get(&id) {
+                Some(binding) => binding.clone(),
+                None => return Type::Error,
+            },
+            Res::Prim(_) | Res::TypeParam(_) if !given.is_empty() => {
+                let text = format!(
+                    "Type constructor \"{}\" requires 0 arguments, but provided {}.",
+                    name.text(),
+                    given.len()
+                );
+                self.report(Diagnostic::error(span, text));
+                return Type::Error;
             }
+            Res::Prim(ty) => return Type::Prim(ty),
+            Res::TypeParam(id) => return Type::Param(id),
+            _ => return Type::Error,
         };
-        if depth > MAX_ABBREVIATIONS {
-            self.report(Diagnostic::error(
-                head.at.span,
-                format!("the type `{}` contains itself", name.text()),
-            ));
-            return Type::Error;
-        }
-        if bind.params.len() != given.len() {
+        if binding.params.len() != given.len() {
             let text = format!(
-                "the type `{}` takes {} arguments, here are {}",
+                "Type constructor \"{}\" requires {} arguments, but provided {}.",
                 name.text(),
-                bind.params.len(),
+                binding.params.len(),
                 given.len()
             );
-            self.report(Diagnostic::error(head.at.span, text).with_place(bind.name.at.span, "defined here"));
+            let mut diagnostic = Diagnostic::error(span, text);
+            if let Res::Abbr(id) = res {
+                diagnostic = diagnostic.with_place(self.names.abbrs[id].at.span, "defined here");
+            }
+            self.report(diagnostic);
             return Type::Error;
         }
-        let mut inner = Arguments::default();
-        for (param, arg) in bind.params.iter().zip(given) {
+        let mut args = Vec::new();
+        for (param, arg) in binding.params.iter().zip(given) {
+            let shown = self.vars.names.get(&param.id()).cloned().unwrap_or_default();
             match (param, arg) {
-                (TypeParam::Size(p), TypeArg::Size(size)) => {
-                    let size = self.size(&size, anon, args);
-                    inner.sizes.push((p.at.id, size));
+                (SchemeParam::Size(_), TypeArg::Size(size)) => {
+                    args.push(TypeArgument::Size(self.written_size(&size, anon)));
                 }
-                (TypeParam::Type(_, p), TypeArg::Type(ty)) => {
-                    let ty = self.convert(ty, anon, args, depth + 1);
-                    inner.types.push((p.at.id, ty));
+                (SchemeParam::Type(_, lifted), TypeArg::Type(ty)) => {
+                    let at = ty.at.span;
+                    let ty = self.convert(ty, anon);
+                    if binding.lifted == Lifted::No {
+                        self.check_lifted(at, &ty, *lifted, &shown);
+                    }
+                    args.push(TypeArgument::Type(ty));
                 }
-                (TypeParam::Type(_, p), TypeArg::Size(size)) => {
-                    let text = format!("`'{}` stands for a type, here is a size", p.text);
+                (SchemeParam::Type(..), TypeArg::Size(size)) => {
+                    let text = format!(
+                        "Type argument for type parameter \"'{shown}\" of \"{}\" is a size",
+                        name.text()
+                    );
                     self.report(Diagnostic::error(size.at.span, text));
+                    return Type::Error;
                 }
-                (TypeParam::Size(p), TypeArg::Type(ty)) => {
-                    let text = format!("`[{}]` stands for a size, here is a type", p.text);
-                    self.report(Diagnostic::error(ty.at.span, text));
-                }
-            }
-        }
-        self.convert(bind.def, anon, &inner, depth + 1)
-    }
-
-    fn size(&mut self, size: &SizeExp<'a>, anon: Anonymous, args: &Arguments) -> Size {
-        match size.size {
-            None if anon == Anonymous::Any => Size::Any,
-            None => self.vars.fresh_size(),
-            Some(exp) => {
-                self.check(exp, &Type::SIZE, Some((size.at.span, "sizes are i64")));
-                let size = self.exp_size(exp);
-                match size {
-                    Size::Name(id) => {
-                        args.sizes.iter().find(|(p, _)| *p == id).map_or(Size::Name(id), |(_, s)| s.clone())
-                    }
-                    Size::Op(op, a, b) => {
-                        let part = |s: &Size| match s {
-                            Size::Name(id) => {
-                                args.sizes.iter().find(|(p, _)| p == id).map_or(s.clone(), |(_, t)| t.clone())
-                            }
-                            other => other.clone(),
-                        };
-                        Size::op(op, part(&a), part(&b))
-                    }
-                    other => other,
+                (SchemeParam::Size(_), TypeArg::Type(ty)) => {
+                    let text = format!(
+                        "Type argument for size parameter \"[{shown}]\" of \"{}\" is a type",
+                        name.text()
+                    );
+                    self.report(
+                        Diagnostic::error(ty.at.span, text).with_hint("sizes are written in brackets: `[n]`"),
+                    );
+                    return Type::Error;
                 }
             }
         }
+        let ty = self.expand(&binding, &args);
+        self.open(&ty, anon, span)
     }
 
-    /// The size an i64 expression stands for; unknown unless it is made of names, numbers, `+`, `-` and `*`.
-    pub(super) fn exp_size(&self, exp: &Exp<'a>) -> Size {
-        match exp.kind {
-            ExpKind::Parens(inner) | ExpKind::Ascript(inner, _) | ExpKind::Attr(_, inner) => {
-                self.exp_size(inner)
-            }
-            ExpKind::Number(Number::Int(value)) => i64::try_from(value).map_or(Size::Any, Size::Const),
-            ExpKind::Literal(scalar) => Size::Const(scalar.as_i64()),
-            ExpKind::Var(_) => match self.names.uses.get(&exp.at.id) {
-                Some(u) if u.fields == 0 => match u.res {
-                    Res::Local(id) => Size::Name(id),
-                    Res::Global(id) => Size::Name(self.names.globals[id].bind.name.at.id),
-                    _ => Size::Any,
-                },
-                _ => Size::Any,
-            },
-            ExpKind::BinOp(op, a, b) => {
-                let op = match self.names.uses.get(&op.at.id).map(|u| u.res) {
-                    Some(Res::Operator("+")) => SizeOp::Add,
-                    Some(Res::Operator("-")) => SizeOp::Sub,
-                    Some(Res::Operator("*")) => SizeOp::Mul,
-                    _ => return Size::Any,
-                };
-                Size::op(op, self.exp_size(a), self.exp_size(b))
-            }
-            _ => Size::Any,
+    /// Refuses functions and hidden sizes where a type parameter does not allow them.
+    fn check_lifted(&mut self, span: Span, ty: &Type, lifted: Lifted, param: &str) {
+        let functional = lifted != Lifted::Full && self.may_be_functional(ty);
+        if functional {
+            let shown = self.vars.show(ty);
+            let text = format!(
+                "Non-lifted type parameter \"'{param}\" instantiated with \"{shown}\", which might contain functions."
+            );
+            self.report(Diagnostic::error(span, text));
         }
     }
-}
 
-/// What the parameters of an abbreviation stand for.
-#[derive(Default)]
-struct Arguments {
-    types: Vec<(NodeId, Type)>,
-    sizes: Vec<(NodeId, Size)>,
+    /// True if values of the type may be or hold functions.
+    pub(crate) fn may_be_functional(&self, ty: &Type) -> bool {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) => true,
+            Type::Param(id) => self.vars.lifted.get(&id) == Some(&Lifted::Full),
+            Type::Opaque(id, args) => {
+                self.vars.opaques[id].lifted == Lifted::Full
+                    || args.iter().any(|a| matches!(a, TypeArgument::Type(t) if self.may_be_functional(t)))
+            }
+            Type::Array(_, inner) | Type::Exists(_, inner) => self.may_be_functional(&inner),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.may_be_functional(t)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).any(|t| self.may_be_functional(t)),
+            _ => false,
+        }
+    }
+
+    /// What a named type with these arguments is.
+    pub(crate) fn expand(&self, binding: &TypeBinding, args: &[TypeArgument]) -> Type {
+        let (mut types, mut sizes) = (Vec::new(), Vec::new());
+        for (param, arg) in binding.params.iter().zip(args) {
+            match arg {
+                TypeArgument::Type(t) => types.push((param.id(), t.clone())),
+                TypeArgument::Size(s) => sizes.push((param.id(), s.clone())),
+            }
+        }
+        let ty = self.vars.substitute(&binding.ty, &types);
+        self.vars.replace_sizes(&ty, &|id| sizes.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()))
+    }
+
+    fn written_size(&mut self, size: &SizeExp<'a>, anon: Anonymous) -> Size {
+        let Some(exp) = size.size else { return self.anonymous(anon, size.at.span, None) };
+        self.check(exp, &Type::SIZE, &super::report::Context::Size);
+        match self.exp_size(exp) {
+            Some(size) => size,
+            None => {
+                self.report(
+                    Diagnostic::error(exp.at.span, "Size expression with binding is forbidden.")
+                        .with_hint("bind it with `let` before, and use the name"),
+                );
+                Size::Any
+            }
+        }
+    }
 }

@@ -2,39 +2,38 @@
 
 use super::convert::Anonymous;
 use super::operators::logic;
-use super::unify::{Constraint, type_set};
-use super::{Checker, Literal, Scheme, SchemeParam, Size, Type, pat_name, scheme_param};
+use super::report::Context;
+use super::vars::{Constraint, SizeOrigin, type_set};
+use super::{Checker, Literal, Size, Type};
 use crate::names::Res;
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
 use std::rc::Rc;
 
-/// Where an expectation comes from.
-type Place<'p> = Option<(Span, &'p str)>;
-
 impl<'a> Checker<'a, '_, '_> {
     /// Checks that an expression has a type.
-    pub(super) fn check(&mut self, exp: &'a Exp<'a>, wanted: &Type, place: Place) {
+    pub(super) fn check(&mut self, exp: &'a Exp<'a>, wanted: &Type, context: &Context) {
         let found = match exp.kind {
             ExpKind::Lambda(params, result, body) => {
                 let ty = self.lambda(params, result, body, Some(wanted));
                 self.record(exp, ty)
             }
             ExpKind::Parens(inner) => {
-                self.check(inner, wanted, place);
-                self.record(exp, wanted.clone());
+                self.check(inner, wanted, context);
+                let ty = self.types.get(&inner.at.id).cloned().unwrap_or(Type::Error);
+                self.record(exp, ty);
                 return;
             }
             _ => self.infer(exp),
         };
         if let Err(clash) = self.vars.unify(wanted, &found) {
-            self.mismatch(exp.at.span, wanted, &found, &clash, place);
+            self.mismatch(exp.at.span, wanted, &found, &clash, context);
         }
     }
 
-    fn record(&mut self, exp: &Exp, ty: Type) -> Type {
+    pub(super) fn record(&mut self, exp: &Exp, ty: Type) -> Type {
         self.types.insert(exp.at.id, ty.clone());
-        self.recent.push(exp.at.id);
+        self.pending.recent.push(exp.at.id);
         ty
     }
 
@@ -44,22 +43,30 @@ impl<'a> Checker<'a, '_, '_> {
         self.record(exp, ty)
     }
 
+    /// Says that an expression brings sizes into being.
+    pub(super) fn creates(&mut self, id: NodeId, sizes: Vec<NodeId>) {
+        if !sizes.is_empty() {
+            self.exts.entry(id).or_default().extend(sizes);
+        }
+    }
+
     fn infer_kind(&mut self, exp: &'a Exp<'a>) -> Type {
-        let span = exp.at.span;
+        let (span, id) = (exp.at.span, exp.at.id);
         match exp.kind {
             ExpKind::Literal(scalar) => Type::Prim(scalar.ty),
             ExpKind::Number(number) => self.number(span, number, false),
             ExpKind::String(bytes, _) => {
                 Type::array(Size::Const(bytes.len() as i64), Type::Prim(ElemType::U8))
             }
-            ExpKind::Var(name) => self.occurrence(exp.at.id, span, &name),
+            ExpKind::Var(name) => self.occurrence(id, span, &name),
             ExpKind::Hole => {
-                self.names.unsupported(span, "a typed hole");
-                Type::Error
+                self.holes.push(id);
+                self.vars.fresh(span)
             }
             ExpKind::Error => Type::Error,
-            ExpKind::Parens(inner) | ExpKind::Attr(_, inner) => self.infer(inner),
-            ExpKind::QualParens(..) | ExpKind::Constr(..) => Type::Error,
+            ExpKind::Parens(inner) | ExpKind::Attr(_, inner) | ExpKind::QualParens(_, inner) => {
+                self.infer(inner)
+            }
             ExpKind::Tuple(items) => Type::tuple(items.iter().map(|e| self.infer(e)).collect()),
             ExpKind::Record(fields) => self.record_literal(fields),
             ExpKind::Array(items) => self.array_literal(span, items),
@@ -69,16 +76,16 @@ impl<'a> Checker<'a, '_, '_> {
             }
             ExpKind::Index(inner, dims) => {
                 let ty = self.infer(inner);
-                self.index(inner.at.span, &ty, dims)
+                self.index(id, inner.at.span, &ty, dims)
             }
             ExpKind::Apply(head, args) => {
                 let mut ty = self.infer(head);
                 for (i, arg) in args.iter().enumerate() {
-                    ty = self.apply(head, &ty, arg, i);
+                    ty = self.apply(id, head, &ty, arg, i);
                 }
                 ty
             }
-            ExpKind::BinOp(op, left, right) => self.binary(span, &op, left, right),
+            ExpKind::BinOp(op, left, right) => self.binary(exp, &op, left, right),
             ExpKind::Negate(inner) => {
                 if let ExpKind::Number(number) = inner.kind {
                     let ty = self.number(inner.at.span, number, true);
@@ -97,97 +104,100 @@ impl<'a> Checker<'a, '_, '_> {
             ExpKind::Section(op) => self.occurrence(op.at.id, span, &op.name),
             ExpKind::SectionLeft(op, left) => {
                 let ty = self.occurrence(op.at.id, op.at.span, &op.name);
-                self.apply_to(op.at.span, &op.name.text(), &ty, left, 0)
+                let function = op.name.text();
+                self.apply_to(id, op.at.span, &function, &ty, left, 0)
             }
-            ExpKind::SectionRight(op, right) => {
-                let ty = self.occurrence(op.at.id, op.at.span, &op.name);
-                let (a, b, c) = (self.vars.fresh(span), self.vars.fresh(span), self.vars.fresh(span));
-                let wanted = Type::arrow(a.clone(), Type::arrow(b.clone(), c.clone()));
-                if let Err(clash) = self.vars.unify(&wanted, &ty) {
-                    self.mismatch(op.at.span, &wanted, &ty, &clash, None);
-                }
-                self.check(right, &b, None);
-                Type::arrow(a, c)
-            }
+            ExpKind::SectionRight(op, right) => self.section_right(span, &op, right),
             ExpKind::SectionPath(steps) => {
                 let from = self.vars.fresh(span);
-                let to = self.path(span, &from, steps);
-                Type::arrow(from, to)
+                let to = self.path(id, span, &from, steps, true);
+                let hidden = self.exts.remove(&id).unwrap_or_default();
+                Type::arrow(from, Type::exists(hidden, to))
             }
             ExpKind::If(condition, yes, no) => {
-                self.check(condition, &Type::BOOL, None);
+                self.check(condition, &Type::BOOL, &Context::Being("a condition, bool"));
                 let (a, b) = (self.infer(yes), self.infer(no));
-                match self.vars.join(&a, &b) {
-                    Ok(ty) => self.first_order(span, ty, "the branches of an `if`"),
-                    Err(clash) => {
-                        let place = Some((yes.at.span, "the other branch"));
-                        self.mismatch(no.at.span, &a, &b, &clash, place);
-                        a
-                    }
-                }
+                let ty = self.branches(id, no.at.span, &a, &b, yes.at.span);
+                self.data(span, &ty, "If-expression", "if-results");
+                ty
             }
-            ExpKind::Let { sizes, pat, value, body } => {
-                let ty = self.infer(value);
-                for name in sizes {
-                    self.bind(name, Type::SIZE);
-                }
-                self.let_sizes(sizes, pat, &ty);
-                self.infer(body)
-            }
+            ExpKind::Let { sizes, pat, value, body } => self.let_exp(id, sizes, pat, value, body),
             ExpKind::LetFun { fun, body } => {
-                let ty = self.val_bind(fun);
-                let params: Vec<SchemeParam> = fun.type_params.iter().map(scheme_param).collect();
+                let scheme = self.local_function(fun);
                 self.vars.names.insert(fun.name.at.id, fun.name.text.to_string());
-                self.locals.insert(fun.name.at.id, Scheme { params: params.into(), ty });
-                self.infer(body)
+                self.locals.insert(fun.name.at.id, scheme);
+                let ty = self.infer(body);
+                self.unscope(id, span, &ty, &[fun.name.at.id])
             }
             ExpKind::LetWith { name, old, steps, value, body } => {
                 let ty = self.infer(old);
-                let part = self.path(old.at.span, &ty, steps);
-                // Whether the new part has the extents of the old one shows when the program runs.
-                let part = self.vars.loosen(&part);
-                self.check(value, &part, Some((old.at.span, "the part that is replaced")));
+                let ty = self.update(old.at.span, &ty, steps, value);
+                self.vars.level += 1;
                 self.bind(&name, ty);
-                self.infer(body)
+                let result = self.infer(body);
+                self.vars.level -= 1;
+                self.unscope(id, span, &result, &[name.at.id])
             }
-            ExpKind::Loop { pat, init, form, body } => self.loop_exp(span, pat, init, &form, body),
-            ExpKind::Match(..) => {
-                self.names.unsupported(span, "`match`");
-                Type::Error
+            ExpKind::Loop { pat, init, form, body } => self.loop_exp(exp, pat, init, &form, body),
+            ExpKind::Match(subject, cases) => self.match_exp(exp, subject, cases),
+            ExpKind::Constr(name, args) => {
+                let payload: Rc<[Type]> = args.iter().map(|e| self.infer(e)).collect();
+                let constraint =
+                    Constraint { constructors: vec![(name.into(), payload)], ..Constraint::default() };
+                self.vars.constrained(constraint, span)
             }
-            ExpKind::Range { first, second, kind, last } => self.range(first, second, kind, last),
+            ExpKind::Range { first, second, kind, last } => self.range(exp, first, second, kind, last),
             ExpKind::Update(inner, steps, value) => {
                 let ty = self.infer(inner);
-                let part = self.path(inner.at.span, &ty, steps);
-                let part = self.vars.loosen(&part);
-                self.check(value, &part, Some((inner.at.span, "the part that is replaced")));
-                ty
+                self.update(inner.at.span, &ty, steps, value)
             }
             ExpKind::Assert(condition, value) => {
-                self.check(condition, &Type::BOOL, None);
+                self.check(condition, &Type::BOOL, &Context::Being("an asserted condition, bool"));
                 self.infer(value)
             }
             ExpKind::Ascript(inner, written) => {
                 let wanted = self.type_exp(written, Anonymous::Infer);
-                self.check(inner, &wanted, Some((written.at.span, "the type written here")));
+                self.check(inner, &wanted, &Context::Ascription(written.at.span));
                 wanted
             }
-            ExpKind::Coerce(inner, written) => {
-                let wanted = self.type_exp(written, Anonymous::Any);
-                let found = self.infer(inner);
-                let (loose, have) = (self.vars.loosen(&wanted), self.vars.loosen(&found));
-                if let Err(clash) = self.vars.unify(&loose, &have) {
-                    self.mismatch(
-                        inner.at.span,
-                        &wanted,
-                        &found,
-                        &clash,
-                        Some((written.at.span, "wanted here")),
-                    );
-                }
-                wanted
-            }
+            ExpKind::Coerce(inner, written) => self.coerce(inner, written),
         }
+    }
+
+    fn coerce(&mut self, inner: &'a Exp<'a>, written: &'a TypeExp<'a>) -> Type {
+        let wanted = self.type_exp(written, Anonymous::Infer);
+        let found = self.infer(inner);
+        let vars = &mut self.vars;
+        // Every written size is checked when the program runs; one left open is the value's own.
+        let mut fresh = Vec::new();
+        vars.each_size(&wanted, &mut |size| {
+            if !matches!(size, Size::Var(_)) {
+                fresh.push(size.clone());
+            }
+        });
+        let open = fresh
+            .into_iter()
+            .map(|size| {
+                let origin = SizeOrigin {
+                    span: written.at.span,
+                    text: "a size coercion where the underlying expression size cannot be determined".into(),
+                    name: None,
+                    must_be_known: true,
+                };
+                (size, vars.size_from(origin, false))
+            })
+            .collect::<Vec<_>>();
+        let mut next = open.iter();
+        let loose = vars.map_sizes(&wanted, &mut |size| match size {
+            Size::Var(_) => None,
+            _ => next.next().map(|(_, var)| var.clone()),
+        });
+        if vars.unify(&loose, &found).is_err()
+            && let Err(clash) = self.vars.unify_shape(&loose, &found)
+        {
+            self.mismatch(inner.at.span, &wanted, &found, &clash, &Context::Ascription(written.at.span));
+        }
+        wanted
     }
 
     fn number(&mut self, span: Span, number: Number<'a>, negated: bool) -> Type {
@@ -195,21 +205,31 @@ impl<'a> Checker<'a, '_, '_> {
             Number::Int(_) => type_set(|t| t != ElemType::Bool),
             Number::Float(_) => type_set(ElemType::is_float),
         };
-        let ty = self.vars.constrained(Constraint::OneOf(set), span);
-        if let Number::Int(value) = number {
-            self.literals.push(Literal { span, value, negated, ty: ty.clone() });
-        }
+        let ty = self.vars.one_of(set, span);
+        self.pending.literals.push(Literal {
+            span,
+            value: number_text(number),
+            number: int_value(number),
+            negated,
+            ty: ty.clone(),
+        });
         ty
     }
 
     /// The type of an occurrence of a name, projections included.
-    fn occurrence(&mut self, id: NodeId, span: Span, name: &QualName<'a>) -> Type {
+    pub(super) fn occurrence(&mut self, id: NodeId, span: Span, name: &QualName<'a>) -> Type {
         let Some(used) = self.names.uses.get(&id).copied() else { return Type::Error };
         let scheme = self.scheme_of(used.res, span);
-        let (mut ty, instance) = self.vars.instantiate(&scheme, span);
+        let (mut ty, instance) = self.vars.instantiate(&scheme, span, name.last().text);
+        if let Res::Global(global) = used.res
+            && self.is_own(global)
+        {
+            // Calls of a function by itself are polymorphic in sizes.
+            ty = self.open_sizes(&ty, span, &mut Vec::new());
+        }
         if !scheme.params.is_empty() {
             self.instances.insert(id, instance);
-            self.recent_uses.push(id);
+            self.pending.recent_uses.push(id);
         }
         for field in &name.parts[name.parts.len() - used.fields..] {
             ty = self.project(span, &ty, field);
@@ -217,12 +237,13 @@ impl<'a> Checker<'a, '_, '_> {
         ty
     }
 
-    fn project(&mut self, span: Span, ty: &Type, field: &Name<'a>) -> Type {
+    pub(super) fn project(&mut self, span: Span, ty: &Type, field: &Name<'a>) -> Type {
         match self.vars.resolve(ty) {
             Type::Record(fields) => match fields.iter().find(|(n, _)| **n == *field.text) {
                 Some((_, t)) => t.clone(),
                 None => {
-                    let text = format!("`{}` has no field `{}`", self.vars.show(ty), field.text);
+                    let text =
+                        format!("Record of type `{}` has no field \"{}\"", self.vars.show(ty), field.text);
                     let names: Vec<&str> = fields.iter().map(|(n, _)| &**n).collect();
                     let hint = match names.as_slice() {
                         [] => "it has no fields".to_string(),
@@ -235,15 +256,19 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Error => Type::Error,
             Type::Var(_) => {
                 let part = self.vars.fresh(span);
-                let wanted = vec![(Rc::from(field.text), part.clone())];
-                let record = self.vars.constrained(Constraint::Fields(wanted), span);
+                let fields = vec![(Rc::from(field.text), part.clone())];
+                let record = self.vars.constrained(Constraint { fields, ..Constraint::default() }, span);
                 if let Err(clash) = self.vars.unify(ty, &record) {
-                    self.mismatch(span, &record, ty, &clash, None);
+                    self.mismatch(span, &record, ty, &clash, &Context::Being("a record"));
                 }
                 part
             }
             other => {
-                let text = format!("`{}` has no fields, so no `{}`", self.vars.show(&other), field.text);
+                let text = format!(
+                    "Cannot project field \"{}\" from `{}`, which has no fields",
+                    field.text,
+                    self.vars.show(&other)
+                );
                 self.report(Diagnostic::error(field.at.span, text));
                 Type::Error
             }
@@ -252,12 +277,10 @@ impl<'a> Checker<'a, '_, '_> {
 
     fn record_literal(&mut self, fields: &'a [(Name<'a>, Option<Exp<'a>>)]) -> Type {
         let mut types: Vec<(Rc<str>, Type)> = Vec::new();
-        for (name, value) in fields {
-            if types.iter().any(|(n, _)| **n == *name.text) {
-                self.report(Diagnostic::error(
-                    name.at.span,
-                    format!("the field `{}` is there twice", name.text),
-                ));
+        for (i, (name, value)) in fields.iter().enumerate() {
+            if let Some((first, _)) = fields[..i].iter().find(|(n, _)| n.text == name.text) {
+                let text = format!("Field \"{}\" previously defined: Duplicate fields in record", name.text);
+                self.report(Diagnostic::error(name.at.span, text).with_place(first.at.span, "defined here"));
                 continue;
             }
             let ty = match value {
@@ -278,362 +301,237 @@ impl<'a> Checker<'a, '_, '_> {
             Some((first, rest)) => {
                 let ty = self.infer(first);
                 for item in rest {
-                    self.check(item, &ty, Some((first.at.span, "the first element")));
+                    self.check(item, &ty, &Context::Element(first.at.span));
                 }
                 ty
             }
         };
-        let elem = self.first_order(span, elem, "elements of arrays");
+        self.unlifted(&elem, Lifted::No);
+        self.pending.elements.push((span, elem.clone()));
         Type::array(Size::Const(items.len() as i64), elem)
     }
 
-    /// Refuses functions where only data may stand.
-    fn first_order(&mut self, span: Span, ty: Type, what: &str) -> Type {
-        if matches!(self.vars.resolve(&ty), Type::Arrow(..)) {
-            self.report(Diagnostic::error(span, format!("functions cannot be {what}")));
-            return Type::Error;
-        }
-        ty
+    /// Refuses functions where only data may stand; asked at the end, when all is known.
+    pub(super) fn data(&mut self, span: Span, ty: &Type, what: &'static str, results: &'static str) {
+        self.unlifted(ty, Lifted::Size);
+        self.pending.results.push((span, ty.clone(), what, results));
     }
 
-    /// The type of `ty[dims]`.
-    fn index(&mut self, span: Span, ty: &Type, dims: &'a [DimIndex<'a>]) -> Type {
-        let mut kept = Vec::new();
-        let mut rest = ty.clone();
-        for dim in dims {
-            let (size, elem) = match self.vars.resolve(&rest) {
-                Type::Array(size, elem) => (size, (*elem).clone()),
-                Type::Error => (Size::Any, Type::Error),
-                Type::Var(_) => {
-                    let (size, elem) = (self.vars.fresh_size(), self.vars.fresh(span));
-                    let array = Type::array(size.clone(), elem.clone());
-                    if let Err(clash) = self.vars.unify(&rest, &array) {
-                        self.mismatch(span, &array, &rest, &clash, None);
+    /// Keeps a type that is still open from becoming a function.
+    pub(super) fn unlifted(&mut self, ty: &Type, lifted: Lifted) {
+        if let Type::Var(var) = self.vars.resolve(ty)
+            && let Some((_, span)) = self.vars.free(var)
+        {
+            let wanted = self.vars.constrained(Constraint { lifted, ..Constraint::default() }, span);
+            // Two open types that ask for nothing else always agree.
+            let _ = self.vars.unify(&wanted, ty);
+        }
+    }
+
+    /// Requires a type to be one of a set, for an operator.
+    pub(super) fn require(&mut self, span: Span, ty: &Type, set: u16, op: &str) {
+        let wanted = self.vars.one_of(set, span);
+        if self.vars.unify(&wanted, ty).is_err() {
+            let shown = self.vars.show(ty);
+            self.report(
+                Diagnostic::error(
+                    span,
+                    format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)),
+                )
+                .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
+            );
+        }
+    }
+
+    fn binary(&mut self, exp: &'a Exp<'a>, op: &OpName<'a>, left: &'a Exp<'a>, right: &'a Exp<'a>) -> Type {
+        let id = exp.at.id;
+        let res = self.names.uses.get(&op.at.id).map_or(Res::Error, |u| u.res);
+        let name = op.name.text();
+        let Res::Operator(spelling) = res else {
+            let function = self.occurrence(op.at.id, op.at.span, &op.name);
+            let partial = self.apply_to(id, op.at.span, &name, &function, left, 0);
+            return self.apply_to(id, op.at.span, &name, &partial, right, 1);
+        };
+        match spelling {
+            "|>" => {
+                let from = self.infer(left);
+                self.pipe(id, from, left, right)
+            }
+            "<|" => {
+                let function = self.infer(left);
+                self.apply(id, left, &function, right, 0)
+            }
+            "&&" | "||" => {
+                let context = Context::With("an operand of a logical operator, bool", op.at.span);
+                self.check(left, &Type::BOOL, &context);
+                self.check(right, &Type::BOOL, &context);
+                Type::BOOL
+            }
+            _ => {
+                let (a, b) = (self.infer(left), self.infer(right));
+                let context = Context::Apply { function: spelling.into(), place: left.at.span };
+                let compares = Self::compares(spelling);
+                if let Some(set) = Self::operand_set(spelling) {
+                    self.require(left.at.span, &a, set, spelling);
+                } else {
+                    let equality = Constraint { equality: true, ..Constraint::default() };
+                    let wanted = self.vars.constrained(equality, exp.at.span);
+                    if let Err(clash) = self.vars.unify(&wanted, &a) {
+                        self.mismatch(left.at.span, &wanted, &a, &clash, &context);
+                        return Type::BOOL;
                     }
-                    (size, elem)
                 }
-                _ => {
-                    let text = format!("`{}` cannot be indexed {} times", self.vars.show(ty), dims.len());
-                    self.report(
-                        Diagnostic::error(span, text).with_label("not an array of that many dimensions"),
-                    );
-                    (Size::Any, Type::Error)
+                if let Err(clash) = self.vars.unify(&a, &b) {
+                    self.mismatch(right.at.span, &a, &b, &clash, &context);
                 }
-            };
-            match dim {
-                DimIndex::Fix(index) => {
-                    let found = self.infer(index);
-                    self.require(index.at.span, &found, type_set(ElemType::is_int), "[..]");
-                }
-                DimIndex::Slice(from, to, step) => {
-                    for part in [from, to, step].into_iter().flatten() {
-                        self.check(part, &Type::SIZE, Some((span, "bounds of slices are i64")));
+                if compares { Type::BOOL } else { a }
+            }
+        }
+    }
+
+    fn section_right(&mut self, span: Span, op: &OpName<'a>, right: &'a Exp<'a>) -> Type {
+        let ty = self.occurrence(op.at.id, op.at.span, &op.name);
+        let function = op.name.text();
+        let context = Context::Apply { function: function.clone(), place: op.at.span };
+        let Type::Arrow(first, from, to) = self.vars.resolve(&ty) else {
+            let (a, b, c) = (self.vars.fresh(span), self.vars.fresh(span), self.vars.fresh(span));
+            let wanted = Type::arrow(a.clone(), Type::arrow(b.clone(), c.clone()));
+            if let Err(clash) = self.vars.unify(&wanted, &ty) {
+                self.mismatch(op.at.span, &wanted, &ty, &clash, &context);
+            }
+            self.check(right, &b, &context);
+            return Type::arrow(a, c);
+        };
+        match self.vars.resolve(&to) {
+            Type::Arrow(second, wanted, result) => {
+                self.check(right, &wanted, &context);
+                let result = match second.zip(self.exp_size(right)) {
+                    Some((name, size)) => {
+                        self.vars.replace_sizes(&result, &|n| (n == name).then(|| size.clone()))
                     }
-                    kept.push(match (from, to, step) {
-                        (None, None, None) => size,
-                        (from, Some(to), None)
-                            if from.is_none_or(|f| matches!(self.exp_size(f), Size::Const(0))) =>
-                        {
-                            self.exp_size(to)
-                        }
-                        _ => Size::Any,
-                    });
+                    None => (*result).clone(),
+                };
+                Type::Arrow(first, from, Rc::new(result))
+            }
+            _ => {
+                let shown = self.vars.show(&ty);
+                let text = format!("Cannot apply function \"{function}\" of type {shown} to two operands");
+                self.report(Diagnostic::error(op.at.span, text));
+                self.infer(right);
+                Type::Error
+            }
+        }
+    }
+
+    fn pipe(&mut self, id: NodeId, from: Type, left: &'a Exp<'a>, right: &'a Exp<'a>) -> Type {
+        let wanted = Type::arrow(from.clone(), self.vars.fresh(right.at.span));
+        let function = match right.kind {
+            ExpKind::Lambda(params, result, body) => {
+                let ty = self.lambda(params, result, body, Some(&wanted));
+                self.record(right, ty)
+            }
+            _ => self.infer(right),
+        };
+        let context = Context::Apply { function: self.snippet(right.at.span), place: right.at.span };
+        match self.vars.resolve(&function) {
+            Type::Arrow(param, wanted, result) => {
+                if let Err(clash) = self.vars.unify(&wanted, &from) {
+                    self.mismatch(left.at.span, &wanted, &from, &clash, &context);
+                }
+                self.result_of(id, right.at.span, "it", param, left, &result)
+            }
+            other => {
+                if let Err(clash) = self.vars.unify(&wanted, &other) {
+                    self.mismatch(right.at.span, &wanted, &other, &clash, &context);
+                }
+                match wanted {
+                    Type::Arrow(_, _, result) => (*result).clone(),
+                    _ => Type::Error,
                 }
             }
-            rest = elem;
         }
-        kept.into_iter().rev().fold(rest, |elem, size| Type::array(size, elem))
     }
 
-    /// The type of the part of a value that a path leads to.
-    fn path(&mut self, span: Span, ty: &Type, steps: &'a [Step<'a>]) -> Type {
+    /// The type of the part of a value that a path leads to. With `refine` the sizes of slices are told.
+    pub(super) fn path(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        ty: &Type,
+        steps: &'a [Step<'a>],
+        refine: bool,
+    ) -> Type {
         let mut ty = ty.clone();
         for step in steps {
             ty = match step {
-                Step::Index(dims) => self.index(span, &ty, dims),
+                Step::Index(dims) if refine => self.index(id, span, &ty, dims),
+                Step::Index(dims) => self.index_loosely(span, &ty, dims),
                 Step::Field(name) => self.project(span, &ty, name),
             };
         }
         ty
     }
 
-    fn apply(&mut self, head: &Exp<'a>, function: &Type, arg: &'a Exp<'a>, index: usize) -> Type {
-        let name = match head.kind {
-            ExpKind::Var(name) => name.text(),
-            _ => "this".to_string(),
-        };
-        self.apply_to(head.at.span, &name, function, arg, index)
-    }
-
-    /// The type of a function applied to one more argument.
-    fn apply_to(&mut self, span: Span, name: &str, function: &Type, arg: &'a Exp<'a>, index: usize) -> Type {
-        match self.vars.resolve(function) {
-            Type::Arrow(param, from, to) => {
-                self.check(arg, &from, Some((span, "the function")));
-                match param {
-                    Some(id) => {
-                        let size = self.exp_size(arg);
-                        self.vars.replace_sizes(&to, &|n| (n == id).then(|| size.clone()))
-                    }
-                    None => (*to).clone(),
-                }
-            }
-            Type::Var(_) => {
-                let (from, to) = (self.infer(arg), self.vars.fresh(arg.at.span));
-                let wanted = Type::arrow(from, to.clone());
-                if let Err(clash) = self.vars.unify(function, &wanted) {
-                    self.mismatch(span, &wanted, function, &clash, None);
-                }
-                to
-            }
-            Type::Error => {
-                self.infer(arg);
-                Type::Error
-            }
-            other => {
-                self.infer(arg);
-                let shown = self.vars.show(&other);
-                let diagnostic = if index == 0 {
-                    Diagnostic::error(span, format!("`{name}` is not a function, but `{shown}`"))
-                        .with_place(arg.at.span, "applied to this")
-                } else {
-                    Diagnostic::error(arg.at.span, format!("`{name}` takes only {index} arguments"))
-                        .with_label("one argument too many")
-                        .with_place(span, format!("gives `{shown}` after {index} arguments"))
-                };
-                self.report(diagnostic);
-                Type::Error
-            }
+    /// The type of `value with steps = new`.
+    fn update(&mut self, span: Span, ty: &Type, steps: &'a [Step<'a>], new: &'a Exp<'a>) -> Type {
+        if steps.iter().all(|s| matches!(s, Step::Field(_))) {
+            // A record's part may change its sizes, not its shape.
+            let found = self.infer(new);
+            return self.update_fields(span, ty, steps, new.at.span, &found);
         }
+        let part = self.path(NodeId(0), span, ty, steps, false);
+        self.check(new, &part, &Context::Update(span));
+        ty.clone()
     }
 
-    /// Requires a type to be one of a set, for an operator.
-    fn require(&mut self, span: Span, ty: &Type, set: u16, op: &str) {
-        let wanted = self.vars.constrained(Constraint::OneOf(set), span);
-        if self.vars.unify(&wanted, ty).is_err() {
-            let shown = self.vars.show(ty);
+    fn update_fields(&mut self, span: Span, ty: &Type, steps: &'a [Step<'a>], at: Span, new: &Type) -> Type {
+        let Some((Step::Field(name), rest)) = steps.split_first() else {
+            if let Err(clash) = self.vars.unify_shape(ty, new) {
+                self.mismatch(at, ty, new, &clash, &Context::Update(span));
+            }
+            return new.clone();
+        };
+        if let Type::Var(_) = self.vars.resolve(ty) {
+            // Which other fields it has shows later; this one keeps its type.
+            let part = self.project(span, ty, name);
+            self.update_fields(span, &part, rest, at, new);
+            return ty.clone();
+        }
+        let Type::Record(fields) = self.vars.resolve(ty) else {
+            let shown = self.snippet(span);
+            let text = format!(
+                "Full type of \"{shown}\" is not known at this point (record field \"{}\").",
+                name.text
+            );
             self.report(
-                Diagnostic::error(span, format!("`{op}` does not work on `{shown}`"))
-                    .with_label(format!("this is `{shown}`")),
+                Diagnostic::error(span, text).with_hint("write the type of the record where it is bound"),
             );
-        }
-    }
-
-    fn binary(&mut self, span: Span, op: &OpName<'a>, left: &'a Exp<'a>, right: &'a Exp<'a>) -> Type {
-        let res = self.names.uses.get(&op.at.id).map_or(Res::Error, |u| u.res);
-        let Res::Operator(spelling) = res else {
-            let function = self.occurrence(op.at.id, op.at.span, &op.name);
-            let name = op.name.text();
-            let partial = self.apply_to(op.at.span, &name, &function, left, 0);
-            return self.apply_to(op.at.span, &name, &partial, right, 1);
+            return Type::Error;
         };
-        match spelling {
-            "|>" => {
-                let from = self.infer(left);
-                self.pipe(span, from, left, right)
-            }
-            "<|" => {
-                let function = self.infer(left);
-                self.apply(left, &function, right, 0)
-            }
-            "&&" | "||" => {
-                self.check(left, &Type::BOOL, Some((op.at.span, "works on bool")));
-                self.check(right, &Type::BOOL, Some((op.at.span, "works on bool")));
-                Type::BOOL
-            }
-            _ => {
-                let (a, b) = (self.infer(left), self.infer(right));
-                if let Err(clash) = self.vars.unify(&a, &b) {
-                    self.mismatch(right.at.span, &a, &b, &clash, Some((left.at.span, "the other operand")));
-                    return if Self::compares(spelling) { Type::BOOL } else { a };
-                }
-                if let Some(set) = Self::operand_set(spelling) {
-                    self.require(left.at.span, &a, set, spelling);
-                } else if matches!(self.vars.resolve(&a), Type::Arrow(..)) {
-                    self.report(Diagnostic::error(span, "functions cannot be compared"));
-                }
-                if Self::compares(spelling) { Type::BOOL } else { a }
-            }
+        if fields.iter().all(|(n, _)| **n != *name.text) {
+            let text =
+                format!("Record of type `{}` has no record field \"{}\"", self.vars.show(ty), name.text);
+            self.report(Diagnostic::error(name.at.span, text));
+            return Type::Error;
         }
+        let parts = fields.iter().map(|(n, t)| {
+            let part = if **n == *name.text { self.update_fields(span, t, rest, at, new) } else { t.clone() };
+            (n.clone(), part)
+        });
+        Type::Record(parts.collect())
     }
+}
 
-    fn pipe(&mut self, span: Span, from: Type, left: &'a Exp<'a>, right: &'a Exp<'a>) -> Type {
-        let to = self.vars.fresh(span);
-        let function = match right.kind {
-            ExpKind::Lambda(params, result, body) => {
-                let wanted = Type::arrow(from.clone(), to);
-                let ty = self.lambda(params, result, body, Some(&wanted));
-                self.record(right, ty)
-            }
-            _ => self.infer(right),
-        };
-        match self.vars.resolve(&function) {
-            Type::Arrow(param, wanted, result) => {
-                if let Err(clash) = self.vars.unify(&wanted, &from) {
-                    self.mismatch(
-                        left.at.span,
-                        &wanted,
-                        &from,
-                        &clash,
-                        Some((right.at.span, "the function")),
-                    );
-                }
-                let size = self.exp_size(left);
-                match param {
-                    Some(id) => self.vars.replace_sizes(&result, &|n| (n == id).then(|| size.clone())),
-                    None => (*result).clone(),
-                }
-            }
-            other => {
-                let result = self.vars.fresh(span);
-                let wanted = Type::arrow(from, result.clone());
-                if let Err(clash) = self.vars.unify(&wanted, &other) {
-                    self.mismatch(
-                        right.at.span,
-                        &wanted,
-                        &other,
-                        &clash,
-                        Some((left.at.span, "the argument")),
-                    );
-                }
-                result
-            }
-        }
+fn int_value(number: Number<'_>) -> Option<u128> {
+    match number {
+        Number::Int(value) => Some(value),
+        Number::Float(_) => None,
     }
+}
 
-    fn lambda(
-        &mut self,
-        params: &'a [Pat<'a>],
-        result: Option<&'a TypeExp<'a>>,
-        body: &'a Exp<'a>,
-        wanted: Option<&Type>,
-    ) -> Type {
-        let mut rest = wanted.map(|t| self.vars.resolve(t));
-        let mut types = Vec::new();
-        for pat in params {
-            let ty = match &rest {
-                Some(Type::Arrow(_, from, to)) => {
-                    let from = (**from).clone();
-                    rest = Some(self.vars.resolve(to));
-                    from
-                }
-                _ => {
-                    rest = None;
-                    self.vars.fresh(pat.at.span)
-                }
-            };
-            self.pat(pat, &ty, Anonymous::Infer);
-            types.push((pat_name(pat), ty));
-        }
-        let to = match result {
-            Some(written) => {
-                let ty = self.type_exp(written, Anonymous::Infer);
-                self.check(body, &ty, Some((written.at.span, "the result type written here")));
-                ty
-            }
-            None => self.infer(body),
-        };
-        types.into_iter().rev().fold(to, |to, (name, from)| Type::Arrow(name, Rc::new(from), Rc::new(to)))
-    }
-
-    /// `let [n] p = e`: the sizes take their values from the type of `e`.
-    fn let_sizes(&mut self, sizes: &'a [Name<'a>], pat: &'a Pat<'a>, ty: &Type) {
-        if sizes.is_empty() {
-            return self.pat(pat, ty, Anonymous::Infer);
-        }
-        // The new names are equal to whatever the value's sizes are, so only the shape is compared.
-        let loose = self.vars.loosen(ty);
-        self.pat(pat, &loose, Anonymous::Any);
-    }
-
-    fn loop_exp(
-        &mut self,
-        span: Span,
-        pat: &'a Pat<'a>,
-        init: Option<&'a Exp<'a>>,
-        form: &LoopForm<'a>,
-        body: &'a Exp<'a>,
-    ) -> Type {
-        let start = match init {
-            Some(init) => self.infer(init),
-            None => self.implicit_init(pat),
-        };
-        let start = self.first_order(span, start, "the parameters of a loop");
-        // Sizes may change from turn to turn; those that are written are checked when the loop runs.
-        let carried = self.vars.loosen(&start);
-        self.pat(pat, &carried, Anonymous::Any);
-        match form {
-            LoopForm::For(name, bound) => {
-                let ty = self.infer(bound);
-                self.require(bound.at.span, &ty, type_set(ElemType::is_int), "for");
-                self.bind(name, ty);
-            }
-            LoopForm::ForIn(element, array) => {
-                let ty = self.infer(array);
-                let (size, elem) = (self.vars.fresh_size(), self.vars.fresh(array.at.span));
-                let wanted = Type::array(size, elem.clone());
-                if let Err(clash) = self.vars.unify(&wanted, &ty) {
-                    self.mismatch(array.at.span, &wanted, &ty, &clash, None);
-                }
-                self.pat(element, &elem, Anonymous::Infer);
-            }
-            LoopForm::While(condition) => self.check(condition, &Type::BOOL, None),
-        }
-        let found = self.infer(body);
-        let found = self.vars.loosen(&found);
-        if let Err(clash) = self.vars.unify(&carried, &found) {
-            self.mismatch(
-                body.at.span,
-                &carried,
-                &found,
-                &clash,
-                Some((pat.at.span, "the loop's parameters")),
-            );
-        }
-        carried
-    }
-
-    fn implicit_init(&mut self, pat: &'a Pat<'a>) -> Type {
-        match pat.kind {
-            PatKind::Id(_) => {
-                let res = self.names.uses.get(&pat.at.id).map_or(Res::Error, |u| u.res);
-                let scheme: Scheme = self.scheme_of(res, pat.at.span);
-                self.vars.instantiate(&scheme, pat.at.span).0
-            }
-            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
-                self.implicit_init(inner)
-            }
-            PatKind::Tuple(items) => Type::tuple(items.iter().map(|p| self.implicit_init(p)).collect()),
-            PatKind::Record(fields) => {
-                Type::record(fields.iter().map(|(n, p)| (n.text.into(), self.implicit_init(p))).collect())
-            }
-            PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => Type::Error,
-        }
-    }
-
-    fn range(
-        &mut self,
-        first: &'a Exp<'a>,
-        second: Option<&'a Exp<'a>>,
-        kind: RangeKind,
-        last: &'a Exp<'a>,
-    ) -> Type {
-        let ty = self.infer(first);
-        for part in [second, Some(last)].into_iter().flatten() {
-            self.check(part, &ty, Some((first.at.span, "the start of the range")));
-        }
-        self.require(first.at.span, &ty, type_set(ElemType::is_int), "..");
-        let from_zero = matches!(self.exp_size(first), Size::Const(0));
-        let by_one = second.is_none_or(|s| matches!(self.exp_size(s), Size::Const(1)));
-        let size = if from_zero
-            && by_one
-            && kind == RangeKind::Upto
-            && matches!(self.vars.resolve(&ty), Type::Prim(ElemType::I64))
-        {
-            self.exp_size(last)
-        } else {
-            Size::Any
-        };
-        Type::array(size, ty)
+fn number_text(number: Number<'_>) -> String {
+    match number {
+        Number::Int(value) => value.to_string(),
+        Number::Float(text) => text.to_string(),
     }
 }

@@ -1,38 +1,68 @@
-//! Types of definitions and expressions: inference with unification, sizes tracked as far as they are known.
+//! Types of definitions and expressions: inference with unification, sizes included.
 //!
 //! Invariants:
 //! - After [`Checker::global`] every expression of the definition has a type in `types`, without variables that
 //!   could still be inferred; uses of polymorphic names have what they chose in `instances`.
-//! - A definition is checked when first asked for; the prelude costs nothing that is not used.
-//! - Uniqueness marks are accepted and dropped: values never change under their users' feet in core.
+//! - A definition of the prelude is checked when first asked for: it costs nothing that is not used.
+//! - Marks of uniqueness are kept in function types and told to nobody else; consumption is checked by a pass of
+//!   its own, over the types found here.
 
+mod apply;
+mod control;
 mod convert;
+mod define;
 mod exp;
 mod operators;
 mod pat;
 mod report;
+mod settle;
+mod show;
+mod size;
+mod slice;
 mod ty;
 mod unify;
+mod vars;
 
-use crate::names::{GlobalId, Names, Res};
+use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
-use convert::Anonymous;
-use galopvm_base::{Diagnostic, ElemType, Span};
+pub(crate) use convert::Anonymous;
+use galopvm_base::{Diagnostic, Span};
 use std::collections::HashMap;
-pub use ty::{Instance, Scheme, SchemeParam, Size, SizeOp, Type, field_order};
-pub use unify::{Constraint, Vars};
+pub use ty::{
+    Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
+    field_order,
+};
+pub use unify::Clash;
+pub use vars::{Constraint, Opaque, TypeBinding, Unknown, Vars};
 
 /// A literal whose range is checked once its type is known.
 struct Literal {
     span: Span,
-    value: u128,
+    value: String,
+    /// Its value, unless it is written as a float.
+    number: Option<u128>,
     negated: bool,
     ty: Type,
 }
 
 enum GlobalState {
-    Checking,
+    /// Being checked: what its own body sees of it.
+    Checking(Scheme),
     Done(Scheme),
+}
+
+/// What a definition's check leaves to be looked at when all its types are known.
+#[derive(Default)]
+struct Pending {
+    literals: Vec<Literal>,
+    /// Expressions, types and patterns that got a type.
+    recent: Vec<NodeId>,
+    recent_uses: Vec<NodeId>,
+    /// Elements of array literals.
+    elements: Vec<(Span, Type)>,
+    /// Results of branches, which must be data.
+    results: Vec<(Span, Type, &'static str, &'static str)>,
+    loop_parameters: Vec<(Span, Type)>,
 }
 
 /// The checker and what it found out.
@@ -41,219 +71,84 @@ pub struct Checker<'a, 'n, 's> {
     pub names: &'n mut Names<'a, 's>,
     /// Variables.
     pub vars: Vars,
-    /// The type of each expression.
+    /// The type of each expression, pattern and written type.
     pub types: HashMap<NodeId, Type>,
     /// What each use of a polymorphic name chose.
     pub instances: HashMap<NodeId, Instance>,
+    /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
+    /// that change from turn to turn.
+    pub exts: HashMap<NodeId, Vec<NodeId>>,
+    /// What named types stand for.
+    pub bindings: HashMap<AbbrId, TypeBinding>,
+    /// Typed holes.
+    pub holes: Vec<NodeId>,
     locals: HashMap<NodeId, Scheme>,
     globals: HashMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
-    literals: Vec<Literal>,
-    /// Expressions and uses since the definition being checked began.
-    recent: Vec<NodeId>,
-    recent_uses: Vec<NodeId>,
+    pending: Pending,
+    /// Sizes that the function type being converted hides in its result.
+    hidden: Vec<NodeId>,
+    /// Sizes that the pattern being checked binds.
+    size_binders: Vec<NodeId>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     /// A checker that has seen nothing.
     pub fn new(names: &'n mut Names<'a, 's>) -> Checker<'a, 'n, 's> {
+        let mut vars = Vars::default();
+        let mut bindings = HashMap::new();
+        for (name, binding) in vars.builtin_types() {
+            let nowhere = galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 };
+            let at = At { span: nowhere, id: binding.params[0].id() };
+            let id = names.abbrs.push(Name { text: name, at });
+            bindings.insert(id, binding);
+            names.builtin_types.insert(name, id);
+        }
         Checker {
             names,
-            vars: Vars::default(),
+            vars,
             types: HashMap::new(),
             instances: HashMap::new(),
+            exts: HashMap::new(),
+            bindings,
+            holes: Vec::new(),
             locals: HashMap::new(),
             globals: HashMap::new(),
             intrinsics: HashMap::new(),
-            literals: Vec::new(),
-            recent: Vec::new(),
-            recent_uses: Vec::new(),
+            pending: Pending::default(),
+            hidden: Vec::new(),
+            size_binders: Vec::new(),
         }
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.names.diagnostics.push(diagnostic);
     }
 
-    /// The type of a definition, checked now if it has not been.
-    pub fn global(&mut self, id: GlobalId) -> Scheme {
-        match self.globals.get(&id) {
-            Some(GlobalState::Done(scheme)) => return scheme.clone(),
-            // Only names above a definition are visible to it, so this is the prelude using itself in a circle.
-            Some(GlobalState::Checking) => return Scheme::mono(Type::Error),
-            None => {}
-        }
-        self.globals.insert(id, GlobalState::Checking);
-        self.names.resolve(id);
-        let bind = self.names.globals[id].bind;
-        let outer = (
-            std::mem::take(&mut self.literals),
-            std::mem::take(&mut self.recent),
-            std::mem::take(&mut self.recent_uses),
-        );
-        let mark = self.vars.mark();
-        self.vars.names.insert(bind.name.at.id, bind.name.text.to_string());
-        let ty = self.val_bind(bind);
-        self.settle(mark, Some(&ty));
-        let ty = self.vars.zonk(&ty);
-        let scheme = self.generalise(bind, ty);
-        self.finish();
-        (self.literals, self.recent, self.recent_uses) = outer;
-        self.globals.insert(id, GlobalState::Done(scheme.clone()));
-        scheme
-    }
-
-    /// The type of an expression that is not part of a definition.
-    pub fn expression(&mut self, exp: &'a Exp<'a>) -> Type {
-        self.names.resolve_exp(exp);
-        let mark = self.vars.mark();
-        let ty = self.infer(exp);
-        self.settle(mark, None);
-        self.finish();
-        self.vars.zonk(&ty)
-    }
-
-    /// The type of a function or constant, in the scope of its own parameters.
-    fn val_bind(&mut self, bind: &'a ValBind<'a>) -> Type {
-        self.type_params(bind.type_params);
-        let mut params = Vec::new();
-        for pat in bind.params {
-            let ty = self.vars.fresh(pat.at.span);
-            self.pat(pat, &ty, Anonymous::Any);
-            params.push((pat, ty));
-        }
-        let result = match bind.result {
-            Some(ty) => {
-                let expected = self.type_exp(ty, Anonymous::Infer);
-                self.check(bind.body, &expected, Some((ty.at.span, "the result type written here")));
-                // What is left open by `[]` is known only when the program runs.
-                let mut open = Vec::new();
-                self.vars.free_sizes(&expected, &mut open);
-                for (_, param) in &params {
-                    let mut given = Vec::new();
-                    self.vars.free_sizes(param, &mut given);
-                    open.retain(|size| !given.contains(size));
-                }
-                open.into_iter().for_each(|size| self.vars.set_size(size, Size::Any));
-                expected
-            }
-            None => self.infer(bind.body),
-        };
-        params.into_iter().rev().fold(result, |to, (pat, from)| {
-            Type::Arrow(pat_name(pat), std::rc::Rc::new(from), std::rc::Rc::new(to))
-        })
-    }
-
-    fn type_params(&mut self, params: &'a [TypeParam<'a>]) {
-        for param in params {
-            match param {
-                TypeParam::Size(name) => self.bind(name, Type::SIZE),
-                TypeParam::Type(_, name) => {
-                    self.vars.names.insert(name.at.id, name.text.to_string());
-                }
-            }
-        }
-    }
-
-    fn bind(&mut self, name: &Name<'a>, ty: Type) {
+    pub(crate) fn bind(&mut self, name: &Name<'a>, ty: Type) {
         self.vars.names.insert(name.at.id, name.text.to_string());
+        self.vars.bind_level(name.at.id);
         self.locals.insert(name.at.id, Scheme::mono(ty));
     }
 
-    /// Gives defaults to the variables made since `mark` that are still open; those that `keep` mentions and that
-    /// may be anything stay.
-    fn settle(&mut self, mark: usize, keep: Option<&Type>) {
-        let mut kept = Vec::new();
-        if let Some(ty) = keep {
-            self.vars.free_vars(ty, &mut kept);
-        }
-        for var in self.vars.since(mark) {
-            let Some((constraint, span)) = self.vars.free(var) else { continue };
-            match constraint {
-                Constraint::OneOf(set) => {
-                    let has = |ty: ElemType| set & (1 << ty.code()) != 0;
-                    let default = [ElemType::I32, ElemType::F64].into_iter().find(|t| has(*t));
-                    let default = default.or_else(|| unify::set_members(*set).next());
-                    self.vars.set(var, default.map_or(Type::Error, Type::Prim));
+    /// Makes type and size parameters known.
+    pub(crate) fn type_params(&mut self, params: &'a [TypeParam<'a>]) {
+        for (i, param) in params.iter().enumerate() {
+            let (name, is_size) = param_name(param);
+            let twice =
+                params[..i].iter().map(param_name).find(|(n, size)| n.text == name.text && *size == is_size);
+            if let Some((first, _)) = twice {
+                let text =
+                    format!("Type parameter \"{}\" previously defined: it is also bound here.", name.text);
+                self.report(Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"));
+            }
+            match param {
+                TypeParam::Size(name) => self.bind(name, Type::SIZE),
+                TypeParam::Type(lifted, name) => {
+                    self.vars.names.insert(name.at.id, name.text.to_string());
+                    self.vars.lifted.insert(name.at.id, *lifted);
+                    self.vars.bind_level(name.at.id);
                 }
-                Constraint::Fields(fields) => {
-                    let name = fields.first().map_or("", |(n, _)| n).to_string();
-                    self.vars.set(var, Type::Error);
-                    self.report(
-                        Diagnostic::error(
-                            span,
-                            format!("the type of the value with field `{name}` is not known"),
-                        )
-                        .with_label("its type is needed here")
-                        .with_hint("write its type: `(x: t)`"),
-                    );
-                }
-                // Nothing depends on it: any type will do.
-                Constraint::None if !kept.contains(&var) => self.vars.set(var, Type::tuple(Vec::new())),
-                Constraint::None => {}
-            }
-        }
-    }
-
-    /// The scheme of a definition: written parameters, then a new one for each open variable.
-    fn generalise(&mut self, bind: &'a ValBind<'a>, ty: Type) -> Scheme {
-        let mut params: Vec<SchemeParam> = bind.type_params.iter().map(scheme_param).collect();
-        let mut free = Vec::new();
-        self.vars.free_vars(&ty, &mut free);
-        for (i, var) in free.into_iter().enumerate() {
-            let id = self.names.fresh_id();
-            self.vars.names.insert(id, implicit_name(i));
-            self.vars.set(var, Type::Param(id));
-            params.push(SchemeParam::Type(id));
-        }
-        let mut sizes = Vec::new();
-        self.vars.free_sizes(&ty, &mut sizes);
-        for (i, var) in sizes.into_iter().enumerate() {
-            let id = self.names.fresh_id();
-            self.vars.names.insert(id, format!("d{i}"));
-            self.vars.set_size(var, Size::Name(id));
-            params.push(SchemeParam::Size(id));
-        }
-        // Sizes bound inside the body mean nothing outside of it.
-        let mut known: Vec<NodeId> =
-            params.iter().map(|(SchemeParam::Type(id) | SchemeParam::Size(id))| *id).collect();
-        known.extend(bind.params.iter().filter_map(pat_name));
-        known.extend(self.names.globals.iter().map(|g| g.bind.name.at.id));
-        collect_arrow_names(&ty, &mut known);
-        let ty = self.vars.zonk(&ty);
-        let ty = self.vars.replace_sizes(&ty, &|id| (!known.contains(&id)).then_some(Size::Any));
-        Scheme { params: params.into(), ty }
-    }
-
-    /// Replaces variables in what was recorded, and checks the ranges of literals.
-    fn finish(&mut self) {
-        for id in std::mem::take(&mut self.recent) {
-            if let Some(ty) = self.types.get(&id) {
-                let ty = self.vars.zonk(ty);
-                self.types.insert(id, ty);
-            }
-        }
-        for id in std::mem::take(&mut self.recent_uses) {
-            if let Some(mut instance) = self.instances.remove(&id) {
-                instance.types.iter_mut().for_each(|(_, t)| *t = self.vars.zonk(t));
-                instance.sizes.iter_mut().for_each(|(_, s)| *s = self.vars.zonk_size(s));
-                self.instances.insert(id, instance);
-            }
-        }
-        for literal in std::mem::take(&mut self.literals) {
-            let Type::Prim(ty) = self.vars.resolve(&literal.ty) else { continue };
-            if !ty.is_int() {
-                continue;
-            }
-            let greatest = if ty.is_signed() { (ty.mask() >> 1) as u128 } else { ty.mask() as u128 };
-            let least_size = if ty.is_signed() { greatest + 1 } else { greatest };
-            if literal.value > if literal.negated { least_size } else { greatest } {
-                let text = format!("the literal {} does not fit {ty}", literal.value);
-                self.report(
-                    Diagnostic::error(literal.span, text)
-                        .with_label(format!("{ty} ends at {greatest}"))
-                        .with_hint("a suffix chooses another type: `1i64`"),
-                );
             }
         }
     }
@@ -263,6 +158,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         match res {
             Res::Local(id) => self.locals.get(&id).cloned().unwrap_or_else(|| Scheme::mono(Type::Error)),
             Res::Global(id) => self.global(id),
+            Res::View(id) => self.names.views[id].scheme.clone(),
             Res::Intrinsic(row) => {
                 if let Some(scheme) = self.intrinsics.get(row.name) {
                     return scheme.clone();
@@ -270,8 +166,10 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
                 let Some((params, ty)) = self.names.intrinsic_scheme(row) else {
                     return Scheme::mono(Type::Error);
                 };
+                let level = std::mem::take(&mut self.vars.level);
                 self.type_params(params);
-                let ty = self.type_exp(ty, Anonymous::Any);
+                let ty = self.type_exp(ty, Anonymous::Infer);
+                self.vars.level = level;
                 let scheme = Scheme { params: params.iter().map(scheme_param).collect(), ty };
                 self.intrinsics.insert(row.name, scheme.clone());
                 scheme
@@ -281,12 +179,24 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             Res::TypeParam(_) | Res::Abbr(_) | Res::Prim(_) | Res::Error => Scheme::mono(Type::Error),
         }
     }
+
+    /// The scheme of anything that a module can hold.
+    pub(crate) fn term_scheme(&mut self, res: Res, span: Span) -> Scheme {
+        self.scheme_of(res, span)
+    }
 }
 
-fn scheme_param(param: &TypeParam) -> SchemeParam {
+fn param_name<'p, 'a>(param: &'p TypeParam<'a>) -> (&'p Name<'a>, bool) {
+    match param {
+        TypeParam::Size(name) => (name, true),
+        TypeParam::Type(_, name) => (name, false),
+    }
+}
+
+pub(crate) fn scheme_param(param: &TypeParam) -> SchemeParam {
     match param {
         TypeParam::Size(name) => SchemeParam::Size(name.at.id),
-        TypeParam::Type(_, name) => SchemeParam::Type(name.at.id),
+        TypeParam::Type(lifted, name) => SchemeParam::Type(name.at.id, *lifted),
     }
 }
 
@@ -297,23 +207,4 @@ pub fn pat_name(pat: &Pat) -> Option<NodeId> {
         PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => pat_name(inner),
         _ => None,
     }
-}
-
-fn collect_arrow_names(ty: &Type, out: &mut Vec<NodeId>) {
-    match ty {
-        Type::Arrow(name, from, to) => {
-            out.extend(name);
-            collect_arrow_names(from, out);
-            collect_arrow_names(to, out);
-        }
-        Type::Array(_, elem) => collect_arrow_names(elem, out),
-        Type::Record(fields) => fields.iter().for_each(|(_, t)| collect_arrow_names(t, out)),
-        _ => {}
-    }
-}
-
-/// `a`, `b`, .., `z`, `a1`, ..
-fn implicit_name(index: usize) -> String {
-    let letter = (b'a' + (index % 26) as u8) as char;
-    if index < 26 { format!("{letter}") } else { format!("{letter}{}", index / 26) }
 }

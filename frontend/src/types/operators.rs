@@ -1,6 +1,6 @@
 //! Types of the built-in operators and of the members of scalar modules.
 
-use super::unify::{Constraint, type_set};
+use super::vars::{Constraint, type_set};
 use super::{Checker, Type};
 use galopvm_base::{ElemType, ScalarOp, Span};
 use galopvm_stdlib::Member;
@@ -24,18 +24,19 @@ impl Checker<'_, '_, '_> {
     /// An operator as a function, for sections and arguments.
     pub(super) fn operator_type(&mut self, op: &str, span: Span) -> Type {
         if let Some(set) = Self::operand_set(op) {
-            let operand = self.vars.constrained(Constraint::OneOf(set), span);
+            let operand = self.vars.one_of(set, span);
             let result = if Self::compares(op) { Type::BOOL } else { operand.clone() };
             return Type::arrow(operand.clone(), Type::arrow(operand, result));
         }
         match op {
             "==" | "!=" => {
-                let operand = self.vars.fresh(span);
+                let equality = Constraint { equality: true, ..Constraint::default() };
+                let operand = self.vars.constrained(equality, span);
                 Type::arrow(operand.clone(), Type::arrow(operand, Type::BOOL))
             }
             "&&" | "||" => Type::arrow(Type::BOOL, Type::arrow(Type::BOOL, Type::BOOL)),
             "!" => {
-                let operand = self.vars.constrained(Constraint::OneOf(logic()), span);
+                let operand = self.vars.one_of(logic(), span);
                 Type::arrow(operand.clone(), operand)
             }
             "|>" | "<|" => {

@@ -1,55 +1,199 @@
 //! Messages about types that do not fit.
 
-use super::unify::{Clash, set_name};
+use super::show::set_name;
+use super::unify::Clash;
 use super::{Checker, Type};
 use galopvm_base::{Diagnostic, Span};
+use std::rc::Rc;
+
+/// What is being checked: how a message about a mismatch begins.
+#[derive(Clone, Debug)]
+pub(crate) enum Context {
+    /// An argument of a function.
+    Apply {
+        /// The function as written.
+        function: String,
+        /// Where it stands.
+        place: Span,
+    },
+    /// A written type.
+    Ascription(Span),
+    /// The result of a function with a written result type.
+    Body(Option<Span>),
+    /// The other branch of an `if` or `match`.
+    Branch(Span),
+    /// One turn of a loop against its parameters.
+    LoopBody(Span),
+    /// The first values of a loop against its parameters.
+    LoopInitial(Span),
+    /// A pattern against its value.
+    Pattern,
+    /// The new part of a record or array.
+    Update(Span),
+    /// The other elements of an array.
+    Element(Span),
+    /// A size in a type.
+    Size,
+    /// A condition, an operand: what it is.
+    Being(&'static str),
+    /// The same, with the place of the other side.
+    With(&'static str, Span),
+}
+
+fn join(names: &[Rc<str>], prefix: &str) -> String {
+    names.iter().map(|n| format!("{prefix}{n}")).collect::<Vec<_>>().join(", ")
+}
 
 impl Checker<'_, '_, '_> {
+    /// A piece of the source on one line, short enough for a message.
+    pub(super) fn snippet(&self, span: Span) -> String {
+        const LONGEST: usize = 60;
+        let text: String = self.names.sources.snippet(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text,
+        }
+    }
+
     /// Says that a value has another type than the one wanted.
-    pub(super) fn mismatch(
+    pub(crate) fn mismatch(
         &mut self,
         span: Span,
         wanted: &Type,
         found: &Type,
         clash: &Clash,
-        place: Option<(Span, &str)>,
+        context: &Context,
     ) {
-        let (want, have) = (self.vars.show(wanted), self.vars.show(found));
-        let mut diagnostic = match clash {
-            Clash::Size(a, b) => {
-                let (a, b) = (self.vars.show_size(a), self.vars.show_size(b));
-                Diagnostic::error(span, format!("sizes `{a}` and `{b}` do not match"))
-                    .with_label(format!("expected `{want}`, found `{have}`"))
-                    .with_hint(format!(
-                        "if they are always equal, say so: `e :> {want}` checks it at run time"
-                    ))
+        let (wanted, found) = (self.vars.zonk(wanted), self.vars.zonk(found));
+        let (want, have) = (self.vars.show(&wanted), self.vars.show(&found));
+        let head = match context {
+            Context::Apply { function, .. } => {
+                format!("Cannot apply \"{function}\" to \"{}\" (invalid type).", self.snippet(span))
             }
-            Clash::Infinite => Diagnostic::error(span, "this would have a type that contains itself")
-                .with_label(format!("`{have}` as `{want}`")),
-            Clash::NotOneOf(set, ty) => {
-                let (wanted, other) = (set_name(*set), self.vars.show(ty));
-                Diagnostic::error(span, format!("expected `{want}`, found `{have}`"))
-                    .with_label(format!("`{other}` is not {wanted}"))
+            Context::Ascription(_) => {
+                "Expression does not have expected type from explicit ascription.".into()
             }
-            Clash::NoField(name, ty) => {
-                let other = self.vars.show(ty);
-                Diagnostic::error(span, format!("`{other}` has no field `{name}`"))
+            Context::Body(_) => "Function body does not have expected type.".into(),
+            Context::Branch(_) => "Branches differ in type.".into(),
+            Context::LoopBody(_) => "Loop body does not have expected type.".into(),
+            Context::LoopInitial(_) => "Initial loop values do not have expected type.".into(),
+            Context::Pattern => {
+                format!("Pattern \"{}\" cannot match value of type {have}.", self.snippet(span))
             }
-            Clash::Shape => Diagnostic::error(span, format!("expected `{want}`, found `{have}`"))
-                .with_label(format!("this is `{have}`")),
+            Context::Update(_) => "Type of new value does not match the part that is replaced.".into(),
+            Context::Element(_) => "Array elements differ in type.".into(),
+            Context::Size => "Array size is not of type i64.".into(),
+            Context::Being(what) | Context::With(what, _) => {
+                format!("Expression does not have the type of {what}.")
+            }
         };
-        if let (Type::Prim(want), Type::Prim(have)) = (self.vars.resolve(wanted), self.vars.resolve(found)) {
-            diagnostic = diagnostic.with_hint(format!("convert it: `{want}.{have} e`"));
-        }
-        if let (Type::Arrow(..), Type::Prim(_) | Type::Array(..))
-        | (Type::Prim(_) | Type::Array(..), Type::Arrow(..)) =
-            (self.vars.resolve(wanted), self.vars.resolve(found))
-        {
-            diagnostic = diagnostic.with_hint("is an argument missing, or one too many?");
-        }
-        if let Some((place, text)) = place {
-            diagnostic = diagnostic.with_place(place, text);
-        }
+        let reason = self.reason(&want, &have, clash);
+        let mut diagnostic = Diagnostic::error(span, format!("{head} {reason}"))
+            .with_label(format!("expected `{want}`, found `{have}`"));
+        diagnostic = self.hinted(diagnostic, &wanted, &found, clash, &want);
+        diagnostic = match context {
+            Context::Apply { place, .. } => diagnostic.with_place(*place, "the function"),
+            Context::Ascription(place) => diagnostic.with_place(*place, "the type written here"),
+            Context::Body(Some(place)) => diagnostic.with_place(*place, "the result type written here"),
+            Context::Branch(place) => diagnostic.with_place(*place, "the other branch"),
+            Context::LoopBody(place) | Context::LoopInitial(place) => {
+                diagnostic.with_place(*place, "the parameters of the loop")
+            }
+            Context::Update(place) => diagnostic.with_place(*place, "what is updated"),
+            Context::Element(place) => diagnostic.with_place(*place, "the first element"),
+            Context::With(_, place) => diagnostic.with_place(*place, "because of this"),
+            Context::Body(None) | Context::Pattern | Context::Size | Context::Being(_) => diagnostic,
+        };
         self.report(diagnostic);
+    }
+
+    pub(crate) fn reason(&self, want: &str, have: &str, clash: &Clash) -> String {
+        let vars = &self.vars;
+        match clash {
+            Clash::Shape => format!("Cannot unify \"{want}\" with \"{have}\": types do not match."),
+            Clash::Size(a, b) => {
+                format!("Sizes \"{}\" and \"{}\" do not match.", vars.show_size(a), vars.show_size(b))
+            }
+            Clash::Infinite(ty) => {
+                format!("Occurs check: a type would contain itself, as \"{}\" does here.", vars.show(ty))
+            }
+            Clash::NotOneOf(set, ty) => {
+                format!("Cannot unify \"{}\" with {}.", vars.show(ty), set_name(*set))
+            }
+            Clash::NoField(name, ty) => match vars.resolve(ty) {
+                Type::Record(_) => {
+                    format!("Cannot unify record type: \"{}\" has no field \"{name}\".", vars.show(ty))
+                }
+                _ => format!(
+                    "Cannot unify \"{}\" with type that must be a record with field \"{name}\".",
+                    vars.show(ty)
+                ),
+            },
+            Clash::Fields(names) => {
+                format!("Cannot unify record types: unshared fields: {}.", join(names, ""))
+            }
+            Clash::NotSum(ty) => {
+                format!("Cannot unify type with constructors, a sum type, with \"{}\".", vars.show(ty))
+            }
+            Clash::Constructors(names) => {
+                format!("Cannot unify type with constructors. Unshared constructors: {}.", join(names, "#"))
+            }
+            Clash::Arity(name) => format!("Constructors #{name} differ in arity."),
+            Clash::Equality(ty) => {
+                format!("Type \"{}\" does not support equality.", vars.show(ty))
+            }
+            Clash::Functional(ty) => format!("Type \"{}\" found to be functional.", vars.show(ty)),
+            Clash::Anonymous(ty) => {
+                format!("Cannot use a type containing anonymous sizes here: \"{}\".", vars.show(ty))
+            }
+            Clash::Scope(id, ty) => {
+                let name = vars.names.get(id).cloned().unwrap_or_default();
+                format!(
+                    "\"{name}\" would enter the type \"{}\" of something bound further out (scope-violation).",
+                    vars.show(ty)
+                )
+            }
+            Clash::Bound(id) => {
+                let name = vars.names.get(id).cloned().unwrap_or_default();
+                format!("Size \"{name}\" is bound inside of a function type and not known outside of it.")
+            }
+        }
+    }
+
+    fn hinted(
+        &self,
+        diagnostic: Diagnostic,
+        wanted: &Type,
+        found: &Type,
+        clash: &Clash,
+        want: &str,
+    ) -> Diagnostic {
+        let vars = &self.vars;
+        match (clash, vars.resolve(wanted), vars.resolve(found)) {
+            (_, Type::Prim(want), Type::Prim(have)) => {
+                diagnostic.with_hint(format!("convert it: `{want}.{have} e`"))
+            }
+            (Clash::Size(a, b), _, _) => {
+                let mut diagnostic = diagnostic;
+                for size in [a, b] {
+                    if let super::Size::Name(id) = vars.resolve_size(size)
+                        && let Some(unknown) = vars.unknowns.get(&id)
+                        && unknown.span.end > unknown.span.start
+                    {
+                        let name = vars.show_size(size);
+                        diagnostic = diagnostic
+                            .with_place(unknown.span, format!("\"{name}\" is {} here", unknown.text));
+                    }
+                }
+                diagnostic.with_hint(format!(
+                    "if they are always equal, say so: `e :> {want}` checks it at run time"
+                ))
+            }
+            (_, Type::Arrow(..), Type::Prim(_) | Type::Array(..))
+            | (_, Type::Prim(_) | Type::Array(..), Type::Arrow(..)) => {
+                diagnostic.with_hint("is an argument missing, or one too many?")
+            }
+            _ => diagnostic,
+        }
     }
 }

@@ -1,12 +1,15 @@
 //! Types and sizes as the checker sees them.
 //!
 //! Invariants:
-//! - A tuple is a record with fields `0`, `1`, ...; fields are sorted (numbers by value, before names).
-//! - [`Size::Any`] is a size nobody knows before the program runs: it agrees with every size, and wherever a type
-//!   was written the program checks it when it runs.
+//! - A tuple is a record with fields `0`, `1`, ...; fields are sorted (numbers by value, before names), constructors
+//!   of a sum type by name.
+//! - [`Type::Unique`] stands only inside the parameters and the result of a function type; [`Type::Exists`] only as
+//!   the result of a function type.
+//! - Equal sizes are equal terms: a size is never computed while it is compared.
 
+use crate::names::Res;
 use crate::syntax::ast::NodeId;
-use galopvm_base::{ElemType, define_id};
+use galopvm_base::{ElemType, Scalar, define_id};
 use std::rc::Rc;
 
 define_id!(
@@ -16,6 +19,10 @@ define_id!(
 define_id!(
     /// A size to be inferred.
     pub struct SizeVar, "s"
+);
+define_id!(
+    /// An abstract type of a module.
+    pub struct OpaqueId, "abstract"
 );
 
 /// A type.
@@ -27,74 +34,109 @@ pub enum Type {
     Var(TypeVar),
     /// A type parameter, by its binder.
     Param(NodeId),
+    /// An abstract type with its arguments.
+    Opaque(OpaqueId, Rc<[TypeArgument]>),
     /// An array.
     Array(Size, Rc<Type>),
     /// A tuple or record.
     Record(Rc<[(Rc<str>, Type)]>),
+    /// A sum type: its constructors with their payloads.
+    Sum(Rc<[(Rc<str>, Rc<[Type]>)]>),
     /// A function; the name that its result's sizes may mention.
     Arrow(Option<NodeId>, Rc<Type>, Rc<Type>),
+    /// A type with sizes that only its value tells.
+    Exists(Rc<[NodeId]>, Rc<Type>),
+    /// A parameter that is consumed, or a result without aliases.
+    Unique(Rc<Type>),
     /// A message has been given: agrees with everything.
     Error,
 }
 
-/// Arithmetic on sizes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SizeOp {
-    /// Sum.
-    Add,
-    /// Difference.
-    Sub,
-    /// Product.
-    Mul,
-}
-
-impl SizeOp {
-    /// Its sign.
-    pub fn sign(self) -> &'static str {
-        match self {
-            SizeOp::Add => "+",
-            SizeOp::Sub => "-",
-            SizeOp::Mul => "*",
-        }
-    }
+/// An argument of an abstract type.
+#[derive(Clone, Debug)]
+pub enum TypeArgument {
+    /// A type.
+    Type(Type),
+    /// A size.
+    Size(Size),
 }
 
 /// The extent of a dimension.
 #[derive(Clone, Debug)]
 pub enum Size {
-    /// Known only when the program runs.
+    /// A message has been given, or nobody can tell: agrees with everything.
     Any,
     /// A number.
     Const(i64),
-    /// The i64 bound here: a size parameter or a variable.
+    /// The i64 bound here (a size parameter, a variable), or a size that came into being here.
     Name(NodeId),
     /// To be inferred.
     Var(SizeVar),
-    /// Arithmetic on sizes.
-    Op(SizeOp, Rc<Size>, Rc<Size>),
+    /// Any other expression.
+    Exp(Rc<SizeExp>),
+}
+
+/// A size as an expression over other sizes and values.
+#[derive(Clone, Debug)]
+pub struct SizeExp {
+    /// What is done.
+    pub head: SizeHead,
+    /// With what. A part may have another type than i64.
+    pub args: Vec<Size>,
+}
+
+/// What a size expression does with its parts.
+#[derive(Clone, Debug)]
+pub enum SizeHead {
+    /// A built-in operator, by its spelling.
+    Operator(&'static str),
+    /// A function or constant that is not a local binding; the occurrence says which instance.
+    Global(Res, NodeId, Rc<str>),
+    /// The first part applied to the others.
+    Apply,
+    /// A field of the only part.
+    Field(Rc<str>),
+    /// The first part indexed with the others.
+    Index,
+    /// A literal of another type.
+    Literal(Scalar),
+    /// A tuple.
+    Tuple,
+    /// A record with these fields.
+    Record(Rc<[Rc<str>]>),
+    /// An array literal.
+    Array,
+    /// `if` of three parts.
+    If,
+    /// `-e`
+    Negate,
+    /// `!e`
+    Not,
 }
 
 impl Size {
-    /// An operation. It is not computed: `[2 * 3]` still says which factors `unflatten` is to use.
-    pub fn op(op: SizeOp, a: Size, b: Size) -> Size {
-        match (op, &a, &b) {
-            (_, Size::Any, _) | (_, _, Size::Any) => Size::Any,
-            (SizeOp::Add | SizeOp::Sub, _, Size::Const(0)) => a,
-            (SizeOp::Add, Size::Const(0), _) => b,
-            _ => Size::Op(op, Rc::new(a), Rc::new(b)),
-        }
+    /// An expression.
+    pub fn exp(head: SizeHead, args: Vec<Size>) -> Size {
+        Size::Exp(Rc::new(SizeExp { head, args }))
+    }
+
+    /// An operation on two sizes.
+    pub fn op(op: &'static str, a: Size, b: Size) -> Size {
+        Size::exp(SizeHead::Operator(op), vec![a, b])
     }
 
     /// The number, if it is made of numbers only.
     pub fn value(&self) -> Option<i64> {
         match self {
             Size::Const(n) => Some(*n),
-            Size::Op(op, a, b) => {
+            Size::Exp(exp) => {
+                let (SizeHead::Operator(op), [a, b]) = (&exp.head, exp.args.as_slice()) else { return None };
                 let (a, b) = (a.value()?, b.value()?);
-                Some(match op {
-                    SizeOp::Add => a.wrapping_add(b),
-                    SizeOp::Sub => a.wrapping_sub(b),
-                    SizeOp::Mul => a.wrapping_mul(b),
+                Some(match *op {
+                    "+" => a.wrapping_add(b),
+                    "-" => a.wrapping_sub(b),
+                    "*" => a.wrapping_mul(b),
+                    _ => return None,
                 })
             }
             Size::Any | Size::Name(_) | Size::Var(_) => None,
@@ -129,9 +171,37 @@ impl Type {
         Type::Record(fields.into())
     }
 
+    /// A sum type; sorts the constructors.
+    pub fn sum(mut constructors: Vec<(Rc<str>, Rc<[Type]>)>) -> Type {
+        constructors.sort_by(|a, b| a.0.cmp(&b.0));
+        Type::Sum(constructors.into())
+    }
+
+    /// A type whose sizes `sizes` only the value tells; the type itself if there are none. Those of a function are
+    /// told by its result.
+    pub fn exists(sizes: Vec<NodeId>, ty: Type) -> Type {
+        match ty {
+            ty if sizes.is_empty() => ty,
+            // A function's own result is where its sizes come into being.
+            Type::Arrow(name, from, to) => {
+                Type::Arrow(name, from, Rc::new(Type::exists(sizes, (*to).clone())))
+            }
+            Type::Exists(more, inner) => {
+                let all = sizes.into_iter().chain(more.iter().copied()).collect();
+                Type::Exists(all, inner)
+            }
+            ty => Type::Exists(sizes.into(), Rc::new(ty)),
+        }
+    }
+
     /// True for a tuple with these fields.
     pub fn is_tuple(fields: &[(Rc<str>, Type)]) -> bool {
         fields.len() != 1 && fields.iter().enumerate().all(|(i, (name, _))| **name == *i.to_string())
+    }
+
+    /// True if the mark of uniqueness stands at the top.
+    pub fn is_unique(&self) -> bool {
+        matches!(self, Type::Unique(_))
     }
 }
 
@@ -148,10 +218,19 @@ pub fn field_order(a: &str, b: &str) -> std::cmp::Ordering {
 /// What is bound by a type scheme.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SchemeParam {
-    /// A type parameter.
-    Type(NodeId),
+    /// A type parameter, and what it may stand for.
+    Type(NodeId, crate::syntax::ast::Lifted),
     /// A size parameter.
     Size(NodeId),
+}
+
+impl SchemeParam {
+    /// The binder.
+    pub fn id(self) -> NodeId {
+        match self {
+            SchemeParam::Type(id, _) | SchemeParam::Size(id) => id,
+        }
+    }
 }
 
 /// A type with parameters that each use chooses anew.

@@ -1,49 +1,13 @@
-//! Type variables: what is known of them, and making types equal.
+//! Making types equal.
+//!
+//! `wanted` is the type a place asks for, `found` the type of what stands there. Sizes that a function's result type
+//! hides (`?[k].`) are wanted by name of whoever takes the function, and rigid where they are found.
 
-use super::ty::{Instance, Scheme, SchemeParam, Size, SizeVar, Type, TypeVar};
-use crate::syntax::ast::NodeId;
-use galopvm_base::{ElemType, IdVec, Span};
-use std::collections::HashMap;
+use super::ty::{Size, SizeHead, SizeVar, Type, TypeArgument, TypeVar};
+use super::vars::{Constraint, SizeState, VarState, Vars};
+use crate::names::same_res;
+use crate::syntax::ast::{Lifted, NodeId};
 use std::rc::Rc;
-
-/// What an unknown type must be.
-#[derive(Clone, Debug)]
-pub enum Constraint {
-    /// Anything.
-    None,
-    /// A scalar type of this set (one bit per code).
-    OneOf(u16),
-    /// A record with at least these fields.
-    Fields(Vec<(Rc<str>, Type)>),
-}
-
-/// A set of scalar types.
-pub fn type_set(of: impl Fn(ElemType) -> bool) -> u16 {
-    ElemType::ALL.into_iter().filter(|t| of(*t)).fold(0, |set, t| set | 1 << t.code())
-}
-
-/// Members of a set of scalar types.
-pub fn set_members(set: u16) -> impl Iterator<Item = ElemType> {
-    ElemType::ALL.into_iter().filter(move |t| set & (1 << t.code()) != 0)
-}
-
-/// How messages call a set of scalar types.
-pub fn set_name(set: u16) -> String {
-    let mut members = set_members(set);
-    match (members.next(), members.next()) {
-        (Some(only), None) => only.name().to_string(),
-        _ if set & type_set(ElemType::is_int) == 0 => "a float type".into(),
-        _ if set & type_set(ElemType::is_float) == 0 => "an integer type".into(),
-        _ if set & type_set(|t| t == ElemType::Bool) == 0 => "a number type".into(),
-        _ => "a scalar type".into(),
-    }
-}
-
-#[derive(Clone, Debug)]
-enum VarState {
-    Bound(Type),
-    Free(Constraint, Span),
-}
 
 /// Why two types cannot be equal.
 #[derive(Clone, Debug)]
@@ -53,497 +17,512 @@ pub enum Clash {
     /// Two sizes differ.
     Size(Size, Size),
     /// A type would contain itself.
-    Infinite,
+    Infinite(Type),
     /// Not one of these scalar types.
     NotOneOf(u16, Type),
-    /// A field is missing.
+    /// A record was wanted with this field.
     NoField(Rc<str>, Type),
+    /// Records have other fields than each other.
+    Fields(Vec<Rc<str>>),
+    /// A sum type was wanted.
+    NotSum(Type),
+    /// Sum types have other constructors than each other.
+    Constructors(Vec<Rc<str>>),
+    /// A constructor has another number of payloads.
+    Arity(Rc<str>),
+    /// Values of this type cannot be compared.
+    Equality(Type),
+    /// A function, or a type that may be one, where only data may stand.
+    Functional(Type),
+    /// The size comes into being inside a function and cannot be part of this type.
+    Anonymous(Type),
+    /// The name is bound further inside than the type it would become part of.
+    Scope(NodeId, Type),
+    /// The size is bound inside of the other type.
+    Bound(NodeId),
 }
 
-/// All type and size variables of one compilation.
-#[derive(Default)]
-pub struct Vars {
-    types: IdVec<TypeVar, VarState>,
-    sizes: IdVec<SizeVar, Option<Size>>,
-    /// Names of type parameters and of variables that sizes mention.
-    pub names: HashMap<NodeId, String>,
+/// Whether a size mismatch is an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sizes {
+    Match,
+    Ignore,
 }
 
-impl Default for VarState {
-    fn default() -> Self {
-        VarState::Bound(Type::Error)
-    }
+struct Unifier<'v> {
+    vars: &'v mut Vars,
+    /// Names bound by the types being compared, with whether sizes may still be set to them.
+    bound: Vec<NodeId>,
+    sizes: Sizes,
 }
 
 impl Vars {
-    /// A new unknown type.
-    pub fn fresh(&mut self, span: Span) -> Type {
-        self.constrained(Constraint::None, span)
-    }
-
-    /// A new unknown type that must satisfy a constraint.
-    pub fn constrained(&mut self, constraint: Constraint, span: Span) -> Type {
-        Type::Var(self.types.push(VarState::Free(constraint, span)))
-    }
-
-    /// A new unknown size.
-    pub fn fresh_size(&mut self) -> Size {
-        Size::Var(self.sizes.push(None))
-    }
-
-    /// Number of type variables so far: those made later have greater numbers.
-    pub fn mark(&self) -> usize {
-        self.types.len()
-    }
-
-    /// The constraint and origin of an unbound variable.
-    pub fn free(&self, var: TypeVar) -> Option<(&Constraint, Span)> {
-        match &self.types[var] {
-            VarState::Free(constraint, span) => Some((constraint, *span)),
-            VarState::Bound(_) => None,
-        }
-    }
-
-    /// Binds an unbound variable without asking.
-    pub fn set(&mut self, var: TypeVar, ty: Type) {
-        self.types[var] = VarState::Bound(ty);
-    }
-
-    /// The type with its outermost variables followed.
-    pub fn resolve(&self, ty: &Type) -> Type {
-        let mut ty = ty.clone();
-        while let Type::Var(var) = ty {
-            match &self.types[var] {
-                VarState::Bound(inner) => ty = inner.clone(),
-                VarState::Free(..) => break,
-            }
-        }
-        ty
-    }
-
-    /// The size with its outermost variables followed.
-    pub fn resolve_size(&self, size: &Size) -> Size {
-        let mut size = size.clone();
-        while let Size::Var(var) = size {
-            match &self.sizes[var] {
-                Some(inner) => size = inner.clone(),
-                None => break,
-            }
-        }
-        size
-    }
-
-    /// The type with all variables followed.
-    pub fn zonk(&self, ty: &Type) -> Type {
-        match self.resolve(ty) {
-            Type::Array(size, elem) => Type::array(self.zonk_size(&size), self.zonk(&elem)),
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(name, t)| (name.clone(), self.zonk(t))).collect())
-            }
-            Type::Arrow(name, from, to) => {
-                Type::Arrow(name, Rc::new(self.zonk(&from)), Rc::new(self.zonk(&to)))
-            }
-            other => other,
-        }
-    }
-
-    /// The size with all variables followed.
-    pub fn zonk_size(&self, size: &Size) -> Size {
-        match self.resolve_size(size) {
-            Size::Op(op, a, b) => Size::op(op, self.zonk_size(&a), self.zonk_size(&b)),
-            other => other,
-        }
-    }
-
     /// Makes two types equal.
-    pub fn unify(&mut self, a: &Type, b: &Type) -> Result<(), Clash> {
-        let (a, b) = (self.resolve(a), self.resolve(b));
+    pub fn unify(&mut self, wanted: &Type, found: &Type) -> Result<(), Clash> {
+        Unifier { vars: self, bound: Vec::new(), sizes: Sizes::Match }.types(wanted, found)
+    }
+
+    /// Makes two types equal but for their sizes.
+    pub fn unify_shape(&mut self, wanted: &Type, found: &Type) -> Result<(), Clash> {
+        Unifier { vars: self, bound: Vec::new(), sizes: Sizes::Ignore }.types(wanted, found)
+    }
+
+    /// Makes two sizes equal.
+    pub fn unify_size(&mut self, wanted: &Size, found: &Size) -> Result<(), Clash> {
+        Unifier { vars: self, bound: Vec::new(), sizes: Sizes::Match }.size(wanted, found)
+    }
+
+    /// True if two sizes are the same term.
+    pub fn same_size(&self, a: &Size, b: &Size) -> bool {
+        match (self.resolve_size(a), self.resolve_size(b)) {
+            (Size::Any, _) | (_, Size::Any) => true,
+            (Size::Const(x), Size::Const(y)) => x == y,
+            (Size::Name(x), Size::Name(y)) => x == y,
+            (Size::Var(x), Size::Var(y)) => x == y,
+            (Size::Exp(x), Size::Exp(y)) => {
+                same_head(&x.head, &y.head)
+                    && x.args.len() == y.args.len()
+                    && x.args.iter().zip(&y.args).all(|(a, b)| self.same_size(a, b))
+            }
+            _ => false,
+        }
+    }
+
+    fn occurs(&self, var: TypeVar, ty: &Type) -> bool {
+        let mut free = Vec::new();
+        self.free_vars(ty, &mut free);
+        let mut i = 0;
+        while i < free.len() {
+            if free[i] == var {
+                return true;
+            }
+            if let Some((constraint, _)) = self.free(free[i]) {
+                constraint.fields.iter().for_each(|(_, t)| self.free_vars(t, &mut free));
+            }
+            i += 1;
+        }
+        false
+    }
+}
+
+fn same_head(a: &SizeHead, b: &SizeHead) -> bool {
+    match (a, b) {
+        (SizeHead::Operator(x), SizeHead::Operator(y)) => x == y,
+        (SizeHead::Global(x, ..), SizeHead::Global(y, ..)) => same_res(x, y),
+        (SizeHead::Field(x), SizeHead::Field(y)) => x == y,
+        (SizeHead::Literal(x), SizeHead::Literal(y)) => x == y,
+        (SizeHead::Record(x), SizeHead::Record(y)) => x == y,
+        (SizeHead::Apply, SizeHead::Apply)
+        | (SizeHead::Index, SizeHead::Index)
+        | (SizeHead::Tuple, SizeHead::Tuple)
+        | (SizeHead::Array, SizeHead::Array)
+        | (SizeHead::If, SizeHead::If)
+        | (SizeHead::Negate, SizeHead::Negate)
+        | (SizeHead::Not, SizeHead::Not) => true,
+        _ => false,
+    }
+}
+
+fn difference(a: &[Rc<str>], b: &[Rc<str>]) -> Vec<Rc<str>> {
+    let mut odd: Vec<Rc<str>> = a.iter().filter(|n| !b.contains(n)).cloned().collect();
+    odd.extend(b.iter().filter(|n| !a.contains(n)).cloned());
+    odd
+}
+
+impl Unifier<'_> {
+    fn types(&mut self, wanted: &Type, found: &Type) -> Result<(), Clash> {
+        let (a, b) = (self.vars.resolve(wanted), self.vars.resolve(found));
         match (&a, &b) {
             (Type::Error, _) | (_, Type::Error) => Ok(()),
-            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
-            (Type::Var(x), Type::Var(y)) => {
-                let merged = self.merge(*x, *y)?;
-                self.types[*x] = VarState::Bound(b.clone());
-                if let VarState::Free(constraint, _) = &mut self.types[*y] {
-                    *constraint = merged;
+            (Type::Exists(ids, inner), _) => {
+                // What the taker calls by name is whatever the value has.
+                let origin = |vars: &Vars, id: &NodeId| super::vars::SizeOrigin {
+                    span: galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 },
+                    text: String::new(),
+                    name: vars.names.get(id).cloned(),
+                    must_be_known: false,
+                };
+                let mut open = Vec::new();
+                for id in ids.iter() {
+                    let origin = origin(self.vars, id);
+                    open.push((*id, self.vars.size_from(origin, true)));
                 }
-                Ok(())
+                let inner = self
+                    .vars
+                    .replace_sizes(inner, &|id| open.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()));
+                self.types(&inner, &b)
             }
+            (_, Type::Exists(ids, inner)) => {
+                let depth = self.bound.len();
+                self.bound.extend(ids.iter());
+                let result = self.types(&a, inner);
+                self.bound.truncate(depth);
+                result
+            }
+            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            (Type::Var(x), Type::Var(y)) => self.merge(*x, *y),
             (Type::Var(x), _) => self.bind(*x, &b),
             (_, Type::Var(y)) => self.bind(*y, &a),
             (Type::Prim(x), Type::Prim(y)) if x == y => Ok(()),
             (Type::Param(x), Type::Param(y)) if x == y => Ok(()),
+            (Type::Opaque(x, xs), Type::Opaque(y, ys)) if x == y && xs.len() == ys.len() => {
+                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| match (x, y) {
+                    (TypeArgument::Type(x), TypeArgument::Type(y)) => self.types(x, y),
+                    (TypeArgument::Size(x), TypeArgument::Size(y)) => self.size(x, y),
+                    _ => Err(Clash::Shape),
+                })
+            }
             (Type::Array(n, x), Type::Array(m, y)) => {
-                self.unify_size(n, m)?;
-                self.unify(x, y)
+                // A wrong element says more than a wrong size.
+                self.types(x, y)?;
+                self.size(n, m)
             }
             (Type::Record(xs), Type::Record(ys)) => {
-                let same = xs.len() == ys.len() && xs.iter().zip(ys.iter()).all(|(x, y)| x.0 == y.0);
-                if !same {
-                    return Err(Clash::Shape);
+                let names = |fields: &[(Rc<str>, Type)]| fields.iter().map(|(n, _)| n.clone()).collect();
+                let (left, right): (Vec<Rc<str>>, Vec<Rc<str>>) = (names(xs), names(ys));
+                if left != right {
+                    return Err(Clash::Fields(difference(&left, &right)));
                 }
-                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.unify(&x.1, &y.1))
+                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.types(&x.1, &y.1))
+            }
+            (Type::Sum(xs), Type::Sum(ys)) => {
+                let names = |cs: &[(Rc<str>, Rc<[Type]>)]| cs.iter().map(|(n, _)| n.clone()).collect();
+                let (left, right): (Vec<Rc<str>>, Vec<Rc<str>>) = (names(xs), names(ys));
+                if left != right {
+                    return Err(Clash::Constructors(difference(&left, &right)));
+                }
+                xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.payload(&x.0, &x.1, &y.1))
             }
             (Type::Arrow(n, x1, x2), Type::Arrow(m, y1, y2)) => {
-                self.unify(x1, y1)?;
-                // Sizes that depend on the arguments can only be compared when the function is applied.
-                let (x2, y2) = (self.forget(x2, *n), self.forget(y2, *m));
-                self.unify(&x2, &y2)
+                self.types(y1, x1)?;
+                let depth = self.bound.len();
+                let y2 = match (n, m) {
+                    (Some(n), Some(m)) => {
+                        let n = *n;
+                        Rc::new(self.vars.replace_sizes(y2, &|id| (id == *m).then_some(Size::Name(n))))
+                    }
+                    _ => y2.clone(),
+                };
+                self.bound.extend(n.or(*m));
+                let result = self.types(x2, &y2);
+                self.bound.truncate(depth);
+                result
             }
             _ => Err(Clash::Shape),
         }
     }
 
-    /// The type without sizes that mention a name.
-    fn forget(&self, ty: &Type, name: Option<NodeId>) -> Type {
-        match name {
-            Some(id) => self.replace_sizes(ty, &|n| (n == id).then_some(Size::Any)),
-            None => ty.clone(),
+    fn payload(&mut self, name: &Rc<str>, xs: &Rc<[Type]>, ys: &Rc<[Type]>) -> Result<(), Clash> {
+        if xs.len() != ys.len() {
+            return Err(Clash::Arity(name.clone()));
         }
+        xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.types(x, y))
     }
 
-    fn merge(&mut self, x: TypeVar, y: TypeVar) -> Result<Constraint, Clash> {
-        let (Some((a, _)), Some((b, _))) = (self.free(x), self.free(y)) else { return Ok(Constraint::None) };
-        match (a.clone(), b.clone()) {
-            (Constraint::None, other) | (other, Constraint::None) => Ok(other),
-            (Constraint::OneOf(p), Constraint::OneOf(q)) if p & q != 0 => Ok(Constraint::OneOf(p & q)),
-            (Constraint::Fields(mut xs), Constraint::Fields(ys)) => {
-                for (name, ty) in ys {
-                    match xs.iter().find(|(n, _)| *n == name).cloned() {
-                        Some((_, other)) => self.unify(&other, &ty)?,
-                        None => xs.push((name, ty)),
-                    }
-                }
-                Ok(Constraint::Fields(xs))
-            }
-            (Constraint::OneOf(set), _) | (_, Constraint::OneOf(set)) => {
-                Err(Clash::NotOneOf(set, Type::Var(y)))
-            }
-        }
-    }
-
-    fn bind(&mut self, var: TypeVar, ty: &Type) -> Result<(), Clash> {
-        if self.occurs(var, ty) {
-            return Err(Clash::Infinite);
-        }
-        let Some((constraint, _)) = self.free(var) else { return Ok(()) };
-        match constraint.clone() {
-            Constraint::None => {}
-            Constraint::OneOf(set) => match ty {
-                Type::Prim(prim) if set & (1 << prim.code()) != 0 => {}
-                _ => return Err(Clash::NotOneOf(set, ty.clone())),
-            },
-            Constraint::Fields(wanted) => {
-                let Type::Record(fields) = ty else {
-                    let name = wanted.first().map_or_else(|| Rc::from(""), |(n, _)| n.clone());
-                    return Err(Clash::NoField(name, ty.clone()));
-                };
-                for (name, want) in &wanted {
-                    match fields.iter().find(|(n, _)| n == name) {
-                        Some((_, have)) => self.unify(want, have)?,
-                        None => return Err(Clash::NoField(name.clone(), ty.clone())),
-                    }
-                }
+    /// Two unbound variables become one that satisfies both constraints.
+    fn merge(&mut self, x: TypeVar, y: TypeVar) -> Result<(), Clash> {
+        let (VarState::Free { constraint: a, level: p, .. }, VarState::Free { constraint: b, level: q, .. }) =
+            (self.vars.types[x].clone(), self.vars.types[y].clone())
+        else {
+            return Ok(());
+        };
+        let set = match (a.set, b.set) {
+            (Some(p), Some(q)) if p & q == 0 => return Err(Clash::NotOneOf(p, Type::Var(y))),
+            (Some(p), Some(q)) => Some(p & q),
+            (p, q) => p.or(q),
+        };
+        let mut merged = Constraint {
+            set,
+            equality: a.equality || b.equality,
+            lifted: lesser(a.lifted, b.lifted),
+            ..Constraint::default()
+        };
+        self.vars.types[x] = VarState::Bound(Type::Var(y));
+        merged.fields = a.fields;
+        for (name, ty) in b.fields {
+            match merged.fields.iter().find(|(n, _)| *n == name).cloned() {
+                Some((_, other)) => self.types(&other, &ty)?,
+                None => merged.fields.push((name, ty)),
             }
         }
-        self.types[var] = VarState::Bound(ty.clone());
+        merged.constructors = a.constructors;
+        for (name, payload) in b.constructors {
+            match merged.constructors.iter().find(|(n, _)| *n == name).cloned() {
+                Some((_, other)) => self.payload(&name, &other, &payload)?,
+                None => merged.constructors.push((name, payload)),
+            }
+        }
+        let kinds = [merged.set.is_some(), !merged.fields.is_empty(), !merged.constructors.is_empty()];
+        if kinds.iter().filter(|k| **k).count() > 1 {
+            return Err(match (merged.set, merged.fields.first()) {
+                (Some(set), _) => Clash::NotOneOf(set, Type::Var(y)),
+                (_, Some((name, _))) => Clash::NoField(name.clone(), Type::Var(y)),
+                _ => Clash::Shape,
+            });
+        }
+        if let VarState::Free { constraint, level, .. } = &mut self.vars.types[y] {
+            *constraint = merged;
+            *level = p.min(q);
+        }
         Ok(())
     }
 
-    fn occurs(&self, var: TypeVar, ty: &Type) -> bool {
-        match self.resolve(ty) {
-            Type::Var(other) => {
-                other == var
-                    || matches!(self.free(other), Some((Constraint::Fields(fields), _))
-                        if fields.iter().any(|(_, t)| self.occurs(var, t)))
+    fn bind(&mut self, var: TypeVar, ty: &Type) -> Result<(), Clash> {
+        if self.vars.occurs(var, ty) {
+            return Err(Clash::Infinite(ty.clone()));
+        }
+        let VarState::Free { constraint, level, .. } = self.vars.types[var].clone() else { return Ok(()) };
+        if let Some(set) = constraint.set
+            && !matches!(ty, Type::Prim(prim) if set & (1 << prim.code()) != 0)
+        {
+            return Err(Clash::NotOneOf(set, ty.clone()));
+        }
+        let mut ty = ty.clone();
+        let hidden = self.hidden(&ty);
+        if !hidden.is_empty() && self.sizes == Sizes::Match {
+            if constraint.lifted == Lifted::No {
+                return Err(Clash::Anonymous(ty));
             }
-            Type::Array(_, elem) => self.occurs(var, &elem),
-            Type::Record(fields) => fields.iter().any(|(_, t)| self.occurs(var, t)),
-            Type::Arrow(_, from, to) => self.occurs(var, &from) || self.occurs(var, &to),
-            Type::Prim(_) | Type::Param(_) | Type::Error => false,
+            let mut names: Vec<(NodeId, Size)> = Vec::new();
+            for id in hidden {
+                let size = Size::Name(self.absorb(id));
+                names.push((id, size));
+            }
+            ty = self
+                .vars
+                .replace_sizes(&ty, &|id| names.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()));
+        }
+        self.lower(&ty, level)?;
+        if constraint.lifted != Lifted::Full {
+            self.first_order(&ty, constraint.lifted)?;
+        }
+        // Bound first: the parts of the constraint may mention it.
+        self.vars.types[var] = VarState::Bound(ty.clone());
+        if let Some((name, _)) = constraint.fields.first() {
+            let Type::Record(fields) = &ty else { return Err(Clash::NoField(name.clone(), ty)) };
+            for (name, want) in &constraint.fields {
+                match fields.iter().find(|(n, _)| n == name) {
+                    Some((_, have)) => self.types(want, have)?,
+                    None => return Err(Clash::NoField(name.clone(), ty.clone())),
+                }
+            }
+        }
+        if !constraint.constructors.is_empty() {
+            let Type::Sum(known) = &ty else { return Err(Clash::NotSum(ty)) };
+            let odd: Vec<Rc<str>> = constraint
+                .constructors
+                .iter()
+                .filter(|(name, _)| known.iter().all(|(n, _)| n != name))
+                .map(|(name, _)| name.clone())
+                .collect();
+            if !odd.is_empty() {
+                return Err(Clash::Constructors(odd));
+            }
+            for (name, payload) in &constraint.constructors {
+                if let Some((_, have)) = known.iter().find(|(n, _)| n == name).cloned() {
+                    self.payload(name, payload, &have)?;
+                }
+            }
+        }
+        if constraint.equality {
+            self.equality(&ty)?;
+        }
+        Ok(())
+    }
+
+    /// Names bound around here that the type mentions outside of its own binders.
+    fn hidden(&self, ty: &Type) -> Vec<NodeId> {
+        self.vars.size_names(ty).into_iter().filter(|id| self.bound.contains(id)).collect()
+    }
+
+    /// A size that only a value will tell, in place of one bound inside a function type.
+    fn absorb(&mut self, id: NodeId) -> NodeId {
+        let name = self.vars.names.get(&id).cloned().unwrap_or_default();
+        let span = self.vars.unknowns.get(&id).map(|u| u.span);
+        let span = span.unwrap_or(galopvm_base::Span { file: galopvm_base::FileId(0), start: 0, end: 0 });
+        let unknown = self.vars.unknown(span, &name, "a size that a function's result hides");
+        self.vars.absorbed.push(unknown);
+        unknown
+    }
+
+    /// Makes sure that variables in the type stand only for what is visible at the level.
+    fn lower(&mut self, ty: &Type, level: u32) -> Result<(), Clash> {
+        let mut free = Vec::new();
+        self.vars.free_vars(ty, &mut free);
+        for var in free {
+            if let VarState::Free { level: own, constraint, .. } = &mut self.vars.types[var] {
+                *own = (*own).min(level);
+                let parts: Vec<Type> = constraint.fields.iter().map(|(_, t)| t.clone()).collect();
+                for part in parts {
+                    self.lower(&part, level)?;
+                }
+            }
+        }
+        let mut sizes = Vec::new();
+        self.vars.each_size(ty, &mut |size| sizes.push(size.clone()));
+        for size in sizes {
+            self.lower_size(&size, level, ty)?;
+        }
+        self.lower_params(ty, level, ty)
+    }
+
+    fn lower_params(&mut self, part: &Type, level: u32, whole: &Type) -> Result<(), Clash> {
+        match self.vars.resolve(part) {
+            Type::Param(id) if self.vars.levels.get(&id).is_some_and(|own| *own > level) => {
+                Err(Clash::Scope(id, whole.clone()))
+            }
+            Type::Array(_, inner) | Type::Exists(_, inner) => self.lower_params(&inner, level, whole),
+            Type::Record(fields) => fields.iter().try_for_each(|(_, t)| self.lower_params(t, level, whole)),
+            Type::Arrow(_, from, to) => {
+                self.lower_params(&from, level, whole)?;
+                self.lower_params(&to, level, whole)
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Makes two sizes equal, as far as that can be known now.
-    pub fn unify_size(&mut self, a: &Size, b: &Size) -> Result<(), Clash> {
-        let (a, b) = (self.zonk_size(a), self.zonk_size(b));
+    fn lower_size(&mut self, size: &Size, level: u32, ty: &Type) -> Result<(), Clash> {
+        match size {
+            Size::Var(var) => {
+                if let SizeState::Free { level: own, .. } = &mut self.vars.sizes[*var] {
+                    *own = (*own).min(level);
+                }
+                Ok(())
+            }
+            Size::Name(id)
+                if self.sizes == Sizes::Match
+                    && !self.vars.unknowns.contains_key(id)
+                    && self.vars.levels.get(id).is_some_and(|own| *own > level) =>
+            {
+                Err(Clash::Scope(*id, ty.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn first_order(&mut self, ty: &Type, lifted: Lifted) -> Result<(), Clash> {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) => Err(Clash::Functional(ty.clone())),
+            Type::Param(id) => match self.vars.lifted.get(&id) {
+                Some(Lifted::Full) => Err(Clash::Functional(ty.clone())),
+                Some(Lifted::Size) if lifted == Lifted::No => Err(Clash::Anonymous(ty.clone())),
+                _ => Ok(()),
+            },
+            Type::Opaque(id, _) => match self.vars.opaques[id].lifted {
+                Lifted::Full => Err(Clash::Functional(ty.clone())),
+                Lifted::Size if lifted == Lifted::No => Err(Clash::Anonymous(ty.clone())),
+                _ => Ok(()),
+            },
+            Type::Var(var) => {
+                if let VarState::Free { constraint, .. } = &mut self.vars.types[var] {
+                    constraint.lifted = lesser(constraint.lifted, lifted);
+                }
+                Ok(())
+            }
+            Type::Record(fields) => fields.iter().try_for_each(|(_, t)| self.first_order(t, lifted)),
+            Type::Sum(cs) => {
+                cs.iter().flat_map(|(_, ts)| ts.iter()).try_for_each(|t| self.first_order(t, lifted))
+            }
+            Type::Array(_, elem) => self.first_order(&elem, lifted),
+            _ => Ok(()),
+        }
+    }
+
+    fn equality(&mut self, ty: &Type) -> Result<(), Clash> {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) | Type::Param(_) | Type::Opaque(..) => Err(Clash::Equality(ty.clone())),
+            Type::Var(var) => {
+                if let VarState::Free { constraint, .. } = &mut self.vars.types[var] {
+                    constraint.equality = true;
+                }
+                Ok(())
+            }
+            Type::Record(fields) => fields.iter().try_for_each(|(_, t)| self.equality(t)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).try_for_each(|t| self.equality(t)),
+            Type::Array(_, elem) => self.equality(&elem),
+            _ => Ok(()),
+        }
+    }
+
+    fn size(&mut self, wanted: &Size, found: &Size) -> Result<(), Clash> {
+        if self.sizes == Sizes::Ignore {
+            return Ok(());
+        }
+        let (a, b) = (self.vars.zonk_size(wanted), self.vars.zonk_size(found));
         match (&a, &b) {
             (Size::Any, _) | (_, Size::Any) => Ok(()),
             (Size::Var(x), Size::Var(y)) if x == y => Ok(()),
-            (Size::Var(x), other) | (other, Size::Var(x)) => {
-                // A size that contains itself is arithmetic that only the run can decide.
-                if !mentions(other, *x) {
-                    self.sizes[*x] = Some(other.clone());
+            (Size::Var(x), Size::Var(y)) => {
+                let (
+                    SizeState::Free { level: p, absorbs: f, .. },
+                    SizeState::Free { level: q, absorbs: g, .. },
+                ) = (self.vars.sizes[*x].clone(), self.vars.sizes[*y].clone())
+                else {
+                    return Ok(());
+                };
+                // The one that may absorb gives way: what is left must be a real size.
+                let (gone, kept) = if f && !g {
+                    (*x, *y)
+                } else if g && !f {
+                    (*y, *x)
+                } else {
+                    (*x, *y)
+                };
+                self.vars.sizes[gone] = SizeState::Bound(Size::Var(kept));
+                if let SizeState::Free { level, .. } = &mut self.vars.sizes[kept] {
+                    *level = p.min(q);
                 }
                 Ok(())
             }
-            (Size::Const(x), Size::Const(y)) if x == y => Ok(()),
-            (Size::Name(x), Size::Name(y)) if x == y => Ok(()),
-            (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) if f == g => {
-                // Different terms may still be equal numbers, so no clash here is final.
-                let _ = self.unify_size(a1, b1).and_then(|()| self.unify_size(a2, b2));
+            (Size::Var(x), other) | (other, Size::Var(x)) => self.bind_size(*x, other),
+            _ if self.vars.same_size(&a, &b) => Ok(()),
+            (Size::Exp(x), Size::Exp(y)) if same_head(&x.head, &y.head) && x.args.len() == y.args.len() => {
+                let pairs: Vec<(Size, Size)> = x.args.iter().cloned().zip(y.args.iter().cloned()).collect();
+                for (p, q) in pairs {
+                    self.size(&p, &q).or_else(|_| self.mismatch(&a, &b))?;
+                }
                 Ok(())
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => match (a.value(), b.value()) {
-                (Some(x), Some(y)) if x != y => Err(Clash::Size(a, b)),
-                _ => Ok(()),
-            },
-            _ => Err(Clash::Size(a, b)),
+            _ => self.mismatch(&a, &b),
         }
     }
 
-    /// A type that both types fit: sizes that differ become unknown.
-    pub fn join(&mut self, a: &Type, b: &Type) -> Result<Type, Clash> {
-        let (a, b) = (self.resolve(a), self.resolve(b));
-        match (&a, &b) {
-            (Type::Array(n, x), Type::Array(m, y)) => {
-                let elem = self.join(x, y)?;
-                let size = if self.same_size(n, m) { n.clone() } else { Size::Any };
-                Ok(Type::array(size, elem))
-            }
-            (Type::Record(xs), Type::Record(ys)) if xs.len() == ys.len() => {
-                let mut fields = Vec::new();
-                for (x, y) in xs.iter().zip(ys.iter()) {
-                    if x.0 != y.0 {
-                        return Err(Clash::Shape);
-                    }
-                    fields.push((x.0.clone(), self.join(&x.1, &y.1)?));
-                }
-                Ok(Type::Record(fields.into()))
-            }
-            _ => {
-                self.unify(&a, &b)?;
-                Ok(a)
-            }
+    fn mismatch(&self, a: &Size, b: &Size) -> Result<(), Clash> {
+        Err(Clash::Size(a.clone(), b.clone()))
+    }
+
+    fn bind_size(&mut self, var: SizeVar, size: &Size) -> Result<(), Clash> {
+        let SizeState::Free { level, absorbs, .. } = self.vars.sizes[var].clone() else { return Ok(()) };
+        let mut parts = Vec::new();
+        self.vars.each_size(&Type::array(size.clone(), Type::Error), &mut |s| parts.push(s.clone()));
+        if parts.iter().any(|s| matches!(s, Size::Var(other) if *other == var)) {
+            return Err(Clash::Size(Size::Var(var), size.clone()));
         }
-    }
-
-    fn same_size(&mut self, a: &Size, b: &Size) -> bool {
-        let (a, b) = (self.zonk_size(a), self.zonk_size(b));
-        match (&a, &b) {
-            (Size::Any, _) | (_, Size::Any) => false,
-            (Size::Op(f, a1, a2), Size::Op(g, b1, b2)) => {
-                f == g && self.same_size(a1, b1) && self.same_size(a2, b2)
+        let hidden = parts.iter().find_map(|s| match s {
+            Size::Name(id) if self.bound.contains(id) => Some(*id),
+            _ => None,
+        });
+        if let Some(id) = hidden {
+            if !absorbs {
+                return Err(Clash::Bound(id));
             }
-            (Size::Op(..), _) | (_, Size::Op(..)) => a.value().is_some() && a.value() == b.value(),
-            _ => self.unify_size(&a, &b).is_ok(),
+            let unknown = self.absorb(id);
+            self.vars.sizes[var] = SizeState::Bound(Size::Name(unknown));
+            return Ok(());
         }
-    }
-
-    /// The type with every size unknown.
-    pub fn loosen(&self, ty: &Type) -> Type {
-        match self.resolve(ty) {
-            Type::Array(_, elem) => Type::array(Size::Any, self.loosen(&elem)),
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(name, t)| (name.clone(), self.loosen(t))).collect())
-            }
-            other => other,
+        let whole = Type::array(size.clone(), Type::Error);
+        for part in &parts {
+            self.lower_size(part, level, &whole)?;
         }
-    }
-
-    /// The type with named sizes replaced.
-    pub fn replace_sizes(&self, ty: &Type, by: &dyn Fn(NodeId) -> Option<Size>) -> Type {
-        match self.resolve(ty) {
-            Type::Array(size, elem) => {
-                Type::array(self.replace_size(&size, by), self.replace_sizes(&elem, by))
-            }
-            Type::Record(fields) => Type::Record(
-                fields.iter().map(|(name, t)| (name.clone(), self.replace_sizes(t, by))).collect(),
-            ),
-            Type::Arrow(name, from, to) => Type::Arrow(
-                name,
-                Rc::new(self.replace_sizes(&from, by)),
-                Rc::new(self.replace_sizes(&to, by)),
-            ),
-            other => other,
-        }
-    }
-
-    fn replace_size(&self, size: &Size, by: &dyn Fn(NodeId) -> Option<Size>) -> Size {
-        match self.resolve_size(size) {
-            Size::Name(id) => by(id).unwrap_or(Size::Name(id)),
-            Size::Op(op, a, b) => Size::op(op, self.replace_size(&a, by), self.replace_size(&b, by)),
-            other => other,
-        }
-    }
-
-    fn replace_params(&self, ty: &Type, types: &[(NodeId, Type)]) -> Type {
-        match self.resolve(ty) {
-            Type::Param(id) => {
-                types.iter().find(|(p, _)| *p == id).map_or(Type::Param(id), |(_, t)| t.clone())
-            }
-            Type::Array(size, elem) => Type::array(size, self.replace_params(&elem, types)),
-            Type::Record(fields) => {
-                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.replace_params(t, types))).collect())
-            }
-            Type::Arrow(name, from, to) => Type::Arrow(
-                name,
-                Rc::new(self.replace_params(&from, types)),
-                Rc::new(self.replace_params(&to, types)),
-            ),
-            other => other,
-        }
-    }
-
-    /// The scheme's type with new variables for its parameters.
-    pub fn instantiate(&mut self, scheme: &Scheme, span: Span) -> (Type, Instance) {
-        let mut instance = Instance::default();
-        if scheme.params.is_empty() {
-            return (scheme.ty.clone(), instance);
-        }
-        for param in scheme.params.iter() {
-            match param {
-                SchemeParam::Type(id) => instance.types.push((*id, self.fresh(span))),
-                SchemeParam::Size(id) => instance.sizes.push((*id, self.fresh_size())),
-            }
-        }
-        let ty = self.replace_params(&scheme.ty, &instance.types);
-        let sizes = &instance.sizes;
-        let ty = self.replace_sizes(&ty, &|id| sizes.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()));
-        (ty, instance)
-    }
-
-    /// The type with types for its parameters.
-    pub fn substitute(&self, ty: &Type, types: &[(NodeId, Type)]) -> Type {
-        self.replace_params(ty, types)
-    }
-
-    /// Unbound variables in a type, in order of occurrence.
-    pub fn free_vars(&self, ty: &Type, out: &mut Vec<TypeVar>) {
-        match self.resolve(ty) {
-            Type::Var(var) if !out.contains(&var) => out.push(var),
-            Type::Array(_, elem) => self.free_vars(&elem, out),
-            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.free_vars(t, out)),
-            Type::Arrow(_, from, to) => {
-                self.free_vars(&from, out);
-                self.free_vars(&to, out);
-            }
-            _ => {}
-        }
-    }
-
-    /// Unbound size variables in a type, in order of occurrence.
-    pub fn free_sizes(&self, ty: &Type, out: &mut Vec<SizeVar>) {
-        match self.resolve(ty) {
-            Type::Array(size, elem) => {
-                self.free_sizes_in(&size, out);
-                self.free_sizes(&elem, out);
-            }
-            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.free_sizes(t, out)),
-            Type::Arrow(_, from, to) => {
-                self.free_sizes(&from, out);
-                self.free_sizes(&to, out);
-            }
-            _ => {}
-        }
-    }
-
-    fn free_sizes_in(&self, size: &Size, out: &mut Vec<SizeVar>) {
-        match self.resolve_size(size) {
-            Size::Var(var) if !out.contains(&var) => out.push(var),
-            Size::Op(_, a, b) => {
-                self.free_sizes_in(&a, out);
-                self.free_sizes_in(&b, out);
-            }
-            _ => {}
-        }
-    }
-
-    /// Binds an unbound size variable without asking.
-    pub fn set_size(&mut self, var: SizeVar, size: Size) {
-        self.sizes[var] = Some(size);
-    }
-
-    /// Ids of the variables made since a mark.
-    pub fn since(&self, mark: usize) -> impl Iterator<Item = TypeVar> + use<> {
-        self.types.ids().skip(mark)
-    }
-
-    /// A type as messages show it.
-    pub fn show(&self, ty: &Type) -> String {
-        match self.resolve(ty) {
-            Type::Prim(prim) => prim.name().to_string(),
-            Type::Var(var) => match self.free(var) {
-                Some((Constraint::OneOf(set), _)) => set_name(*set),
-                Some((Constraint::Fields(fields), _)) => {
-                    let names: Vec<String> =
-                        fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();
-                    format!("{{{}, ..}}", names.join(", "))
-                }
-                _ => format!("t{}", var.0),
-            },
-            Type::Param(id) => self.names.get(&id).cloned().unwrap_or_else(|| format!("a{}", id.0)),
-            Type::Array(size, elem) => format!("[{}]{}", self.show_size(&size), self.show_inner(&elem)),
-            Type::Record(fields) if Type::is_tuple(&fields) => {
-                let items: Vec<String> = fields.iter().map(|(_, t)| self.show(t)).collect();
-                format!("({})", items.join(", "))
-            }
-            Type::Record(fields) => {
-                let items: Vec<String> =
-                    fields.iter().map(|(n, t)| format!("{n}: {}", self.show(t))).collect();
-                format!("{{{}}}", items.join(", "))
-            }
-            Type::Arrow(name, from, to) => {
-                let mentioned = name.filter(|id| self.mentions_name(&to, *id));
-                let from = match mentioned.and_then(|id| self.names.get(&id)) {
-                    Some(name) => format!("({name}: {})", self.show(&from)),
-                    None => self.show_inner(&from),
-                };
-                format!("{from} -> {}", self.show(&to))
-            }
-            Type::Error => "?".into(),
-        }
-    }
-
-    fn show_inner(&self, ty: &Type) -> String {
-        match self.resolve(ty) {
-            Type::Arrow(..) => format!("({})", self.show(ty)),
-            _ => self.show(ty),
-        }
-    }
-
-    /// A size as types show it; unknown ones are empty.
-    pub fn show_size(&self, size: &Size) -> String {
-        match self.resolve_size(size) {
-            Size::Any | Size::Var(_) => String::new(),
-            Size::Const(n) => n.to_string(),
-            Size::Name(id) => self.names.get(&id).cloned().unwrap_or_default(),
-            Size::Op(op, a, b) => {
-                let side = |s: &Size| match (self.show_size(s), s) {
-                    (text, Size::Op(inner, ..)) if op == super::ty::SizeOp::Mul && *inner != op => {
-                        format!("({text})")
-                    }
-                    (text, _) if text.is_empty() => "_".into(),
-                    (text, _) => text,
-                };
-                format!("{} {} {}", side(&a), op.sign(), side(&b))
-            }
-        }
-    }
-
-    /// True if a size in the type mentions the name.
-    pub fn mentions_name(&self, ty: &Type, id: NodeId) -> bool {
-        match self.resolve(ty) {
-            Type::Array(size, elem) => self.size_mentions(&size, id) || self.mentions_name(&elem, id),
-            Type::Record(fields) => fields.iter().any(|(_, t)| self.mentions_name(t, id)),
-            Type::Arrow(_, from, to) => self.mentions_name(&from, id) || self.mentions_name(&to, id),
-            _ => false,
-        }
-    }
-
-    fn size_mentions(&self, size: &Size, id: NodeId) -> bool {
-        match self.resolve_size(size) {
-            Size::Name(name) => name == id,
-            Size::Op(_, a, b) => self.size_mentions(&a, id) || self.size_mentions(&b, id),
-            _ => false,
-        }
+        self.vars.sizes[var] = SizeState::Bound(size.clone());
+        Ok(())
     }
 }
 
-fn mentions(size: &Size, var: SizeVar) -> bool {
-    match size {
-        Size::Var(other) => *other == var,
-        Size::Op(_, a, b) => mentions(a, var) || mentions(b, var),
-        _ => false,
+fn lesser(a: Lifted, b: Lifted) -> Lifted {
+    match (a, b) {
+        (Lifted::No, _) | (_, Lifted::No) => Lifted::No,
+        (Lifted::Size, _) | (_, Lifted::Size) => Lifted::Size,
+        _ => Lifted::Full,
     }
 }

@@ -285,6 +285,20 @@ impl Lower<'_> {
         raw.typed(result)
     }
 
+    /// The same bits as a value of a type that is as wide.
+    pub fn same_bits(&mut self, from: ElemType, to: ElemType, a: &Raw) -> Value {
+        let Raw::One(reg) = a else { return a.clone().typed(to) };
+        let (source, target) = (lane_of(from), lane_of(to));
+        let mut reg = *reg;
+        if source.is_float() {
+            reg = self.b.op(Op::FromFloat(source), &[reg]);
+        }
+        if target.is_float() {
+            reg = self.b.op(Op::ToFloat(target), &[reg]);
+        }
+        Value::uniform(to, reg)
+    }
+
     /// A conversion by the helper function; neither type is bool.
     pub fn help_convert(&mut self, from: ElemType, to: ElemType, a: &Raw) -> Value {
         let helper = Helper::Convert(from, to);

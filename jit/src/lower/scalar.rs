@@ -31,6 +31,9 @@ impl Lower<'_> {
             return Ok(self.select_op(ty, args, many));
         }
         let raws: Vec<Raw> = args.iter().map(|a| self.raw(a, many)).collect();
+        if matches!(op, ScalarOp::ToBits | ScalarOp::FromBits) {
+            return Ok(self.same_bits(ty, op.result_type(ty), &raws[0]));
+        }
         let result = match ty {
             ElemType::Bool => self.bool_op(op, &raws),
             ElemType::F16 => None,

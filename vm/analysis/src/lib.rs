@@ -4,6 +4,9 @@
 //! - `bounds.rs`: which reads stay inside their arrays. `access.rs`: how each read moves through memory.
 //!   `work.rs`: how much there is to do. Facts only; each has a text form.
 //! - `plan.rs`: the decision, made from these facts.
+//! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
+//! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
+//!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
 //!
 //! Invariants:
 //! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
@@ -11,15 +14,16 @@
 //! - Facts and decisions are made by different functions. Each choice carries its reason, with numbers.
 #![forbid(unsafe_code)]
 
-pub mod access;
 pub mod affine;
 pub mod bounds;
 pub mod circuit;
 mod interval;
-mod numbers;
+pub mod layout;
 pub mod memory;
+mod numbers;
 pub mod plan;
 pub mod reuse;
+pub mod strategy;
 pub mod version;
 pub mod work;
 

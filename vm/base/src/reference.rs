@@ -17,6 +17,8 @@ pub fn scalar_page() -> String {
         let result = match row.result {
             ResultType::Same => "same",
             ResultType::Fixed(ty) => ty.name(),
+            ResultType::Word => "unsigned of the width",
+            ResultType::FloatOfWord => "float of the width",
         };
         let mut algebra = Vec::new();
         if row.associative {

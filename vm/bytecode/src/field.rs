@@ -84,6 +84,7 @@ pub(crate) trait Field: Sized {
     fn print(&self) -> String;
     fn parse(input: &mut Reader<'_>) -> Result<Self, TextError>;
     fn visit(&self, _visitor: &mut dyn FieldVisitor) {}
+    fn operands_mut<'f>(&'f mut self, _out: &mut Vec<&'f mut Operand>) {}
     /// For definitions, which text writes in front of the mnemonic.
     fn from_defs(_defs: &mut std::vec::IntoIter<Def>) -> Option<Self> {
         None
@@ -156,6 +157,9 @@ impl Field for Operand {
     fn visit(&self, visitor: &mut dyn FieldVisitor) {
         visitor.operand(*self);
     }
+    fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
+        out.push(self);
+    }
 }
 
 impl Field for SliceDim {
@@ -214,6 +218,12 @@ impl Field for SliceDim {
             SliceDim::Range { start, end, step } => {
                 [start, end, step].into_iter().flatten().for_each(|o| visitor.operand(*o));
             }
+        }
+    }
+    fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
+        match self {
+            SliceDim::At(index) => out.push(index),
+            SliceDim::Range { start, end, step } => out.extend([start, end, step].into_iter().flatten()),
         }
     }
 }
@@ -381,6 +391,9 @@ impl<T: Item> Field for Vec<T> {
     }
     fn visit(&self, visitor: &mut dyn FieldVisitor) {
         self.iter().for_each(|item| item.visit(visitor));
+    }
+    fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
+        self.iter_mut().for_each(|item| item.operands_mut(out));
     }
 }
 

@@ -100,6 +100,13 @@ macro_rules! opcodes {
                 }
             }
 
+            /// Adds its uses, in the order of the fields.
+            pub fn operands_mut<'i>(&'i mut self, out: &mut Vec<&'i mut Operand>) {
+                match self {
+                    $(Instr::$variant { $($field),* } => { $($field.operands_mut(out);)* let _ = out; })+
+                }
+            }
+
             pub(crate) fn encode(&self, out: &mut Encoder<'_>) {
                 out.byte(self.row().code);
                 match self {
@@ -167,6 +174,8 @@ opcodes! {
         "Calls a function.";
     0x14 Assert "assert" Trap { cond: Operand, message: String, args: Vec<Operand> }
         "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
+    0x15 Fail "fail" Trap { dsts: Vec<Def>, message: String, args: Vec<Operand> }
+        "Ends the program with the message, written as for `assert`; the registers may have any types and never get a value.";
     // Arrays
     0x20 Dim "dim" Pure { dst: Def, array: Operand, dim: u32 }
         "The extent of one dimension, as i64.";
@@ -192,6 +201,16 @@ opcodes! {
         "An array (of this rank) of the given rows, which must have equal shapes.";
     0x2b Copy "copy" Alloc { dst: Def, array: Operand }
         "The same value in a row-major block of its own.";
+    0x2c Manifest "manifest" Alloc { dst: Def, array: Operand }
+        "The same value, row-major: the array itself if it lies like that, else a copy.";
+    0x2d Rotate "rotate" Alloc { dst: Def, array: Operand, dim: u32, amount: Operand }
+        "Index i of the dimension is index (i + amount) mod extent of the array, for any i64 amount.";
+    0x2e Equal "equal" Pure { dst: Def, a: Operand, b: Operand }
+        "Whether two arrays of one type have equal shapes and elements that are equal as `eq` says (NaN equals nothing), as bool.";
+    0x2f FlatIndex "flat_index" Trap { dst: Def, array: Operand, offset: Operand, sizes: Vec<Operand>, strides: Vec<Operand> }
+        "A view: index (i1, .., ik) is row offset + i1*stride1 + .. + ik*stridek of the array (all i64); a place outside, or a negative size, is a trap. Rows may be arrays: the rank is k more than theirs.";
+    0x30 FlatUpdate "flat_update" AllocTrap { dst: Def, array: Operand, offset: Operand, strides: Vec<Operand>, value: Operand }
+        "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; the same row twice is a trap. In place as `update`.";
     // Parallel operators
     0x40 Map "map" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
         "Applies the block to rows of arrays of i64 extent `width`; results become rows of the defined arrays.";
@@ -201,6 +220,18 @@ opcodes! {
         "All inclusive prefixes of `reduce`.";
     0x43 Redomap "redomap" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, map: BlockId, op: BlockId }
         "Applies the map block to rows and combines its results, which are scalars, with the operator block as `reduce` does.";
+    0x44 Scatter "scatter" AllocTrap { dsts: Vec<Def>, width: Operand, dests: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand> }
+        "Each destination with row i of its value array in place of the element (or sub-array) at index (index1[i], .., indexd[i]) of its first d dimensions, for i from 0 below `width`; outside indices are ignored, the last write stays. The index arrays are d []i64; destinations agree in the first d extents. In place as `update`.";
+    0x45 Hist "hist" Control { dsts: Vec<Def>, width: Operand, dests: Vec<Operand>, neutral: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand>, op: BlockId }
+        "As `scatter`, but what is written is the operator block (elements of all destinations, then rows of all value arrays, to new elements): associative, commutative, with the given neutral elements.";
+    0x46 Filter "filter" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
+        "Keeps the rows for which the block gives true, in order: defines their number (i64), then one array for each given one.";
+    0x47 Partition "partition" Control { dsts: Vec<Def>, classes: u32, width: Operand, arrays: Vec<Operand>, body: BlockId }
+        "Sorts rows stably by the class that the block gives (i64; what is not in 0 up to classes-1 counts as the last): defines the number of rows of each class (i64), then one array for each given one.";
+    0x48 Stream "stream" Control { dsts: Vec<Def>, width: Operand, accs: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
+        "Passes accumulators (arrays) through the block for each row: block parameters are accumulators, then rows; results the accumulators. The block changes them by `acc_write` alone, so that rows may be taken in any order.";
+    0x49 AccWrite "acc_write" Control { dsts: Vec<Def>, accs: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand>, op: BlockId }
+        "The accumulators with, at d i64 indices of their first dimensions, the operator block (elements of all, then the values, to new elements) in place; outside they stay. A block that only gives back the values replaces. In place as `update`.";
 }
 
 impl Opcode {

@@ -1,5 +1,6 @@
 //! Text, bytes and modules say the same thing.
 
+use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{decode, encode, file, text, verify};
 
 const SAMPLE: &str = r#"
@@ -44,6 +45,59 @@ fn text_and_bytes_round_trip() {
     assert_eq!(decode(&bytes).as_ref(), Ok(&module));
     assert_eq!(encode(&decode(&bytes).expect("decodes")), bytes);
     verify(module).expect("the sample verifies");
+}
+
+/// One instruction of each kind that the sample lacks.
+const SELECTION: &str = r#"
+module
+fn @0 "select" (r0 : []i64, r1 : i64) -> (i64, []i64)
+b0 ():
+  r2 : i64, r3 : []i64 = filter r1 (r0) b1
+  r6 : i64, r7 : i64, r8 : []i64 = partition 2 r1 (r0) b2
+  r10 : []i64 = scatter r1 (r0) (r0) (r0)
+  r11 : []i64 = hist r1 (r0) (r1) (r0) (r0) b3
+  r15 : []i64 = stream r1 (r0) (r0) b4
+  r21 : [][]i64 = flat_index r0 r1 (r1, r1) (r1, r1)
+  r22 : []i64 = flat_update r0 r1 (r1, r1) r21!
+  r23 : []i64 = rotate r22! 0 r1
+  r24 : []i64 = manifest r23!
+  r25 : bool = equal r24! r0
+  => (r2!, r3!)
+b1 (r4 : i64):
+  r5 : bool = fail "no {}" (r4!)
+  => (r5!)
+b2 (r9 : i64):
+  => (r9!)
+b3 (r12 : i64, r13 : i64):
+  r14 : i64 = op2 add i64 r12! r13!
+  => (r14!)
+b4 (r16 : []i64, r17 : i64):
+  r18 : []i64 = acc_write (r16!) (r17) (r17) b5
+  => (r18!)
+b5 (r19 : i64, r20 : i64):
+  => (r20!)
+"#;
+
+#[test]
+fn the_other_instructions_round_trip() {
+    let module = text::parse(SELECTION).expect("it assembles");
+    let printed = text::print(&module);
+    assert_eq!(text::parse(&printed).as_ref(), Ok(&module), "{printed}");
+    assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
+    verify(module).expect("it verifies");
+}
+
+#[test]
+fn uses_can_be_changed_in_the_order_they_are_visited() {
+    for text in [SAMPLE, SELECTION] {
+        let module = text::parse(text).expect("it assembles");
+        for instr in module.functions.iter().flat_map(|f| f.blocks.iter()).flat_map(|b| &b.code) {
+            let (mut copy, seen) = (instr.clone(), Fields::of(instr).operands);
+            let mut uses = Vec::new();
+            copy.operands_mut(&mut uses);
+            assert_eq!(uses.iter().map(|o| **o).collect::<Vec<_>>(), seen);
+        }
+    }
 }
 
 #[test]

@@ -54,6 +54,50 @@ fn each_rule_has_its_message() {
         ),
         ("b0 ():\n r2 : i64 = for r0 (r0) b0\n => (r2)", "block b0 is named twice"),
         ("b0 ():\n assert r0 \"x\" ()\n => (r0)", "the condition: r0 has type i64, expected bool"),
+        ("b0 ():\n r2 : f32 = fail \"{}\" ()\n => (r0)", "the message shows 1 values, 0 are given"),
+        ("b0 ():\n r2 : []i64 = manifest r0\n => (r0)", "r0 is not an array"),
+        ("b0 ():\n r2 : []i64 = rotate r1 1 r0\n => (r0)", "dimension 1 of an array of rank 1"),
+        ("b0 ():\n r2 : bool = equal r1 r0\n => (r0)", "the second array: r0 has type i64, expected []i64"),
+        ("b0 ():\n r2 : bool = equal r0 r0\n => (r0)", "r0 is not an array"),
+        ("b0 ():\n r2 : [][]i64 = flat_index r1 r0 (r0, r0) (r0)\n => (r0)", "2 sizes and 1 strides"),
+        ("b0 ():\n r2 : []i64 = flat_index r1 r0 () ()\n => (r0)", "at least one dimension"),
+        ("b0 ():\n r2 : []i64 = flat_index r1 r0 (r0, r0) (r0, r0)\n => (r0)", "expected [][]i64"),
+        ("b0 ():\n r2 : []i64 = flat_update r1 r0 (r0, r0) r1\n => (r0)", "the new value: r1 has type []i64"),
+        ("b0 ():\n r2 : []i64 = scatter r0 (r1) () (r1)\n => (r0)", "at least one array and one index"),
+        ("b0 ():\n r2 : []i64 = scatter r0 (r1) (r1, r1) (r1)\n => (r0)", "2 indices are too many"),
+        ("b0 ():\n r2 : []i64 = scatter r0 (r1) (r0) (r1)\n => (r0)", "an array of indices: r0 has type i64"),
+        (
+            "b0 ():\n r2 : []i64 = scatter r0 (r1) (r1) ()\n => (r0)",
+            "the arrays of values: 0 values, expected 1",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = hist r0 (r1) (r1) (r1) (r1) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3)",
+            "the neutral elements: r1 has type []i64, expected i64",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = hist r0 (r1) (r0) (r1) (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
+            "block parameters: 1 values, expected 2",
+        ),
+        (
+            "b0 ():\n r2 : i64, r4 : []i64 = filter r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
+            "block results: r3 has type i64, expected bool",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = partition 0 r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
+            "0 classes, 1 arrays, 1 results",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = partition 4294967295 r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
+            "4294967295 classes, 1 arrays, 1 results",
+        ),
+        (
+            "b0 ():\n r2 : i64 = stream r0 (r0) (r1) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3)",
+            "r0 is not an array",
+        ),
+        (
+            "b0 ():\n r2 : []i64 = acc_write (r1) (r0) (r0) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3, r4)",
+            "block results: 2 values, expected 1",
+        ),
     ];
     for (blocks, message) in cases {
         let found = refusal(blocks);

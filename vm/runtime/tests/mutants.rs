@@ -29,7 +29,7 @@ fn is_limit(result: &Result<String, RuntimeError>) -> bool {
 fn mutants_run_safely_and_alike() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/run");
     let mut ran = 0;
-    for name in ["operators.run", "scalars.run", "views.run"] {
+    for name in ["operators.run", "scalars.run", "views.run", "index_space.run", "select.run", "flat.run"] {
         let text = fs::read_to_string(folder.join(name)).expect("the golden program is there");
         let mut parts = text.split("\n==== ");
         let module = text::parse(parts.next().unwrap_or("")).expect("it assembles");

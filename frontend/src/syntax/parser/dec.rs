@@ -3,7 +3,7 @@
 use super::super::ast::*;
 use super::super::token::{Token, TokenKind};
 use super::{Failed, Parse, Parser};
-use galopvm_base::Diagnostic;
+use galopvm_base::{Diagnostic, Span};
 
 impl<'a> Parser<'a> {
     pub(super) fn decs_until_end(&mut self) -> &'a [Dec<'a>] {
@@ -35,21 +35,26 @@ impl<'a> Parser<'a> {
         token.start == 0 || self.text.as_bytes().get(token.start as usize - 1) == Some(&b'\n')
     }
 
-    /// Skips to a token that begins a declaration. `let`, `type`, `module` and attributes also occur inside
-    /// declarations, so they count only at the beginning of a line.
+    /// True if only blanks stand before it in its line.
+    fn first_in_line(&self, token: Token) -> bool {
+        let before = &self.text[..token.start as usize];
+        before.trim_end_matches([' ', '\t', '\r']).bytes().next_back().is_none_or(|b| b == b'\n')
+    }
+
+    /// Skips to a token that begins a declaration. `let` and attributes also occur inside declarations, so they
+    /// count only at the beginning of a line; `}` only where a module body is open.
     pub(super) fn skip_to_dec(&mut self) {
         loop {
             let token = self.peek();
             let found = match token.kind {
                 TokenKind::End | TokenKind::Def | TokenKind::Entry => true,
-                TokenKind::Let
-                | TokenKind::Type
+                TokenKind::Let | TokenKind::HashBracket => self.starts_line(token),
+                TokenKind::RBrace => self.modules > 0 && self.first_in_line(token),
+                TokenKind::Type
                 | TokenKind::Module
                 | TokenKind::Import
                 | TokenKind::Open
-                | TokenKind::Local
-                | TokenKind::HashBracket
-                | TokenKind::RBrace => self.starts_line(token),
+                | TokenKind::Local => self.first_in_line(token),
                 _ => false,
             };
             if found {
@@ -59,15 +64,48 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn doc_before(&self, start: u32) -> Doc<'a> {
+    /// The documentation comment right before the token here, which begins a declaration or specification.
+    pub(super) fn doc_before(&mut self) -> Doc<'a> {
         let from = if self.pos == 0 { 0 } else { self.tokens[self.pos - 1].end };
-        let last = self.docs.iter().rev().find(|d| d.start >= from && d.end <= start);
-        Doc(last.map(|d| &self.text[d.start as usize..d.end as usize]))
+        let start = self.peek().start;
+        let after = self.docs.partition_point(|d| d.end <= start);
+        let Some(index) = after.checked_sub(1).filter(|i| self.docs[*i].start >= from) else {
+            return Doc(None);
+        };
+        self.documented[index] = true;
+        Doc(Some(&self.text[self.docs[index].start as usize..self.docs[index].end as usize]))
+    }
+
+    /// The first of two documentation comments before the first declaration belongs to the file.
+    pub(super) fn doc_of_file(&mut self) {
+        let start = self.peek().start;
+        if !self.at(TokenKind::End) && self.docs.get(1).is_some_and(|second| second.end <= start) {
+            self.documented[0] = true;
+        }
+    }
+
+    /// A documentation comment that documents nothing is an error (if the rest could be read).
+    pub(super) fn refuse_stray_docs(&mut self) {
+        if galopvm_base::diagnostic::has_errors(&self.diagnostics) {
+            return;
+        }
+        for (index, doc) in self.docs.clone().into_iter().enumerate() {
+            if !self.documented[index] {
+                let span = Span::new(self.file, doc.start as usize, doc.end as usize);
+                self.report(
+                    Diagnostic::error(
+                        span,
+                        "Documentation comments ('-- |') are only permitted when preceding declarations",
+                    )
+                    .with_hint("an ordinary comment begins with `--` and no `|`"),
+                );
+            }
+        }
     }
 
     pub(super) fn dec(&mut self) -> Parse<Dec<'a>> {
         let start = self.peek().start;
-        let doc = self.doc_before(start);
+        let doc = self.doc_before();
         let mut attrs = self.list();
         while self.at(TokenKind::HashBracket) {
             attrs.push(self.attr_brackets()?);
@@ -151,13 +189,13 @@ impl<'a> Parser<'a> {
     fn defines_infix(&self) -> bool {
         let mut index = self.pos;
         match self.tokens[index].kind {
-            TokenKind::Ident | TokenKind::Underscore => index += 1,
-            TokenKind::LParen => {
+            TokenKind::LParen | TokenKind::LBrace => {
                 let mut depth = 0usize;
                 loop {
                     match self.tokens[index].kind {
-                        TokenKind::LParen => depth += 1,
-                        TokenKind::RParen => depth -= 1,
+                        TokenKind::LParen | TokenKind::LBrace => depth += 1,
+                        // A closer of the other kind is found when the parameter is read.
+                        TokenKind::RParen | TokenKind::RBrace => depth -= 1,
                         TokenKind::End => return false,
                         _ => {}
                     }
@@ -167,10 +205,12 @@ impl<'a> Parser<'a> {
                     }
                 }
             }
+            _ if self.starts_param() => index += 1,
             _ => return false,
         }
         match self.tokens[index].kind {
             TokenKind::Op
+            | TokenKind::Bang
             | TokenKind::Minus
             | TokenKind::Star
             | TokenKind::Less

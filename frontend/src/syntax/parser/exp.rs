@@ -2,8 +2,9 @@
 
 use super::super::ast::*;
 use super::super::token::{Token, TokenKind};
+use super::literal::unescape;
 use super::{Parse, Parser};
-use galopvm_base::{Diagnostic, ElemType, Scalar, scalar::parse_scalar};
+use galopvm_base::{Diagnostic, Scalar};
 
 /// Binding strength of the infix forms, loosest first.
 mod level {
@@ -176,21 +177,39 @@ impl<'a> Parser<'a> {
         self.infix().is_some()
     }
 
+    /// True at an operator alone in parentheses, behind the opening one; `(-1)` is a number.
+    pub(super) fn at_closed_op(&self) -> bool {
+        self.infix().is_some_and(|(_, tokens)| self.peek_at(tokens).kind == TokenKind::RParen)
+    }
+
     /// The name of an operator that is being defined.
     pub(super) fn binding_op(&mut self) -> Parse<Name<'a>> {
         if self.at(TokenKind::Bang) {
             let span = self.span(self.peek());
-            return self
-                .fail(Diagnostic::error(span, "`!` is a prefix operator and cannot be defined as infix"));
+            return self.fail(
+                Diagnostic::error(span, "'!' is a prefix operator and cannot be used as infix operator")
+                    .with_hint("an operator may begin with `!`: `!=`, `!!`"),
+            );
         }
         if self.infix().is_none() {
             return self.unexpected("an operator");
         }
         let op = self.operator()?;
         if op.name.parts.len() > 1 {
-            return self.fail(Diagnostic::error(op.name.span(), "a qualified name cannot be defined here"));
+            return self
+                .fail(Diagnostic::error(op.name.span(), "Cannot use a qualified name in binding position"));
         }
-        Ok(op.name.last())
+        let name = op.name.last();
+        if matches!(name.text, "&&" | "||") {
+            self.report(
+                Diagnostic::error(
+                    name.at.span,
+                    format!("The \"{}\" operator may not be redefined", name.text),
+                )
+                .with_label("it does not always evaluate its second operand, which no function can do"),
+            );
+        }
+        Ok(name)
     }
 
     fn range(&mut self, start: u32, first: &'a Exp<'a>) -> Parse<&'a Exp<'a>> {
@@ -205,10 +224,10 @@ impl<'a> Parser<'a> {
             TokenKind::DotDotGreater => RangeKind::Downto,
             _ => {
                 let span = self.span(dots);
-                return self
-                    .fail(Diagnostic::error(span, "a range needs an end").with_hint(
-                        "write `a...b`, `a..<b` or `a..>b`; a step goes in front: `a..next..<b`",
-                    ));
+                return self.fail(
+                    Diagnostic::error(span, "a range needs an end: use `...` for ranges, not `..`")
+                        .with_hint("write `a...b`, `a..<b` or `a..>b`; a step goes in front: `a..next..<b`"),
+                );
             }
         };
         self.bump();
@@ -276,7 +295,11 @@ impl<'a> Parser<'a> {
         let mut args = self.list();
         loop {
             if self.starts_atom() {
-                args.push(*self.atom()?);
+                let arg = *self.atom()?;
+                if args.is_empty() {
+                    self.refuse_second_index(head, &arg);
+                }
+                args.push(arg);
             } else if self.at(TokenKind::Backslash) {
                 args.push(*self.lambda()?);
                 break;
@@ -292,6 +315,17 @@ impl<'a> Parser<'a> {
             ExpKind::Constr(name, []) => self.exp_at(start, ExpKind::Constr(name, args)),
             _ => self.exp_at(start, ExpKind::Apply(head, args)),
         })
+    }
+
+    /// `a[i] [j]` looks like an index but applies `a[i]` to an array.
+    fn refuse_second_index(&mut self, function: &Exp<'a>, arg: &Exp<'a>) {
+        if matches!((function.kind, arg.kind), (ExpKind::Index(..), ExpKind::Array(_))) {
+            let span = function.at.span.to(arg.at.span);
+            self.report(
+                Diagnostic::error(span, "Incorrect syntax for multi-dimensional indexing")
+                    .with_hint("write the indices with commas: `a[i, j]`"),
+            );
+        }
     }
 
     fn lambda(&mut self) -> Parse<&'a Exp<'a>> {
@@ -385,6 +419,10 @@ impl<'a> Parser<'a> {
                             let field = self.field_name()?;
                             exp = self.exp_at(start, ExpKind::Project(exp, field));
                         }
+                        (TokenKind::LParen, _) => {
+                            let text = "Can only locally open module names, not arbitrary expressions";
+                            return self.fail(Diagnostic::error(exp.at.span, text));
+                        }
                         _ => {
                             self.bump();
                             return self.unexpected("a field name");
@@ -445,6 +483,7 @@ impl<'a> Parser<'a> {
             items.push(*first);
             items.extend_from_slice(self.exps_until(TokenKind::RParen)?);
             self.close(TokenKind::RParen, open)?;
+            self.refuse_single(items.len(), open);
             return Ok(self.exp_at(start, ExpKind::Tuple(items.into_bump_slice())));
         }
         self.close(TokenKind::RParen, open)?;
@@ -455,8 +494,16 @@ impl<'a> Parser<'a> {
         let open = self.bump();
         let mut fields = self.list();
         while !self.at(TokenKind::RBrace) {
+            let numbered = self.at(TokenKind::Nat);
             let name = self.field_name()?;
-            let value = if self.eat(TokenKind::Equals) { Some(*self.exp()?) } else { None };
+            let value = match self.kind() {
+                TokenKind::Equals => {
+                    self.bump();
+                    Some(*self.exp()?)
+                }
+                _ if numbered => return self.unexpected("`=` and the field's value"),
+                _ => None,
+            };
             fields.push((name, value));
             if !self.eat(TokenKind::Comma) {
                 break;
@@ -602,6 +649,15 @@ impl<'a> Parser<'a> {
         if self.at(TokenKind::Let) {
             return self.deeper(Self::let_exp);
         }
+        if matches!(self.kind(), TokenKind::Def | TokenKind::Entry | TokenKind::Type | TokenKind::Module) {
+            let token = self.peek();
+            let (span, found) = (self.span(token), self.slice(token));
+            return self.fail(
+                Diagnostic::error(span, format!("Unexpected \"{found}\" - missing \"in\"?"))
+                    .with_label("expected `in` or another `let`")
+                    .with_hint("a `let` ends in a value: `let x = 1 in x`"),
+            );
+        }
         if !self.eat(TokenKind::In) {
             return self.unexpected("`in` or another `let`");
         }
@@ -673,114 +729,4 @@ impl<'a> Parser<'a> {
         let step = if self.eat(TokenKind::Colon) { Some(self.exp2(level::RANGE)?) } else { None };
         Ok(DimIndex::Slice(from, to, step))
     }
-
-    /// A number, with or without a type suffix.
-    pub(super) fn number(&mut self) -> Parse<&'a Exp<'a>> {
-        let negated = self.pos > 0 && self.tokens[self.pos - 1].kind == TokenKind::Minus;
-        let token = self.bump();
-        let text = self.slice(token);
-        let kind = match self.number_kind(text, token.kind, negated) {
-            Ok(kind) => kind,
-            Err(message) => {
-                let span = self.span(token);
-                self.report(Diagnostic::error(span, message));
-                ExpKind::Error
-            }
-        };
-        Ok(self.exp_at(token.start, kind))
-    }
-
-    fn number_kind(&self, text: &str, token: TokenKind, negated: bool) -> Result<ExpKind<'a>, String> {
-        let roman = text.starts_with("0r") || text.starts_with("0R");
-        let clean = if roman { text.to_string() } else { text.to_ascii_lowercase() }.replace('_', "");
-        if token == TokenKind::Float {
-            let scalar = parse_scalar(&clean).ok_or_else(|| format!("`{text}` is not a number"))?;
-            let suffixed = ["f16", "f32", "f64"].iter().any(|s| clean.ends_with(s));
-            return Ok(if suffixed {
-                ExpKind::Literal(scalar)
-            } else {
-                ExpKind::Number(Number::Float(self.arena.alloc_str(&clean)))
-            });
-        }
-        let suffix = ElemType::ALL.into_iter().find(|t| t.is_int() && clean.ends_with(t.name()));
-        let digits = suffix.map_or(clean.as_str(), |t| &clean[..clean.len() - t.name().len()]);
-        let value = if roman { roman_value(&digits[2..]) } else { integer_value(digits) }
-            .ok_or_else(|| format!("`{text}` is too large for any integer type"))?;
-        let Some(ty) = suffix else { return Ok(ExpKind::Number(Number::Int(value))) };
-        let greatest =
-            if ty.is_signed() { (ty.mask() >> 1) as u128 + u128::from(negated) } else { ty.mask() as u128 };
-        // Radix literals spell bit patterns.
-        let greatest =
-            if digits.starts_with("0x") || digits.starts_with("0b") { ty.mask() as u128 } else { greatest };
-        if value > greatest {
-            return Err(format!("`{text}` is out of range: {ty} ends at {greatest}"));
-        }
-        Ok(ExpKind::Literal(Scalar::new(ty, value as u64)))
-    }
-
-    /// The UTF-8 bytes of a string literal, and the literal as written.
-    pub(super) fn string_bytes(&mut self, token: Token) -> (&'a [u8], &'a str) {
-        let text = self.slice(token);
-        let (chars, ok) = unescape(&text[1..text.len() - 1]);
-        if !ok {
-            let span = self.span(token);
-            self.report(Diagnostic::error(span, "an escape in this string is not understood"));
-        }
-        let decoded: String = chars.iter().filter_map(|c| char::from_u32(*c)).collect();
-        (self.arena.alloc_slice_copy(decoded.as_bytes()), text)
-    }
-}
-
-fn integer_value(digits: &str) -> Option<u128> {
-    let (radix, body) = match digits.get(..2) {
-        Some("0x") => (16, &digits[2..]),
-        Some("0b") => (2, &digits[2..]),
-        _ => (10, digits),
-    };
-    u128::from_str_radix(body, radix).ok()
-}
-
-fn roman_value(digits: &str) -> Option<u128> {
-    let value = |c: char| "IVXLCDM".find(c).map(|i| [1u128, 5, 10, 50, 100, 500, 1000][i]);
-    let values: Vec<u128> = digits.chars().map(value).collect::<Option<_>>()?;
-    let mut total = 0i128;
-    for (i, v) in values.iter().enumerate() {
-        let smaller = values.get(i + 1).is_some_and(|next| v < next);
-        total += if smaller { -(*v as i128) } else { *v as i128 };
-    }
-    u128::try_from(total).ok()
-}
-
-/// Code points of text with backslash escapes, and whether every escape was understood.
-fn unescape(text: &str) -> (Vec<u32>, bool) {
-    let mut codes = Vec::new();
-    let mut ok = true;
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            codes.push(c as u32);
-            continue;
-        }
-        match rest.next() {
-            Some('n') => codes.push(10),
-            Some('t') => codes.push(9),
-            Some('r') => codes.push(13),
-            Some('a') => codes.push(7),
-            Some('b') => codes.push(8),
-            Some('f') => codes.push(12),
-            Some('v') => codes.push(11),
-            Some(c @ ('\\' | '"' | '\'')) => codes.push(c as u32),
-            Some(c) if c.is_ascii_digit() => {
-                let mut code = c.to_digit(10).unwrap_or(0);
-                while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
-                    code = code.saturating_mul(10).saturating_add(digit);
-                    rest.next();
-                }
-                ok &= char::from_u32(code).is_some();
-                codes.push(code);
-            }
-            _ => ok = false,
-        }
-    }
-    (codes, ok)
 }

@@ -8,6 +8,7 @@
 
 mod dec;
 mod exp;
+mod literal;
 mod module;
 mod pat;
 mod types;
@@ -44,6 +45,10 @@ pub(super) struct Parser<'a> {
     file: FileId,
     tokens: Vec<Token>,
     docs: Vec<DocComment>,
+    /// Which documentation comments belong to a declaration.
+    documented: Vec<bool>,
+    /// How many module bodies are open.
+    modules: u32,
     pos: usize,
     next_id: u32,
     depth: u32,
@@ -53,7 +58,9 @@ pub(super) struct Parser<'a> {
 /// Parses a file. Node numbers start at `first_id`.
 pub fn parse_prog<'a>(arena: &'a Bump, file: FileId, text: &str, first_id: u32) -> Parsed<'a, Prog<'a>> {
     let mut parser = Parser::new(arena, file, text, first_id);
+    parser.doc_of_file();
     let decs = parser.decs_until_end();
+    parser.refuse_stray_docs();
     parser.finish(Prog { decs })
 }
 
@@ -76,6 +83,23 @@ pub fn parse_expression<'a>(
         Err(Failed) => parser.error_exp(start),
     };
     parser.finish(exp)
+}
+
+/// Parses the module expression that stands at `start` of a file, with new node numbers: the body of a parametric
+/// module, once for each application.
+pub fn parse_module_at<'a>(
+    arena: &'a Bump,
+    file: FileId,
+    text: &str,
+    start: u32,
+    first_id: u32,
+) -> Parsed<'a, Option<&'a ModExp<'a>>> {
+    let mut parser = Parser::new(arena, file, text, first_id);
+    while parser.peek().start < start && !parser.at(TokenKind::End) {
+        parser.bump();
+    }
+    let tree = parser.mod_exp().ok().map(|exp| &*arena.alloc(exp));
+    parser.finish(tree)
 }
 
 /// The text of a type scheme, `[n] 'a (x: t) -> u`, as the table of intrinsics has it.
@@ -102,12 +126,15 @@ impl<'a> Parser<'a> {
         };
         let text = arena.alloc_str(text);
         let (tokens, docs) = lex(text);
+        let documented = vec![false; docs.len()];
         let mut parser = Parser {
             arena,
             text,
             file,
             tokens,
             docs,
+            documented,
+            modules: 0,
             pos: 0,
             next_id: first_id,
             depth: 0,
@@ -199,15 +226,17 @@ impl<'a> Parser<'a> {
         let token = self.peek();
         let span = self.span(token);
         if token.kind == TokenKind::End {
-            let message = format!("the input ends where {expected} should follow");
-            return self.fail(Diagnostic::error(span, message).as_incomplete());
+            let label = format!("expected {expected}");
+            return self
+                .fail(Diagnostic::error(span, "Unexpected end of file").with_label(label).as_incomplete());
         }
         let found = self.slice(token);
-        let mut diagnostic = Diagnostic::error(span, format!("expected {expected}, found `{found}`"));
+        let mut diagnostic = Diagnostic::error(span, format!("Unexpected token: '{found}'"))
+            .with_label(format!("expected {expected}"));
         if token.kind == TokenKind::Unknown {
             diagnostic = match found.chars().next() {
                 Some('"') => {
-                    Diagnostic::error(span, "this string is not closed").with_hint("close it with `\"`")
+                    Diagnostic::error(span, "Unclosed string literal").with_hint("close it with `\"`")
                 }
                 Some(';') => {
                     diagnostic.with_hint("Futhark has no `;`: bindings are separated by `let` or `in`")
@@ -215,8 +244,8 @@ impl<'a> Parser<'a> {
                 _ => Diagnostic::error(span, format!("`{found}` means nothing in Futhark")),
             };
         }
-        if matches!(token.kind, TokenKind::Def | TokenKind::Entry) && expected.contains("in") {
-            diagnostic = diagnostic.with_hint("is an `in` missing before it?");
+        if token.kind == TokenKind::Equals && expected == TokenKind::Then.describe() {
+            diagnostic = diagnostic.with_hint("`=` binds a name; `==` compares");
         }
         self.fail(diagnostic)
     }
@@ -236,6 +265,17 @@ impl<'a> Parser<'a> {
             self.report(last.with_place(span, "opened here"));
         }
         result
+    }
+
+    /// There are no tuples of one element.
+    fn refuse_single(&mut self, items: usize, open: Token) {
+        if items == 1 {
+            let span = self.since(open.start);
+            self.report(
+                Diagnostic::error(span, "a tuple has no or at least two elements")
+                    .with_hint("leave the comma out: parentheses alone change nothing"),
+            );
+        }
     }
 
     fn name(&mut self) -> Parse<Name<'a>> {

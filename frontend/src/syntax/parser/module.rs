@@ -119,14 +119,17 @@ impl<'a> Parser<'a> {
             TokenKind::LBrace => {
                 let open = self.bump();
                 let mut decs = self.list();
-                self.deeper(|p| {
+                self.modules += 1;
+                let read = self.deeper(|p| {
                     while !matches!(p.kind(), TokenKind::RBrace | TokenKind::End) {
                         if let Some(dec) = p.dec_or_recover() {
                             decs.push(dec);
                         }
                     }
                     Ok(())
-                })?;
+                });
+                self.modules -= 1;
+                read?;
                 self.close(TokenKind::RBrace, open)?;
                 let decs = decs.into_bump_slice();
                 Ok(self.mod_at(start, ModExpKind::Decs(decs)))
@@ -212,6 +215,7 @@ impl<'a> Parser<'a> {
 
     fn spec(&mut self) -> Parse<Spec<'a>> {
         let start = self.peek().start;
+        self.doc_before();
         let mut attrs = self.list();
         while self.at(TokenKind::HashBracket) {
             attrs.push(self.attr_brackets()?);

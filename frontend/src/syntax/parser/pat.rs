@@ -43,7 +43,14 @@ impl<'a> Parser<'a> {
                 while p.starts_param() || p.at(TokenKind::Minus) {
                     args.push(p.inner_pat()?);
                 }
-                return Ok(p.pat_at(start, PatKind::Constr(name, args.into_bump_slice())));
+                let constr = p.pat_at(start, PatKind::Constr(name, args.into_bump_slice()));
+                if p.at(TokenKind::Colon) && matches!(constr.kind, PatKind::Constr(_, [])) {
+                    p.bump();
+                    let ty = p.type_exp()?;
+                    let constr = p.alloc(constr);
+                    return Ok(p.pat_at(start, PatKind::Ascript(constr, ty)));
+                }
+                return Ok(constr);
             }
             let inner = p.inner_pat()?;
             if p.eat(TokenKind::Colon) {
@@ -79,7 +86,7 @@ impl<'a> Parser<'a> {
             }
             TokenKind::LParen => {
                 let open = self.bump();
-                if self.at_binding_op() {
+                if self.at_closed_op() {
                     let name = self.binding_op()?;
                     self.close(TokenKind::RParen, open)?;
                     return Ok(self.pat_at(start, PatKind::Id(name.text)));
@@ -94,6 +101,9 @@ impl<'a> Parser<'a> {
                     }
                 }
                 self.close(TokenKind::RParen, open)?;
+                if comma {
+                    self.refuse_single(items.len(), open);
+                }
                 let kind = match items.len() {
                     1 if !comma => PatKind::Parens(self.alloc(items[0])),
                     _ => PatKind::Tuple(items.into_bump_slice()),

@@ -140,6 +140,9 @@ impl<'a> Parser<'a> {
                     }
                 }
                 self.close(TokenKind::RParen, open)?;
+                if comma {
+                    self.refuse_single(items.len(), open);
+                }
                 let kind = match items.len() {
                     1 if !comma => TypeExpKind::Parens(self.alloc(items[0])),
                     _ => TypeExpKind::Tuple(items.into_bump_slice()),

@@ -41,8 +41,7 @@ impl Form {
 
     /// `self * scale + other * other_scale`; nothing on overflow.
     pub fn combine(&self, scale: i64, other: &Form, other_scale: i64) -> Option<Form> {
-        let sum =
-            |a: i64, b: i64| a.checked_mul(scale)?.checked_add(b.checked_mul(other_scale)?);
+        let sum = |a: i64, b: i64| a.checked_mul(scale)?.checked_add(b.checked_mul(other_scale)?);
         let mut result = Form::constant(sum(self.constant, other.constant)?);
         let (mut mine, mut theirs) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
@@ -119,7 +118,13 @@ impl Form {
     pub fn text(&self, region: &Region) -> String {
         let mut text = String::new();
         for (var, coefficient) in &self.terms {
-            let sign = if *coefficient < 0 { "-" } else if text.is_empty() { "" } else { "+" };
+            let sign = if *coefficient < 0 {
+                "-"
+            } else if text.is_empty() {
+                ""
+            } else {
+                "+"
+            };
             let _ = match coefficient.unsigned_abs() {
                 1 => write!(text, "{sign}{}", region.name_of(*var)),
                 many => write!(text, "{sign}{}*{many}", region.name_of(*var)),

@@ -288,9 +288,8 @@ impl<'a> Scope<'a> {
         let (left, right) = (self.pieces(a)?, self.pieces(b)?);
         let mut all = Vec::new();
         for ((when, x), (and_when, y)) in left.iter().flat_map(|a| right.iter().map(move |b| (a, b))) {
-            let less = |x: &Form, y: &Form| {
-                y.combine(1, x, -1)?.minus(&Form::constant(1)).map(Atom::NotNegative)
-            };
+            let less =
+                |x: &Form, y: &Form| y.combine(1, x, -1)?.minus(&Form::constant(1)).map(Atom::NotNegative);
             let (atom, holds) = match op {
                 ScalarOp::Lt => (less(x, y)?, true),
                 ScalarOp::Ge => (less(x, y)?, false),

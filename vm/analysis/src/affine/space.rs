@@ -227,14 +227,7 @@ impl Piece {
         Some(Cut::Again)
     }
 
-    fn residue(
-        &mut self,
-        at: usize,
-        form: &Form,
-        modulus: i64,
-        residue: i64,
-        room: usize,
-    ) -> Option<Cut> {
+    fn residue(&mut self, at: usize, form: &Form, modulus: i64, residue: i64, room: usize) -> Option<Cut> {
         // Coefficients matter modulo the modulus only.
         let mut simple = Form::constant(form.constant.rem_euclid(modulus));
         for (var, c) in form.terms() {

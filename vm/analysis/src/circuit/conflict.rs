@@ -57,8 +57,11 @@ pub fn find(
         if place.is_some_and(|place| place.block != web.block) {
             continue;
         }
-        let ways: Vec<(&Side<'_>, Vec<Orders>)> =
-            writes.iter().map(|write| (write, relevant(write))).filter(|(_, ways)| !ways.is_empty()).collect();
+        let ways: Vec<(&Side<'_>, Vec<Orders>)> = writes
+            .iter()
+            .map(|write| (write, relevant(write)))
+            .filter(|(_, ways)| !ways.is_empty())
+            .collect();
         if ways.is_empty() {
             continue;
         }

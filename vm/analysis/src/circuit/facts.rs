@@ -241,10 +241,12 @@ impl<'a> Facts<'a> {
 
     /// The part that an index stands for.
     fn part(&self, index: &Index) -> Part {
-        let unknown = |exp: &Exp| Part::Unknown(match exp {
-            Exp::Var(var) => Some(*var),
-            _ => None,
-        });
+        let unknown = |exp: &Exp| {
+            Part::Unknown(match exp {
+                Exp::Var(var) => Some(*var),
+                _ => None,
+            })
+        };
         match index {
             Index::Lmad { offset, dims } => {
                 let Some(offset) = self.scope.form(offset) else { return unknown(offset) };
@@ -510,9 +512,7 @@ impl<'a> Facts<'a> {
             (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(Change::Permute(perm.clone())),
             (ArrayOp::Reverse, _) => Some(Change::Reverse),
             (ArrayOp::Reshape | ArrayOp::Flatten, _) => match named[..] {
-                [Some(of)] => {
-                    self.sizes(of).zip(self.sizes(var)).map(|(old, new)| Change::Reshape(old, new))
-                }
+                [Some(of)] => self.sizes(of).zip(self.sizes(var)).map(|(old, new)| Change::Reshape(old, new)),
                 _ => None,
             },
             _ => None,

@@ -100,8 +100,7 @@ impl Moving {
     /// The part under an LMAD slice of the first dimension.
     pub fn flat(&self, offset: &Form, dims: &[(Form, Form)]) -> Option<Moving> {
         let ((_, stride), rest) = self.dims.split_first()?;
-        let mut result =
-            Moving { offset: self.offset.plus(&offset.product(stride)?)?, dims: Vec::new() };
+        let mut result = Moving { offset: self.offset.plus(&offset.product(stride)?)?, dims: Vec::new() };
         for (count, step) in dims {
             result.dims.push((count.clone(), step.product(stride)?));
         }

@@ -70,9 +70,10 @@ impl Solver<'_> {
         if own && !outcome.implicit {
             // Whatever is made first needs the block.
             let first = made.into_iter().min_by_key(|var| {
-                self.facts.arrays.get(var).map(|array| {
-                    array.position.iter().map(|frame| frame.stm).collect::<Vec<usize>>()
-                })
+                self.facts
+                    .arrays
+                    .get(var)
+                    .map(|array| array.position.iter().map(|frame| frame.stm).collect::<Vec<usize>>())
             });
             outcome.hoisted_before = first;
         }
@@ -241,7 +242,8 @@ impl Solver<'_> {
             lies_in(position, home)
         };
         let sized = block.shape.as_ref().is_some_and(|shape| {
-            let outer: Vec<VarId> = shape.iter().flat_map(|size| size.terms().iter().map(|(var, _)| *var)).collect();
+            let outer: Vec<VarId> =
+                shape.iter().flat_map(|size| size.terms().iter().map(|(var, _)| *var)).collect();
             outer.is_empty() || matches!(block.source, Source::Param)
         });
         if web.made.iter().all(known) && sized { Ok(()) } else { Err(Reason::BlockNotInScope) }

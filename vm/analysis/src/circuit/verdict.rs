@@ -203,11 +203,8 @@ impl Outcome {
         for (to, from, class) in &copies {
             let target = name(self.target);
             let (to, from) = (slice_text(to), slice_text(from));
-            let _ = writeln!(
-                text,
-                "copies {} : {target}{to} from {target}{from} ; class {class}",
-                copies.len()
-            );
+            let _ =
+                writeln!(text, "copies {} : {target}{to} from {target}{from} ; class {class}", copies.len());
         }
         text
     }

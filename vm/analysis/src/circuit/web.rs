@@ -141,9 +141,10 @@ impl Web {
         let mut first = forward(facts, init, false);
         first.retain(|name| !own.contains(name) && *name != result);
         let loop_position = &facts.arrays.get(&result).ok_or(unknown)?.position;
-        let used = facts.events.iter().any(|event| {
-            first.contains(&event.array) && (lies_in(&event.position, inner))
-        });
+        let used = facts
+            .events
+            .iter()
+            .any(|event| first.contains(&event.array) && (lies_in(&event.position, inner)));
         if used || used_after(facts, &first, &BTreeSet::new(), loop_position).is_some() {
             return Err(Reason::NotLastUse);
         }
@@ -155,7 +156,8 @@ impl Web {
         let Some(array) = facts.arrays.get(&made) else { return };
         for event in &facts.events {
             let Some(other) = facts.arrays.get(&event.array) else { continue };
-            let reads = !event.write && event.position.starts_with(body_of(&array.position))
+            let reads = !event.write
+                && event.position.starts_with(body_of(&array.position))
                 && event.position.len() >= array.position.len()
                 && event.position[array.position.len() - 1].stm
                     == array.position[array.position.len() - 1].stm;
@@ -184,9 +186,11 @@ impl Web {
                         let place = places.get(var).filter(|place| place.block != *var);
                         place.and_then(|_| self.views.get(of).map(|_| (*of, None)))
                     }
-                    Source::Branches(a, b) => {
-                        [a, b].into_iter().flatten().find(|of| self.views.contains_key(of)).map(|of| (*of, None))
-                    }
+                    Source::Branches(a, b) => [a, b]
+                        .into_iter()
+                        .flatten()
+                        .find(|of| self.views.contains_key(of))
+                        .map(|of| (*of, None)),
                     Source::Carried(init, next) => [init, next]
                         .into_iter()
                         .flatten()

@@ -48,9 +48,10 @@ pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) ->
     let mut made = Vec::new();
     for (var, array) in &facts.arrays {
         let own = circuits.places.get(var).is_some_and(|place| place.block == *var);
-        let in_kernel = array.position.iter().any(|frame| {
-            matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator))
-        });
+        let in_kernel = array
+            .position
+            .iter()
+            .any(|frame| matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator)));
         if !own || in_kernel || array.source == Source::Param {
             continue;
         }

@@ -66,8 +66,7 @@ pub struct Colours {
 pub fn colours(blocks: &[Lifetime]) -> Colours {
     let mut colours = Colours { of: Vec::new(), sizes: Vec::new() };
     for (at, block) in blocks.iter().enumerate() {
-        let taken: Vec<usize> =
-            (0..at).filter(|k| blocks[*k].meets(block)).map(|k| colours.of[k]).collect();
+        let taken: Vec<usize> = (0..at).filter(|k| blocks[*k].meets(block)).map(|k| colours.of[k]).collect();
         let colour = (0..).find(|colour| !taken.contains(colour)).unwrap_or(0);
         if colour == colours.sizes.len() {
             colours.sizes.push(0);

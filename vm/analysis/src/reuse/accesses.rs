@@ -3,9 +3,7 @@
 use crate::affine::{Alternative, Atom, Form, Scope, Space, product};
 use galopvm_base::{ScalarOp, TypedId};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{
-    ArrayArg, ArrayOp, Body, DimIndex, Exp, Index, ObservedParam, Read, Region, Rhs, VarId,
-};
+use galopvm_kir::{ArrayArg, ArrayOp, Body, DimIndex, Exp, Index, ObservedParam, Read, Region, Rhs, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A read of an array from outside the kernel.
@@ -262,9 +260,10 @@ impl<'a> Walk<'a> {
                     self.unnamed += 1;
                     self.scope.open(index, count.unwrap_or(i64::MAX));
                     opened += 1;
-                    let form = start.zip(step).zip(count).and_then(|((start, step), _)| {
-                        start.combine(1, &Form::variable(index), step)
-                    });
+                    let form = start
+                        .zip(step)
+                        .zip(count)
+                        .and_then(|((start, step), _)| start.combine(1, &Form::variable(index), step));
                     form.map(|form| vec![(Vec::new(), form)])
                 }
             };
@@ -291,9 +290,10 @@ impl<'a> Walk<'a> {
             ranges: ranges.clone(),
             atoms: [under.atoms.as_slice(), atoms].concat(),
         };
-        let all = self.under.iter().flat_map(|under| {
-            ways.iter().map(move |(atoms, forms)| (space(under, atoms), forms.clone()))
-        });
+        let all = self
+            .under
+            .iter()
+            .flat_map(|under| ways.iter().map(move |(atoms, forms)| (space(under, atoms), forms.clone())));
         Some(all.collect())
     }
 

@@ -208,8 +208,10 @@ impl Sets {
             match copy.and_then(|(array, index)| Some((array, self.apart(&index, ranges)?))) {
                 None => add(alternative.atoms, None, alternative.loose),
                 Some((array, (same, others))) => {
-                    for (copies, atoms) in
-                        others.into_iter().map(|atoms| (None, atoms)).chain(same.map(|atoms| (Some(array), atoms)))
+                    for (copies, atoms) in others
+                        .into_iter()
+                        .map(|atoms| (None, atoms))
+                        .chain(same.map(|atoms| (Some(array), atoms)))
                     {
                         add([alternative.atoms.as_slice(), &atoms].concat(), copies, alternative.loose);
                     }
@@ -300,10 +302,8 @@ impl Sets {
         let (_, others) = self.apart(index, &space.ranges)?;
         let place = self.flat(index)?;
         for atoms in others {
-            let space = Space {
-                ranges: space.ranges.clone(),
-                atoms: [space.atoms.as_slice(), &atoms].concat(),
-            };
+            let space =
+                Space { ranges: space.ranges.clone(), atoms: [space.atoms.as_slice(), &atoms].concat() };
             space.image(&place)?.views.iter().for_each(|view| set.add(view));
         }
         Some(())

@@ -1,5 +1,7 @@
 //! Switches with two thresholds, and the measurement that has the last word.
 
+use crate::layout::pays;
+
 /// Runs between two changes of a decision.
 const RUNS_BETWEEN: u64 = 8;
 
@@ -24,23 +26,14 @@ impl Switch {
     }
 
     /// Decides anew in run `run`: on from 1.25 times the cost, off below 0.90 times, at most one change in 8 runs.
-    pub fn decide(&mut self, run: u64, benefit: i128, cost: i128) -> bool {
-        let wanted = Switch::wanted(self.on, benefit, cost);
+    pub fn decide(&mut self, run: u64, benefit: u128, cost: u128) -> bool {
+        let wanted = pays(benefit, cost, self.on);
         let early = self.changed.is_some_and(|changed| run < changed.saturating_add(RUNS_BETWEEN));
         if wanted != self.on && !early {
             self.on = wanted;
             self.changed = Some(run);
         }
         self.on
-    }
-
-    /// What a switch that is on or off becomes, changes left out of account.
-    pub fn wanted(on: bool, benefit: i128, cost: i128) -> bool {
-        if on {
-            benefit.saturating_mul(10) >= cost.saturating_mul(9)
-        } else {
-            benefit.saturating_mul(4) >= cost.saturating_mul(5)
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What of a launch code depends on: classes, never the numbers themselves.
 
-use crate::access::Access;
+use crate::layout::{Class, Role, Table, class};
 use galopvm_base::ElemType;
 use galopvm_kir::{CheckedRegion, Observed, ObservedParam, VarId};
 use std::fmt;
@@ -95,7 +95,7 @@ impl Bucket {
 pub fn signature(
     region: &CheckedRegion,
     observed: &Observed,
-    accesses: &[Access],
+    table: &Table,
     lane: VarId,
     width: i64,
 ) -> Signature {
@@ -108,14 +108,13 @@ pub fn signature(
             }
             ObservedParam::Scalar(_) => {}
             ObservedParam::Array { lmad, block, references, .. } => {
-                let lanes = accesses.iter().filter(|access| access.array == *var).map(|access| {
-                    use crate::access::Class;
-                    match access.step(lane).class() {
-                        Class::Unit => Lane::Unit,
-                        Class::UnitReversed => Lane::Reversed,
-                        Class::Broadcast => Lane::Same,
-                        Class::Gather(_) | Class::Data => Lane::Other,
-                    }
+                let reads = |role: &Role| matches!(role, Role::Read(_) | Role::Update);
+                let rows = table.rows.iter().filter(|row| row.array == *var && reads(&row.role));
+                let lanes = rows.map(|row| match class(table, row, lane) {
+                    Class::Unit => Lane::Unit,
+                    Class::UnitReversed => Lane::Reversed,
+                    Class::Broadcast => Lane::Same,
+                    Class::Tile(_) | Class::Gather(_) | Class::Data => Lane::Other,
                 });
                 let width = width.max(1);
                 let outer = lmad.dims.len().saturating_sub(1);
@@ -167,7 +166,10 @@ impl Guard {
                     && (!self.aligned[k] || array.aligned)
                     && (!self.written[k] || array.injective && array.sole)
                     && lanes.len() == array.lanes.len()
-                    && lanes.iter().zip(&array.lanes).all(|(want, lane)| want.is_none_or(|want| want == *lane))
+                    && lanes
+                        .iter()
+                        .zip(&array.lanes)
+                        .all(|(want, lane)| want.is_none_or(|want| want == *lane))
             })
     }
 

@@ -159,8 +159,7 @@ impl Site {
     /// A new version, if there is room or one that nobody used for long.
     fn replace(&mut self, guard: Guard) -> Option<u32> {
         if self.versions.len() >= MOST_VERSIONS {
-            let (at, oldest) =
-                self.versions.iter().enumerate().min_by_key(|(_, version)| version.used)?;
+            let (at, oldest) = self.versions.iter().enumerate().min_by_key(|(_, version)| version.used)?;
             if self.runs.saturating_sub(oldest.used) <= UNUSED_RUNS {
                 return None;
             }

@@ -98,9 +98,10 @@ pub fn run(
 /// Whether all that the plain run knows is the same with the plan.
 pub fn agree(plain: &[Vec<Cell>], planned: &[Vec<Cell>]) -> bool {
     plain.len() == planned.len()
-        && plain.iter().zip(planned).all(|(a, b)| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_none() || a == b)
-        })
+        && plain
+            .iter()
+            .zip(planned)
+            .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_none() || a == b))
 }
 
 fn hash(words: &[u64]) -> u64 {
@@ -213,9 +214,11 @@ impl Run<'_> {
     fn scalar(&mut self, exp: &Exp, wanted: ElemType) -> Result<Option<Scalar>, String> {
         match exp {
             Exp::Const(value) => Ok(Some(*value)),
-            Exp::Var(var) => self.scalars.get(var).copied().ok_or_else(|| {
-                format!("`{}` has no value", self.region.name_of(*var))
-            }),
+            Exp::Var(var) => self
+                .scalars
+                .get(var)
+                .copied()
+                .ok_or_else(|| format!("`{}` has no value", self.region.name_of(*var))),
             Exp::Convert(to, arg) => {
                 let value = self.scalar(arg, wanted)?;
                 Ok(value.map(|v| Scalar::new(*to, convert(v.ty, *to, v.bits))))
@@ -402,10 +405,8 @@ impl Run<'_> {
             Rhs::Update { array, index, value } => {
                 let var = stm.pat[0];
                 let old = self.arrays.get(array).cloned().ok_or("no array")?;
-                let stays = self
-                    .places
-                    .and_then(|places| places.get(&var))
-                    .is_some_and(|place| place.block != var);
+                let stays =
+                    self.places.and_then(|places| places.get(&var)).is_some_and(|place| place.block != var);
                 let new = if stays {
                     old
                 } else {

@@ -1,55 +1,72 @@
-//! Layout analysis: lane classes.
+//! Layout analysis: index tables, wished layouts, lane classes.
 
 use crate::case::{Case, Outcome, Section};
-use galopvm_analysis::access::{Access, accesses};
-use galopvm_kir::walk::Part;
-use galopvm_kir::{Region, VarId};
+use galopvm_analysis::layout::{Row, Table, Target, class, class_text, table, wish, wish_text};
+use galopvm_kir::{CheckedRegion, Region, VarId};
 
 /// What this group takes.
-pub const LINES: &[(&str, usize)] = &[("class", 40)];
+pub const LINES: &[(&str, usize)] =
+    &[("class", 40), ("index", 43), ("layout cpu", 27), ("layout gpu", 40), ("levels", 1), ("writes", 2)];
 
-/// Takes `class`.
+/// A case and its index table.
+pub struct Tabled {
+    /// The input.
+    pub region: CheckedRegion,
+    /// Its table.
+    pub table: Table,
+}
+
+impl Tabled {
+    /// Of a case.
+    pub fn new(case: &Case) -> Result<Tabled, String> {
+        let (region, observed) = case.region()?;
+        let table = table(&region, &observed);
+        Ok(Tabled { region, table })
+    }
+
+    /// The region.
+    pub fn code(&self) -> &Region {
+        self.region.region()
+    }
+
+    /// A name.
+    pub fn var(&self, name: &str) -> Result<VarId, String> {
+        let found = self.code().vars.iter_ids().find(|(_, var)| var.name == name);
+        found.map(|(id, _)| id).ok_or_else(|| format!("no name {name}"))
+    }
+
+    /// The row that is called like this: `A x0`.
+    pub fn row(&self, title: &str) -> Result<&Row, String> {
+        let found = self.table.rows.iter().find(|row| row.title(self.code()) == title);
+        found.ok_or_else(|| format!("no access {title}"))
+    }
+}
+
+/// Takes what the table, the wishes and the classes say.
 pub fn run(section: &Section, case: &Case) -> Outcome {
-    match section.kind() {
-        Some("class") => Outcome::each(section, |line| class(line, case).map(Some)),
+    let lines = |lines: &dyn Fn(&Tabled) -> Vec<String>| {
+        Outcome::whole(section, Tabled::new(case).map(|tabled| lines(&tabled)))
+    };
+    match section.kind().unwrap_or_default() {
+        "index" => lines(&|t| t.table.reads().map(|row| row.text(&t.table, &t.region)).collect()),
+        "writes" => lines(&|t| t.table.writes().map(|row| row.text(&t.table, &t.region)).collect()),
+        "levels" => lines(&|t| vec![t.table.levels_text(t.code())]),
+        "layout gpu" => lines(&|t| wishes(t, Target::Gpu)),
+        "layout cpu" => lines(&|t| wishes(t, Target::Cpu)),
+        "class" => Outcome::each(section, |line| lane_class(line, case).map(Some)),
         _ => Outcome::not_mine(section),
     }
 }
 
+fn wishes(t: &Tabled, target: Target) -> Vec<String> {
+    t.table.reads().map(|row| wish_text(t.code(), row, &wish(&t.table, row, target))).collect()
+}
+
 /// `A x lane i = class`
-fn class(line: &str, case: &Case) -> Result<String, String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [array, access, "lane", lane, "=", _] = words[..] else { return Err("cannot be read".into()) };
-    let (region, observed) = case.region()?;
-    let code = region.region();
-    let table = accesses(&region, &observed);
-    let found = named(code, &table, array, access).zip(var(code, lane)).ok_or("no such access")?;
-    Ok(format!("{array} {access} lane {lane} = {}", found.0.step(found.1).class()))
-}
-
-fn var(region: &Region, name: &str) -> Option<VarId> {
-    region.vars.iter_ids().find(|(_, var)| var.name == name).map(|(id, _)| id)
-}
-
-/// The access of `array` that a case calls `name`: of the statement that binds the name, or the k-th one of it
-/// (`name#k`).
-fn named<'a>(region: &Region, table: &'a [Access], array: &str, name: &str) -> Option<&'a Access> {
-    let (name, number) = name.split_once('#').map_or((name, 1), |(n, k)| (n, k.parse().unwrap_or(1)));
-    let (array, name) = (var(region, array)?, var(region, name)?);
-    let mut reads = Vec::new();
-    region.body.visit_stms(&mut |stm| {
-        if stm.pat.contains(&name) {
-            stm.rhs.each_part(&mut |part| {
-                if let Part::Exp(exp) = part {
-                    exp.visit(&mut |e| {
-                        if let galopvm_kir::Exp::Read(read) = e {
-                            reads.push(read.id);
-                        }
-                    });
-                }
-            });
-        }
-    });
-    let read = if reads.len() == 1 { reads[0] } else { *reads.get(number - 1)? };
-    table.iter().find(|access| access.read == read && access.array == array)
+fn lane_class(line: &str, case: &Case) -> Result<String, String> {
+    let (title, rest) = line.split_once(" lane ").ok_or("no lane")?;
+    let (lane, _) = rest.split_once(" = ").ok_or("no class")?;
+    let t = Tabled::new(case)?;
+    let (row, lane) = (t.row(title)?, t.var(lane)?);
+    Ok(class_text(t.code(), row, lane, class(&t.table, row, lane)))
 }

@@ -11,6 +11,7 @@ mod inplace;
 mod layout;
 mod memory;
 mod numbers;
+mod prices;
 mod programs;
 mod reuse;
 mod strategy;
@@ -31,6 +32,7 @@ struct Group {
 const GROUPS: &[Group] = &[
     Group { run: numbers::run, lines: numbers::LINES },
     Group { run: layout::run, lines: layout::LINES },
+    Group { run: prices::run, lines: prices::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
     Group { run: circuit::run, lines: circuit::LINES },
     Group { run: memory::run, lines: memory::LINES },

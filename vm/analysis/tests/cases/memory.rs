@@ -35,7 +35,12 @@ fn blocks(case: &Case) -> Result<Vec<Lifetime>, String> {
         let (interval, size) = rest.split_once("] ")?;
         let (from, to) = interval.split_once(',')?;
         let name = name.trim().to_string();
-        Some(Lifetime { name, size: size.trim().parse().ok()?, from: from.parse().ok()?, to: to.parse().ok()? })
+        Some(Lifetime {
+            name,
+            size: size.trim().parse().ok()?,
+            from: from.parse().ok()?,
+            to: to.parse().ok()?,
+        })
     };
     nodes.split(" ; ").map(node).collect::<Option<Vec<_>>>().ok_or_else(|| "no list of nodes".into())
 }

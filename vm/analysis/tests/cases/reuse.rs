@@ -5,7 +5,9 @@
 
 use crate::case::{Case, Outcome, Section};
 use crate::inplace;
-use galopvm_analysis::reuse::{ArrayReuse, Choice, Fresh, Holding, Reuse, Verdict, analyse, choose, decide, outcome};
+use galopvm_analysis::reuse::{
+    ArrayReuse, Choice, Fresh, Holding, Reuse, Verdict, analyse, choose, decide, outcome,
+};
 use galopvm_kir::{CheckedRegion, Observed, Region};
 use galopvm_lmad::{Lmad, Union};
 use std::collections::BTreeSet;

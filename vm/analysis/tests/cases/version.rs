@@ -1,15 +1,15 @@
-//! `lgg`, `guard`, `policy`, `manifest-hysteresis`: versions of code, their guards, and when they are made.
+//! `lgg`, `guard`, `policy`: versions of code, their guards, and when they are made.
 
 use crate::case::{Case, Line, Outcome, Section};
 use galopvm_analysis::version::{
-    ArrayClass, General, Guard, Lane, Signature, Site, Step, Switch, Work, generalise, guard_for,
+    ArrayClass, General, Guard, Lane, Signature, Site, Step, Work, generalise, guard_for,
 };
 use galopvm_base::ElemType;
 use galopvm_lmad::{Lmad, Parametric, Polynomial, disjoint_guards};
 use std::collections::BTreeSet;
 
 /// What this group takes.
-pub const LINES: &[(&str, usize)] = &[("lgg", 3), ("guard", 5), ("policy", 10), ("manifest-hysteresis", 1)];
+pub const LINES: &[(&str, usize)] = &[("lgg", 3), ("guard", 5), ("policy", 10)];
 
 /// Takes what is said of versions.
 pub fn run(section: &Section, case: &Case) -> Outcome {
@@ -17,7 +17,6 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
         Some("lgg") => Outcome::each(section, |line| general_line(line, case)),
         Some("guard") => Outcome::each(section, |line| guard_line(line, case)),
         Some("policy") => policy(section),
-        Some("manifest-hysteresis") => Outcome::each(section, hysteresis),
         _ => Outcome::not_mine(section),
     }
 }
@@ -26,7 +25,8 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
 fn view(case: &Case, name: &str) -> Result<Lmad, String> {
     let text = case.text("EXPECT lmad").ok_or("no views")?;
     let line = text.lines().find(|line| line.trim().starts_with(&format!("{name} = ")));
-    let (_, view) = line.and_then(|line| line.split_once("=> ")).ok_or_else(|| format!("no view `{name}`"))?;
+    let (_, view) =
+        line.and_then(|line| line.split_once("=> ")).ok_or_else(|| format!("no view `{name}`"))?;
     view.trim().parse().map_err(|error| format!("{error}"))
 }
 
@@ -72,7 +72,8 @@ fn guard_line(line: &str, case: &Case) -> Result<Option<String>, String> {
 fn parametric_guards(case: &Case) -> Result<String, String> {
     let text = case.text("EXPECT disjoint").ok_or("no views")?;
     let line = text.lines().next().ok_or("no views")?.trim();
-    let (quantified, views) = line.strip_prefix("forall ").and_then(|l| l.split_once(" ; ")).ok_or("no forall")?;
+    let (quantified, views) =
+        line.strip_prefix("forall ").and_then(|l| l.split_once(" ; ")).ok_or("no forall")?;
     let (bindings, _) = quantified.split_once(" where ").unwrap_or((quantified, ""));
     let mut names = Vec::new();
     let mut positive = Vec::new();
@@ -175,7 +176,10 @@ fn runs(site: &mut Site, line: &str) -> Result<(), String> {
         describes(site, claim, words)?;
     }
     let version = |word: &str| {
-        claim.split_whitespace().find_map(|w| w.strip_prefix(word)).and_then(|number| number.trim_end_matches(',').parse().ok())
+        claim
+            .split_whitespace()
+            .find_map(|w| w.strip_prefix(word))
+            .and_then(|number| number.trim_end_matches(',').parse().ok())
     };
     let named: Option<u32> = version("V");
     if claim.starts_with("interpreter") {
@@ -259,32 +263,4 @@ fn rotation() -> Result<(), String> {
         }
     }
     Err("nothing was given up".into())
-}
-
-/// `benefit*R / cost : 1.30 -> on (threshold 1.25) ; 1.10 -> stays on ; ..`
-fn hysteresis(line: &str) -> Result<Option<String>, String> {
-    let (what, steps) = line.split_once(" : ").ok_or("no ratios")?;
-    let mut on = false;
-    let mut said = Vec::new();
-    for step in steps.split(" ; ") {
-        let (ratio, _) = step.split_once(" -> ").ok_or("no ->")?;
-        let hundredths: i128 = ratio.replace('.', "").parse().map_err(|_| "no ratio")?;
-        let now = Switch::wanted(on, hundredths, 100);
-        let word = if now { "on" } else { "off" };
-        let stays = if now == on { "stays " } else { "" };
-        // The thresholds are named where they are passed for the first time.
-        let passed = match (now != on, now) {
-            (true, true) if Switch::wanted(false, 125, 100) && !Switch::wanted(false, 124, 100) => {
-                " (threshold 1.25)"
-            }
-            (true, false) if Switch::wanted(true, 90, 100) && !Switch::wanted(true, 89, 100) => {
-                " (threshold 0.90)"
-            }
-            _ => "",
-        };
-        let passed = if said.iter().any(|s: &String| s.ends_with(passed)) { "" } else { passed };
-        said.push(format!("{ratio} -> {stays}{word}{passed}"));
-        on = now;
-    }
-    Ok(Some(format!("{what} : {}", said.join(" ; "))))
 }

@@ -37,6 +37,7 @@ pub fn eval(op: ScalarOp, ty: ElemType, operands: &[Bits]) -> Result<Bits, Scala
 /// A unary operation.
 pub fn eval1(op: ScalarOp, ty: ElemType, a: Bits) -> Bits {
     match ty {
+        _ if matches!(op, ScalarOp::ToBits | ScalarOp::FromBits) => a,
         ElemType::I8 => int1(op, a as i8),
         ElemType::I16 => int1(op, a as i16),
         ElemType::I32 => int1(op, a as i32),
@@ -273,12 +274,14 @@ trait Float: Copy + PartialOrd + Into<f64> {
     fn lesser(self, b: Self) -> Self;
     fn greater(self, b: Self) -> Self;
     fn with_sign_of(self, b: Self) -> Self;
+    fn next_towards(self, b: Self) -> Self;
+    fn scale(self, exponent: Self) -> Self;
     fn unary(self, op: ScalarOp) -> Option<Self>;
     fn library2(self, op: ScalarOp, b: Self) -> Option<Self>;
 }
 
 macro_rules! float_impl {
-    ($($t:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path;)+) => {$(
+    ($($t:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
         impl Float for $t {
             fn bits(self) -> Bits { self.to_bits() as u64 }
             fn add(self, b: $t) -> $t { self + b }
@@ -291,6 +294,21 @@ macro_rules! float_impl {
             fn lesser(self, b: $t) -> $t { if self.is_nan() || b < self { b } else { self } }
             fn greater(self, b: $t) -> $t { if self.is_nan() || b > self { b } else { self } }
             fn with_sign_of(self, b: $t) -> $t { self.copysign(b) }
+            fn next_towards(self, b: $t) -> $t {
+                if self.is_nan() || b.is_nan() {
+                    self + b
+                } else if self == b {
+                    b
+                } else if self < b {
+                    self.next_up()
+                } else {
+                    self.next_down()
+                }
+            }
+            // Beyond the clamp every number is 0 or infinite.
+            fn scale(self, b: $t) -> $t {
+                if b.is_nan() { b } else { $ldexp(self, b.clamp(-9999.0, 9999.0) as i32) }
+            }
             fn unary(self, op: ScalarOp) -> Option<$t> {
                 Some(match op {
                     ScalarOp::Neg => -self,
@@ -342,8 +360,8 @@ macro_rules! float_impl {
 }
 
 float_impl! {
-    f32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf;
-    f64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc;
+    f32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
+    f64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
 }
 
 fn float1<T: Float>(op: ScalarOp, a: T) -> Bits {
@@ -367,6 +385,8 @@ fn float2<T: Float>(op: ScalarOp, a: T, b: T) -> Bits {
         ScalarOp::Min => a.lesser(b),
         ScalarOp::Max => a.greater(b),
         ScalarOp::CopySign => a.with_sign_of(b),
+        ScalarOp::NextAfter => a.next_towards(b),
+        ScalarOp::Scale => a.scale(b),
         _ => match a.library2(op, b) {
             Some(value) => value,
             None => return 0,
@@ -381,8 +401,28 @@ fn half1(op: ScalarOp, a: Bits) -> Bits {
 }
 
 fn half2(op: ScalarOp, a: Bits, b: Bits) -> Bits {
+    if op == ScalarOp::NextAfter {
+        return next_half(f16::from_bits(a as u16), f16::from_bits(b as u16)).to_bits() as u64;
+    }
     let wide = float2(op, f16::from_bits(a as u16).to_f32(), f16::from_bits(b as u16).to_f32());
     if op.result_type(ElemType::F16) == ElemType::F16 { narrow(wide) } else { wide }
+}
+
+/// The next half, which is not what narrowing the next single gives.
+fn next_half(a: f16, b: f16) -> f16 {
+    if a.is_nan() || b.is_nan() {
+        return f16::NAN;
+    }
+    if a == b {
+        return b;
+    }
+    let sign = f16::NEG_ZERO.to_bits();
+    match a.to_bits() {
+        bits if bits & !sign == 0 => f16::from_bits(b.to_bits() & sign | 1),
+        // Away from zero is the greater pattern.
+        bits if (a < b) == (bits & sign == 0) => f16::from_bits(bits + 1),
+        bits => f16::from_bits(bits - 1),
+    }
 }
 
 fn narrow(single: Bits) -> Bits {
@@ -446,5 +486,116 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn halves(op: ScalarOp, a: f32, b: f32) -> f32 {
+        let bits = |x: f32| f16::from_f32(x).to_bits() as u64;
+        f16::from_bits(eval2(op, ElemType::F16, bits(a), bits(b)).expect("no trap") as u16).to_f32()
+    }
+
+    fn singles(op: ScalarOp, a: f32, b: f32) -> f32 {
+        let bits = eval2(op, ElemType::F32, a.bits(), b.bits()).expect("no trap");
+        f32::from_bits(bits as u32)
+    }
+
+    fn doubles(op: ScalarOp, a: f64, b: f64) -> f64 {
+        f64::from_bits(eval2(op, ElemType::F64, a.bits(), b.bits()).expect("no trap"))
+    }
+
+    #[test]
+    fn bits_of_floats() {
+        assert_eq!(eval1(ScalarOp::ToBits, ElemType::F16, 0x3c00), 0x3c00);
+        assert_eq!(eval1(ScalarOp::ToBits, ElemType::F32, (-1.5f32).bits()), 0xbfc0_0000);
+        assert_eq!(eval1(ScalarOp::FromBits, ElemType::U32, 0x7fc0_0001), 0x7fc0_0001);
+        assert_eq!(eval1(ScalarOp::FromBits, ElemType::U64, 1.25f64.to_bits()), 1.25f64.bits());
+        let types =
+            [(ElemType::F16, ElemType::U16), (ElemType::F32, ElemType::U32), (ElemType::F64, ElemType::U64)];
+        for (float, word) in types {
+            assert_eq!(ScalarOp::ToBits.result_type(float), word);
+            assert_eq!(ScalarOp::FromBits.result_type(word), float);
+            assert!(ScalarOp::FromBits.accepts(word) && !ScalarOp::FromBits.accepts(float));
+        }
+    }
+
+    #[test]
+    fn neighbours() {
+        let next = ScalarOp::NextAfter;
+        assert_eq!(doubles(next, 1.0, 2.0), 1.0 + f64::EPSILON);
+        assert_eq!(doubles(next, 0.0, -1.0), -5e-324);
+        assert_eq!(doubles(next, 1.0, f64::NEG_INFINITY), 1.0 - f64::EPSILON / 2.0);
+        assert_eq!(doubles(next, f64::MAX, f64::INFINITY), f64::INFINITY);
+        assert_eq!(doubles(next, -0.0, 0.0).to_bits(), 0);
+        assert!(doubles(next, f64::NAN, 1.0).is_nan() && doubles(next, 1.0, f64::NAN).is_nan());
+        assert_eq!(singles(next, 1.0, 0.0), 1.0 - f32::EPSILON / 2.0);
+        assert_eq!(halves(next, 1.0, 2.0), 1.0009766);
+        assert_eq!(halves(next, 1.0, 0.0), 0.9995117);
+        assert_eq!(halves(next, -1.0, 0.0), -0.9995117);
+        assert_eq!(halves(next, 0.0, -1.0), -5.9604645e-8);
+        assert_eq!(halves(next, 65504.0, f32::INFINITY), f32::INFINITY);
+        assert_eq!(halves(next, f32::INFINITY, 0.0), 65504.0);
+        assert!(halves(next, f32::NAN, 0.0).is_nan());
+    }
+
+    #[test]
+    fn scaling_by_powers_of_two() {
+        let scale = ScalarOp::Scale;
+        assert_eq!(doubles(scale, 7.0, -4.0), 0.4375);
+        assert_eq!(doubles(scale, 1.0, -1074.0), 5e-324);
+        assert_eq!(doubles(scale, 5e-324, 2000.0), 2f64.powi(926));
+        assert_eq!(doubles(scale, 1.0, 1e300), f64::INFINITY);
+        assert_eq!(doubles(scale, -0.0, 10.0).to_bits(), (-0.0f64).to_bits());
+        // Rounded once: a tie that a second rounding would break.
+        assert_eq!(doubles(scale, 1.0 + f64::EPSILON, -1075.0), 5e-324);
+        assert_eq!(singles(scale, 3.0, -150.0), 1.4e-45 * 2.0);
+        assert_eq!(singles(scale, 1.0, 1000.0), f32::INFINITY);
+        assert_eq!(halves(scale, 7.0, 4.0), 112.0);
+        assert_eq!(halves(scale, 1.0, -24.0), 5.9604645e-8);
+        assert_eq!(halves(scale, 1.0, 16.0), f32::INFINITY);
+        assert!(doubles(scale, 1.0, f64::NAN).is_nan());
+    }
+
+    /// Values from tables of these functions.
+    #[test]
+    fn library_functions_give_known_values() {
+        let cases = [
+            (ScalarOp::Gamma, 5.0, 24.0),
+            (ScalarOp::Gamma, 0.5, 1.772453850905516),
+            (ScalarOp::Lgamma, 10.0, 12.801827480081469),
+            (ScalarOp::Lgamma, -0.5, 1.2655121234846454),
+            (ScalarOp::Erf, 0.5, 0.5204998778130465),
+            (ScalarOp::Erfc, 2.0, 0.004677734981047266),
+            (ScalarOp::Cbrt, -27.0, -3.0),
+            (ScalarOp::Log1p, 1e-10, 9.9999999995e-11),
+            (ScalarOp::Asinh, 1.0, 0.881373587019543),
+            (ScalarOp::Acosh, 2.0, 1.3169578969248166),
+            (ScalarOp::Atanh, 0.5, 0.5493061443340548),
+            (ScalarOp::Log2, 12.0, 3.584962500721156),
+            (ScalarOp::Rsqrt, 4.0, 0.5),
+        ];
+        for (op, x, value) in cases {
+            let found = f64::from_bits(eval1(op, ElemType::F64, x.bits()));
+            assert!((found - value).abs() <= 4.0 * f64::EPSILON * value.abs(), "{op} {x}: {found}");
+            let single = f32::from_bits(eval1(op, ElemType::F32, (x as f32).bits()) as u32);
+            assert!((f64::from(single) - value).abs() <= 4e-7 * value.abs(), "{op} {x}: {single}");
+            let half = f16::from_bits(eval1(op, ElemType::F16, f16::from_f64(x).to_bits() as u64) as u16);
+            let near = (half.to_f64() - value).abs() <= 2e-3 * value.abs().max(1e-3);
+            assert!(near, "{op} {x}: {half}");
+        }
+        assert_eq!(doubles(ScalarOp::Hypot, 3.0, -4.0), 5.0);
+        assert_eq!(doubles(ScalarOp::Atan2, 1.0, -1.0), 2.356194490192345);
+    }
+
+    #[test]
+    fn counting_and_high_halves_by_width() {
+        let one = |op, ty, a: u64| eval1(op, ty, a);
+        assert_eq!(one(ScalarOp::Clz, ElemType::U8, 1), 7);
+        assert_eq!(one(ScalarOp::Clz, ElemType::I16, 0), 16);
+        assert_eq!(one(ScalarOp::Ctz, ElemType::I64, 0), 64);
+        assert_eq!(one(ScalarOp::Popc, ElemType::I8, 0xff), 8);
+        let hi = |ty, a: u64, b: u64| eval2(ScalarOp::MulHi, ty, a, b).expect("no trap");
+        assert_eq!(hi(ElemType::U8, 200, 200), 156);
+        assert_eq!(hi(ElemType::I8, 0x80, 0x80), 0x40);
+        assert_eq!(hi(ElemType::I64, u64::MAX, 2), u64::MAX);
+        assert_eq!(hi(ElemType::U64, u64::MAX, u64::MAX), u64::MAX - 1);
     }
 }

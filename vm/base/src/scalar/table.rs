@@ -18,6 +18,8 @@ pub enum Domain {
     Logic,
     /// Bool alone.
     Bool,
+    /// Unsigned integers as wide as a float.
+    Word,
     /// Every type.
     Any,
 }
@@ -32,6 +34,7 @@ impl Domain {
             Domain::Num => !is_bool,
             Domain::Logic => ty.is_int() || is_bool,
             Domain::Bool => is_bool,
+            Domain::Word => matches!(ty, ElemType::U16 | ElemType::U32 | ElemType::U64),
             Domain::Any => true,
         }
     }
@@ -44,6 +47,7 @@ impl Domain {
             Domain::Num => "numbers",
             Domain::Logic => "integers, bool",
             Domain::Bool => "bool",
+            Domain::Word => "u16, u32, u64",
             Domain::Any => "all",
         }
     }
@@ -56,6 +60,10 @@ pub enum ResultType {
     Same,
     /// Always this type.
     Fixed(ElemType),
+    /// The unsigned integer as wide as the operand type.
+    Word,
+    /// The float as wide as the operand type.
+    FloatOfWord,
 }
 
 /// The neutral element of an associative operation.
@@ -167,6 +175,12 @@ macro_rules! infix {
 macro_rules! result_type {
     (Same) => {
         ResultType::Same
+    };
+    (Word) => {
+        ResultType::Word
+    };
+    (FloatOfWord) => {
+        ResultType::FloatOfWord
     };
     ($ty:ident) => {
         ResultType::Fixed(ElemType::$ty)
@@ -280,6 +294,10 @@ scalar_ops! {
     Erfc      "erfc"     -     1 Float Same [none]            Library Never "Complementary error function.";
     Atan2     "atan2"    -     2 Float Same [none]            Library Never "Angle of the point (second, first).";
     Hypot     "hypot"    -     2 Float Same [comm]            Library Never "Length of the vector (a, b).";
+    ToBits    "to_bits"  -     1 Float Word [none]            Exact Never "The bits of a float as an unsigned integer of its width.";
+    FromBits  "from_bits" -    1 Word  FloatOfWord [none]     Exact Never "The float that has these bits.";
+    NextAfter "nextafter" -    2 Float Same [none]            Exact Never "The next number of the type from the first towards the second; the second where they are equal.";
+    Scale     "scale"    -     2 Float Same [none]            Exact Never "a * 2^b rounded once, for whole b (a fraction is dropped).";
 }
 
 impl ScalarOp {
@@ -318,6 +336,17 @@ impl ScalarOp {
         match self.info().result {
             ResultType::Same => ty,
             ResultType::Fixed(fixed) => fixed,
+            ResultType::Word => match ty.bytes() {
+                1 => ElemType::U8,
+                2 => ElemType::U16,
+                4 => ElemType::U32,
+                _ => ElemType::U64,
+            },
+            ResultType::FloatOfWord => match ty.bytes() {
+                1 | 2 => ElemType::F16,
+                4 => ElemType::F32,
+                _ => ElemType::F64,
+            },
         }
     }
 

@@ -173,16 +173,9 @@ pub(super) fn instruction(
         }
         Instr::Assert { cond, message, args } => {
             t.expect(*cond, BOOL, "the condition")?;
-            if let Some(array) = args.iter().find(|a| !t.of(**a).is_scalar()) {
-                return Err(format!("{} is not a scalar", array.reg));
-            }
-            let shown = message.matches("{}").count();
-            if shown == args.len() {
-                Ok(())
-            } else {
-                Err(format!("the message shows {shown} values, {} are given", args.len()))
-            }
+            t.message(message, args)
         }
+        Instr::Fail { dsts: _, message, args } => t.message(message, args),
         Instr::Dim { dst, array, dim } => {
             t.dimension(*array, *dim)?;
             t.define(*dst, SIZE)
@@ -240,7 +233,26 @@ pub(super) fn instruction(
             rows.iter().try_for_each(|r| t.expect(*r, row, "a row"))?;
             t.define(*dst, whole)
         }
-        Instr::Copy { dst, array } => t.define(*dst, t.array(*array)?),
+        Instr::Copy { dst, array } | Instr::Manifest { dst, array } => t.define(*dst, t.array(*array)?),
+        Instr::Rotate { dst, array, dim, amount } => {
+            t.sizes(&[*amount])?;
+            t.define(*dst, t.dimension(*array, *dim)?)
+        }
+        Instr::Equal { dst, a, b } => {
+            t.expect(*b, t.array(*a)?, "the second array")?;
+            t.define(*dst, BOOL)
+        }
+        Instr::FlatIndex { dst, array, offset, sizes, strides } => {
+            t.sizes(sizes)?;
+            if sizes.len() != strides.len() {
+                return Err(format!("{} sizes and {} strides", sizes.len(), strides.len()));
+            }
+            t.define(*dst, t.flat(*array, *offset, strides)?)
+        }
+        Instr::FlatUpdate { dst, array, offset, strides, value } => {
+            t.expect(*value, t.flat(*array, *offset, strides)?, "the new value")?;
+            t.define(*dst, t.array(*array)?)
+        }
         Instr::Map { dsts, width, arrays, body } => {
             t.sizes(&[*width])?;
             let results = t.all(&t.block(*body)?.results);
@@ -265,6 +277,46 @@ pub(super) fn instruction(
             t.combines(*op, &types)?;
             t.define_all(dsts, &types)
         }
+        Instr::Scatter { dsts, width, dests, index, values } => {
+            let elements = t.index_space(dests, index.len())?;
+            t.indexed(*width, index, values, &elements)?;
+            t.define_all(dsts, &t.all(dests))
+        }
+        Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
+            let elements = t.index_space(dests, index.len())?;
+            t.indexed(*width, index, values, &elements)?;
+            same(function, &regs_of(neutral), &elements, "the neutral elements")?;
+            t.combines(*op, &elements)?;
+            t.define_all(dsts, &t.all(dests))
+        }
+        Instr::Filter { dsts, width, arrays, body } => {
+            t.sizes(&[*width])?;
+            t.block_is(*body, &t.rows(arrays)?, &[BOOL])?;
+            t.define_all(dsts, &[vec![SIZE], t.all(arrays)].concat())
+        }
+        Instr::Partition { dsts, classes, width, arrays, body } => {
+            t.sizes(&[*width])?;
+            t.block_is(*body, &t.rows(arrays)?, &[SIZE])?;
+            // Compared first: the number of classes may be anything.
+            if *classes == 0 || dsts.len() as u64 != u64::from(*classes) + arrays.len() as u64 {
+                return Err(format!("{classes} classes, {} arrays, {} results", arrays.len(), dsts.len()));
+            }
+            t.define_all(dsts, &[vec![SIZE; *classes as usize], t.all(arrays)].concat())
+        }
+        Instr::Stream { dsts, width, accs, arrays, body } => {
+            t.sizes(&[*width])?;
+            t.rows(accs)?;
+            let types = t.all(accs);
+            t.block_is(*body, &[types.clone(), t.rows(arrays)?].concat(), &types)?;
+            t.define_all(dsts, &types)
+        }
+        Instr::AccWrite { dsts, accs, index, values, op } => {
+            let elements = t.index_space(accs, index.len())?;
+            t.sizes(index)?;
+            same(function, &regs_of(values), &elements, "the values")?;
+            t.combines(*op, &elements)?;
+            t.define_all(dsts, &t.all(accs))
+        }
     }
 }
 
@@ -284,6 +336,61 @@ impl Types<'_> {
         }
         self.combines(body, &types)?;
         Ok(types)
+    }
+
+    /// A message and the scalars that it shows.
+    fn message(&self, message: &str, args: &[Operand]) -> Result<(), String> {
+        if let Some(array) = args.iter().find(|a| !self.of(**a).is_scalar()) {
+            return Err(format!("{} is not a scalar", array.reg));
+        }
+        let shown = message.matches("{}").count();
+        if shown == args.len() {
+            Ok(())
+        } else {
+            Err(format!("the message shows {shown} values, {} are given", args.len()))
+        }
+    }
+
+    /// The type of a view by offset and strides of the rows of an array.
+    fn flat(&self, array: Operand, offset: Operand, strides: &[Operand]) -> Result<ValueType, String> {
+        let ty = self.array(array)?;
+        self.sizes(&[offset])?;
+        self.sizes(strides)?;
+        if strides.is_empty() {
+            return Err("a flat view has at least one dimension".into());
+        }
+        let rank = usize::from(ty.rank) - 1 + strides.len();
+        Ok(ValueType { rank: u8::try_from(rank).unwrap_or(u8::MAX), ..ty })
+    }
+
+    /// The types of the elements at `depth` indices of arrays.
+    fn index_space(&self, arrays: &[Operand], depth: usize) -> Result<Vec<ValueType>, String> {
+        if depth == 0 || arrays.is_empty() {
+            return Err("at least one array and one index are needed".into());
+        }
+        let element = |o: &Operand| {
+            let ty = self.of(*o);
+            let rank = usize::from(ty.rank).checked_sub(depth).and_then(|r| u8::try_from(r).ok());
+            rank.map(|rank| ValueType { rank, ..ty })
+                .ok_or_else(|| format!("{} has type {ty}: {depth} indices are too many", o.reg))
+        };
+        arrays.iter().map(element).collect()
+    }
+
+    /// Index arrays, and value arrays with rows of these types.
+    fn indexed(
+        &self,
+        width: Operand,
+        index: &[Operand],
+        values: &[Operand],
+        elements: &[ValueType],
+    ) -> Result<(), String> {
+        self.sizes(&[width])?;
+        index
+            .iter()
+            .try_for_each(|o| self.expect(*o, ValueType::array(ElemType::I64, 1), "an array of indices"))?;
+        let rows: Vec<ValueType> = elements.iter().map(|e| e.array_of()).collect();
+        same(self.function, &regs_of(values), &rows, "the arrays of values")
     }
 
     /// A block that combines two values of these types into one.

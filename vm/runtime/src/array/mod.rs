@@ -18,7 +18,8 @@ pub(crate) use element::{load, store};
 
 use crate::error::Trap;
 use crate::memory::{Block, Memory, OutOfMemory};
-use galopvm_base::{Bits, ElemType, Scalar};
+use galopvm_base::scalar::eval2;
+use galopvm_base::{Bits, ElemType, Scalar, ScalarOp};
 use galopvm_lmad::Lmad;
 
 /// An array value; cloning shares the block.
@@ -175,10 +176,7 @@ impl Array {
     /// The array with one dimension backwards.
     pub fn reverse(self, dim: usize) -> Result<Array, Trap> {
         if dim >= self.rank() {
-            return Err(Trap::new(format!(
-                "There is no dimension {dim} in an array of rank {}.",
-                self.rank()
-            )));
+            return Err(no_dimension(dim, self.rank()));
         }
         let view = self.lmad.reverse(dim);
         Ok(self.into_view(view))
@@ -258,6 +256,34 @@ impl Array {
         Ok(copy)
     }
 
+    /// A copy in which index `i` of a dimension is index `i + amount` of this array, around the end.
+    pub fn rotate(&self, memory: &Memory, dim: usize, amount: i64) -> Result<Array, Trap> {
+        let Some(extent) = self.lmad.dims.get(dim).map(|d| d.size) else {
+            return Err(no_dimension(dim, self.rank()));
+        };
+        let mut rotated = Array::fresh(memory, self.elem, &self.shape())?;
+        let first = if extent > 0 { amount.rem_euclid(extent) } else { 0 };
+        let target = rotated.block.bytes_mut().expect("nobody else has seen a fresh block");
+        for (to, from, count) in [(0, first, extent - first), (extent - first, 0, first)] {
+            let target_view = rotated.lmad.triplet(dim, to, count, 1);
+            let source_view = self.lmad.triplet(dim, from, count, 1);
+            copy_elements(memory, target, &target_view, self.block.bytes(), &source_view, self.elem.bytes());
+        }
+        Ok(rotated)
+    }
+
+    /// Whether two arrays have one element type, one shape, and equal elements by the rule of `==`: zeros of either
+    /// sign are equal, NaN equals nothing.
+    pub fn equals(&self, other: &Array) -> bool {
+        if !self.elem.is_float() {
+            return self == other;
+        }
+        let equal = |(a, b)| eval2(ScalarOp::Eq, self.elem, a, b) == Ok(1);
+        self.elem == other.elem
+            && self.shape() == other.shape()
+            && self.iter_bits().zip(other.iter_bits()).all(equal)
+    }
+
     /// The bits of all elements in row-major order.
     pub fn iter_bits(&self) -> impl Iterator<Item = Bits> + '_ {
         let (bytes, width) = (self.block.bytes(), self.elem.bytes());
@@ -274,6 +300,10 @@ impl Array {
             None => self.iter_bits().map(|bits| T::read(&bits.to_le_bytes())).collect(),
         })
     }
+}
+
+fn no_dimension(dim: usize, rank: usize) -> Trap {
+    Trap::new(format!("There is no dimension {dim} in an array of rank {rank}."))
 }
 
 /// Equal element types, shapes and elements; elements are equal when their bits are, so NaN equals itself.

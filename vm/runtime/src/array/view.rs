@@ -1,6 +1,6 @@
 //! Indices and slices: which view they mean, and the messages when they lie outside.
 
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Dim, Lmad};
 use std::fmt::Write;
 
 /// The index of one dimension of a slice.
@@ -71,12 +71,39 @@ pub(crate) fn slice(view: &Lmad, dims: &[SliceIndex]) -> Result<Lmad, String> {
                     offset = advance(offset, start, dim.stride);
                 }
                 let stride = if count > 1 { dim.stride.wrapping_mul(step) } else { dim.stride };
-                kept.push(galopvm_lmad::Dim::new(count, stride));
+                kept.push(Dim::new(count, stride));
             }
         }
     }
     kept.extend_from_slice(&view.dims[dims.len().min(view.rank())..]);
     Ok(Lmad { offset, dims: kept })
+}
+
+/// The view whose index `i` means row `offset + sum i_k * stride_k` of a view, all of which must exist.
+pub(crate) fn flat(view: &Lmad, offset: i64, sizes: &[i64], strides: &[i64]) -> Result<Lmad, String> {
+    let dims = sizes.iter().zip(strides);
+    let rows = Lmad::new(offset, dims.map(|(size, stride)| Dim::new(*size, *stride)));
+    let extent = view.dims.first().map_or(0, |dim| dim.size);
+    if sizes.iter().any(|size| *size < 0) || !rows.fits(extent) {
+        return Err(format!("Flat slice out of bounds: {extent} and {}.", flat_text(offset, sizes, strides)));
+    }
+    Ok(view.slice_lmad(&rows))
+}
+
+/// As `flat`, for writing: no row may be meant twice.
+pub(crate) fn flat_target(view: &Lmad, offset: i64, sizes: &[i64], strides: &[i64]) -> Result<Lmad, String> {
+    let part = flat(view, offset, sizes, strides)?;
+    let rows = Lmad::new(offset, sizes.iter().zip(strides).map(|(size, stride)| Dim::new(*size, *stride)));
+    if !rows.is_injective() {
+        let text = flat_text(offset, sizes, strides);
+        return Err(format!("Flat update writes an element more than once: {text}."));
+    }
+    Ok(part)
+}
+
+fn flat_text(offset: i64, sizes: &[i64], strides: &[i64]) -> String {
+    let dims: Vec<String> = sizes.iter().zip(strides).map(|(n, s)| format!("({n}, {s})")).collect();
+    format!("[{}] from {offset}", dims.join(", "))
 }
 
 /// First index, number of indices and distance of a range in a dimension of `size`; nothing if it is not valid.

@@ -52,14 +52,17 @@ impl<'a> Interpreter<'a> {
                 }
                 (dst, registers.take(*array).into_view(view))
             }
-            Instr::Update { dst, array, dims, value } => (dst, self.update(registers, *array, dims, *value)?),
+            Instr::Update { dst, array, dims, value } => {
+                let dims = indices(registers, dims);
+                (dst, self.replace(registers, *array, *value, |view| view::slice(view, &dims))?)
+            }
             Instr::Permute { dst, array, perm } => {
                 let perm: SmallVec<[usize; 4]> = perm.iter().map(|d| *d as usize).collect();
                 (dst, registers.take(*array).permute(&perm)?)
             }
             Instr::Reverse { dst, array, dim } => (dst, registers.take(*array).reverse(*dim as usize)?),
             Instr::Reshape { dst, array, shape } => {
-                let shape: Indices = shape.iter().map(|n| registers.int(*n)).collect();
+                let shape = ints(registers, shape);
                 let array = registers.take(*array);
                 let block = array.block().id();
                 let reshaped = array.reshape(self.memory, &shape)?;
@@ -84,6 +87,45 @@ impl<'a> Interpreter<'a> {
                 registers.drop_last(*array);
                 (dst, copy)
             }
+            Instr::Manifest { dst, array } => {
+                let source = registers.array(*array);
+                if !source.lmad().is_row_major() {
+                    self.pay_elements(source.elements())?;
+                }
+                let manifest = registers.array(*array).to_row_major(self.memory)?;
+                registers.drop_last(*array);
+                (dst, manifest)
+            }
+            Instr::Rotate { dst, array, dim, amount } => {
+                let source = registers.array(*array);
+                self.pay_elements(source.elements())?;
+                let amount = registers.int(*amount);
+                let rotated = registers.array(*array).rotate(self.memory, *dim as usize, amount)?;
+                registers.drop_last(*array);
+                (dst, rotated)
+            }
+            Instr::Equal { dst, a, b } => {
+                let elements = registers.array(*a).elements();
+                self.pay_elements(elements)?;
+                let equal = registers.array(*a).equals(registers.array(*b));
+                registers.set_bits(dst.0, u64::from(equal));
+                registers.drop_last(*a);
+                registers.drop_last(*b);
+                return Ok(());
+            }
+            Instr::FlatIndex { dst, array, offset, sizes, strides } => {
+                let (offset, sizes) = (registers.int(*offset), ints(registers, sizes));
+                let strides = ints(registers, strides);
+                let view = view::flat(registers.array(*array).lmad(), offset, &sizes, &strides)
+                    .map_err(Trap::new)?;
+                (dst, registers.take(*array).into_view(view))
+            }
+            Instr::FlatUpdate { dst, array, offset, strides, value } => {
+                let (offset, strides) = (registers.int(*offset), ints(registers, strides));
+                let sizes: Indices = registers.array(*value).shape()[..strides.len()].into();
+                let part = |view: &Lmad| view::flat_target(view, offset, &sizes, &strides);
+                (dst, self.replace(registers, *array, *value, part)?)
+            }
             _ => unreachable!("only array instructions come here"),
         };
         registers.set_array(dst.0, array);
@@ -94,15 +136,15 @@ impl<'a> Interpreter<'a> {
         self.pay(elements as u64 / ELEMENTS_PER_OPERATION)
     }
 
-    fn update(
+    /// The array with the part that a view of it means replaced by a value of that part's shape.
+    fn replace(
         &mut self,
         registers: &mut Registers<'a>,
         array: Operand,
-        dims: &[SliceDim],
         value: Operand,
+        part_of: impl Fn(&Lmad) -> Result<Lmad, String>,
     ) -> Outcome<Array> {
-        let dims = indices(registers, dims);
-        let mut part = view::slice(registers.array(array).lmad(), &dims).map_err(Trap::new)?;
+        let mut part = part_of(registers.array(array).lmad()).map_err(Trap::new)?;
         if registers.is_array(value.reg) && registers.array(value).shape() != part.shape() {
             return Err(Trap::new("Shape of slice does not match shape of value.").into());
         }
@@ -110,7 +152,7 @@ impl<'a> Interpreter<'a> {
         if !array.is_writable() {
             self.pay_elements(array.elements())?;
             array.make_writable(self.memory)?;
-            part = view::slice(array.lmad(), &dims).map_err(Trap::new)?;
+            part = part_of(array.lmad()).map_err(Trap::new)?;
         }
         let width = array.elem().bytes();
         let target = array.block_mut().bytes_mut().expect("the array is writable now");
@@ -219,6 +261,10 @@ impl<'a> Interpreter<'a> {
         }
         Ok(array)
     }
+}
+
+fn ints(registers: &Registers<'_>, operands: &[Operand]) -> Indices {
+    operands.iter().map(|operand| registers.int(*operand)).collect()
 }
 
 /// The dimensions of a slice as numbers.

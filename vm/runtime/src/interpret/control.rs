@@ -21,6 +21,9 @@ impl<'a> Interpreter<'a> {
                     return Err(Trap::new(assert_message(registers, message, args)).into());
                 }
             }
+            Instr::Fail { dsts: _, message, args } => {
+                return Err(Trap::new(assert_message(registers, message, args)).into());
+            }
             _ => unreachable!("only control instructions come here"),
         }
         Ok(())

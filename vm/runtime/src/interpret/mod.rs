@@ -1,7 +1,8 @@
 //! The interpreter: the meaning of the bytecode.
 //!
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
-//!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`: instructions by family.
+//!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
+//!   by family.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
@@ -10,8 +11,10 @@
 mod arrays;
 mod control;
 mod frame;
+mod index_space;
 mod prepare;
 mod scalar;
+mod select;
 mod shape;
 mod soac;
 
@@ -246,7 +249,8 @@ impl<'a> Interpreter<'a> {
             | Instr::For { .. }
             | Instr::While { .. }
             | Instr::Call { .. }
-            | Instr::Assert { .. } => {
+            | Instr::Assert { .. }
+            | Instr::Fail { .. } => {
                 return self.control(registers, instr);
             }
             Instr::Dim { dst, array, dim } => {
@@ -264,9 +268,32 @@ impl<'a> Interpreter<'a> {
             | Instr::Replicate { .. }
             | Instr::Iota { .. }
             | Instr::Array { .. }
-            | Instr::Copy { .. } => return self.array_instruction(registers, instr),
+            | Instr::Copy { .. }
+            | Instr::Manifest { .. }
+            | Instr::Rotate { .. }
+            | Instr::Equal { .. }
+            | Instr::FlatIndex { .. }
+            | Instr::FlatUpdate { .. } => return self.array_instruction(registers, instr),
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, index, instr);
+            }
+            Instr::Scatter { dsts, width, dests, index, values } => {
+                return self.scatter(registers, dsts, *width, [dests, index, values]);
+            }
+            Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
+                return self.hist(registers, dsts, *width, [dests, neutral, index, values], *op);
+            }
+            Instr::Filter { dsts, width, arrays, body } => {
+                return self.filter(registers, dsts, *width, arrays, *body);
+            }
+            Instr::Partition { dsts, classes: _, width, arrays, body } => {
+                return self.partition(registers, dsts, *width, arrays, *body);
+            }
+            Instr::Stream { dsts, width, accs, arrays, body } => {
+                return self.stream(registers, dsts, *width, [accs, arrays], *body);
+            }
+            Instr::AccWrite { dsts, accs, index, values, op } => {
+                return self.acc_write(registers, dsts, [accs, index, values], *op);
             }
         }
         Ok(())

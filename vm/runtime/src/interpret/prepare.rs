@@ -115,12 +115,17 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
             Instr::For { body, .. }
             | Instr::Map { body, .. }
             | Instr::Reduce { body, .. }
-            | Instr::Scan { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
+            | Instr::Scan { body, .. }
+            | Instr::Hist { op: body, .. }
+            | Instr::Filter { body, .. }
+            | Instr::Partition { body, .. }
+            | Instr::Stream { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
             Instr::While { cond: first, body: then, .. } | Instr::Redomap { map: first, op: then, .. } => {
                 let once = of(*first).saturating_add(of(*then)).saturating_add(1);
                 UNKNOWN_TRIPS.saturating_mul(once)
             }
-            Instr::Call { .. } => UNKNOWN_TRIPS,
+            Instr::Call { .. } | Instr::Scatter { .. } => UNKNOWN_TRIPS,
+            Instr::AccWrite { op, .. } => of(*op).saturating_add(1),
             _ => 1,
         })
         .fold(0, u64::saturating_add)

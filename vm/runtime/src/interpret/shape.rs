@@ -92,7 +92,13 @@ impl<'a> Definitions<'_, 'a> {
             Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None]),
             Instr::Map { width, body, .. }
             | Instr::Reduce { width, body, .. }
-            | Instr::Scan { width, body, .. } => (Some(width), [Some(*body), None]),
+            | Instr::Scan { width, body, .. }
+            | Instr::Hist { width, op: body, .. }
+            | Instr::Filter { width, body, .. }
+            | Instr::Partition { width, body, .. }
+            | Instr::Stream { width, body, .. } => (Some(width), [Some(*body), None]),
+            Instr::Scatter { width, .. } => (Some(width), [None, None]),
+            Instr::AccWrite { op, .. } => return self.work(*op).saturating_add(1),
             Instr::Redomap { width, map, op, .. } => (Some(width), [Some(*map), Some(*op)]),
             Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)]),
             Instr::Call { .. } => return UNKNOWN_TRIPS,
@@ -112,7 +118,18 @@ impl<'a> Definitions<'_, 'a> {
         let rows = |arrays: &[Operand]| arrays.iter().map(|o| Definition::Row(o.reg)).collect::<Vec<_>>();
         let like = |init: &[Operand]| init.iter().map(|o| Definition::Like(o.reg)).collect::<Vec<_>>();
         match instr {
-            Instr::Map { arrays, body, .. } => define(&blocks[*body].params, rows(arrays)),
+            Instr::Map { arrays, body, .. }
+            | Instr::Filter { arrays, body, .. }
+            | Instr::Partition { arrays, body, .. } => define(&blocks[*body].params, rows(arrays)),
+            Instr::Hist { neutral, op, .. } => {
+                define(&blocks[*op].params, [like(neutral), like(neutral)].concat());
+            }
+            Instr::AccWrite { values, op, .. } => {
+                define(&blocks[*op].params, [like(values), like(values)].concat());
+            }
+            Instr::Stream { accs, arrays, body, .. } => {
+                define(&blocks[*body].params, [like(accs), rows(arrays)].concat());
+            }
             Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
                 define(&blocks[*body].params, [like(neutral), rows(arrays)].concat());
             }
@@ -175,8 +192,27 @@ impl<'a> Definitions<'_, 'a> {
             Instr::Index { array, index, .. } => {
                 self.shape(array.reg).map(|shape| shape[index.len()..].into())
             }
-            Instr::Update { array, .. } | Instr::Reverse { array, .. } | Instr::Copy { array, .. } => {
-                self.shape(array.reg)
+            Instr::Update { array, .. }
+            | Instr::Reverse { array, .. }
+            | Instr::Copy { array, .. }
+            | Instr::Manifest { array, .. }
+            | Instr::Rotate { array, .. }
+            | Instr::FlatUpdate { array, .. } => self.shape(array.reg),
+            Instr::FlatIndex { array, sizes, .. } => {
+                let rows = self.shape(array.reg)?;
+                Some(sizes.iter().map(|n| self.extent(n.reg)).chain(rows[1..].iter().copied()).collect())
+            }
+            Instr::Scatter { dests, .. }
+            | Instr::Hist { dests, .. }
+            | Instr::Stream { accs: dests, .. }
+            | Instr::AccWrite { accs: dests, .. } => self.shape(dests[k].reg),
+            Instr::Filter { arrays, .. } => {
+                let mut shape = self.shape(arrays.get(k.checked_sub(1)?)?.reg)?;
+                shape[0] = UNKNOWN;
+                Some(shape)
+            }
+            Instr::Partition { arrays, classes, .. } => {
+                self.shape(arrays.get(k.checked_sub(*classes as usize)?)?.reg)
             }
             Instr::Permute { array, perm, .. } => {
                 self.shape(array.reg).map(|shape| perm.iter().map(|d| shape[*d as usize]).collect())

@@ -13,7 +13,7 @@ use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 use smallvec::SmallVec;
 
-type Arrays = SmallVec<[Array; 4]>;
+pub(super) type Arrays = SmallVec<[Array; 4]>;
 
 /// The result arrays while they are made.
 struct Outputs {
@@ -330,7 +330,7 @@ fn rows(memory: &Memory, elem: ElemType, width: i64, row: &[i64]) -> Outcome<Arr
 }
 
 /// The arrays that an operator goes over, which must have as many rows as it says.
-fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outcome<Arrays> {
+pub(super) fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outcome<Arrays> {
     for operand in arrays {
         let shape = registers.array(*operand).shape();
         if shape[0] != width {
@@ -342,7 +342,7 @@ fn inputs(registers: &mut Registers<'_>, width: i64, arrays: &[Operand]) -> Outc
 
 /// Puts row `i` of each array into a register.
 #[inline]
-fn set_rows(registers: &mut Registers<'_>, params: &[RegId], inputs: &[Array], i: i64) {
+pub(super) fn set_rows(registers: &mut Registers<'_>, params: &[RegId], inputs: &[Array], i: i64) {
     for (param, input) in params.iter().zip(inputs) {
         if registers.is_array(*param) {
             registers.set_array(*param, input.row(i));

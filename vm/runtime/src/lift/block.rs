@@ -207,7 +207,7 @@ impl Lifter<'_> {
                 let array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
                 self.define(frame, dst.0, Value::Array(array));
             }
-            Instr::Copy { dst, array } => {
+            Instr::Copy { dst, array } | Instr::Manifest { dst, array } => {
                 let array = self.array(frame, *array)?;
                 self.define(frame, dst.0, Value::Array(array));
             }
@@ -225,6 +225,17 @@ impl Lifter<'_> {
             Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
                 self.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?
             }
+            Instr::Fail { .. }
+            | Instr::Rotate { .. }
+            | Instr::Equal { .. }
+            | Instr::FlatIndex { .. }
+            | Instr::FlatUpdate { .. }
+            | Instr::Scatter { .. }
+            | Instr::Hist { .. }
+            | Instr::Filter { .. }
+            | Instr::Partition { .. }
+            | Instr::Stream { .. }
+            | Instr::AccWrite { .. } => return refuse(format!("`{}`", instr.row().mnemonic)),
         }
         Ok(())
     }

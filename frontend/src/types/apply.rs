@@ -1,0 +1,348 @@
+//! Types of applications and functions.
+
+use super::convert::Anonymous;
+use super::report::Context;
+use super::{Checker, Scheme, SchemeParam, Size, Type, pat_name};
+use crate::syntax::ast::*;
+use galopvm_base::{Diagnostic, Span};
+use std::rc::Rc;
+
+impl<'a> Checker<'a, '_, '_> {
+    pub(super) fn apply(
+        &mut self,
+        id: NodeId,
+        head: &Exp<'a>,
+        function: &Type,
+        arg: &'a Exp<'a>,
+        index: usize,
+    ) -> Type {
+        let name = match head.kind {
+            ExpKind::Var(name) => name.text(),
+            _ => self.snippet(head.at.span),
+        };
+        self.apply_to(id, head.at.span, &name, function, arg, index)
+    }
+
+    /// The type of a function applied to one more argument, in the expression `id`.
+    pub(super) fn apply_to(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        name: &str,
+        function: &Type,
+        arg: &'a Exp<'a>,
+        index: usize,
+    ) -> Type {
+        let context = Context::Apply { function: name.to_string(), place: span };
+        match self.vars.resolve(function) {
+            Type::Arrow(param, from, to) => {
+                self.vars.take_absorbed();
+                self.check(arg, &from, &context);
+                self.result_of(id, span, name, param, arg, &to)
+            }
+            Type::Var(_) => {
+                let (from, to) = (self.infer(arg), self.vars.fresh(arg.at.span));
+                let wanted = Type::arrow(from, to.clone());
+                if let Err(clash) = self.vars.unify(function, &wanted) {
+                    self.mismatch(span, &wanted, function, &clash, &context);
+                }
+                to
+            }
+            Type::Error => {
+                self.infer(arg);
+                Type::Error
+            }
+            other => {
+                self.infer(arg);
+                let shown = self.vars.show(&other);
+                let diagnostic = if index == 0 {
+                    let text =
+                        format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
+                    Diagnostic::error(span, text).with_place(arg.at.span, "applied to this")
+                } else {
+                    let plural = if index == 1 { "" } else { "s" };
+                    let text = format!(
+                        "Cannot apply \"{name}\" to \"{}\" as argument #{}, as it only takes {index} argument{plural}.",
+                        self.snippet(arg.at.span),
+                        index + 1
+                    );
+                    Diagnostic::error(arg.at.span, text)
+                        .with_label("one argument too many")
+                        .with_place(span, format!("gives `{shown}` after {index} argument{plural}"))
+                };
+                self.report(diagnostic);
+                Type::Error
+            }
+        }
+    }
+
+    /// The result of a function applied to an argument that has been checked. Sizes that only the value tells come
+    /// into being in the expression `id`.
+    pub(super) fn result_of(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        function: &str,
+        param: Option<NodeId>,
+        arg: &'a Exp<'a>,
+        to: &Type,
+    ) -> Type {
+        let mut created = Vec::new();
+        let mut result = self.vars.resolve_unique(to);
+        while let Type::Unique(inner) = result {
+            result = self.vars.resolve_unique(&inner);
+        }
+        if let Type::Exists(ids, inner) = &result {
+            let mut fresh = Vec::new();
+            for hidden in ids.iter() {
+                let name = self.vars.names.get(hidden).cloned().unwrap_or_default();
+                let text = format!("the unknown size of the result of \"{function}\"");
+                let unknown = self.vars.unknown(span.to(arg.at.span), &name, text);
+                created.push(unknown);
+                fresh.push((*hidden, Size::Name(unknown)));
+            }
+            result = self
+                .vars
+                .replace_sizes(inner, &|id| fresh.iter().find(|(p, _)| *p == id).map(|(_, s)| s.clone()));
+        }
+        for absorbed in self.vars.take_absorbed() {
+            if self.vars.mentions_name(&result, absorbed) {
+                if let Some(unknown) = self.vars.unknowns.get_mut(&absorbed) {
+                    unknown.span = span.to(arg.at.span);
+                    unknown.text = format!("an unknown size made by \"{function}\"");
+                }
+                created.push(absorbed);
+            }
+        }
+        if let Some(param) = param
+            && self.vars.mentions_name(&result, param)
+        {
+            let size = match self.exp_size(arg) {
+                Some(size) => size,
+                None => {
+                    let shown = self.snippet(arg.at.span);
+                    let unknown = self.vars.unknown(arg.at.span, "n", format!("the value of \"{shown}\""));
+                    created.push(unknown);
+                    Size::Name(unknown)
+                }
+            };
+            result = self.vars.replace_sizes(&result, &|n| (n == param).then(|| size.clone()));
+        }
+        // The expression's type is that of the value: marks stay inside function types only.
+        let result = self.without_marks(&result);
+        self.creates(id, created);
+        result
+    }
+
+    /// The type without marks of uniqueness outside of function types.
+    pub(crate) fn without_marks(&self, ty: &Type) -> Type {
+        match self.vars.resolve(ty) {
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.without_marks(t))).collect())
+            }
+            Type::Sum(cs) => Type::Sum(
+                cs.iter()
+                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.without_marks(t)).collect()))
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+
+    pub(super) fn lambda(
+        &mut self,
+        params: &'a [Pat<'a>],
+        result: Option<&'a TypeExp<'a>>,
+        body: &'a Exp<'a>,
+        wanted: Option<&Type>,
+    ) -> Type {
+        let mark = self.vars.unknown_mark();
+        self.vars.level += 1;
+        let mut rest = wanted.map(|t| self.vars.resolve(t));
+        let mut types = Vec::new();
+        for pat in params {
+            let ty = match &rest {
+                Some(Type::Arrow(name, from, to)) => {
+                    let from = self.vars.resolve_unique(from);
+                    // The lambda's own name takes the place of the wanted one.
+                    let to = match (name, pat_name(pat)) {
+                        (Some(name), Some(own)) => {
+                            self.vars.replace_sizes(to, &|id| (id == *name).then_some(Size::Name(own)))
+                        }
+                        _ => (**to).clone(),
+                    };
+                    rest = Some(self.vars.resolve(&to));
+                    from
+                }
+                _ => {
+                    rest = None;
+                    self.vars.fresh(pat.at.span)
+                }
+            };
+            let plain = self.without_marks(&ty);
+            self.pat(pat, &plain, Anonymous::Infer);
+            types.push((pat_name(pat), self.marked(pat, ty)));
+        }
+        let to = match result {
+            Some(written) => {
+                let ty = self.type_exp(written, Anonymous::Infer);
+                self.check(body, &self.without_marks(&ty), &Context::Body(Some(written.at.span)));
+                ty
+            }
+            None => self.infer(body),
+        };
+        self.vars.level -= 1;
+        self.close(params, types, to, mark)
+    }
+
+    /// The function type of parameters and a result; sizes that are not visible outside are hidden in the result.
+    pub(super) fn close(
+        &mut self,
+        params: &'a [Pat<'a>],
+        types: Vec<(Option<NodeId>, Type)>,
+        result: Type,
+        mark: u32,
+    ) -> Type {
+        let mut bound = Vec::new();
+        params.iter().for_each(|p| pat_names(p, &mut bound));
+        let named: Vec<NodeId> = types.iter().filter_map(|(name, _)| *name).collect();
+        bound.retain(|id| !named.contains(id));
+        let in_params: Vec<NodeId> = types.iter().flat_map(|(_, t)| self.vars.size_names(t)).collect();
+        let killed = |vars: &super::Vars, id: &NodeId| {
+            bound.contains(id) || vars.is_unknown_since(*id, mark) && !in_params.contains(id)
+        };
+        let result = self.hide(&result, &killed);
+        types.into_iter().rev().fold(result, |to, (name, from)| Type::Arrow(name, Rc::new(from), Rc::new(to)))
+    }
+
+    /// A result type in which sizes that mention names for which `killed` holds are hidden.
+    pub(super) fn hide(&mut self, ty: &Type, killed: &dyn Fn(&super::Vars, &NodeId) -> bool) -> Type {
+        let ty = self.vars.zonk(ty);
+        let (ids, inner) = match ty {
+            Type::Exists(ids, inner) => (ids.to_vec(), (*inner).clone()),
+            other => (Vec::new(), other),
+        };
+        let (inner, mut created) =
+            self.replace_killed(&inner, killed, &mut |vars, name| vars.fresh_name(name));
+        let mut all = ids;
+        all.append(&mut created);
+        Type::exists(all, inner)
+    }
+
+    /// The type with every size that mentions a killed name replaced by a name that `make` gives, equal ones by the
+    /// same; gives the new names.
+    pub(super) fn replace_killed(
+        &mut self,
+        ty: &Type,
+        killed: &dyn Fn(&super::Vars, &NodeId) -> bool,
+        make: &mut dyn FnMut(&mut super::Vars, &str) -> NodeId,
+    ) -> (Type, Vec<NodeId>) {
+        let mut dead: Vec<Size> = Vec::new();
+        let mut see = |checker: &Self, size: &Size| {
+            let mut mentions = false;
+            checker.vars.map_size(size, &mut |part| {
+                mentions |= matches!(part, Size::Name(id) if killed(&checker.vars, id));
+                None
+            });
+            if mentions && !dead.iter().any(|d| checker.vars.same_size(d, size)) {
+                dead.push(size.clone());
+            }
+        };
+        self.outer_sizes(ty, &mut see);
+        if dead.is_empty() {
+            return (ty.clone(), Vec::new());
+        }
+        // Names first: what is made of a size that some array tells is told too.
+        dead.sort_by_key(|size| !matches!(size, Size::Name(_)));
+        let mut pairs: Vec<(Size, NodeId)> = Vec::new();
+        for size in dead {
+            let known = self.replace_pairs(&size, &pairs);
+            let mut mentions = false;
+            self.vars.map_size(&known, &mut |part| {
+                mentions |= matches!(part, Size::Name(id) if killed(&self.vars, id));
+                None
+            });
+            if !mentions {
+                continue;
+            }
+            let shown = match &size {
+                Size::Name(_) => self.vars.show_size(&size),
+                _ => "d".into(),
+            };
+            pairs.push((size, make(&mut self.vars, &shown)));
+        }
+        let vars = &self.vars;
+        let ty = vars.map_sizes(ty, &mut |size| {
+            pairs.iter().find(|(s, _)| vars.same_size(s, size)).map(|(_, id)| Size::Name(*id))
+        });
+        (ty, pairs.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn replace_pairs(&self, size: &Size, pairs: &[(Size, NodeId)]) -> Size {
+        self.vars.map_size(size, &mut |part| {
+            pairs.iter().find(|(s, _)| self.vars.same_size(s, part)).map(|(_, id)| Size::Name(*id))
+        })
+    }
+
+    /// Calls `see` with the whole sizes of a type, also inside function types.
+    fn outer_sizes(&self, ty: &Type, see: &mut dyn FnMut(&Self, &Size)) {
+        match self.vars.resolve(ty) {
+            Type::Array(size, elem) => {
+                see(self, &self.vars.resolve_size(&size));
+                self.outer_sizes(&elem, see);
+            }
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.outer_sizes(t, see)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.outer_sizes(t, see)),
+            Type::Arrow(_, from, to) => {
+                self.outer_sizes(&from, see);
+                self.outer_sizes(&to, see);
+            }
+            Type::Exists(_, inner) => self.outer_sizes(&inner, see),
+            Type::Opaque(_, args) => args.iter().for_each(|arg| match arg {
+                super::TypeArgument::Type(t) => self.outer_sizes(t, see),
+                super::TypeArgument::Size(s) => see(self, &self.vars.resolve_size(s)),
+            }),
+            _ => {}
+        }
+    }
+
+    /// The type of a value whose sizes mention names that end here: they become sizes that only the value tells.
+    pub(super) fn unscope(&mut self, id: NodeId, span: Span, ty: &Type, names: &[NodeId]) -> Type {
+        let killed = |_: &super::Vars, id: &NodeId| names.contains(id);
+        let (ty, created) = self.replace_killed(ty, &killed, &mut |vars, name| {
+            vars.unknown(span, name, "a size whose name is not visible any more")
+        });
+        self.creates(id, created);
+        ty
+    }
+
+    /// A function inside a definition.
+    pub(super) fn local_function(&mut self, fun: &'a ValBind<'a>) -> Scheme {
+        let mark = self.vars.unknown_mark();
+        self.vars.level += 1;
+        let ty = self.function(fun, mark);
+        self.vars.level -= 1;
+        let mut params: Vec<SchemeParam> = fun.type_params.iter().map(super::scheme_param).collect();
+        // Sizes that nothing outside of it decides are parameters.
+        let mut open = Vec::new();
+        self.vars.free_sizes(&ty, &mut open);
+        let level = self.vars.level;
+        open.retain(|var| self.vars.free_size(*var).is_some_and(|(_, own)| own > level));
+        self.close_sizes(open, &mut params);
+        let ty = self.vars.zonk(&ty);
+        Scheme { params: params.into(), ty }
+    }
+}
+
+/// The names a pattern binds.
+pub(super) fn pat_names(pat: &Pat, out: &mut Vec<NodeId>) {
+    match pat.kind {
+        PatKind::Id(_) => out.push(pat.at.id),
+        PatKind::Wildcard | PatKind::Lit(_) => {}
+        PatKind::Parens(inner) | PatKind::Ascript(inner, _) | PatKind::Attr(_, inner) => {
+            pat_names(inner, out)
+        }
+        PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| pat_names(p, out)),
+        PatKind::Record(fields) => fields.iter().for_each(|(_, p)| pat_names(p, out)),
+    }
+}

@@ -1,0 +1,427 @@
+//! Types of `let`, branches, `match` and loops.
+
+use super::apply::pat_names;
+use super::convert::Anonymous;
+use super::report::Context;
+use super::vars::type_set;
+use super::{Checker, Size, Type};
+use crate::syntax::ast::*;
+use galopvm_base::{Diagnostic, ElemType, Span};
+
+/// How the body of a loop makes the size at one place of the loop's parameters.
+enum Turn {
+    /// As it was before the first turn.
+    Same,
+    /// As that of another parameter that began with the same size.
+    Copies(usize),
+    /// Anew.
+    Fresh,
+}
+
+impl<'a> Checker<'a, '_, '_> {
+    pub(super) fn let_exp(
+        &mut self,
+        id: NodeId,
+        sizes: &'a [Name<'a>],
+        pat: &'a Pat<'a>,
+        value: &'a Exp<'a>,
+        body: &'a Exp<'a>,
+    ) -> Type {
+        let ty = self.infer(value);
+        self.vars.level += 1;
+        let mut names: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
+        for name in sizes {
+            self.bind(name, Type::SIZE);
+        }
+        self.size_binders = names.clone();
+        self.pat(pat, &ty, Anonymous::Infer);
+        self.size_binders.clear();
+        for name in sizes {
+            self.check_size_used(name, pat);
+        }
+        pat_names(pat, &mut names);
+        let result = self.infer(body);
+        self.vars.level -= 1;
+        // A number has a size's value under another name.
+        if let ([name], Type::Prim(ElemType::I64)) = (names.as_slice(), self.vars.resolve(&ty))
+            && let Some(size) = self.exp_size(value)
+        {
+            return self.vars.replace_sizes(&result, &|n| (n == *name).then(|| size.clone()));
+        }
+        self.unscope(id, value.at.span, &result, &names)
+    }
+
+    fn check_size_used(&mut self, name: &Name<'a>, pat: &'a Pat<'a>) {
+        fn types<'p>(pat: &'p Pat<'p>, out: &mut Vec<NodeId>) {
+            match pat.kind {
+                PatKind::Ascript(inner, ty) => {
+                    out.push(ty.at.id);
+                    types(inner, out);
+                }
+                PatKind::Parens(inner) | PatKind::Attr(_, inner) => types(inner, out),
+                PatKind::Tuple(items) | PatKind::Constr(_, items) => items.iter().for_each(|p| types(p, out)),
+                PatKind::Record(fields) => fields.iter().for_each(|(_, p)| types(p, out)),
+                PatKind::Id(_) | PatKind::Wildcard | PatKind::Lit(_) => {}
+            }
+        }
+        let mut written = Vec::new();
+        types(pat, &mut written);
+        let used = written
+            .iter()
+            .any(|id| self.types.get(id).is_some_and(|ty| self.vars.mentions_name(ty, name.at.id)));
+        if !used {
+            let text = format!("Size [{}] unused in pattern.", name.text);
+            self.report(
+                Diagnostic::error(name.at.span, text).with_hint("use it in the pattern's type: `[n]t`"),
+            );
+        }
+    }
+
+    /// The type of a choice between values of two types: sizes that differ become unknown.
+    pub(super) fn branches(&mut self, id: NodeId, span: Span, a: &Type, b: &Type, other: Span) -> Type {
+        if let Err(clash) = self.vars.unify_shape(a, b) {
+            self.mismatch(span, a, b, &clash, &Context::Branch(other));
+            return a.clone();
+        }
+        let mut pairs = Vec::new();
+        let mut created = Vec::new();
+        let ty = self.common(a, b, span, &mut pairs, &mut created);
+        self.creates(id, created);
+        ty
+    }
+
+    fn common(
+        &mut self,
+        a: &Type,
+        b: &Type,
+        span: Span,
+        pairs: &mut Vec<(Size, Size, NodeId)>,
+        created: &mut Vec<NodeId>,
+    ) -> Type {
+        match (self.vars.resolve(a), self.vars.resolve(b)) {
+            (Type::Array(n, x), Type::Array(m, y)) => {
+                let size = self.common_size(&n, &m, span, pairs, created);
+                Type::array(size, self.common(&x, &y, span, pairs, created))
+            }
+            (Type::Record(xs), Type::Record(ys)) => Type::Record(
+                xs.iter()
+                    .zip(ys.iter())
+                    .map(|(x, y)| (x.0.clone(), self.common(&x.1, &y.1, span, pairs, created)))
+                    .collect(),
+            ),
+            (Type::Sum(xs), Type::Sum(ys)) => Type::Sum(
+                xs.iter()
+                    .zip(ys.iter())
+                    .map(|(x, y)| {
+                        let payload = x.1.iter().zip(y.1.iter());
+                        (x.0.clone(), payload.map(|(x, y)| self.common(x, y, span, pairs, created)).collect())
+                    })
+                    .collect(),
+            ),
+            (Type::Opaque(id, xs), Type::Opaque(_, ys)) => Type::Opaque(
+                id,
+                xs.iter()
+                    .zip(ys.iter())
+                    .map(|(x, y)| match (x, y) {
+                        (super::TypeArgument::Size(x), super::TypeArgument::Size(y)) => {
+                            super::TypeArgument::Size(self.common_size(x, y, span, pairs, created))
+                        }
+                        (x, _) => x.clone(),
+                    })
+                    .collect(),
+            ),
+            (x, _) => x,
+        }
+    }
+
+    fn common_size(
+        &mut self,
+        a: &Size,
+        b: &Size,
+        span: Span,
+        pairs: &mut Vec<(Size, Size, NodeId)>,
+        created: &mut Vec<NodeId>,
+    ) -> Size {
+        let (a, b) = (self.vars.zonk_size(a), self.vars.zonk_size(b));
+        if self.vars.same_size(&a, &b) {
+            return a;
+        }
+        if let Some((_, _, id)) =
+            pairs.iter().find(|(x, y, _)| self.vars.same_size(x, &a) && self.vars.same_size(y, &b))
+        {
+            return Size::Name(*id);
+        }
+        let text = format!(
+            "a size that is [{}] in one branch and [{}] in the other",
+            self.vars.show_size(&a),
+            self.vars.show_size(&b)
+        );
+        let id = self.vars.unknown(span, "d", text);
+        created.push(id);
+        pairs.push((a, b, id));
+        Size::Name(id)
+    }
+
+    pub(super) fn match_exp(
+        &mut self,
+        exp: &'a Exp<'a>,
+        subject: &'a Exp<'a>,
+        cases: &'a [(Pat<'a>, Exp<'a>)],
+    ) -> Type {
+        let ty = self.infer(subject);
+        let mut result: Option<(Type, Span)> = None;
+        for (pat, value) in cases {
+            self.vars.level += 1;
+            self.pat(pat, &ty, Anonymous::Infer);
+            let found = self.infer(value);
+            self.vars.level -= 1;
+            let mut names = Vec::new();
+            pat_names(pat, &mut names);
+            let found = self.unscope(exp.at.id, value.at.span, &found, &names);
+            result = Some(match result {
+                None => (found, value.at.span),
+                Some((before, place)) => {
+                    (self.branches(exp.at.id, value.at.span, &before, &found, place), place)
+                }
+            });
+        }
+        let ty = result.map_or(Type::Error, |(ty, _)| ty);
+        self.data(exp.at.span, &ty, "Match-expression", "match-results");
+        ty
+    }
+
+    pub(super) fn loop_exp(
+        &mut self,
+        exp: &'a Exp<'a>,
+        pat: &'a Pat<'a>,
+        init: Option<&'a Exp<'a>>,
+        form: &LoopForm<'a>,
+        body: &'a Exp<'a>,
+    ) -> Type {
+        let span = exp.at.span;
+        let start = match init {
+            Some(init) => self.infer(init),
+            None => self.implicit_init(pat),
+        };
+        let start = self.without_marks(&start);
+        // Each size of the first value may change from turn to turn; what the body makes of it decides.
+        let mut initial = Vec::new();
+        let carried = self.open_sizes(&start, span, &mut initial);
+        self.vars.level += 1;
+        match form {
+            LoopForm::For(name, bound) => {
+                let ty = self.infer(bound);
+                self.require(bound.at.span, &ty, type_set(ElemType::is_int), "for");
+                self.bind(name, ty);
+            }
+            LoopForm::ForIn(element, array) => {
+                let ty = self.infer(array);
+                match self.vars.resolve(&ty) {
+                    Type::Array(_, elem) => self.pat(element, &elem, Anonymous::Infer),
+                    Type::Error => self.pat(element, &Type::Error, Anonymous::Infer),
+                    Type::Var(_) => {
+                        let size = self.vars.fresh_size(array.at.span, "iteration");
+                        let elem = self.vars.fresh(array.at.span);
+                        let wanted = Type::array(size, elem.clone());
+                        if let Err(clash) = self.vars.unify(&wanted, &ty) {
+                            self.mismatch(array.at.span, &wanted, &ty, &clash, &Context::Being("an array"));
+                        }
+                        self.pat(element, &elem, Anonymous::Infer);
+                    }
+                    _ => {
+                        let shown = self.vars.show(&ty);
+                        let text = format!(
+                            "Iteratee of a for-in loop must be an array, but expression has type {shown}"
+                        );
+                        self.report(Diagnostic::error(array.at.span, text));
+                        self.pat(element, &Type::Error, Anonymous::Infer);
+                    }
+                }
+            }
+            LoopForm::While(_) => {}
+        }
+        self.pat(pat, &carried, Anonymous::Infer);
+        if let LoopForm::While(condition) = form {
+            self.check(condition, &Type::BOOL, &Context::Being("the condition of a 'while' loop, bool"));
+        }
+        self.vars.level += 1;
+        let found = self.infer(body);
+        self.vars.level -= 1;
+        if let Err(clash) = self.vars.unify_shape(&carried, &found) {
+            self.mismatch(body.at.span, &carried, &found, &clash, &Context::LoopBody(pat.at.span));
+        }
+        let variant = self.variant(&carried, &found, &initial);
+        for (i, (var, size)) in initial.iter().enumerate() {
+            if !variant.contains(&i)
+                && let Size::Var(open) = self.vars.resolve_size(var)
+                && self.is_initial(&initial, open, i)
+            {
+                // A mismatch here is told below, with the whole types.
+                let _ = self.vars.unify_size(&Size::Var(open), size);
+            }
+        }
+        let mut sizes = Vec::new();
+        for i in &variant {
+            let name = self.vars.fresh_name("loop");
+            self.vars.levels.insert(name, self.vars.level - 1);
+            if let Size::Var(open) = self.vars.resolve_size(&initial[*i].0) {
+                self.vars.set_size(open, Size::Name(name));
+            }
+            sizes.push(name);
+        }
+        self.vars.level -= 1;
+        self.creates(pat.at.id, sizes.clone());
+        let parameter = self.types.get(&pat.at.id).cloned().unwrap_or(carried);
+        let parameter = self.without_marks(&parameter);
+        // What a turn gives may mention names of the turn.
+        self.vars.level += 2;
+        let wanted = self.fresh_loop_sizes(&parameter, &sizes, span);
+        self.vars.level -= 2;
+        if let Err(clash) = self.vars.unify(&wanted, &found) {
+            self.mismatch(body.at.span, &parameter, &found, &clash, &Context::LoopBody(pat.at.span));
+        }
+        let wanted = self.fresh_loop_sizes(&parameter, &sizes, span);
+        if let Err(clash) = self.vars.unify(&wanted, &start) {
+            let at = init.map_or(pat.at.span, |e| e.at.span);
+            self.mismatch(at, &parameter, &start, &clash, &Context::LoopInitial(pat.at.span));
+        }
+        self.unlifted(&parameter, Lifted::Size);
+        self.pending.loop_parameters.push((pat.at.span, parameter.clone()));
+        let killed = |_: &super::Vars, id: &NodeId| sizes.contains(id);
+        let (ty, mut created) = self.replace_killed(&parameter, &killed, &mut |vars, _| {
+            vars.unknown(span, "loop", "a size that changes inside of a loop")
+        });
+        let mut names = Vec::new();
+        pat_names(pat, &mut names);
+        self.creates(exp.at.id, std::mem::take(&mut created));
+        self.unscope(exp.at.id, span, &ty, &names)
+    }
+
+    /// True if the open size is the one made for place `i`.
+    fn is_initial(&self, initial: &[(Size, Size)], open: super::SizeVar, i: usize) -> bool {
+        matches!(self.vars.resolve_size(&initial[i].0), Size::Var(var) if var == open)
+    }
+
+    /// The type with a new open size in place of each of its own; gives them with the old ones.
+    pub(super) fn open_sizes(&mut self, ty: &Type, span: Span, out: &mut Vec<(Size, Size)>) -> Type {
+        match self.vars.resolve(ty) {
+            Type::Array(size, elem) => {
+                let open = self.vars.fresh_size(span, "loop parameter");
+                out.push((open.clone(), self.vars.zonk_size(&size)));
+                Type::array(open, self.open_sizes(&elem, span, out))
+            }
+            Type::Record(fields) => {
+                Type::Record(fields.iter().map(|(n, t)| (n.clone(), self.open_sizes(t, span, out))).collect())
+            }
+            Type::Sum(cs) => Type::Sum(
+                cs.iter()
+                    .map(|(n, ts)| (n.clone(), ts.iter().map(|t| self.open_sizes(t, span, out)).collect()))
+                    .collect(),
+            ),
+            Type::Arrow(name, from, to) => {
+                let from = self.open_sizes(&from, span, out);
+                Type::Arrow(name, from.into(), self.open_sizes(&to, span, out).into())
+            }
+            Type::Opaque(id, args) => Type::Opaque(
+                id,
+                args.iter()
+                    .map(|arg| match arg {
+                        super::TypeArgument::Size(size) => {
+                            let open = self.vars.fresh_size(span, "loop parameter");
+                            out.push((open.clone(), self.vars.zonk_size(size)));
+                            super::TypeArgument::Size(open)
+                        }
+                        other => other.clone(),
+                    })
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+
+    fn fresh_loop_sizes(&mut self, ty: &Type, sizes: &[NodeId], span: Span) -> Type {
+        let open: Vec<Size> = sizes.iter().map(|_| self.vars.fresh_size(span, "loop")).collect();
+        self.vars.replace_sizes(ty, &|id| sizes.iter().position(|s| *s == id).map(|i| open[i].clone()))
+    }
+
+    /// Places of the loop's parameters whose size changes from turn to turn.
+    fn variant(&mut self, carried: &Type, found: &Type, initial: &[(Size, Size)]) -> Vec<usize> {
+        let (mut wanted, mut made) = (Vec::new(), Vec::new());
+        self.flat_sizes(carried, &mut wanted);
+        self.flat_sizes(found, &mut made);
+        let place = |checker: &Self, size: &Size| match checker.vars.resolve_size(size) {
+            Size::Var(var) => initial
+                .iter()
+                .position(|(open, _)| matches!(checker.vars.resolve_size(open), Size::Var(v) if v == var)),
+            _ => None,
+        };
+        let mut turns: Vec<(usize, Turn)> = Vec::new();
+        for (want, have) in wanted.iter().zip(&made) {
+            let Some(i) = place(self, want) else { continue };
+            let have = self.vars.zonk_size(have);
+            if self.vars.same_size(&have, want) {
+                continue;
+            }
+            let before = &initial[i].1;
+            let turn = match place(self, &have) {
+                _ if self.vars.same_size(&have, before) => Turn::Same,
+                Some(j) if self.vars.same_size(&initial[j].1, before) => Turn::Copies(j),
+                // A size that nothing decides yet will be the one from before.
+                None if matches!(have, Size::Var(_)) => Turn::Same,
+                _ => Turn::Fresh,
+            };
+            turns.push((i, turn));
+        }
+        let mut variant: Vec<usize> =
+            turns.iter().filter(|(_, t)| matches!(t, Turn::Fresh)).map(|(i, _)| *i).collect();
+        loop {
+            let more: Vec<usize> = turns
+                .iter()
+                .filter(|(i, t)| matches!(t, Turn::Copies(j) if variant.contains(j)) && !variant.contains(i))
+                .map(|(i, _)| *i)
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            variant.extend(more);
+        }
+        variant.sort_unstable();
+        variant.dedup();
+        variant
+    }
+
+    /// The sizes of a type that is not a function, in order.
+    fn flat_sizes(&self, ty: &Type, out: &mut Vec<Size>) {
+        match self.vars.resolve(ty) {
+            Type::Array(size, elem) => {
+                out.push(size);
+                self.flat_sizes(&elem, out);
+            }
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.flat_sizes(t, out)),
+            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.flat_sizes(t, out)),
+            Type::Opaque(_, args) => args.iter().for_each(|arg| {
+                if let super::TypeArgument::Size(size) = arg {
+                    out.push(size.clone());
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    fn implicit_init(&mut self, pat: &'a Pat<'a>) -> Type {
+        match pat.kind {
+            PatKind::Id(text) => {
+                let name = self.names.arena.alloc_slice_copy(&[Name { text, at: pat.at }]);
+                self.occurrence(pat.at.id, pat.at.span, &QualName { parts: name })
+            }
+            PatKind::Parens(inner) | PatKind::Attr(_, inner) | PatKind::Ascript(inner, _) => {
+                self.implicit_init(inner)
+            }
+            PatKind::Tuple(items) => Type::tuple(items.iter().map(|p| self.implicit_init(p)).collect()),
+            PatKind::Record(fields) => {
+                Type::record(fields.iter().map(|(n, p)| (n.text.into(), self.implicit_init(p))).collect())
+            }
+            PatKind::Wildcard | PatKind::Lit(_) | PatKind::Constr(..) => Type::Error,
+        }
+    }
+}

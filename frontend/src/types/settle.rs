@@ -1,0 +1,122 @@
+//! The end of a definition's check: defaults for what is still open, and rules about types that are known only now.
+
+use super::{Checker, Constraint, Size, Type};
+use galopvm_base::{Diagnostic, ElemType};
+
+impl Checker<'_, '_, '_> {
+    /// Gives defaults to the variables made since `mark` that are still open; those that `keep` mentions and that
+    /// may be anything stay.
+    pub(super) fn settle(&mut self, mark: (usize, usize), keep: Option<&Type>) {
+        let mut kept = Vec::new();
+        if let Some(ty) = keep {
+            self.vars.free_vars(ty, &mut kept);
+        }
+        for var in self.vars.since(mark).0 {
+            let Some((constraint, span)) = self.vars.free(var) else { continue };
+            let constraint: Constraint = constraint.clone();
+            if let Some(set) = constraint.set {
+                let has = |ty: ElemType| set & (1 << ty.code()) != 0;
+                let default = [ElemType::I32, ElemType::F64].into_iter().find(|t| has(*t));
+                let default = default.or_else(|| super::vars::set_members(set).next());
+                self.vars.set(var, default.map_or(Type::Error, Type::Prim));
+            } else if let Some((name, _)) = constraint.fields.first() {
+                let text =
+                    format!("Type is ambiguous: a record with field \"{name}\" (Full type not known).");
+                self.vars.set(var, Type::Error);
+                self.report(
+                    Diagnostic::error(span, text)
+                        .with_label("its type is needed here")
+                        .with_hint("write its type: `(x: t)`"),
+                );
+            } else if let Some((name, _)) = constraint.constructors.first() {
+                let text = format!("Type is ambiguous: a sum type with constructor #{name}.");
+                self.vars.set(var, Type::Error);
+                self.report(
+                    Diagnostic::error(span, text)
+                        .with_label("which other constructors it has is not known")
+                        .with_hint("write the type: `#c x : t`"),
+                );
+            } else if constraint.equality && kept.contains(&var) {
+                let text = "Type is ambiguous (must be one that supports equality).";
+                self.vars.set(var, Type::Error);
+                self.report(Diagnostic::error(span, text).with_hint("write the type"));
+            } else if !kept.contains(&var) {
+                // Nothing depends on it: any type will do.
+                self.vars.set(var, Type::tuple(Vec::new()));
+            }
+        }
+    }
+
+    /// Replaces variables in what was recorded, and checks what could not be checked before.
+    pub(super) fn finish(&mut self, mark: (usize, usize)) {
+        // A size that nothing decides makes no difference to anybody.
+        for var in self.vars.since(mark).1 {
+            if self.vars.free_size(var).is_some() {
+                self.vars.set_size(var, Size::Any);
+            }
+        }
+        for id in std::mem::take(&mut self.pending.recent) {
+            if let Some(ty) = self.types.get(&id) {
+                let ty = self.vars.zonk(ty);
+                self.types.insert(id, ty);
+            }
+        }
+        for id in std::mem::take(&mut self.pending.recent_uses) {
+            if let Some(mut instance) = self.instances.remove(&id) {
+                instance.types.iter_mut().for_each(|(_, t)| *t = self.vars.zonk(t));
+                instance.sizes.iter_mut().for_each(|(_, s)| *s = self.vars.zonk_size(s));
+                self.instances.insert(id, instance);
+            }
+        }
+        self.check_literals();
+        for (span, ty) in std::mem::take(&mut self.pending.elements) {
+            self.array_element(span, &ty);
+        }
+        for (span, ty, what, results) in std::mem::take(&mut self.pending.results) {
+            if self.may_be_functional(&ty) {
+                let shown = self.vars.show(&ty);
+                let text =
+                    format!("{what} returns type \"{shown}\" but {results} may not be of function type.");
+                self.report(Diagnostic::error(span, text));
+            }
+        }
+        for (span, ty) in std::mem::take(&mut self.pending.loop_parameters) {
+            if self.may_be_functional(&ty) {
+                let shown = self.vars.show(&ty);
+                let text = format!(
+                    "Loop parameter inferred to have type \"{shown}\" but a loop parameter may not be of function type."
+                );
+                self.report(Diagnostic::error(span, text));
+            }
+        }
+    }
+
+    fn check_literals(&mut self) {
+        for literal in std::mem::take(&mut self.pending.literals) {
+            let Type::Prim(ty) = self.vars.resolve(&literal.ty) else { continue };
+            let fits = match literal.number {
+                Some(value) if ty.is_int() => {
+                    let greatest = if ty.is_signed() { (ty.mask() >> 1) as u128 } else { ty.mask() as u128 };
+                    let least = match (literal.negated, ty.is_signed()) {
+                        (true, true) => greatest + 1,
+                        (true, false) => 0,
+                        (false, _) => greatest,
+                    };
+                    value <= least
+                }
+                _ if ty.is_float() => galopvm_base::scalar::parse_scalar(&format!("{}{ty}", literal.value))
+                    .is_none_or(|scalar| scalar.as_f64().is_finite()),
+                _ => true,
+            };
+            if !fits {
+                let sign = if literal.negated { "-" } else { "" };
+                let text = format!("Literal {sign}{} out of bounds for inferred type {ty}.", literal.value);
+                self.report(
+                    Diagnostic::error(literal.span, text)
+                        .with_label(format!("does not fit {ty}"))
+                        .with_hint("a suffix chooses another type: `1i64`"),
+                );
+            }
+        }
+    }
+}
