@@ -46,6 +46,8 @@ pub enum Source {
     Fresh,
     /// Made by a kernel: its axes.
     Kernel(Vec<VarId>),
+    /// Made by a copy into a layout that was chosen: its dimensions, outermost in memory first.
+    Manifest(Vec<usize>),
     /// Another array seen differently.
     View(VarId, Change),
     /// An array with a part replaced.
@@ -385,9 +387,12 @@ impl<'a> Facts<'a> {
                     }
                 }
             }
-            Rhs::Manifest { array, .. } => {
+            Rhs::Manifest { perm, array } => {
                 self.event(*array, position, Part::Whole, false);
                 self.copying(stm, PointKind::Manifest, vec![Some(*array)], position);
+                for var in &stm.pat {
+                    self.define(*var, Source::Manifest(perm.clone()), position);
+                }
             }
             Rhs::Array { op, args } => self.array_op(stm, *op, args, position),
         }

@@ -8,7 +8,8 @@
 //!
 //! - `facts.rs`: where arrays come from, and what statements read and write of them. `moving.rs`: views over
 //!   iteration variables. `position.rs`: what comes after what. `place.rs`: where arrays lie, who shares memory, last
-//!   uses. `web.rs`: what moves together. `conflict.rs`: the test of uses against writes. `solve.rs`: every point of
+//!   uses. `web.rs`: what moves together. `conflict.rs`: the test of uses against writes. `price.rs`: what it
+//!   saves and costs. `solve.rs`: every point of
 //!   a region. `verdict.rs`: the outcome in text.
 //!
 //! Invariants: an array is moved only if all tests say yes; what is not known counts as a use of everything. Nothing
@@ -19,6 +20,7 @@ mod facts;
 mod moving;
 mod place;
 mod position;
+mod price;
 mod solve;
 mod verdict;
 mod web;
@@ -27,5 +29,5 @@ pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
 pub use place::{Places, may_lie_in};
 pub use position::{Frame, Inside, Position};
-pub use solve::{Circuits, circuits};
+pub use solve::{Circuits, circuits, circuits_priced};
 pub use verdict::{Entry, Operand, Outcome, Place, Reason};

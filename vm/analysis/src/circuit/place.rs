@@ -6,6 +6,7 @@ use super::position::{Frame, is_after, lies_in};
 use super::verdict::Place;
 use crate::affine::Form;
 use galopvm_kir::VarId;
+use galopvm_lmad::Lmad;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The places of arrays; arrays that lie now here, now there have none.
@@ -31,6 +32,10 @@ fn find(facts: &Facts<'_>, var: VarId, places: &mut Places, depth: u32) -> Optio
     let place = match &array.source {
         Source::Param => param(facts, var),
         Source::Fresh | Source::Kernel(_) => own(array, var),
+        Source::Manifest(perm) => {
+            let shape = array.shape.as_ref()?.iter().map(Form::number).collect::<Option<Vec<_>>>()?;
+            Some(Place { block: var, view: Moving::still(&Lmad::manifest(&shape, perm)) })
+        }
         Source::View(of, change) => {
             let of = find(facts, *of, places, depth + 1)?;
             match apply(change, &of.view) {
@@ -216,7 +221,7 @@ pub fn may_lie_in(facts: &Facts<'_>, places: &Places, var: VarId) -> Option<BTre
         match facts.arrays.get(&source).map(|array| &array.source) {
             Some(Source::Branches(Some(_), Some(_)) | Source::Carried(Some(_), Some(_))) => {}
             Some(Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_)) => {}
-            Some(Source::Fresh | Source::Kernel(_)) => {
+            Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => {
                 blocks.insert(source);
             }
             _ => return None,

@@ -5,9 +5,11 @@ use super::facts::{Array, Facts, Part, Point, PointKind, Source};
 use super::moving::{Along, Moving};
 use super::place::{self, Places, forward, used_after};
 use super::position::{Inside, body_of, lies_in};
+use super::price::pays;
 use super::verdict::{Entry, Operand, Outcome, Place, Reason};
 use super::web::Web;
 use crate::affine::Form;
+use crate::layout::Pricing;
 use galopvm_kir::{Observed, Region, VarId};
 use galopvm_lmad::copy_class;
 use std::collections::BTreeSet;
@@ -24,10 +26,19 @@ pub struct Circuits {
     pub remade: usize,
 }
 
-/// Decides every point of a region.
+/// Decides every point of a region by what is legal.
 pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
+    decide(region, observed, None)
+}
+
+/// Decides every point of a region by what is legal and pays: a copy that is saved against accesses that get dearer.
+pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'_>) -> Circuits {
+    decide(region, observed, Some(pricing))
+}
+
+fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
     let facts = Facts::of(region, observed);
-    let mut solver = Solver { places: place::initial(&facts), facts: &facts, budget: PAIR_TESTS };
+    let mut solver = Solver { places: place::initial(&facts), facts: &facts, budget: PAIR_TESTS, pricing };
     let mut outcomes = Vec::new();
     // What is copied later decides where what is copied earlier goes.
     for point in facts.points.iter().rev() {
@@ -38,7 +49,7 @@ pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
             matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Loop(_) | Inside::Operator))
         });
         let own = solver.places.get(var).is_some_and(|place| place.block == *var);
-        repeats && own && matches!(array.source, Source::Fresh | Source::Kernel(_))
+        repeats && own && matches!(array.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_))
     };
     let remade = facts.arrays.iter().filter(|entry| remade(*entry)).count();
     Circuits { outcomes, places: solver.places, remade }
@@ -46,6 +57,7 @@ pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
 
 struct Solver<'a> {
     facts: &'a Facts<'a>,
+    pricing: Option<&'a Pricing<'a>>,
     places: Places,
     budget: u32,
 }
@@ -135,7 +147,7 @@ impl Solver<'_> {
     fn parent(&self, point: &Point) -> Option<VarId> {
         let place = self.places.get(&point.target)?;
         let source = &self.facts.arrays.get(&point.target)?.source;
-        let fresh = matches!(source, Source::Fresh | Source::Kernel(_));
+        let fresh = matches!(source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_));
         (fresh && place.block != point.target).then_some(point.target)
     }
 
@@ -205,7 +217,7 @@ impl Solver<'_> {
         self.in_scope(&web)?;
         match conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget) {
             Some(reason) => Err(reason),
-            None => Ok(web),
+            None => self.pricing.map_or(Ok(()), |pricing| pays(pricing, &web, array)).map(|()| web),
         }
     }
 

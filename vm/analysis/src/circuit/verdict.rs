@@ -52,6 +52,8 @@ pub enum Reason {
     NotInjective,
     /// The tests were too many or too hard.
     Budget,
+    /// It is copied into a layout that was chosen for its readers, and would lose that.
+    LayoutChosen(VarId),
     /// The strided accesses cost more than the copy.
     Unprofitable {
         /// Cost of the copy.
@@ -86,6 +88,7 @@ impl Reason {
             Reason::LoopInputLive(a, b) => format!("loop-input-live({},{})", name(a), name(b)),
             Reason::NotInjective => "not-injective".into(),
             Reason::Budget => "budget".into(),
+            Reason::LayoutChosen(array) => format!("layout-chosen({})", name(array)),
             Reason::Unprofitable { saved, added } => format!("unprofitable({saved}, {added})"),
         }
     }

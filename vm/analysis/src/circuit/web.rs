@@ -59,7 +59,8 @@ impl Web {
         self.order.push(var);
         match &array.source {
             Source::Param | Source::Unknown => Err(Reason::BlockNotInScope),
-            Source::Fresh | Source::Kernel(_) => {
+            Source::Manifest(perm) if !is_in_order(view, perm) => Err(Reason::LayoutChosen(var)),
+            Source::Fresh | Source::Kernel(_) | Source::Manifest(_) => {
                 if !lies_in(&array.position, body_of(point)) {
                     return Err(Reason::BlockNotInScope);
                 }
@@ -161,7 +162,7 @@ impl Web {
                 && event.position.len() >= array.position.len()
                 && event.position[array.position.len() - 1].stm
                     == array.position[array.position.len() - 1].stm;
-            let fresh = matches!(other.source, Source::Fresh | Source::Kernel(_));
+            let fresh = matches!(other.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_));
             let entry = (event.array, made);
             if reads
                 && fresh
@@ -222,6 +223,14 @@ impl Web {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the dimensions of a view lie in memory in this order, outermost first.
+fn is_in_order(view: &Moving, perm: &[usize]) -> bool {
+    let stride =
+        |dim: &usize| view.dims.get(*dim).and_then(|(_, stride)| stride.number()).map(i64::unsigned_abs);
+    let strides: Option<Vec<u64>> = perm.iter().map(stride).collect();
+    strides.is_some_and(|strides| strides.windows(2).all(|pair| pair[0] >= pair[1]))
 }
 
 /// The end of the loop body that `next` is a result of: the place by which it has to be made.

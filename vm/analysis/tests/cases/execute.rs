@@ -178,16 +178,22 @@ impl Run<'_> {
 
     /// A new array: where the plan puts it, or in a block of its own.
     fn make(&mut self, var: VarId) -> Result<Array, String> {
-        let moved = self.places.and_then(|places| places.get(&var)).is_some_and(|place| place.block != var);
+        let planned = self.places.and_then(|places| places.get(&var));
+        let moved = planned.is_some_and(|place| place.block != var);
         if moved && let Some(array) = self.planned(var)? {
             return Ok(array);
         }
+        let own = match planned {
+            Some(place) => Some(self.lmad(&place.view)?),
+            None => None,
+        };
         let shape = self.shape(var)?;
         let ready = self.owners.get(&var).copied().filter(|block| !self.is_defined(*block));
-        Ok(match ready {
-            Some(block) => Array { block, view: Lmad::row_major(&shape) },
-            None => self.new_block(var, &shape),
-        })
+        let block = match ready {
+            Some(block) => block,
+            None => self.new_block(var, &shape).block,
+        };
+        Ok(Array { block, view: own.unwrap_or_else(|| Lmad::row_major(&shape)) })
     }
 
     /// Whether an array of this block is bound now under the name of the block.

@@ -118,6 +118,6 @@ fn every_input_can_be_analysed() {
             }
         }
     }
-    assert_eq!(inputs, 67);
+    assert_eq!(inputs, 68);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
