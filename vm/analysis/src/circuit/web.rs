@@ -121,7 +121,8 @@ impl Web {
         self.rebase(facts, next, view, inner_point(facts, next, inner, point).as_slice())?;
         // Whatever is made anew in the body comes after the last use of what came in.
         let names = forward(facts, carried, false);
-        for made in self.made[before..].to_vec() {
+        let anew: Vec<VarId> = self.made[before..].to_vec();
+        for made in anew {
             let Some(position) = facts.arrays.get(&made).map(|array| &array.position) else { continue };
             if !lies_in(position, inner) {
                 return Err(Reason::NotLastUse);

@@ -1,7 +1,7 @@
 //! The sets of places that are read, copied and changed, and the verdict for each array.
 
 use super::accesses::{Access, Leaf, Walk};
-use crate::affine::{Atom, Form, MOST_PIECES, Scope, Space, conjunction_text};
+use crate::affine::{Atom, Form, MOST_PIECES, Range, Scope, Space, conjunction_text};
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use galopvm_lmad::{Lmad, Overlap, Union};
 use std::fmt::{self, Write};
@@ -181,6 +181,9 @@ struct Sets {
     places: Option<Form>,
 }
 
+/// The conditions under which an index is the own one, if it can be, and alternatives under which it is not.
+type Apart = (Option<Vec<Atom>>, Vec<Vec<Atom>>);
+
 /// A control path with its iterations.
 type Way = (ControlPath, Space);
 
@@ -195,7 +198,7 @@ impl Sets {
     }
 
     /// The control paths, with copies of other places told apart from those of the own one.
-    fn ways(&self, leaves: Vec<Leaf>, ranges: &[crate::affine::Range], arrays: &[VarId]) -> Vec<Way> {
+    fn ways(&self, leaves: Vec<Leaf>, ranges: &[Range], arrays: &[VarId]) -> Vec<Way> {
         let mut ways: Vec<Way> = Vec::new();
         let mut add = |atoms: Vec<Atom>, copies: Option<VarId>, loose: bool| {
             let space = Space { ranges: ranges.to_vec(), atoms: atoms.clone() };
@@ -223,12 +226,7 @@ impl Sets {
 
     /// The conditions under which an index is the own one (if it can be), and the alternatives under which it is
     /// not. Nothing on overflow.
-    #[allow(clippy::type_complexity)]
-    fn apart(
-        &self,
-        index: &[Form],
-        ranges: &[crate::affine::Range],
-    ) -> Option<(Option<Vec<Atom>>, Vec<Vec<Atom>>)> {
+    fn apart(&self, index: &[Form], ranges: &[Range]) -> Option<Apart> {
         let mut same = Vec::new();
         let mut others = Vec::new();
         for (form, own) in index.iter().zip(&self.own) {

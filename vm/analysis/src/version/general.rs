@@ -123,7 +123,7 @@ impl General {
         let guard = |axis: usize| {
             let parameter = matches!(self.dims[axis].1, Number::Parameter(_));
             match self.stride(axis, k) {
-                Some(step @ (-1 | 0 | 1)) if parameter => Some(format!("stride(dim{axis}) == {step}")),
+                Some(step @ -1..=1) if parameter => Some(format!("stride(dim{axis}) == {step}")),
                 _ => None,
             }
         };

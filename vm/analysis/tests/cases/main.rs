@@ -8,6 +8,7 @@ mod case;
 mod circuit;
 mod execute;
 mod inplace;
+mod kernels;
 mod layout;
 mod memory;
 mod numbers;
