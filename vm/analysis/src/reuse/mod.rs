@@ -15,4 +15,4 @@ mod decide;
 mod sets;
 
 pub use decide::{Choice, Fresh, Holding, choose, decide, outcome};
-pub use sets::{ArrayReuse, ControlPath, Reuse, Verdict, analyse};
+pub use sets::{ArrayReuse, ControlPath, Effort, Reuse, Verdict, analyse};

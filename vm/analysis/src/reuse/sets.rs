@@ -4,10 +4,23 @@ use super::accesses::{Access, Leaf, Walk};
 use crate::affine::{Atom, Form, MOST_PIECES, Range, Scope, Space, conjunction_text};
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use galopvm_lmad::{Lmad, Overlap, Union};
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 /// Most places that are gone through to name the least one of a conflict.
 const MOST_LISTED: i64 = 1 << 16;
+
+/// Most iterations of a kernel whose sets are listed place by place.
+const MOST_ITERATIONS: i64 = 1 << 20;
+
+/// How much an answer may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Sets of views only.
+    Quick,
+    /// Sets that views do not express are listed place by place: for kernels that run often.
+    Thorough,
+}
 
 /// What is known of a kernel's result and the arrays it may be written over.
 #[derive(Clone, PartialEq, Debug)]
@@ -135,7 +148,13 @@ impl Reuse {
 
 /// The sets for result `k` of a kernel that stands in the outermost body of a region; nothing if `stm` is no kernel,
 /// or if its numbers of iterations are not known.
-pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize) -> Option<Reuse> {
+pub fn analyse(
+    region: &Region,
+    observed: &Observed,
+    stm: &Stm,
+    k: usize,
+    effort: Effort,
+) -> Option<Reuse> {
     let Rhs::Kernel { axes, body } = &stm.rhs else { return None };
     let mut scope = Scope::new(region, observed);
     let mut shape = Vec::new();
@@ -164,7 +183,7 @@ pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize) -> Opt
     });
     let ranges = walk.scope().ranges().to_vec();
     let ways = sets.ways(leaves, &ranges, &arrays);
-    let arrays = arrays.into_iter().map(|array| sets.array(array, &walk.accesses, &ways));
+    let arrays = arrays.into_iter().map(|array| sets.array(array, &walk.accesses, &ways, effort));
     let elements = sets.place.elements();
     let arrays = arrays.collect();
     let paths = ways.into_iter().map(|(path, _)| path).collect();
@@ -248,7 +267,7 @@ impl Sets {
         Some((Some(same), others))
     }
 
-    fn array(&self, array: VarId, accesses: &[Access], ways: &[Way]) -> ArrayReuse {
+    fn array(&self, array: VarId, accesses: &[Access], ways: &[Way], effort: Effort) -> ArrayReuse {
         let mut reuse = ArrayReuse {
             array,
             read: Union::new(MOST_PIECES),
@@ -256,16 +275,19 @@ impl Sets {
             changed: Union::new(MOST_PIECES),
             verdict: Verdict::Budget,
         };
-        let mut known = true;
+        // Whether there are sets, and whether they are exactly what is read and changed.
+        let (mut known, mut exact) = (true, true);
         for (path, space) in ways {
             let copied = path.copies == Some(array);
             let set = if copied { &mut reuse.copied } else { &mut reuse.changed };
             let places = self.places.as_ref();
             known &= places.and_then(|form| space.image(form)).is_some_and(|image| {
                 image.views.iter().for_each(|view| set.add(view));
+                exact &= image.exact;
                 true
             });
         }
+        exact &= reuse.changed.is_exact();
         let mut unknown_place = false;
         for access in accesses.iter().filter(|access| access.array == array) {
             let Some(places) = &access.places else {
@@ -273,9 +295,13 @@ impl Sets {
                 continue;
             };
             for (space, index) in places {
-                known &= self.read(space, index, &mut reuse.read).is_some();
+                match self.read(space, index, &mut reuse.read) {
+                    Some(all) => exact &= all,
+                    None => known = false,
+                }
             }
         }
+        exact &= reuse.read.is_exact();
         reuse.verdict = if unknown_place {
             Verdict::DataIndex
         } else if !known {
@@ -292,18 +318,59 @@ impl Sets {
                 }
             }
         };
+        let unsure = matches!(reuse.verdict, Verdict::Conflict { .. } | Verdict::Budget);
+        if effort == Effort::Thorough
+            && unsure
+            && !(known && exact)
+            && let Some(conflict) = self.listed(array, accesses, ways)
+        {
+            reuse.verdict = conflict.map_or(Verdict::Candidate, |place| Verdict::Conflict { place });
+        }
         reuse
     }
 
-    /// Adds the places that are read at an index, apart from each iteration's own.
-    fn read(&self, space: &Space, index: &[Form], set: &mut Union) -> Option<()> {
+    /// The least place that is changed by one iteration and read by another one, if there is one, from going through
+    /// all iterations; nothing if these are too many.
+    fn listed(&self, array: VarId, accesses: &[Access], ways: &[Way]) -> Option<Option<i64>> {
+        let mut changed = BTreeSet::new();
+        let place = self.places.as_ref()?;
+        for (_, space) in ways.iter().filter(|(path, _)| path.copies != Some(array)) {
+            let all = space.iterations(MOST_ITERATIONS)?;
+            changed.extend(all.iter().map(|values| space.value(place, values)));
+        }
+        let mut least: Option<i128> = None;
+        for access in accesses.iter().filter(|access| access.array == array) {
+            for (space, index) in access.places.as_ref()? {
+                let place = self.flat(index)?;
+                for values in space.iterations(MOST_ITERATIONS)? {
+                    let own = index.iter().zip(&self.own).all(|(at, own)| {
+                        space.value(at, &values) == space.value(own, &values)
+                    });
+                    let at = space.value(&place, &values);
+                    if !own && changed.contains(&at) && least.is_none_or(|known| at < known) {
+                        least = Some(at);
+                    }
+                }
+            }
+        }
+        match least {
+            None => Some(None),
+            Some(place) => i64::try_from(place).ok().map(Some),
+        }
+    }
+
+    /// Adds the places that are read at an index, apart from each iteration's own; whether nothing else was added.
+    fn read(&self, space: &Space, index: &[Form], set: &mut Union) -> Option<bool> {
+        let mut exact = true;
         let (_, others) = self.apart(index, &space.ranges)?;
         let place = self.flat(index)?;
         for atoms in others {
             let space =
                 Space { ranges: space.ranges.clone(), atoms: [space.atoms.as_slice(), &atoms].concat() };
-            space.image(&place)?.views.iter().for_each(|view| set.add(view));
+            let image = space.image(&place)?;
+            image.views.iter().for_each(|view| set.add(view));
+            exact &= image.exact;
         }
-        Some(())
+        Some(exact)
     }
 }

@@ -6,7 +6,7 @@
 use crate::case::{Case, Outcome, Section};
 use crate::inplace;
 use galopvm_analysis::reuse::{
-    ArrayReuse, Choice, Fresh, Holding, Reuse, Verdict, analyse, choose, decide, outcome,
+    ArrayReuse, Choice, Effort, Fresh, Holding, Reuse, Verdict, analyse, choose, decide, outcome,
 };
 use galopvm_kir::{CheckedRegion, Observed, Region};
 use galopvm_lmad::{Lmad, Union};
@@ -48,7 +48,7 @@ impl Subject {
     fn of(case: &Case) -> Result<Subject, String> {
         let (region, observed) = case.region()?;
         let stm = region.region().body.stms.last().ok_or("no statement")?;
-        let reuse = analyse(region.region(), &observed, stm, 0).ok_or("not a kernel of known size")?;
+        let reuse = analyse(region.region(), &observed, stm, 0, Effort::Quick).ok_or("not a kernel of known size")?;
         Ok(Subject { region, observed, reuse })
     }
 
