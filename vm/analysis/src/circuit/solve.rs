@@ -239,9 +239,11 @@ impl Solver<'_> {
 
     /// A block from outside the region must be held by nobody else.
     fn is_unique(&self, block: VarId) -> Result<(), Reason> {
+        let param = self.facts.arrays.get(&block).is_some_and(|array| array.source == Source::Param);
         match self.facts.observed(block) {
-            Some((_, _, references)) if references > 1 => Err(Reason::NotUnique),
-            _ => Ok(()),
+            Some((_, _, 1)) => Ok(()),
+            None if !param => Ok(()),
+            _ => Err(Reason::NotUnique),
         }
     }
 

@@ -148,13 +148,7 @@ impl Reuse {
 
 /// The sets for result `k` of a kernel that stands in the outermost body of a region; nothing if `stm` is no kernel,
 /// or if its numbers of iterations are not known.
-pub fn analyse(
-    region: &Region,
-    observed: &Observed,
-    stm: &Stm,
-    k: usize,
-    effort: Effort,
-) -> Option<Reuse> {
+pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize, effort: Effort) -> Option<Reuse> {
     let Rhs::Kernel { axes, body } = &stm.rhs else { return None };
     let mut scope = Scope::new(region, observed);
     let mut shape = Vec::new();
@@ -343,9 +337,10 @@ impl Sets {
             for (space, index) in access.places.as_ref()? {
                 let place = self.flat(index)?;
                 for values in space.iterations(MOST_ITERATIONS)? {
-                    let own = index.iter().zip(&self.own).all(|(at, own)| {
-                        space.value(at, &values) == space.value(own, &values)
-                    });
+                    let own = index
+                        .iter()
+                        .zip(&self.own)
+                        .all(|(at, own)| space.value(at, &values) == space.value(own, &values));
                     let at = space.value(&place, &values);
                     if !own && changed.contains(&at) && least.is_none_or(|known| at < known) {
                         least = Some(at);

@@ -111,7 +111,8 @@ fn random_kernels_keep_the_values_they_should() {
         let reuse = analyse(code, &observed, &code.body.stms[0], 0, effort).expect("a kernel");
         for array in &reuse.arrays {
             let keeps = || keeps_its_value(&region, &observed, array.array).expect("a run");
-            let say = || format!("seed {seed}: {}\n{env}{text}{}", code.name_of(array.array), reuse.text(code));
+            let say =
+                || format!("seed {seed}: {}\n{env}{text}{}", code.name_of(array.array), reuse.text(code));
             match array.verdict {
                 Verdict::Candidate => {
                     assert!(keeps(), "{}", say());
@@ -143,9 +144,8 @@ fn a_lattice_that_takes_listing() {
     types::infer(&mut region);
     let region = check(region).expect("a region");
     let code = region.region();
-    let verdict = |effort| {
-        analyse(code, &observed, &code.body.stms[0], 0, effort).expect("a kernel").arrays[0].verdict
-    };
+    let verdict =
+        |effort| analyse(code, &observed, &code.body.stms[0], 0, effort).expect("a kernel").arrays[0].verdict;
     assert!(matches!(verdict(Effort::Quick), Verdict::Conflict { .. }), "200 slices are too many");
     assert_eq!(verdict(Effort::Thorough), Verdict::Candidate);
 }

@@ -216,8 +216,52 @@ impl Writer {
         }
     }
 
+    /// A loop that puts a part into the whole array in each round; the part moves with the counter.
+    fn loop_of_parts(&mut self) {
+        let (name, x, t, next) = (self.name("xss"), self.name("x"), self.name("t"), self.name("x"));
+        let (whole, width) = self.whole.clone();
+        let trips = 1 + self.below(4);
+        let before = self.arrays.clone();
+        self.line(0, &format!("let {name} ="));
+        self.line(1, &format!("loop {x} = {whole} for {t} < {trips} do"));
+        self.whole = (x.clone(), width);
+        if self.below(2) == 0 {
+            self.arrays.retain(|_| false);
+        }
+        let size = 1 + self.below(6);
+        let part = self.make(2, size);
+        let (step, move_by) = (1 + self.below(2), self.below(8));
+        let start = self.below(width - (size - 1) * step - move_by * (trips - 1));
+        self.line(
+            2,
+            &format!("let {next} = {x} with [{start} + {t} * {move_by} :+ {size} * {step}] = {part}"),
+        );
+        if self.below(4) == 0 {
+            // A part of what was there before is read after its update.
+            let late = self.name("k");
+            let i = self.name("i");
+            self.line(2, &format!("let {late} ="));
+            self.line(3, &format!("kernel {i} < 3 do"));
+            let v = self.name("v");
+            self.line(4, &format!("let {v} = {next}[{i} * 2]"));
+            self.line(4, &format!("in {v}"));
+            let last = self.name("x");
+            let at = self.below(width - 3);
+            self.line(2, &format!("let {last} = {next} with [{at} :+ 3 * 1] = {late}"));
+            self.line(2, &format!("in {last}"));
+        } else {
+            self.line(2, &format!("in {next}"));
+        }
+        self.arrays = before;
+        self.whole = (name, width);
+    }
+
     fn region(mut self) -> String {
         for _ in 0..1 + self.below(3) {
+            if self.below(3) == 0 {
+                self.loop_of_parts();
+                continue;
+            }
             let size = 1 + self.below(10);
             let part = self.make(0, size);
             if self.below(2) == 0 {

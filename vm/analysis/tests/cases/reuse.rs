@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] =
-    &[("reuse", 38), ("reuse-text", 1), ("refcount", 3), ("decisions", 7), ("values", 3)];
+    &[("reuse", 38), ("reuse-text", 1), ("refcount", 3), ("decisions", 7), ("values", 4)];
 
 /// Takes what is said of reuse.
 pub fn run(section: &Section, case: &Case) -> Outcome {
@@ -33,6 +33,7 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
         },
         Some("decisions") => Outcome::each(section, decision),
         Some("values") if case.text("INPUT").is_some() => Outcome::each(section, |line| values(line, case)),
+        Some("values") => Outcome::each(section, |line| flattened(line, case)),
         _ => Outcome::not_mine(section),
     }
 }
@@ -48,7 +49,8 @@ impl Subject {
     fn of(case: &Case) -> Result<Subject, String> {
         let (region, observed) = case.region()?;
         let stm = region.region().body.stms.last().ok_or("no statement")?;
-        let reuse = analyse(region.region(), &observed, stm, 0, Effort::Quick).ok_or("not a kernel of known size")?;
+        let reuse =
+            analyse(region.region(), &observed, stm, 0, Effort::Quick).ok_or("not a kernel of known size")?;
         Ok(Subject { region, observed, reuse })
     }
 
@@ -203,4 +205,23 @@ fn values(line: &str, case: &Case) -> Result<Option<String>, String> {
     let Some((input, _)) = line.split_once(" -> ") else { return Ok(None) };
     let (region, observed) = case.region()?;
     Ok(Some(format!("{input} -> {}", inplace::value_of(&region, &observed, input)?)))
+}
+
+/// `A = 1 2 3 4 5 6 ; flatten(transpose A) = ..`: the copy that makes `D` from `T`, views that the case has.
+fn flattened(line: &str, case: &Case) -> Result<Option<String>, String> {
+    let Some((given, _)) = line.split_once(" ; flatten(transpose A) = ") else { return Ok(None) };
+    let elements: Vec<&str> = given.trim_start_matches("A = ").split(' ').collect();
+    let views = case.text("EXPECT lmad").ok_or("no views")?;
+    let view = |name: &str| -> Result<Lmad, String> {
+        let line =
+            views.lines().find(|line| line.trim().starts_with(&format!("{name} = "))).ok_or("no view")?;
+        let (_, view) = line.split_once("=> ").ok_or("no value")?;
+        view.trim().parse().map_err(|error| format!("{error}"))
+    };
+    let (to, from) = (view("D")?, view("T")?);
+    let mut copied = vec!["?"; elements.len()];
+    for (place, source) in to.places().zip(from.places()) {
+        copied[place as usize] = elements[source as usize];
+    }
+    Ok(Some(format!("{given} ; flatten(transpose A) = {}", copied.join(" "))))
 }
