@@ -5,6 +5,9 @@
 //!   text form. `plan.rs`: the decision that back ends are given, made from these facts.
 //! - `layout/`: who reads what in which order, and what another layout would be worth. `strategy/`: lanes and layouts
 //!   of kernels, one after the other.
+//! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
+//! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
+//!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
 //!
 //! Invariants:
 //! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
@@ -12,12 +15,17 @@
 //! - Facts and decisions are made by different functions. Each choice carries its reason, with numbers.
 #![forbid(unsafe_code)]
 
+pub mod affine;
 pub mod bounds;
+pub mod circuit;
 mod interval;
 pub mod layout;
+pub mod memory;
 mod numbers;
 pub mod plan;
+pub mod reuse;
 pub mod strategy;
+pub mod version;
 pub mod work;
 
 pub use interval::Interval;

@@ -5,10 +5,18 @@
 //! it takes at least, so that a reader that skips lines cannot pass for one that agrees.
 
 mod case;
+mod circuit;
+mod execute;
+mod inplace;
+mod kernels;
 mod layout;
+mod memory;
 mod numbers;
 mod prices;
+mod programs;
+mod reuse;
 mod strategy;
+mod version;
 
 use case::{Case, Outcome, Section};
 use std::collections::BTreeMap;
@@ -27,6 +35,10 @@ const GROUPS: &[Group] = &[
     Group { run: layout::run, lines: layout::LINES },
     Group { run: prices::run, lines: prices::LINES },
     Group { run: strategy::run, lines: strategy::LINES },
+    Group { run: circuit::run, lines: circuit::LINES },
+    Group { run: memory::run, lines: memory::LINES },
+    Group { run: version::run, lines: version::LINES },
+    Group { run: reuse::run, lines: reuse::LINES },
 ];
 
 /// Kinds that the tests of another crate take, with that test.
@@ -107,6 +119,6 @@ fn every_input_can_be_analysed() {
             }
         }
     }
-    assert_eq!(inputs, 67);
+    assert_eq!(inputs, 68);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
