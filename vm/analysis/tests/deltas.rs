@@ -1,6 +1,6 @@
 //! Delta analysis against enumeration: random index expressions over two kernel variables, evaluated everywhere.
 
-use galopvm_analysis::layout::{Quality, table};
+use galopvm_analysis::layout::{Quality, Step, table};
 use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};
@@ -139,4 +139,49 @@ fn changes_are_what_the_analysis_says() {
     assert!(seen[0] > 2000 && seen[1] > 50 && seen[2] > 300 && seen[3] > 200, "{seen:?}");
     // Nothing here is data but what runs over the ranges of a type.
     assert!(seen[4] < 200, "{seen:?}");
+}
+
+/// The step of `A[expression]` along `i`, with `i < n`, `j < m`.
+fn step_along_i(expression: &str, n: i64, m: i64) -> Step {
+    let text = format!(
+        "region read (n : i64, m : i64, A : [n]i64)\nlet r =\n  kernel i < n, j < m do\n    in A[{expression}]\nin r\n"
+    );
+    let region = verified(&text);
+    let size = |size| ObservedParam::Scalar(galopvm_base::Scalar::i64(size));
+    let lmad = Lmad::row_major(&[n]);
+    let array = ObservedParam::Array { lmad, block: 0, block_elements: n, references: 1 };
+    let facts = table(&region, &Observed { params: vec![size(n), size(m), array] });
+    let row = facts.reads().next().expect("the read");
+    row.dims[0].value.step(row.nest[0])
+}
+
+/// A period has to say where the exceptions are, else vectors of a length that divides it meet them.
+#[test]
+fn periods_are_distances_of_exceptions() {
+    let quality = |expression: &str| step_along_i(expression, 64, 48).quality;
+    let periodic = |period| Quality::Periodic { period, size: None };
+    assert_eq!(quality("i / 8"), periodic(8));
+    assert_eq!(quality("i % 8"), periodic(8));
+    assert_eq!(quality("(2 * i) / 8"), periodic(4));
+    // 0 0 0 1 1 1 2 2: the pattern repeats every 8 steps, the change comes every second or third one.
+    assert_eq!(quality("(3 * i) / 8"), Quality::Piecewise);
+    assert_eq!(quality("(3 * i) % 8"), Quality::Piecewise);
+    // The first change comes after 5 steps: vectors of 8 meet it, vectors of 1 do not.
+    assert_eq!(quality("(i + 3) / 8"), Quality::Piecewise);
+    assert_eq!(quality("(i + 4) / 8"), periodic(4));
+    assert_eq!(quality("(i + 48 * j) / 8"), periodic(8));
+    assert_eq!(quality("(i + 5 * j) / 8"), Quality::Piecewise);
+    // Down from the last one of a row.
+    assert_eq!(quality("(63 - i) / 8"), periodic(8));
+    assert_eq!(step_along_i("(i % 32) / 4", 128, 48).quality, periodic(4));
+    // A neighbour around the corner: a single exception, at a border.
+    assert_eq!(quality("(i + 1) % 64"), Quality::Clamp);
+    assert_eq!(step_along_i("i / m", 4096, 48).quality, Quality::Periodic { period: 48, size: size_m() });
+    // The wish of a divisor to be a multiple of the lanes is told by its name.
+    assert_eq!(step_along_i("(2 * i) / m", 4096, 48).quality, periodic(24));
+}
+
+/// The second parameter.
+fn size_m() -> Option<galopvm_kir::VarId> {
+    Some(galopvm_kir::VarId(1))
 }

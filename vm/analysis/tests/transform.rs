@@ -1,6 +1,10 @@
 //! Copies into other layouts change no result: random programs, random copies, executed before and after.
 
-use galopvm_analysis::layout::{Copy, Profile, Question, Role, Table, Verdict, plain_text, table, transform};
+use galopvm_analysis::layout::{
+    Copy, Costs, Means, Pricing, Profile, Question, Role, Table, Target, Verdict, plain_text, table,
+    transform,
+};
+use galopvm_analysis::strategy::{decide, kernel_strategies};
 use galopvm_base::ElemType;
 use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::{parse_region, print_region};
@@ -86,7 +90,7 @@ impl Maker {
 
     fn statement(&mut self, scope: &mut Scope) {
         let deep = scope.depth >= 6;
-        match self.random.below(if deep { 5 } else { 10 }) {
+        match self.random.below(if deep { 5 } else { 12 }) {
             0 | 1 => {
                 let (x, read, scalar) = (self.name("x"), self.read(scope), self.scalar(scope));
                 self.line(scope, &format!("let {x} = {read} * {scalar}"));
@@ -141,6 +145,28 @@ impl Maker {
                 self.line(scope, &format!("  by ({a} = 0) ({b}) do"));
                 self.line(scope, &format!("    in {a} + {b}"));
                 scope.scalars.push(s);
+            }
+            9 => {
+                let (w, acc) = (self.name("w"), self.name("acc"));
+                self.line(scope, &format!("let {w} ="));
+                let read = self.read(scope);
+                self.line(scope, &format!("  loop {acc} = 0 while {acc} < {read} % 3 do"));
+                let mut inner = Scope { depth: scope.depth + 2, ..scope.clone() };
+                inner.scalars.push(acc.clone());
+                let statements = self.random.below(2);
+                let value = self.body(&inner, statements);
+                self.line(&inner, &format!("in {acc} + 1 + ({value}) % 2"));
+                scope.scalars.push(w);
+            }
+            10 => {
+                let (p, ix, a, b) = (self.name("p"), self.name("ix"), self.name("a"), self.name("b"));
+                self.line(scope, &format!("let {p} ="));
+                self.line(scope, &format!("  scan {ix} < n do"));
+                self.nested(scope, &[&ix]);
+                let read = self.read(scope);
+                self.line(scope, &format!("  by ({a} = 0) ({b}) do"));
+                self.line(scope, &format!("    in {a} + {b} * ({read} % 2)"));
+                scope.arrays.push((p, vec!["n"]));
             }
             _ => {
                 // A loop that carries an array.
@@ -255,6 +281,37 @@ fn copies(random: &mut Random, table: &Table) -> Vec<Copy> {
         .collect()
 }
 
+/// Everything that is decided, in text.
+fn everything(region: &VerifiedRegion, facts: &Table) -> String {
+    let (costs, profile) = (Costs::default(), Profile::default());
+    let mut text = facts.report(region);
+    for target in Target::ALL {
+        let pricing = Pricing { table: facts, costs: &costs, target, profile: &profile, sharing: 1 };
+        text.push_str(&pricing.explain(region, &Means::default()));
+        text.push_str(&decide(&pricing, &[], &Means::default()).text(region.region(), &pricing));
+        for kernel in pricing.kernels() {
+            for strategy in kernel_strategies(&pricing, kernel) {
+                text.push_str(&strategy.text(region.region()));
+            }
+        }
+    }
+    text
+}
+
+/// What is decided where copies cost nearly nothing.
+fn decided(region: &VerifiedRegion, facts: &Table, profile: &Profile) -> Vec<(Region, usize)> {
+    let mut costs = Costs::default();
+    (costs.gpu.launch_bytes, costs.cpu.copy_line, costs.cpu.copy_start) = (1, 1, 1);
+    costs.cpu.cache_lines = 1;
+    let choose = |target| {
+        let pricing = Pricing { table: facts, costs: &costs, target, profile, sharing: 1 };
+        let copies = decide(&pricing, &[], &Means::default()).copies;
+        let changed = transform(region.region(), facts, &copies.iter().collect::<Vec<_>>(), profile);
+        (changed, copies.len())
+    };
+    Target::ALL.map(choose).into()
+}
+
 fn manifests(region: &Region) -> (usize, usize) {
     let (mut all, mut in_kernels) = (0, 0);
     region.body.visit_stms(&mut |stm| {
@@ -272,8 +329,8 @@ fn manifests(region: &Region) -> (usize, usize) {
 
 #[test]
 fn copies_change_no_result() {
-    let (mut made, mut branches, mut views) = (0, 0, 0);
-    for seed in 0..1500 {
+    let (mut made, mut branches, mut views, mut wanted) = (0, 0, 0, 0);
+    for seed in 0..700 {
         let text = program(seed * 7919 + 1);
         let region = verified(&text);
         let code = region.region();
@@ -281,6 +338,8 @@ fn copies_change_no_result() {
         let (values, observed) = inputs(&mut random);
         let facts = table(&region, &observed);
         let copies = copies(&mut random, &facts);
+        let text_of_all = everything(&region, &facts);
+        assert_eq!(text_of_all, everything(&region, &facts), "the same every time");
         let mut profile = Profile::default();
         code.body.visit_stms(&mut |stm| {
             if matches!(stm.rhs, Rhs::If { .. }) && random.below(2) == 0 {
@@ -296,6 +355,12 @@ fn copies_change_no_result() {
         assert_eq!(in_kernels, 0, "{}", context());
         let (before, after) = (evaluate(&region, &values), evaluate(&changed, &values));
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{}", context());
+        for (changed, copies) in decided(&region, &facts, &profile) {
+            let changed = verify(changed).unwrap_or_else(|e| panic!("{e:?}\n{}", context()));
+            let after = evaluate(&changed, &values);
+            assert_eq!(format!("{before:?}"), format!("{after:?}"), "{}", print_region(changed.region()));
+            wanted += copies;
+        }
         made += all;
         branches += usize::from(all > 0 && printed.contains("then"));
         views += copies
@@ -305,8 +370,9 @@ fn copies_change_no_result() {
             .count();
     }
     // Programs in which nothing happens would agree as well.
+    assert!(wanted > 25, "{wanted} copies are decided on");
     assert!(
-        made > 1500 && branches > 200 && views > 500,
+        made > 700 && branches > 100 && views > 250,
         "{made} copies, {branches} with branches, {views} views"
     );
 }

@@ -6,6 +6,7 @@
 //! Text: `A x0 lane i : class gather(512) vecops 16384 mem 16777216 time 16777216`.
 
 use super::class::Class;
+use super::constants::{Costs, CpuCosts, GpuCosts};
 use super::order::Target;
 use super::table::{Role, Row, Table};
 use super::value::{Quality, Step};
@@ -13,77 +14,6 @@ use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// Numbers of a GPU.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GpuCosts {
-    /// Iterations that run together.
-    pub lanes: u64,
-    /// Bytes that memory moves at once.
-    pub sector_bytes: u64,
-    /// Bytes that could be moved while a launch is prepared.
-    pub launch_bytes: u64,
-}
-
-/// Numbers of a CPU.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CpuCosts {
-    /// Bytes of a vector.
-    pub vector_bytes: u64,
-    /// Bytes of a cache line.
-    pub line_bytes: u64,
-    /// Lines that stay in the cache.
-    pub cache_lines: u64,
-    /// Bytes of the first cache.
-    pub l1_bytes: u64,
-    /// Cycles for a line that was fetched ahead.
-    pub near_line: u64,
-    /// Cycles for any other line.
-    pub far_line: u64,
-    /// Cycles of a vector access backwards.
-    pub reversed: u64,
-    /// Cycles of a vector access that is transposed in registers.
-    pub tile: u64,
-    /// Cycles for each lane of a gather.
-    pub gather_lane: u64,
-    /// Cycles for each line of a copy into another layout.
-    pub copy_line: u64,
-    /// Cycles before such a copy starts.
-    pub copy_start: u64,
-}
-
-/// Numbers of both.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Costs {
-    /// The GPU.
-    pub gpu: GpuCosts,
-    /// The CPU.
-    pub cpu: CpuCosts,
-}
-
-impl Default for GpuCosts {
-    fn default() -> GpuCosts {
-        GpuCosts { lanes: 32, sector_bytes: 32, launch_bytes: 1 << 20 }
-    }
-}
-
-impl Default for CpuCosts {
-    fn default() -> CpuCosts {
-        CpuCosts {
-            vector_bytes: 32,
-            line_bytes: 64,
-            cache_lines: 16384,
-            l1_bytes: 32 << 10,
-            near_line: 8,
-            far_line: 20,
-            reversed: 2,
-            tile: 4,
-            gather_lane: 1,
-            copy_line: 30,
-            copy_start: 2000,
-        }
-    }
-}
 
 /// What earlier runs showed.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -206,9 +136,18 @@ impl Pricing<'_> {
 
     fn on_gpu(&self, row: &Row, lane: VarId, lmad: Option<&Lmad>, bytes: u64) -> Price {
         let GpuCosts { lanes, sector_bytes, .. } = self.costs.gpu;
-        let class = Class::of(self.step(row, lane, lmad));
+        let step = self.step(row, lane, lmad);
+        let class = Class::of(step);
         let vector_ops = self.vector_ops(row, lane, lanes);
-        let stride = u128::from(self.stride(row, lane, lmad, bytes));
+        let mut stride = u128::from(self.stride(row, lane, lmad, bytes));
+        let uneven = match step.quality {
+            Quality::Periodic { period, .. } => period % lanes != 0,
+            quality => quality == Quality::Piecewise,
+        };
+        if uneven {
+            // Lanes that share an element now and then go on to its neighbour in between.
+            stride = stride.max(bytes.into());
+        }
         let reach = u128::from(lanes - 1) * stride + u128::from(bytes);
         let sectors = match stride {
             0 => 1,

@@ -32,22 +32,29 @@ pub struct LaneChoice {
     pub depth: u64,
 }
 
-/// What decides between lanes that take the same time: the smaller number.
-pub const TIES: &[(&str, fn(&LaneChoice) -> u64)] = &[
-    ("fewer transposes", |choice| choice.transposes),
-    ("fewer elements", |choice| choice.moved),
-    ("the declared innermost dimension", |choice| choice.depth),
+/// A rule for lanes that take the same time: the smaller number wins.
+pub struct Tie {
+    /// In words.
+    pub rule: &'static str,
+    number: fn(&LaneChoice) -> u64,
+}
+
+/// What decides between lanes that take the same time.
+pub const TIES: &[Tie] = &[
+    Tie { rule: "fewer transposes", number: |choice| choice.transposes },
+    Tie { rule: "fewer elements", number: |choice| choice.moved },
+    Tie { rule: "the declared innermost dimension", number: |choice| choice.depth },
 ];
 
 /// The rules for equal lanes in text.
 pub fn ties_text() -> String {
-    let rules: Vec<&str> = TIES.iter().map(|(rule, _)| *rule).collect();
+    let rules: Vec<&str> = TIES.iter().map(|tie| tie.rule).collect();
     format!("ties : {}", rules.join(", then "))
 }
 
 impl LaneChoice {
     fn key(&self) -> Vec<u64> {
-        std::iter::once(self.time).chain(TIES.iter().map(|(_, rule)| rule(self))).collect()
+        std::iter::once(self.time).chain(TIES.iter().map(|tie| (tie.number)(self))).collect()
     }
 
     /// The copies of all arrays.
@@ -90,6 +97,22 @@ impl Pricing<'_> {
         (0..self.table.rows.len()).filter(|k| inside(&self.table.rows[*k])).collect()
     }
 
+    fn arrays_of(&self, rows: &[usize]) -> Vec<VarId> {
+        let mut arrays: Vec<VarId> = Vec::new();
+        for row in rows {
+            let array = self.table.rows[*row].array;
+            if !arrays.contains(&array) {
+                arrays.push(array);
+            }
+        }
+        arrays
+    }
+
+    /// The same prices with the cache split among the arrays of a kernel.
+    pub fn shared(&self, kernel: VarId) -> Pricing<'_> {
+        Pricing { sharing: self.arrays_of(&self.rows_of(kernel)).len() as u64, ..*self }
+    }
+
     /// The variables that may run across lanes in a kernel, outermost first.
     pub fn lane_axes(&self, kernel: VarId) -> Vec<VarId> {
         let mut axes = Vec::new();
@@ -109,14 +132,8 @@ impl Pricing<'_> {
     /// The cost of every lane of a kernel, the best one first.
     pub fn lane_choices(&self, kernel: VarId, means: &Means) -> Vec<LaneChoice> {
         let rows = self.rows_of(kernel);
-        let mut arrays: Vec<VarId> = Vec::new();
-        for row in &rows {
-            let array = self.table.rows[*row].array;
-            if !arrays.contains(&array) {
-                arrays.push(array);
-            }
-        }
-        let shared = Pricing { sharing: arrays.len() as u64, ..*self };
+        let arrays = self.arrays_of(&rows);
+        let shared = self.shared(kernel);
         let axes = self.lane_axes(kernel);
         let count = axes.len();
         let choose = |(k, lane): (usize, &VarId)| {
@@ -149,13 +166,13 @@ impl Pricing<'_> {
             let of_array = |row: &&usize| self.table.rows[**row].array == *array;
             let (fresh, mut rows): (Vec<usize>, Vec<usize>) =
                 rows.iter().filter(of_array).partition(|row| self.table.rows[**row].role == Role::Fresh);
-            let mut time = 0;
+            let mut time = 0u64;
             for row in fresh {
                 match self.born(row, lane) {
                     Some((order, price)) => {
                         choice.transposes += 1;
                         choice.born.push((*array, order));
-                        time += price;
+                        time = price.saturating_add(time);
                     }
                     None => rows.push(row),
                 }
@@ -163,7 +180,8 @@ impl Pricing<'_> {
             let found = self.array_choice(*array, &rows, lane, means);
             choice.transposes += found.copies.len() as u64;
             let elements = self.table.array(*array).and_then(super::ArrayInfo::elements).unwrap_or(0);
-            choice.moved += found.copies.len() as u64 * elements.unsigned_abs();
+            let moved = elements.unsigned_abs().saturating_mul(found.copies.len() as u64);
+            choice.moved = choice.moved.saturating_add(moved);
             choice.time =
                 choice.time.saturating_add(time).saturating_add(found.time).saturating_add(found.spread);
             choice.arrays.push(found);

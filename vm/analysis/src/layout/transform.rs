@@ -116,6 +116,13 @@ impl Map {
     }
 }
 
+/// Accesses that share a copy made in one body.
+struct Group<'a> {
+    /// The first statement of the body that needs it.
+    stm: usize,
+    accesses: Vec<(ReadId, &'a Row)>,
+}
+
 struct Change {
     map: Map,
     region: Region,
@@ -136,8 +143,7 @@ impl Change {
     fn copy(&mut self, table: &Table, copy: &Copy, profile: &Profile) {
         let definition = self.map.definitions.get(&copy.array).cloned();
         let from = definition.as_ref().map_or(0, |site| site.way.len());
-        // By body: the first place that needs the copy, and the accesses.
-        let mut groups: BTreeMap<Way, (usize, Vec<(ReadId, &Row)>)> = BTreeMap::new();
+        let mut groups: BTreeMap<Way, Group<'_>> = BTreeMap::new();
         let mut wanted: Vec<(usize, Site, ReadId, &Row)> = Vec::new();
         for row in copy.rows.iter().filter_map(|row| table.rows.get(*row)) {
             let Role::Read(read) = row.role else { continue };
@@ -155,11 +161,11 @@ impl Change {
                 (from..=depth).map(|depth| site.way[..depth].to_vec()).find(|way| groups.contains_key(way));
             let way = shared.unwrap_or_else(|| site.way[..depth].to_vec());
             let stm = site.way.get(way.len()).map_or(site.stm, |(stm, _)| *stm);
-            let group = groups.entry(way).or_insert((stm, Vec::new()));
-            group.0 = group.0.min(stm);
-            group.1.push((read, row));
+            let group = groups.entry(way).or_insert(Group { stm, accesses: Vec::new() });
+            group.stm = group.stm.min(stm);
+            group.accesses.push((read, row));
         }
-        for (way, (stm, accesses)) in groups {
+        for (way, Group { stm, accesses }) in groups {
             let ty = self.region.vars[copy.array].ty.clone();
             let name = format!("{}'", self.region.name_of(copy.array));
             let renamed = self.region.fresh(&name, ty);

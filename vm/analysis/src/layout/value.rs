@@ -179,6 +179,11 @@ impl Value {
         self.known_axes().chain(self.data_axes.iter().copied())
     }
 
+    /// What it is where all variables are 0, if it moves from there with its steps alone.
+    pub fn origin(&self) -> Option<i128> {
+        self.origin
+    }
+
     /// True if it changes with this variable, or may.
     pub fn depends_on(&self, axis: VarId) -> bool {
         self.axes().any(|var| var == axis)
@@ -346,13 +351,13 @@ impl Rule<'_> {
 
     fn sum(&self, a: &Value, b: &Value, sign: i64) -> Value {
         let mut sum = self.linear(|axis| a.step(axis).plus(b.step(axis).times(sign)), a.zeros.min(b.zeros));
-        sum.origin = a.origin.zip(b.origin).map(|(x, y)| x + i128::from(sign) * y);
+        sum.origin = a.origin.zip(b.origin).and_then(|(x, y)| x.checked_add(y.checked_mul(sign.into())?));
         sum
     }
 
     fn negative(&self, a: &Value) -> Value {
         let mut value = self.linear(|axis| a.step(axis).times(-1), a.zeros);
-        value.origin = a.origin.map(|origin| -origin);
+        value.origin = a.origin.and_then(i128::checked_neg);
         value
     }
 
@@ -486,7 +491,7 @@ fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
         _ => return Quality::Piecewise,
     }
     // What moves down passes a multiple one step later.
-    let start = origin + if step.delta < 0 { i128::from(pace) } else { 0 };
+    let start = origin.saturating_add(if step.delta < 0 { i128::from(pace) } else { 0 });
     let Ok(start) = u64::try_from(start.unsigned_abs()) else { return Quality::Piecewise };
     let mut shared = start;
     for (other, by_other) in a.steps.iter().filter(|(other, _)| *other != axis) {

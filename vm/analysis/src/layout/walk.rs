@@ -94,6 +94,8 @@ impl Walk<'_> {
         if ty.is_scalar() {
             return;
         }
+        // A view of another rank says nothing of this array.
+        let lmad = lmad.filter(|lmad| lmad.rank() == ty.rank());
         let shape = match &lmad {
             Some(lmad) => Some(lmad.shape().to_vec()),
             None => {

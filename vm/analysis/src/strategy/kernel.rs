@@ -38,7 +38,7 @@ fn reads<'a>(pricing: &Pricing<'a>, kernel: VarId) -> Vec<&'a Row> {
 }
 
 /// The strategy that a chosen lane follows, if one meets every demand.
-pub fn strategy_of<'a>(strategies: &'a [Restriction], lane: VarId) -> Option<&'a Restriction> {
+pub fn strategy_of(strategies: &[Restriction], lane: VarId) -> Option<&Restriction> {
     let demanded = strategies.iter().find(|strategy| strategy.lane == Some(lane));
     demanded.or_else(|| strategies.iter().find(|strategy| strategy.lane.is_none() && strategy.allows(lane)))
 }
@@ -46,7 +46,7 @@ pub fn strategy_of<'a>(strategies: &'a [Restriction], lane: VarId) -> Option<&'a
 /// The elements of the arrays that a strategy transposes.
 pub fn moved(table: &Table, strategy: &Restriction) -> u64 {
     let elements = |array| table.array(array).and_then(|info| info.elements()).unwrap_or(0).unsigned_abs();
-    strategy.transposed().map(elements).sum()
+    strategy.transposed().map(elements).fold(0, u64::saturating_add)
 }
 
 /// What each strategy moves: `transposes 1 each ; elements moved : in q 1000000 ; in i 1000000 ; in j 20000`.

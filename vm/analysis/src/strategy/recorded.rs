@@ -1,8 +1,8 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
-use super::sequence::{Access, Kernel, Lane, Problem, Solution, Write};
-use crate::layout::{Candidate, Condition, Pricing, Role, candidates, order_text, wish};
-use galopvm_kir::{Region, VarId};
+use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Write};
+use crate::layout::{Candidate, Condition, Pricing, Role, candidates, wish};
+use galopvm_kir::VarId;
 use galopvm_lmad::Lmad;
 
 /// More than any copy costs, less than what overflows when summed.
@@ -21,6 +21,8 @@ pub struct Recorded {
     pub kernels: Vec<VarId>,
     /// By kernel and lane, innermost variables first.
     pub lanes: Vec<Vec<VarId>>,
+    /// By kernel: the rows that the reads of each lane stand for.
+    pub reads: Vec<Vec<usize>>,
 }
 
 /// The problem of the kernels of a region; `results` are read by somebody else afterwards.
@@ -44,7 +46,7 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
     let layouts: Vec<Vec<Candidate>> =
         arrays.iter().map(|array| layouts_of(pricing, *array, &lanes)).collect();
     let shape = |array: usize| table.array(arrays[array]).and_then(|info| info.shape.as_ref());
-    let price = |row: usize, lane: VarId, array: usize, layout: usize| {
+    let price = |pricing: &Pricing<'_>, row: usize, lane: VarId, array: usize, layout: usize| {
         let here = &table.rows[row];
         match (layout, shape(array)) {
             (1.., Some(shape)) => {
@@ -54,12 +56,14 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
             _ => pricing.access_now(here, lane).time,
         }
     };
-    let lane_of = |kernel: VarId, lane: VarId, region_lane: usize| {
-        let mut way = Lane { name: format!("lane {region_lane}"), ..Lane::default() };
+    let lane_of = |kernel: VarId, lane: VarId, number: usize| {
+        let mut way = Lane { name: format!("lane {number}"), ..Lane::default() };
+        let shared = pricing.shared(kernel);
         for row in pricing.rows_of(kernel) {
             let here = &table.rows[row];
             let Some(array) = arrays.iter().position(|array| *array == here.array) else { continue };
-            let time = (0..layouts[array].len()).map(|layout| price(row, lane, array, layout)).collect();
+            let time =
+                (0..layouts[array].len()).map(|layout| price(&shared, row, lane, array, layout)).collect();
             match here.role {
                 Role::Read(_) => way.reads.push(Access { array, time }),
                 Role::Update => way.writes.push(Write { array, time, fresh: false }),
@@ -95,7 +99,10 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
     });
     let copy = arrays.iter().zip(&layouts).map(|(array, layouts)| copies_of(pricing, *array, layouts));
     let problem = Problem { initial: initial.collect(), copy: copy.collect(), kernels: problem_kernels };
-    Recorded { problem, arrays, layouts, kernels, lanes }
+    let is_read = |row: &usize| matches!(table.rows[*row].role, Role::Read(_));
+    let reads =
+        kernels.iter().map(|kernel| pricing.rows_of(*kernel).into_iter().filter(is_read).collect()).collect();
+    Recorded { problem, arrays, layouts, kernels, lanes, reads }
 }
 
 /// The present layout, and what the reads of an array wish along some lane.
@@ -108,7 +115,8 @@ fn layouts_of(pricing: &Pricing<'_>, array: VarId, lanes: &[Vec<VarId>]) -> Vec<
     for row in table.reads().filter(|row| row.array == array) {
         for lane in lanes.iter().flatten().filter(|lane| row.nest.contains(lane)) {
             for candidate in candidates(table, row, *lane, pricing.target) {
-                if !found.iter().any(|known| known.order == candidate.order) {
+                let known = found.iter().any(|known| known.order == candidate.order);
+                if !known && found.len() < MOST_LAYOUTS {
                     found.push(candidate);
                 }
             }
@@ -133,25 +141,4 @@ fn copies_of(pricing: &Pricing<'_>, array: VarId, layouts: &[Candidate]) -> Vec<
         false => cost,
     };
     layouts.iter().map(each).collect()
-}
-
-impl Recorded {
-    /// What a solution does, one line for each kernel: `kernel 1 : lane j ; Y (1,0)`, with the layouts held
-    /// afterwards that are not the present ones.
-    pub fn text(&self, region: &Region, solution: &Solution) -> String {
-        let mut lines = Vec::new();
-        for (k, step) in solution.steps.iter().enumerate() {
-            let lane = self.lanes[k].get(step.lane).map_or("-", |lane| region.name_of(*lane));
-            let mut line = format!("kernel {} : lane {lane}", k + 1);
-            for (array, held) in step.held.iter().enumerate() {
-                for layout in held.iter().filter(|layout| **layout != 0) {
-                    let order = order_text(&self.layouts[array][*layout].order);
-                    line.push_str(&format!(" ; {} {order}", region.name_of(self.arrays[array])));
-                }
-            }
-            lines.push(line);
-        }
-        lines.push(solution.text());
-        lines.join("\n")
-    }
 }

@@ -49,11 +49,11 @@ impl Restriction {
             (a, b) => a.or(b),
         };
         let out: BTreeSet<VarId> = self.out.union(&other.out).copied().collect();
-        if axes.iter().all(|axis| out.contains(axis)) {
-            return Err(Conflict::NothingLeft);
-        }
         if lane.is_some_and(|lane| out.contains(&lane)) {
             return Err(Conflict::LaneOut);
+        }
+        if axes.iter().all(|axis| out.contains(axis)) {
+            return Err(Conflict::NothingLeft);
         }
         let mut inner = self.inner.clone();
         for (array, dim) in &other.inner {

@@ -1,12 +1,12 @@
 //! The choice over a sequence of kernels: dynamic programming over the layouts that arrays are held in.
 //!
 //! A state says for each array which layouts are held. A kernel is run along one of its lanes; each access takes the
-//! cheapest layout that is held or made for it, writes leave the layout that was written, and what is dead is held no
-//! more. The cheapest way to each state is kept, so that the result is exact, unless there are more than
+//! cheapest layout that is held or made for it (a copy is made for a read that gains by it, never for an update),
+//! writes leave the layout that was written, and what is dead is held no more. The cheapest way to each state is kept, so that the result is exact, unless there are more than
 //! [`MOST_STATES`]: then [`BEAM`] of them go on and the result says that it is bounded.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// States of one step that are followed exactly.
 pub const MOST_STATES: usize = 4096;
@@ -68,8 +68,57 @@ pub struct Problem {
     pub kernels: Vec<Kernel>,
 }
 
-/// The layouts that are held, by array, each list ascending; the layout that came first is not marked.
-pub type Holdings = Vec<Vec<usize>>;
+/// Layouts of one array, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Held(u64);
+
+/// The layouts that are held, by array.
+pub type Holdings = Vec<Held>;
+
+/// Layouts of one array that can be told apart.
+pub const MOST_LAYOUTS: usize = 64;
+
+impl Held {
+    /// A single layout.
+    pub fn one(layout: usize) -> Held {
+        Held(1 << (layout % MOST_LAYOUTS))
+    }
+
+    /// True if this one is held.
+    pub fn contains(self, layout: usize) -> bool {
+        self.0 & Held::one(layout).0 != 0
+    }
+
+    /// How many.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// True if none is.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Ascending.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..MOST_LAYOUTS).filter(move |layout| self.contains(*layout))
+    }
+
+    fn with(self, layout: usize) -> Held {
+        Held(self.0 | Held::one(layout).0)
+    }
+
+    fn without(self, layout: usize) -> Held {
+        Held(self.0 & !Held::one(layout).0)
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layouts: Vec<String> = self.iter().map(|layout| layout.to_string()).collect();
+        write!(f, "{{{}}}", layouts.join(","))
+    }
+}
 
 /// What was decided for one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,6 +127,8 @@ pub struct Step {
     pub lane: usize,
     /// The layouts held afterwards.
     pub held: Holdings,
+    /// By read of the lane: the layout that it takes.
+    pub taken: Vec<usize>,
     /// The cost up to here.
     pub cost: u64,
 }
@@ -107,7 +158,7 @@ struct Reached {
 
 /// One outcome for one array in one kernel.
 struct Outcome {
-    held: Vec<usize>,
+    held: Held,
     cost: u64,
 }
 
@@ -117,7 +168,7 @@ pub fn solve(problem: &Problem) -> Solution {
 }
 
 fn start(problem: &Problem) -> Holdings {
-    problem.initial.iter().map(|layout| layout.iter().copied().collect()).collect()
+    problem.initial.iter().map(|layout| layout.map_or(Held::default(), Held::one)).collect()
 }
 
 fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
@@ -126,10 +177,13 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
     let mut bounded = false;
     for kernel in &problem.kernels {
         let before = &layers[layers.len() - 1];
+        let most = (16 * MOST_STATES / before.len().max(1)).clamp(BEAM, MOST_STATES);
         let mut next: BTreeMap<Holdings, Reached> = BTreeMap::new();
         for (from, (held, reached)) in before.iter().enumerate() {
             for (lane, way) in kernel.lanes.iter().enumerate() {
-                for (held, cost) in outcomes(problem, kernel, way, held) {
+                let (ends, all) = outcomes(problem, kernel, way, held, most);
+                bounded |= !all;
+                for (held, cost) in ends {
                     let cost = reached.cost.saturating_add(cost);
                     if next.get(&held).is_none_or(|known| cost < known.cost) {
                         next.insert(held, Reached { cost, from, lane });
@@ -138,8 +192,10 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
             }
         }
         let mut layer: Vec<(Holdings, Reached)> = next.into_iter().collect();
-        // Equal costs stay in the order of the states.
-        layer.sort_by_key(|(_, reached)| reached.cost);
+        // Of equal costs those first where arrays keep the layout that they came in.
+        let other =
+            |held: &Holdings| held.iter().filter(|held| !held.is_empty() && !held.contains(0)).count();
+        layer.sort_by_key(|(held, reached)| (reached.cost, other(held)));
         if layer.len() > MOST_STATES {
             layer.truncate(BEAM);
             bounded = true;
@@ -148,10 +204,12 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
     }
     let mut steps = Vec::new();
     let mut at = 0;
-    for layer in layers[1..].iter().rev() {
-        let Some((held, reached)) = layer.get(at) else { break };
-        steps.push(Step { lane: reached.lane, held: held.clone(), cost: reached.cost });
+    for (k, kernel) in problem.kernels.iter().enumerate().rev() {
+        let Some((held, reached)) = layers[k + 1].get(at) else { break };
+        let Some(way) = kernel.lanes.get(reached.lane) else { break };
         at = reached.from;
+        let taken = taken(problem, kernel, way, &layers[k][at].0, held);
+        steps.push(Step { lane: reached.lane, held: held.clone(), taken, cost: reached.cost });
     }
     steps.reverse();
     let states = layers[1..]
@@ -160,6 +218,28 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
         .collect();
     let total = steps.last().map_or(0, |step| step.cost);
     Solution { steps, total, bounded, at_least: at_least(problem), states }
+}
+
+/// The layouts that the reads of a kernel take between two states.
+fn taken(problem: &Problem, kernel: &Kernel, lane: &Lane, before: &Holdings, after: &Holdings) -> Vec<usize> {
+    let mut sets = before.clone();
+    for array in 0..problem.copy.len() {
+        let reads: Vec<&Access> = lane.reads.iter().filter(|access| access.array == array).collect();
+        let replaced = kernel.dead.contains(&array) || lane.writes.iter().any(|write| write.array == array);
+        let outcomes = copies_for(problem, array, before[array], &reads, kernel.runs);
+        let ends = outcomes.iter().filter(|outcome| replaced || outcome.held == after[array]);
+        if let Some(outcome) = ends.min_by_key(|outcome| outcome.cost) {
+            sets[array] = outcome.held;
+        }
+    }
+    let layout = |access: &Access| best(sets[access.array], access).map_or(0, |(_, layout)| layout);
+    lane.reads.iter().map(layout).collect()
+}
+
+/// The cheapest layout of those that are held, with its time.
+fn best(held: Held, access: &Access) -> Option<(u64, usize)> {
+    let times = access.time.iter().enumerate().filter(|(layout, _)| held.contains(*layout));
+    times.map(|(layout, time)| (*time, layout)).min()
 }
 
 /// Every access at its best, no copy paid.
@@ -175,63 +255,67 @@ fn at_least(problem: &Problem) -> u64 {
     problem.kernels.iter().map(kernel).fold(0, u64::saturating_add)
 }
 
-/// The states after a kernel along a lane, with what it costs to get there.
-fn outcomes(problem: &Problem, kernel: &Kernel, lane: &Lane, held: &Holdings) -> Vec<(Holdings, u64)> {
+/// The states after a kernel along a lane, with what it costs to get there; false if there are more than `most`.
+fn outcomes(
+    problem: &Problem,
+    kernel: &Kernel,
+    lane: &Lane,
+    held: &Holdings,
+    most: usize,
+) -> (Vec<(Holdings, u64)>, bool) {
+    let mut complete = true;
     let mut all: Vec<(Holdings, u64)> = vec![(held.clone(), 0)];
     for array in 0..problem.copy.len() {
-        let here = array_outcomes(problem, kernel, lane, array, &held[array]);
+        let here = array_outcomes(problem, kernel, lane, array, held[array]);
         let mut next = Vec::with_capacity(all.len() * here.len());
         for (holdings, cost) in &all {
             for outcome in &here {
                 let mut holdings = holdings.clone();
-                holdings[array] = outcome.held.clone();
+                holdings[array] = outcome.held;
                 next.push((holdings, cost.saturating_add(outcome.cost)));
             }
         }
+        if next.len() > most {
+            next.sort_by_key(|(_, cost)| *cost);
+            next.truncate(most / 2);
+            complete = false;
+        }
         all = next;
     }
-    all
+    (all, complete)
 }
 
 /// What can happen to one array.
-fn array_outcomes(
-    problem: &Problem,
-    kernel: &Kernel,
-    lane: &Lane,
-    array: usize,
-    held: &[usize],
-) -> Vec<Outcome> {
+fn array_outcomes(problem: &Problem, kernel: &Kernel, lane: &Lane, array: usize, held: Held) -> Vec<Outcome> {
     let reads: Vec<&Access> = lane.reads.iter().filter(|access| access.array == array).collect();
     let write = lane.writes.iter().find(|write| write.array == array);
     let mut found = copies_for(problem, array, held, &reads, kernel.runs);
     if let Some(write) = write {
-        let layouts: Vec<usize> = if write.fresh { (0..write.time.len()).collect() } else { held.to_vec() };
-        let mut written = Vec::new();
-        for before in &found {
-            for layout in &layouts {
-                let time = write.time.get(*layout).copied().unwrap_or(0).saturating_mul(kernel.runs);
-                written.push(Outcome { held: vec![*layout], cost: before.cost.saturating_add(time) });
-            }
-        }
-        found = written;
+        // An update goes to what was there; copies are of what it replaces.
+        let layouts: Vec<usize> =
+            if write.fresh { (0..write.time.len()).collect() } else { held.iter().collect() };
+        let before = found.iter().map(|outcome| outcome.cost).min().unwrap_or(0);
+        let written = |layout: &usize| {
+            let time = write.time.get(*layout).copied().unwrap_or(0).saturating_mul(kernel.runs);
+            Outcome { held: Held::one(*layout), cost: before.saturating_add(time) }
+        };
+        found = layouts.iter().map(written).collect();
     }
     if kernel.dead.contains(&array) {
         let cost = found.iter().map(|outcome| outcome.cost).min().unwrap_or(0);
-        return vec![Outcome { held: Vec::new(), cost }];
+        return vec![Outcome { held: Held::default(), cost }];
     }
     found
 }
 
 /// The sets of copies that reads may be given: at most one new layout for each of them.
-fn copies_for(problem: &Problem, array: usize, held: &[usize], reads: &[&Access], runs: u64) -> Vec<Outcome> {
-    let layouts = problem.copy[array].len();
-    let mut sets: Vec<Vec<usize>> = vec![held.to_vec()];
+fn copies_for(problem: &Problem, array: usize, held: Held, reads: &[&Access], runs: u64) -> Vec<Outcome> {
+    let layouts = problem.copy[array].len().min(MOST_LAYOUTS);
+    let mut sets: Vec<Held> = vec![held];
     for _ in 0..reads.len().min(MOST_COPIES) {
         for set in sets.clone() {
-            for layout in (0..layouts).filter(|layout| !set.contains(layout)) {
-                let mut more = set.clone();
-                more.push(layout);
-                more.sort_unstable();
+            for layout in (0..layouts).filter(|layout| !set.contains(*layout)) {
+                let more = set.with(layout);
                 if more.len() <= MOST_COPIES + 1 && !sets.contains(&more) {
                     sets.push(more);
                 }
@@ -240,34 +324,27 @@ fn copies_for(problem: &Problem, array: usize, held: &[usize], reads: &[&Access]
     }
     // Another copy may have to go for a new one.
     if held.len() > MOST_COPIES && !reads.is_empty() {
-        for gone in held {
-            for layout in (0..layouts).filter(|layout| !held.contains(layout)) {
-                let mut other: Vec<usize> = held.iter().copied().filter(|kept| kept != gone).collect();
-                other.push(layout);
-                other.sort_unstable();
-                sets.push(other);
-            }
+        for gone in held.iter() {
+            let others = (0..layouts).filter(|layout| !held.contains(*layout));
+            sets.extend(others.map(|layout| held.without(gone).with(layout)));
         }
     }
-    let best = |set: &[usize], access: &Access| {
-        set.iter().filter_map(|layout| access.time.get(*layout).map(|time| (*time, *layout))).min()
-    };
     let mut found: Vec<Outcome> = Vec::new();
     for set in sets {
         let mut cost = 0u64;
-        let mut used: Vec<usize> = Vec::new();
+        let mut used = Held::default();
         for access in reads {
-            if let Some((time, layout)) = best(&set, access) {
+            if let Some((time, layout)) = best(set, access) {
                 cost = cost.saturating_add(time.saturating_mul(runs));
-                used.push(layout);
+                used = used.with(layout);
             }
         }
-        let new = || set.iter().filter(|layout| !held.contains(layout));
+        let new = || set.iter().filter(|layout| !held.contains(*layout));
         // Nothing is made that nobody takes; the next kernel can make it as well.
         if set != held && new().any(|layout| !used.contains(layout)) {
             continue;
         }
-        let copies = new().map(|layout| problem.copy[array][*layout]).fold(0, u64::saturating_add);
+        let copies = new().map(|layout| problem.copy[array][layout]).fold(0, u64::saturating_add);
         found.push(Outcome { held: set, cost: cost.saturating_add(copies) });
     }
     found
@@ -342,14 +419,8 @@ pub fn steady(problem: &Problem) -> Option<Cycle> {
     best
 }
 
-/// Layouts held by one array in text: `{0,2}`.
-pub fn held_text(held: &[usize]) -> String {
-    let layouts: Vec<String> = held.iter().map(usize::to_string).collect();
-    format!("{{{}}}", layouts.join(","))
-}
-
 fn holdings_text(holdings: &Holdings) -> String {
-    holdings.iter().map(|held| held_text(held)).collect::<Vec<_>>().join(" ")
+    holdings.iter().map(Held::to_string).collect::<Vec<_>>().join(" ")
 }
 
 impl Solution {
