@@ -16,7 +16,8 @@ use std::time::Instant;
 /// The lines of a section of a case.
 fn section(case: &str, header: &str) -> String {
     let lines = case.lines().skip_while(|line| line.trim_end() != header).skip(1);
-    let body: Vec<&str> = lines.take_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase())).collect();
+    let body: Vec<&str> =
+        lines.take_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase())).collect();
     body.join("\n")
 }
 

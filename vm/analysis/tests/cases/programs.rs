@@ -147,7 +147,7 @@ impl Writer {
         };
         self.line(depth + 2, &format!("in {next}"));
         self.arrays = before;
-        self.arrays.retain(|(array, _)| *array != init || self.names % 5 == 0);
+        self.arrays.retain(|(array, _)| *array != init || self.names.is_multiple_of(5));
         self.arrays.push((name.clone(), size));
         name
     }
