@@ -25,9 +25,8 @@ impl Random {
 
     fn view(&mut self, rank: u64, scale: i64) -> Lmad {
         let rank = 1 + self.below(rank);
-        let dims: Vec<Dim> = (0..rank)
-            .map(|_| Dim::new(self.between(1, 20), self.between(-scale, scale)))
-            .collect();
+        let dims: Vec<Dim> =
+            (0..rank).map(|_| Dim::new(self.between(1, 20), self.between(-scale, scale))).collect();
         Lmad::new(self.between(0, scale * 20), dims)
     }
 }
@@ -63,8 +62,7 @@ fn main() {
     let q = (n - 1) / b;
     let mut times = Vec::new();
     for i in 0..q {
-        let writes =
-            Lmad::new(i * b + n + 1, [Dim::new(i + 1, n * b - b), Dim::new(b, n), Dim::new(b, 1)]);
+        let writes = Lmad::new(i * b + n + 1, [Dim::new(i + 1, n * b - b), Dim::new(b, n), Dim::new(b, 1)]);
         let left = Lmad::new(i * b, [Dim::new(i + 1, n * b - b), Dim::new(b + 1, n)]);
         let above = Lmad::new(i * b + 1, [Dim::new(i + 1, n * b - b), Dim::new(b, 1)]);
         for reads in [left, above] {

@@ -61,8 +61,15 @@ impl Union {
     /// Adds the places of a view.
     pub fn add(&mut self, view: &Lmad) {
         let Some(form) = view.set_form() else { return };
-        self.members.push(form);
-        self.put_together();
+        // What it fits together with takes its place, and may then fit together with others.
+        let (mut new, mut at) = (form, self.members.len());
+        while let Some((k, both)) =
+            self.members.iter().enumerate().find_map(|(k, member)| Some((k, joined(member, &new)?)))
+        {
+            self.members.remove(k);
+            (new, at) = (both, at.min(k));
+        }
+        self.members.insert(at, new);
         if self.members.len() > self.most {
             self.widen();
         }
@@ -72,22 +79,6 @@ impl Union {
     pub fn add_all(&mut self, other: &Union) {
         other.members.iter().for_each(|member| self.add(member));
         self.widened |= other.widened;
-    }
-
-    /// Joins members while two of them make one view.
-    fn put_together(&mut self) {
-        let mut at = 1;
-        while at < self.members.len() {
-            let joined = (0..at).find_map(|k| Some((k, joined(&self.members[k], &self.members[at])?)));
-            match joined {
-                Some((k, view)) => {
-                    self.members.remove(at);
-                    self.members[k] = view;
-                    at = 1;
-                }
-                None => at += 1,
-            }
-        }
     }
 
     /// The stretch of memory around all members, in their place.

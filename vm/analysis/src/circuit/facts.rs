@@ -2,7 +2,8 @@
 //! one is only made to be copied into another.
 
 use super::moving::Along;
-use super::position::{Frame, Inside, Position, at};
+use super::position::{Frame, Inside, Position, at, body_of};
+use super::verdict::Place;
 use crate::affine::{Form, Range, Scope};
 use galopvm_kir::{
     ArrayArg, ArrayOp, Body, DimIndex, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId,
@@ -106,8 +107,8 @@ pub struct Point {
 pub enum PointKind {
     /// `y = concat a b ..`
     Concat,
-    /// `y = x with [..] = b`
-    Update,
+    /// `y = x with [..] = b`, with the part.
+    Update(Part),
     /// `y = copy b`
     Copy,
     /// `y = manifest((1, 0), b)`
@@ -162,6 +163,28 @@ impl<'a> Facts<'a> {
         }
         facts.body(&region.body, &[], true);
         facts
+    }
+
+    /// Takes notice of the updates and fillings that copy, because what they change is used later: these make arrays
+    /// of their own. `places` says which.
+    pub fn settle(&mut self, places: &BTreeMap<VarId, Place>) {
+        let mut read = Vec::new();
+        for (var, array) in &mut self.arrays {
+            let (Source::Update(of) | Source::Filled(of)) = array.source else { continue };
+            if places.get(var).is_none_or(|place| place.block != *var) {
+                continue;
+            }
+            if matches!(array.source, Source::Update(_)) {
+                read.push((of, array.position.clone()));
+            }
+            array.source = Source::Fresh;
+            for event in self.events.iter_mut().filter(|event| event.array == *var && event.write) {
+                event.part = Part::Whole;
+            }
+        }
+        for (array, position) in read {
+            self.event(array, &position, Part::Whole, false);
+        }
     }
 
     /// What was observed of an array parameter: its view, the number of its block, and who holds that.
@@ -381,7 +404,7 @@ impl<'a> Facts<'a> {
                         self.points.push(Point {
                             target: *var,
                             position: position.to_vec(),
-                            kind: PointKind::Update,
+                            kind: PointKind::Update(part.clone()),
                             operands: vec![operand],
                         });
                     }
@@ -536,7 +559,11 @@ impl<'a> Facts<'a> {
                 // An unknown function that is given a scratch array and gives one of that shape fills it.
                 let filled = operands.iter().find_map(|exp| match exp {
                     Exp::Opaque(_, args) => args.iter().find_map(|arg| {
-                        let array = self.named(arg).filter(|array| self.scratch.contains(array))?;
+                        let here = |array: &VarId| {
+                            let defined = self.arrays.get(array).map(|array| body_of(&array.position));
+                            self.scratch.contains(array) && defined == Some(body_of(position))
+                        };
+                        let array = self.named(arg).filter(here)?;
                         (self.sizes(array)? == self.sizes(var)?).then_some(array)
                     }),
                     _ => None,

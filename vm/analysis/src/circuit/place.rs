@@ -2,7 +2,7 @@
 
 use super::facts::{Array, Change, Facts, Part, Source};
 use super::moving::{Along, Moving};
-use super::position::{Frame, is_after, lies_in};
+use super::position::{Frame, Inside, is_after, lies_in};
 use super::verdict::Place;
 use crate::affine::Form;
 use galopvm_kir::VarId;
@@ -45,8 +45,7 @@ fn find(facts: &Facts<'_>, var: VarId, places: &mut Places, depth: u32) -> Optio
                 None => None,
             }
         }
-        Source::Filled(of) => find(facts, *of, places, depth + 1),
-        Source::Update(of) => {
+        Source::Update(of) | Source::Filled(of) => {
             if copies(facts, *of, var) {
                 own(array, var)
             } else {
@@ -230,7 +229,7 @@ pub fn may_lie_in(facts: &Facts<'_>, places: &Places, var: VarId) -> Option<BTre
     Some(blocks)
 }
 
-/// Whether `update`, which replaces a part of `of`, has to copy: something that shares memory is used afterwards.
+/// Whether `update`, which replaces a part of `of` or fills it, needs memory of its own: something that shares memory is used afterwards.
 fn copies(facts: &Facts<'_>, of: VarId, update: VarId) -> bool {
     let skip = forward(facts, update, false);
     let mut shared = BTreeSet::new();
@@ -238,6 +237,20 @@ fn copies(facts: &Facts<'_>, of: VarId, update: VarId) -> bool {
         shared.extend(forward(facts, source, true));
     }
     let Some(array) = facts.arrays.get(&update) else { return true };
+    // Each iteration of a kernel has a value of its own.
+    let parallel = array
+        .position
+        .iter()
+        .enumerate()
+        .filter(|(_, frame)| matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator)));
+    let outside = |level: usize| {
+        let body = &array.position[..=level];
+        let sources = backward(facts, of);
+        sources.iter().any(|name| facts.arrays.get(name).is_some_and(|array| !lies_in(&array.position, body)))
+    };
+    if parallel.into_iter().any(|(level, _)| outside(level)) {
+        return true;
+    }
     used_after(facts, &shared, &skip, &array.position).is_some()
 }
 

@@ -60,7 +60,8 @@ pub fn ways_after(first: &[Frame], second: &[Frame], end: &[Frame], home: &[Fram
     let around_home = shared(first, home).min(body_of(home).len());
     for (k, (a, b)) in first.iter().zip(second).enumerate() {
         if a.stm != b.stm {
-            if b.stm > a.stm {
+            // Outside the body of the end, it comes after the end.
+            if b.stm > a.stm && k >= around_end {
                 all.push(same);
             }
             return all;

@@ -37,8 +37,10 @@ pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'
 }
 
 fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
-    let facts = Facts::of(region, observed);
-    let mut solver = Solver { places: place::initial(&facts), facts: &facts, budget: PAIR_TESTS, pricing };
+    let mut facts = Facts::of(region, observed);
+    let places = place::initial(&facts);
+    facts.settle(&places);
+    let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS, pricing };
     let mut outcomes = Vec::new();
     // What is copied later decides where what is copied earlier goes.
     for point in facts.points.iter().rev() {
@@ -180,20 +182,16 @@ impl Solver<'_> {
                 let own: Vec<Along> = vars.iter().map(|var| Along::At(Form::variable(*var))).collect();
                 whole.view.index(&own).ok_or(unknown)?
             }
-            PointKind::Update => {
-                let part = self.facts.events.iter().find(|event| event.array == point.target && event.write);
-                let part = part.map(|event| &event.part);
-                match part.and_then(|part| place::parts(&whole.view, part)).as_deref() {
-                    Some([view]) => view.clone(),
-                    _ => {
-                        let var = match part {
-                            Some(Part::Unknown(var)) => *var,
-                            _ => None,
-                        };
-                        return Err(Reason::IxfnNotAvailable(var));
-                    }
+            PointKind::Update(part) => match place::parts(&whole.view, part).as_deref() {
+                Some([view]) => view.clone(),
+                _ => {
+                    let var = match part {
+                        Part::Unknown(var) => *var,
+                        _ => None,
+                    };
+                    return Err(Reason::IxfnNotAvailable(var));
                 }
-            }
+            },
         };
         Ok(Place { block: whole.block, view })
     }
@@ -203,9 +201,8 @@ impl Solver<'_> {
         if !last_use {
             return Err(Reason::NotLastUse);
         }
-        if let Some(Source::Update(_)) = self.facts.arrays.get(&point.target).map(|array| &array.source)
-            && place.block == point.target
-        {
+        let source = self.facts.arrays.get(&point.target).map(|array| &array.source);
+        if matches!(point.kind, PointKind::Update(_)) && !matches!(source, Some(Source::Update(_))) {
             // What is updated is used later, so the update copies all of it.
             return Err(Reason::NotLastUse);
         }
@@ -224,12 +221,10 @@ impl Solver<'_> {
     /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so
     /// that this is built in the copy.
     fn could_go_into_a_copy(&mut self, point: &Point, array: VarId) -> Option<VarId> {
-        let (target, event) = (
-            self.facts.arrays.get(&point.target)?,
-            self.facts.events.iter().find(|event| event.array == point.target && event.write)?,
-        );
+        let PointKind::Update(part) = &point.kind else { return None };
+        let target = self.facts.arrays.get(&point.target)?;
         let copy = Moving::row_major(target.shape.as_ref()?)?;
-        let [view] = &place::parts(&copy, &event.part)?[..] else { return None };
+        let [view] = &place::parts(&copy, part)?[..] else { return None };
         let place = Place { block: point.target, view: view.clone() };
         let web = Web::of(self.facts, &self.places, array, &place, &point.position).ok()?;
         self.in_scope(&web).ok()?;

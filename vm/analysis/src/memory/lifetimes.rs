@@ -22,7 +22,8 @@ pub struct Allocation {
 /// The blocks of known size that a region makes outside kernels, when arrays lie as short-circuiting says. Their sizes
 /// being numbers, all can be made at entry.
 pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<Allocation> {
-    let facts = Facts::of(region, observed);
+    let mut facts = Facts::of(region, observed);
+    facts.settle(&circuits.places);
     let mut needed: BTreeMap<VarId, (usize, usize)> = BTreeMap::new();
     let mut need = |block: VarId, stm: usize| {
         let interval = needed.entry(block).or_insert((stm, stm));

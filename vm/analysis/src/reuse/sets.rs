@@ -283,7 +283,9 @@ impl Sets {
         }
         exact &= reuse.changed.is_exact();
         let mut unknown_place = false;
-        for access in accesses.iter().filter(|access| access.array == array) {
+        // Where nothing is copied, what is read does not matter.
+        let reads = accesses.iter().filter(|access| access.array == array);
+        for access in reads.filter(|access| access.places.is_none() || !reuse.copied.is_empty()) {
             let Some(places) = &access.places else {
                 unknown_place = true;
                 continue;

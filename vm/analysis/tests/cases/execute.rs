@@ -411,8 +411,12 @@ impl Run<'_> {
             Rhs::Update { array, index, value } => {
                 let var = stm.pat[0];
                 let old = self.arrays.get(array).cloned().ok_or("no array")?;
-                let stays =
-                    self.places.and_then(|places| places.get(&var)).is_some_and(|place| place.block != var);
+                // It stays where it is if the plan has both in one place.
+                let moved = self.places.and_then(|places| places.get(&var)).map(|place| place.block != var);
+                let stays = match moved {
+                    Some(true) => self.planned(var)?.as_ref() == Some(&old),
+                    _ => false,
+                };
                 let new = if stays {
                     old
                 } else {

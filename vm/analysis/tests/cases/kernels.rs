@@ -94,7 +94,7 @@ fn random_kernels_keep_the_values_they_should() {
     for seed in 0..rounds {
         let mut random = Random(seed);
         let mut size = || 2 + random.below(4) as i64;
-        let shape = if seed % 3 == 0 { vec![2 * size()] } else { vec![size(), size()] };
+        let shape = if seed.is_multiple_of(3) { vec![2 * size()] } else { vec![size(), size()] };
         let mut writer = Writer { random, shape: shape.clone(), names: 0 };
         let body = writer.value(0, 3);
         let axes: Vec<String> =
@@ -107,7 +107,7 @@ fn random_kernels_keep_the_values_they_should() {
         types::infer(&mut region);
         let region = check(region).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
         let code = region.region();
-        let effort = if seed % 2 == 0 { Effort::Quick } else { Effort::Thorough };
+        let effort = if seed.is_multiple_of(2) { Effort::Quick } else { Effort::Thorough };
         let reuse = analyse(code, &observed, &code.body.stms[0], 0, effort).expect("a kernel");
         for array in &reuse.arrays {
             let keeps = || keeps_its_value(&region, &observed, array.array).expect("a run");

@@ -178,13 +178,27 @@ impl Writer {
                 let part = self.slice(size, 1.max(size / 2));
                 self.line(depth, &format!("let {first} = replicate [{size}] 7"));
                 self.line(depth, &format!("let {second} = {first} with [{part}] = {from}"));
+                if self.below(3) == 0 {
+                    self.arrays.push((first, size));
+                }
                 self.arrays.push((second.clone(), size));
                 second
             }
             1 => {
                 let (name, whole, width) = (self.name("c"), self.whole.0.clone(), self.whole.1);
                 let part = self.slice(width, size.min(width));
-                self.line(depth, &format!("let {name} = call g({whole}[{part}]) [{size}]"));
+                if self.below(2) == 0 {
+                    let scratch = self.name("s");
+                    self.line(depth, &format!("let {scratch} = scratch [{size}] i64"));
+                    self.line(depth, &format!("let {name} = call g({scratch}, {whole}[{part}]) [{size}]"));
+                    if self.below(3) == 0 {
+                        let again = self.name("c");
+                        self.line(depth, &format!("let {again} = call g({scratch}) [{size}]"));
+                        self.arrays.push((again, size));
+                    }
+                } else {
+                    self.line(depth, &format!("let {name} = call g({whole}[{part}]) [{size}]"));
+                }
                 self.arrays.push((name.clone(), size));
                 name
             }

@@ -1,10 +1,12 @@
 //! `lgg`, `guard`, `policy`: versions of code, their guards, and when they are made.
 
 use crate::case::{Case, Line, Outcome, Section};
+use galopvm_analysis::layout::table;
 use galopvm_analysis::version::{
-    ArrayClass, General, Guard, Lane, Signature, Site, Step, Work, generalise, guard_for,
+    ArrayClass, Bucket, General, Guard, Lane, Signature, Site, Step, Work, generalise, guard_for, signature,
 };
 use galopvm_base::ElemType;
+use galopvm_kir::ObservedParam;
 use galopvm_lmad::{Lmad, Parametric, Polynomial, disjoint_guards};
 use std::collections::BTreeSet;
 
@@ -263,4 +265,37 @@ fn rotation() -> Result<(), String> {
         }
     }
     Err("nothing was given up".into())
+}
+
+#[test]
+fn signatures_of_a_region() {
+    let case = crate::case::all().into_iter().find(|case| case.name == "x19_simd_mapping").expect("the case");
+    let (region, mut observed) = case.region().expect("a region");
+    let table = table(&region, &observed);
+    let code = region.region();
+    let lane = code.vars.iter_ids().find(|(_, var)| var.name == "i").map(|(id, _)| id).expect("the lane");
+    let seen = signature(&region, &observed, &table, lane, 8);
+    // A strided, B unit, C at one place, D backwards, E clamped, G (i / 2 and i % 32).
+    let lanes: Vec<&[Lane]> = seen.arrays.iter().map(|array| array.lanes.as_slice()).collect();
+    use Lane::{Other, Reversed, Same, Unit};
+    assert_eq!(lanes, [&[Other][..], &[Unit], &[Same], &[Reversed], &[Unit], &[Same, Unit]]);
+    assert_eq!(seen.sizes, [Bucket::Whole, Bucket::Whole]);
+    let guard = guard_for(&seen, &[false, true]);
+    assert!(guard.holds(&seen));
+    // What is written must be held by nobody else; what is only read may be.
+    for (array, holds) in [(1, false), (2, true)] {
+        if let ObservedParam::Array { references, .. } = &mut observed.params[2 + array] {
+            *references = 2;
+        }
+        let shared = signature(&region, &observed, &table, lane, 8);
+        assert_eq!(guard.holds(&shared), holds, "array {array}");
+        if let ObservedParam::Array { references, .. } = &mut observed.params[2 + array] {
+            *references = 1;
+        }
+    }
+    assert_eq!(Bucket::of(0, 8), Bucket::Zero);
+    assert_eq!(
+        [1, 7, 9, 16].map(|n| Bucket::of(n, 8)),
+        [Bucket::One, Bucket::Few, Bucket::Rest, Bucket::Whole]
+    );
 }
