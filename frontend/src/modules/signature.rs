@@ -287,7 +287,8 @@ impl<'a> Checker<'a, '_, '_> {
     /// Warns of abstract types that take the names of types in sight.
     fn warn_of_shadowing(&mut self, span: Span, scope: &Scope<'a>) {
         for (name, id) in &scope.types {
-            let is_abstract = self.bindings.get(id).is_some_and(|binding| matches!(binding.ty, Type::Opaque(..)));
+            let is_abstract =
+                self.bindings.get(id).is_some_and(|binding| matches!(binding.ty, Type::Opaque(..)));
             let known = self.names.frame.chain().any(|frame| frame.scope.types.contains_key(name));
             if is_abstract && known {
                 let text = format!("Inclusion shadows type \"{name}\".");

@@ -153,7 +153,9 @@ impl Checker<'_, '_, '_> {
             Clash::Equality(ty) => {
                 format!("Type \"{}\" does not support equality.", vars.show(ty))
             }
-            Clash::Functional(ty) => format!("Type \"{}\" found to be functional: no function type may stand here.", vars.show(ty)),
+            Clash::Functional(ty) => {
+                format!("Type \"{}\" found to be functional: no function type may stand here.", vars.show(ty))
+            }
             Clash::Anonymous(ty) => {
                 format!("Cannot use a type containing anonymous sizes here: \"{}\".", vars.show(ty))
             }
