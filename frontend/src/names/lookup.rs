@@ -14,9 +14,10 @@ impl<'a> Names<'a, '_> {
     /// What an unqualified term name means outside of definitions; `user` sees the frames, the prelude only itself.
     pub(super) fn top_level(&mut self, name: &str, user: bool) -> Option<Found<'a>> {
         let mut skip = 0;
-        while user {
+        // Frame by frame; the module of a scalar type that one opens is asked before the frames around it.
+        while let Some(from) = user.then_some(skip) {
             let mut opened = None;
-            for (depth, frame) in self.frame.chain().enumerate().skip(skip) {
+            for (depth, frame) in self.frame.chain().enumerate().skip(from) {
                 if let Some(res) = frame.scope.terms.get(name) {
                     return Some(Found::Term(*res));
                 }
