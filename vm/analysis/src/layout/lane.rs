@@ -78,17 +78,23 @@ impl LaneChoice {
 }
 
 impl Pricing<'_> {
-    /// The outermost variables of the kernels of the region.
-    pub fn kernels(&self) -> Vec<VarId> {
-        let mut kernels = Vec::new();
-        for row in &self.table.rows {
-            if let Some(kernel) = self.table.kernel(row)
-                && !kernels.contains(&kernel)
-            {
-                kernels.push(kernel);
+    /// The kernels of the region, by their outermost variables, with the numbers of their rows.
+    pub fn rows_by_kernel(&self) -> Vec<(VarId, Vec<usize>)> {
+        let mut kernels: Vec<(VarId, Vec<usize>)> = Vec::new();
+        for (k, row) in self.table.rows.iter().enumerate() {
+            let Some(kernel) = self.table.kernel(row) else { continue };
+            // Rows of one kernel are next to each other, but for what is nested in them.
+            match kernels.iter_mut().rev().find(|(known, _)| *known == kernel) {
+                Some((_, rows)) => rows.push(k),
+                None => kernels.push((kernel, vec![k])),
             }
         }
         kernels
+    }
+
+    /// The outermost variables of the kernels of the region.
+    pub fn kernels(&self) -> Vec<VarId> {
+        self.rows_by_kernel().into_iter().map(|(kernel, _)| kernel).collect()
     }
 
     /// The numbers of the rows of a kernel.
@@ -97,7 +103,8 @@ impl Pricing<'_> {
         (0..self.table.rows.len()).filter(|k| inside(&self.table.rows[*k])).collect()
     }
 
-    fn arrays_of(&self, rows: &[usize]) -> Vec<VarId> {
+    /// The arrays that some rows go to, in the order of first accesses.
+    pub fn arrays_of(&self, rows: &[usize]) -> Vec<VarId> {
         let mut arrays: Vec<VarId> = Vec::new();
         for row in rows {
             let array = self.table.rows[*row].array;
@@ -115,9 +122,14 @@ impl Pricing<'_> {
 
     /// The variables that may run across lanes in a kernel, outermost first.
     pub fn lane_axes(&self, kernel: VarId) -> Vec<VarId> {
+        self.lane_axes_of(&self.rows_of(kernel))
+    }
+
+    /// The variables that may run across lanes around some rows of one kernel.
+    pub fn lane_axes_of(&self, rows: &[usize]) -> Vec<VarId> {
         let mut axes = Vec::new();
-        for row in self.rows_of(kernel) {
-            let inner = self.table.inner(&self.table.rows[row]);
+        for row in rows {
+            let inner = self.table.inner(&self.table.rows[*row]);
             for (k, axis) in inner.iter().enumerate() {
                 let innermost = k + 1 == inner.len() && self.target == Target::Cpu;
                 let any_order = innermost && self.table.axis(*axis).is_some_and(|axis| axis.reassociable);

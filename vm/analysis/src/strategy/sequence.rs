@@ -12,6 +12,8 @@ use std::fmt::{self, Write as _};
 pub const MOST_STATES: usize = 4096;
 /// States that go on if there are more.
 pub const BEAM: usize = 64;
+/// Cheapest states that others are compared with.
+const LEADERS: usize = 8;
 /// Copies of an array that are held besides the layout it came in.
 pub const MOST_COPIES: usize = 2;
 
@@ -175,9 +177,13 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
     let mut layers: Vec<Vec<(Holdings, Reached)>> =
         vec![vec![(start.clone(), Reached { cost: 0, from: 0, lane: 0 })]];
     let mut bounded = false;
+    let mut states: Vec<Vec<(Holdings, u64)>> = Vec::new();
     for kernel in &problem.kernels {
         let before = &layers[layers.len() - 1];
-        let most = (16 * MOST_STATES / before.len().max(1)).clamp(BEAM, MOST_STATES);
+        let most = match bounded {
+            true => (8 * BEAM / (before.len() * kernel.lanes.len()).max(1)).max(4),
+            false => (4 * MOST_STATES / before.len().max(1)).clamp(4, MOST_STATES),
+        };
         let mut next: BTreeMap<Holdings, Reached> = BTreeMap::new();
         for (from, (held, reached)) in before.iter().enumerate() {
             for (lane, way) in kernel.lanes.iter().enumerate() {
@@ -196,10 +202,13 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
         let other =
             |held: &Holdings| held.iter().filter(|held| !held.is_empty() && !held.contains(0)).count();
         layer.sort_by_key(|(held, reached)| (reached.cost, other(held)));
+        states.push(layer.iter().map(|(held, reached)| (held.clone(), reached.cost)).collect());
+        let later = &problem.kernels[states.len()..];
         if layer.len() > MOST_STATES {
             layer.truncate(BEAM);
             bounded = true;
         }
+        let layer = worth_following(problem, later, layer);
         layers.push(layer);
     }
     let mut steps = Vec::new();
@@ -212,12 +221,45 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
         steps.push(Step { lane: reached.lane, held: held.clone(), taken, cost: reached.cost });
     }
     steps.reverse();
-    let states = layers[1..]
-        .iter()
-        .map(|layer| layer.iter().map(|(held, reached)| (held.clone(), reached.cost)).collect())
-        .collect();
     let total = steps.last().map_or(0, |step| step.cost);
     Solution { steps, total, bounded, at_least: at_least(problem), states }
+}
+
+/// States, cheapest first, without those that a cheaper one can catch up with: it makes the copies that it lacks when
+/// they are needed, and has still paid no more. (For an update nothing is copied, so that layouts that are updated
+/// later have to be there.)
+fn worth_following(
+    problem: &Problem,
+    later: &[Kernel],
+    layer: Vec<(Holdings, Reached)>,
+) -> Vec<(Holdings, Reached)> {
+    let mut updated = vec![false; problem.copy.len()];
+    for write in later.iter().flat_map(|kernel| &kernel.lanes).flat_map(|lane| &lane.writes) {
+        updated[write.array] |= !write.fresh;
+    }
+    let lacks = |from: &Holdings, to: &Holdings| {
+        let mut cost = 0u64;
+        for (array, (from, to)) in from.iter().zip(to).enumerate() {
+            for layout in to.iter().filter(|layout| !from.contains(*layout)) {
+                if from.is_empty() || updated[array] || from.with(layout).len() > MOST_COPIES + 1 {
+                    return None;
+                }
+                cost = cost.saturating_add(problem.copy[array][layout]);
+            }
+        }
+        Some(cost)
+    };
+    let mut kept: Vec<(Holdings, Reached)> = Vec::new();
+    for (held, reached) in layer {
+        let caught = kept.iter().take(LEADERS).any(|(other, ahead)| {
+            reached.cost > ahead.cost
+                && lacks(other, &held).is_some_and(|cost| ahead.cost.saturating_add(cost) <= reached.cost)
+        });
+        if !caught {
+            kept.push((held, reached));
+        }
+    }
+    kept
 }
 
 /// The layouts that the reads of a kernel take between two states.
@@ -266,6 +308,12 @@ fn outcomes(
     let mut complete = true;
     let mut all: Vec<(Holdings, u64)> = vec![(held.clone(), 0)];
     for array in 0..problem.copy.len() {
+        let touched = kernel.dead.contains(&array)
+            || lane.reads.iter().any(|access| access.array == array)
+            || lane.writes.iter().any(|write| write.array == array);
+        if !touched {
+            continue;
+        }
         let here = array_outcomes(problem, kernel, lane, array, held[array]);
         let mut next = Vec::with_capacity(all.len() * here.len());
         for (holdings, cost) in &all {
