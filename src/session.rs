@@ -24,6 +24,7 @@ impl Session {
             memory: Some(memory),
             tiering: engine.tiering(),
             trace: engine.trace(),
+            ..Options::default()
         };
         Session {
             inner: galopvm_runtime::Session::new(program.module().clone(), options),

@@ -4,8 +4,7 @@ use crate::names::{AbbrId, Functor, FunctorBody, Global, GlobalId, Loaded, ModTy
 use crate::syntax::ast::*;
 use crate::syntax::parse_prog;
 use crate::types::{Anonymous, Checker, Type, TypeBinding, scheme_param};
-use galopvm_base::{Diagnostic, Span};
-use std::collections::HashMap;
+use galopvm_base::{Diagnostic, IdMap, Span};
 use std::rc::Rc;
 
 /// What elaborating a file gave.
@@ -20,9 +19,9 @@ pub struct Elaborated<'a> {
 /// Names that a list of declarations has defined so far, by namespace.
 #[derive(Default)]
 struct Seen<'a> {
-    terms: HashMap<&'a str, Span>,
-    types: HashMap<&'a str, Span>,
-    module_types: HashMap<&'a str, Span>,
+    terms: IdMap<&'a str, Span>,
+    types: IdMap<&'a str, Span>,
+    module_types: IdMap<&'a str, Span>,
 }
 
 /// Where declarations stand.

@@ -124,12 +124,12 @@ pub struct Names<'a, 's> {
     /// What is visible at the place being read.
     pub frame: Frame<'a>,
     /// Names that the file defines further below, and where.
-    pub later: HashMap<&'a str, Span>,
+    pub later: IdMap<&'a str, Span>,
     /// Types that only the compiler defines, such as accumulators.
     pub builtin_types: HashMap<&'static str, AbbrId>,
     /// Imported files by path; none while one is being read.
     pub(crate) files: HashMap<String, Option<Rc<ModVal<'a>>>>,
-    prelude_terms: HashMap<&'a str, GlobalId>,
+    prelude_terms: IdMap<&'a str, GlobalId>,
     /// Module types of the prelude, once they are asked for.
     pub(crate) prelude_scope: Option<Scope<'a>>,
     members: HashMap<(ElemType, String), GlobalId>,
@@ -152,10 +152,10 @@ impl<'a, 's> Names<'a, 's> {
             diagnostics: Vec::new(),
             next_id: 0,
             frame: Frame::default(),
-            later: HashMap::new(),
+            later: IdMap::default(),
             builtin_types: HashMap::new(),
             files: HashMap::new(),
-            prelude_terms: HashMap::new(),
+            prelude_terms: IdMap::default(),
             prelude_scope: None,
             members: HashMap::new(),
             prelude_file: None,

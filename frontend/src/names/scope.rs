@@ -7,21 +7,20 @@
 use super::{AbbrId, Res};
 use crate::syntax::ast::*;
 use crate::types::Scheme;
-use galopvm_base::{ElemType, Span};
-use std::collections::HashMap;
+use galopvm_base::{ElemType, IdMap, Span};
 use std::rc::Rc;
 
 /// The names that a module, a file or a frame defines.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
     /// Values and functions.
-    pub terms: HashMap<&'a str, Res>,
+    pub terms: IdMap<&'a str, Res>,
     /// Types.
-    pub types: HashMap<&'a str, AbbrId>,
+    pub types: IdMap<&'a str, AbbrId>,
     /// Modules.
-    pub modules: HashMap<&'a str, Rc<ModVal<'a>>>,
+    pub modules: IdMap<&'a str, Rc<ModVal<'a>>>,
     /// Module types.
-    pub module_types: HashMap<&'a str, Rc<ModType<'a>>>,
+    pub module_types: IdMap<&'a str, Rc<ModType<'a>>>,
     /// Scalar modules whose members are seen without a prefix; later ones first.
     pub opened: Vec<ElemType>,
 }

@@ -41,7 +41,7 @@ impl Vars {
                     (None, []) if !constraint.constructors.is_empty() => {
                         format!("{} | ..", constructors(&constraint.constructors, self))
                     }
-                    (None, []) => format!("t{}", var.0),
+                    (None, []) => "_".into(),
                 },
                 None => "?".into(),
             },

@@ -227,8 +227,10 @@ impl Unifier<'_> {
 
     /// Two unbound variables become one that satisfies both constraints.
     fn merge(&mut self, x: TypeVar, y: TypeVar) -> Result<(), Clash> {
-        let (VarState::Free { constraint: a, level: p, .. }, VarState::Free { constraint: b, level: q, .. }) =
-            (self.vars.types[x].clone(), self.vars.types[y].clone())
+        let (
+            VarState::Free { constraint: a, level: p, .. },
+            VarState::Free { constraint: b, level: q, span: place },
+        ) = (self.vars.types[x].clone(), self.vars.types[y].clone())
         else {
             return Ok(());
         };
@@ -248,7 +250,9 @@ impl Unifier<'_> {
             lifted: lesser(a.lifted, b.lifted),
             ..Constraint::default()
         };
-        self.vars.types[x] = VarState::Bound(Type::Var(y));
+        // The older one stays: the elements of a long literal all point to the first.
+        let (gone, stays) = if x.0 < y.0 { (y, x) } else { (x, y) };
+        self.vars.types[gone] = VarState::Bound(Type::Var(stays));
         merged.fields = a.fields;
         for (name, ty) in b.fields {
             match merged.fields.iter().find(|(n, _)| *n == name).cloned() {
@@ -271,8 +275,9 @@ impl Unifier<'_> {
                 _ => Clash::Shape,
             });
         }
-        if let VarState::Free { constraint, level, .. } = &mut self.vars.types[y] {
+        if let VarState::Free { constraint, level, span } = &mut self.vars.types[stays] {
             *constraint = merged;
+            *span = place;
             *level = p.min(q);
         }
         Ok(())

@@ -8,7 +8,7 @@ use crate::interval::{Interval, apply, convert};
 use crate::numbers::Numbers;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_kir::{
-    Axis, Body, Combine, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId, VerifiedRegion,
+    Axis, Body, CheckedRegion, Combine, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId,
 };
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ impl Bounds {
     }
 
     /// One line for each read.
-    pub fn report(&self, region: &VerifiedRegion) -> String {
+    pub fn report(&self, region: &CheckedRegion) -> String {
         let mut text = String::new();
         for (k, read) in self.reads.iter().enumerate() {
             let Some(read) = read else { continue };
@@ -55,7 +55,7 @@ impl Bounds {
 }
 
 /// Finds out where the reads of a region go.
-pub fn bounds(region: &VerifiedRegion, observed: &Observed) -> Bounds {
+pub fn bounds(region: &CheckedRegion, observed: &Observed) -> Bounds {
     let code = region.region();
     let numbers = Numbers::new(region, observed);
     let range = |(id, var): (VarId, &galopvm_kir::Var)| {

@@ -1,21 +1,31 @@
 //! Pure facts and decisions over kernels.
 //!
-//! - `numbers.rs`: the numbers behind the names of a region at one launch.
-//! - `bounds.rs`: which reads stay inside their arrays. `access.rs`: how each read moves through memory.
-//!   `work.rs`: how much there is to do. Facts only; each has a text form.
-//! - `plan.rs`: the decision, made from these facts.
+//! - `numbers.rs`: the numbers behind the names of a region at one launch. `interval.rs`: ranges of values.
+//! - `bounds.rs`: which reads stay inside their arrays. `work.rs`: how much there is to do. Facts only; each has a
+//!   text form. `plan.rs`: the decision that back ends are given, made from these facts.
+//! - `layout/`: who reads what in which order, and what another layout would be worth. `strategy/`: lanes and layouts
+//!   of kernels, one after the other.
+//! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
+//! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
+//!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
 //!
 //! Invariants:
 //! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
-//! - Unknown absorbs, nothing is guessed where safety depends on it: `bounds` proves, `access` and `work` estimate.
+//! - Unknown absorbs, nothing is guessed where safety depends on it: `bounds` proves, `layout` and `work` estimate.
 //! - Facts and decisions are made by different functions. Each choice carries its reason, with numbers.
 #![forbid(unsafe_code)]
 
-pub mod access;
+pub mod affine;
 pub mod bounds;
+pub mod circuit;
 mod interval;
+pub mod layout;
+pub mod memory;
 mod numbers;
 pub mod plan;
+pub mod reuse;
+pub mod strategy;
+pub mod version;
 pub mod work;
 
 pub use interval::Interval;

@@ -1,19 +1,19 @@
 //! The numbers behind the names of a region at one launch.
 
 use galopvm_base::{ElemType, TypedId};
-use galopvm_kir::{Exp, Observed, ObservedParam, VarId, VerifiedRegion};
+use galopvm_kir::{CheckedRegion, Exp, Observed, ObservedParam, VarId};
 use galopvm_lmad::Lmad;
 
 /// Looks up what was observed by name.
 pub(crate) struct Numbers<'a> {
-    pub region: &'a VerifiedRegion,
+    pub region: &'a CheckedRegion,
     /// By variable: the position of the parameter.
     position: Vec<Option<u32>>,
     observed: &'a Observed,
 }
 
 impl<'a> Numbers<'a> {
-    pub fn new(region: &'a VerifiedRegion, observed: &'a Observed) -> Numbers<'a> {
+    pub fn new(region: &'a CheckedRegion, observed: &'a Observed) -> Numbers<'a> {
         let mut position = vec![None; region.region().vars.len()];
         for (k, param) in region.region().params.iter().enumerate() {
             position[param.index()] = Some(k as u32);

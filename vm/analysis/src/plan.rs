@@ -5,12 +5,12 @@
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do.
 
-use crate::access::{Access, Class, accesses};
 use crate::bounds::{Bounds, bounds};
+use crate::layout::{Class, Quality, Table, class, table};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
-use galopvm_kir::{Body, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId, VerifiedRegion};
+use galopvm_kir::{Body, CheckedRegion, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId};
 use std::fmt::Write;
 
 /// Fewest lanes that decisions are made for: neighbours in memory matter even where there are no vectors.
@@ -19,13 +19,13 @@ const FEWEST_LANES: u64 = 4;
 const TOLD: usize = 4;
 
 /// Decides how a region is to be executed for what was observed.
-pub fn decide(region: &VerifiedRegion, observed: &Observed, machine: &Machine) -> Plan {
+pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) -> Plan {
     let facts = Facts {
         region,
         machine,
         numbers: Numbers::new(region, observed),
         work: work(region, observed),
-        accesses: accesses(region, observed),
+        table: table(region, observed),
     };
     let mut plan = Plan::default();
     if let Some(main) = facts.main_statement() {
@@ -38,11 +38,11 @@ pub fn decide(region: &VerifiedRegion, observed: &Observed, machine: &Machine) -
 }
 
 struct Facts<'a> {
-    region: &'a VerifiedRegion,
+    region: &'a CheckedRegion,
     machine: &'a Machine,
     numbers: Numbers<'a>,
     work: Work,
-    accesses: Vec<Access>,
+    table: Table,
 }
 
 /// What a lane axis would cost.
@@ -142,7 +142,8 @@ impl Facts<'_> {
 
     /// Elements of a vector, by the widest element that is read or written.
     fn lanes(&self) -> u64 {
-        let read = self.accesses.iter().map(|a| self.region.type_of(a.array).elem.bytes());
+        let rows = self.table.reads().chain(&self.table.slices);
+        let read = rows.map(|row| self.region.type_of(row.array).elem.bytes());
         let written = self.region.results().iter().map(|ty| ty.elem.bytes());
         let widest = read.chain(written).max().unwrap_or(8);
         ((self.machine.cpu.vector_bytes() / widest) as u64).max(FEWEST_LANES)
@@ -185,8 +186,9 @@ impl Facts<'_> {
     }
 
     fn class(&self, read: ReadId, axis: VarId) -> Class {
-        let access = self.accesses.iter().find(|access| access.read == read);
-        access.map_or(Class::Data, |access| access.step(axis).class())
+        let Some(row) = self.table.read(read) else { return Class::Data };
+        let rough = |dim: &crate::layout::table::DimIndex| dim.value.step(axis).quality == Quality::Piecewise;
+        if row.dims.iter().any(rough) { Class::Data } else { class(&self.table, row, axis) }
     }
 
     fn choose_blocks(&self, plan: &mut Plan) {
@@ -221,7 +223,7 @@ impl Choice {
             // Loaded as one, then turned around.
             Class::UnitReversed => (&mut self.unit, 2),
             Class::Broadcast => (&mut self.same, 1),
-            Class::Gather(_) | Class::Data => (&mut self.far, lanes),
+            Class::Gather(_) | Class::Tile(_) | Class::Data => (&mut self.far, lanes),
         };
         *counter += 1;
         operations
@@ -244,7 +246,7 @@ fn is_flat(body: &Body) -> bool {
     flat
 }
 
-fn choose_unchecked(region: &VerifiedRegion, bounds: &Bounds, plan: &mut Plan) {
+fn choose_unchecked(region: &CheckedRegion, bounds: &Bounds, plan: &mut Plan) {
     let proven = bounds.proven();
     if proven.is_empty() {
         return;

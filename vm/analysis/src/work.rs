@@ -9,7 +9,7 @@ use galopvm_base::scalar::Precision;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::walk::Part;
-use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Rhs, VarId, VerifiedRegion};
+use galopvm_kir::{Axis, Body, CheckedRegion, Exp, Observed, ReadId, Rhs, VarId};
 use std::fmt::Write;
 
 /// Rounds of a loop whose end depends on data.
@@ -50,7 +50,7 @@ impl Work {
     }
 
     /// One line for each body, and the sum.
-    pub fn report(&self, region: &VerifiedRegion) -> String {
+    pub fn report(&self, region: &CheckedRegion) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             let name = |v: &VarId| format!("{} {}", region.region().name_of(*v), self.trips[v.index()]);
@@ -77,7 +77,7 @@ impl Piece {
 }
 
 /// The work of a region for what was observed.
-pub fn work(region: &VerifiedRegion, observed: &Observed) -> Work {
+pub fn work(region: &CheckedRegion, observed: &Observed) -> Work {
     let mut counter = Counter {
         numbers: Numbers::new(region, observed),
         typical: vec![None; region.region().vars.len()],

@@ -151,7 +151,7 @@ impl<I: TypedId, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
     }
 }
 
-/// A hash for ids: they are small numbers that nobody chooses to collide.
+/// A fast hash for ids and names of a program: keys that nobody chooses to collide.
 #[derive(Clone, Copy, Default)]
 pub struct IdHasher(u64);
 
@@ -161,15 +161,23 @@ impl std::hash::Hasher for IdHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(*byte as u32));
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     fn write_u32(&mut self, id: u32) {
-        self.0 = (self.0.rotate_left(5) ^ id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.write_u64(id as u64);
     }
 }
 
-/// A map with ids as keys.
+/// A map with ids or names as keys.
 pub type IdMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<IdHasher>>;
-/// A set of ids.
+/// A set of ids or names.
 pub type IdSet<K> = std::collections::HashSet<K, std::hash::BuildHasherDefault<IdHasher>>;

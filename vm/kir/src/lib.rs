@@ -7,7 +7,8 @@
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!
 //! Invariants:
-//! - Back ends are given [`VerifiedRegion`] and [`VerifiedPlan`] only; both can be made in one way, by checking.
+//! - Back ends are given [`VerifiedRegion`] and [`VerifiedPlan`] only, analyses [`CheckedRegion`]; all can be made in
+//!   one way, by checking.
 //! - A read outside its array and a division by zero are *traps*: a back end reports that one happened, the
 //!   interpreter, run again, says which. Kernels are pure, so running again is always possible.
 //! - Names are unique in a region; every variable is defined once, before its uses.
@@ -33,4 +34,4 @@ pub use machine::{CpuMode, Machine};
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
-pub use verify::{VerifiedRegion, VerifyError, verified_from_text, verify};
+pub use verify::{CheckedRegion, VerifiedRegion, VerifyError, check, verified_from_text, verify};

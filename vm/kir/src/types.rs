@@ -8,7 +8,7 @@
 
 use crate::ir::*;
 use galopvm_base::scalar::eval;
-use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
 
 /// The names of a region with what is known of them.
 pub type Vars = IdVec<VarId, Var>;
@@ -212,16 +212,32 @@ pub(crate) fn folded(exp: &Exp) -> Exp {
 }
 
 /// Fills in missing types and gives constants without suffix the type of their surroundings.
+///
+/// Goes over the region until nothing new is found: later statements say what earlier ones are. What a function that
+/// is not known gives is of the element type that is wanted of it, of its first argument's or `i64`.
 pub fn infer(region: &mut Region) {
     let mut body = std::mem::take(&mut region.body);
-    let mut inference = Inference { vars: std::mem::take(&mut region.vars) };
-    inference.body(&mut body, &[]);
+    let vars = std::mem::take(&mut region.vars);
+    let mut inference = Inference { hints: vec![None; vars.len()], vars, settled: false };
+    loop {
+        let before = inference.known();
+        inference.body(&mut body, &[]);
+        let after = inference.known();
+        if after.0 == inference.vars.len() || inference.settled {
+            break;
+        }
+        inference.settled = before == after;
+    }
     region.vars = inference.vars;
     region.body = body;
 }
 
 struct Inference {
     vars: Vars,
+    /// Element types of names whose shape is not known yet.
+    hints: Vec<Option<ElemType>>,
+    /// Nothing more will be found: what is open gets the usual types.
+    settled: bool,
 }
 
 impl Inference {
@@ -237,8 +253,25 @@ impl Inference {
         self.vars.get(var)?.ty.clone()
     }
 
+    /// How many types and how many hints there are.
+    fn known(&self) -> (usize, usize) {
+        (self.vars.iter().filter(|var| var.ty.is_some()).count(), self.hints.iter().flatten().count())
+    }
+
+    fn elem(&self, var: VarId) -> Option<ElemType> {
+        self.var_type(var).map(|ty| ty.elem).or(self.hints.get(var.index()).copied().flatten())
+    }
+
     fn elems(&self, vars: &[VarId]) -> Vec<Option<ElemType>> {
-        vars.iter().map(|v| self.var_type(*v).map(|ty| ty.elem)).collect()
+        vars.iter().map(|v| self.elem(*v)).collect()
+    }
+
+    fn hint(&mut self, exp: &Exp, elem: Option<ElemType>) {
+        if let Exp::Var(var) = exp
+            && let Some(hint) = self.hints.get_mut(var.index())
+        {
+            *hint = hint.or(elem);
+        }
     }
 
     /// Statements, then results, whose constants take the wanted types.
@@ -251,7 +284,15 @@ impl Inference {
 
     fn exps(&mut self, exps: &mut [Exp], wanted: &[Option<ElemType>]) {
         for (k, exp) in exps.iter_mut().enumerate() {
-            self.exp(exp, wanted.get(k).copied().flatten());
+            self.value(exp, wanted.get(k).copied().flatten());
+        }
+    }
+
+    /// A scalar or an array.
+    fn value(&mut self, exp: &mut Exp, wanted: Option<ElemType>) {
+        match exp {
+            Exp::Var(_) if !self.settled => self.hint(exp, wanted),
+            _ => self.exp(exp, wanted),
         }
     }
 
@@ -271,9 +312,10 @@ impl Inference {
                 let known = known.filter(|arg| !is_bare(arg)).find_map(|arg| elem_of(&self.vars, arg));
                 let same = op.result_type(ElemType::I64) == ElemType::I64
                     && op.result_type(ElemType::I8) == ElemType::I8;
-                let ty = known.or(wanted.filter(|_| same)).unwrap_or(ElemType::I64);
+                let ty = known.or(wanted.filter(|_| same));
+                let ty = ty.or((self.settled || args.iter().all(is_bare)).then_some(ElemType::I64));
                 for (k, arg) in args.iter_mut().enumerate() {
-                    self.exp(arg, Some(op.operand_type(k, ty)));
+                    self.exp(arg, ty.map(|ty| op.operand_type(k, ty)));
                 }
             }
             Exp::Convert(_, arg) => self.exp(arg, None),
@@ -338,14 +380,23 @@ impl Inference {
             }
             Rhs::Update { array, index, value } => {
                 self.index(index);
-                self.exp(value, self.var_type(*array).map(|ty| ty.elem));
+                let ty = self.var_type(*array);
+                if let (Exp::Var(var), Some(ty)) = (&*value, &ty) {
+                    let shape = indexed_shape(&ty.shape, index);
+                    self.set(*var, shape.map(|shape| Type { elem: ty.elem, shape }));
+                }
+                self.value(value, ty.map(|ty| ty.elem));
             }
             Rhs::Manifest { .. } => {}
-            Rhs::Array { args, .. } => {
+            Rhs::Array { op, args } => {
+                let elem = wanted.first().copied().flatten();
                 for arg in args {
                     match arg {
                         ArrayArg::Exp(exp) => {
-                            self.exp(exp, wanted.first().copied().flatten().filter(|_| is_bare(exp)))
+                            if !matches!(op, ArrayOp::Call | ArrayOp::Replicate | ArrayOp::Reduce) {
+                                self.hint(exp, elem);
+                            }
+                            self.value(exp, elem.filter(|_| is_bare(exp)));
                         }
                         ArrayArg::Shape(extents) => {
                             extents.iter_mut().for_each(|e| self.exp(e, Some(ElemType::I64)));
@@ -355,16 +406,35 @@ impl Inference {
                 }
             }
         }
-        for (var, ty) in stm.pat.iter().zip(rhs_types(&self.vars, &stm.rhs)) {
+        for (k, (var, ty)) in stm.pat.iter().zip(rhs_types(&self.vars, &stm.rhs)).enumerate() {
+            let ty = ty.or_else(|| self.opaque_type(&stm.rhs, k, wanted.get(k).copied().flatten()));
             self.set(*var, ty);
         }
+    }
+
+    /// The type of what a function gives that nothing is known of.
+    fn opaque_type(&self, rhs: &Rhs, result: usize, wanted: Option<ElemType>) -> Option<Type> {
+        let (args, shape) = match rhs {
+            Rhs::Exps(exps) => match exps.get(result) {
+                Some(Exp::Opaque(_, args)) => (args, Vec::new()),
+                _ => return None,
+            },
+            Rhs::Array { op: ArrayOp::Call, args } => match args.as_slice() {
+                [ArrayArg::Exp(Exp::Opaque(_, args)), ArrayArg::Shape(shape)] => (args, shape.clone()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let usual = || args.iter().find_map(|arg| elem_of(&self.vars, arg)).unwrap_or(ElemType::I64);
+        let elem = wanted.or_else(|| self.settled.then(usual))?;
+        Some(Type { elem, shape })
     }
 
     /// Carried names take the types of their initial values, unless these are constants without suffix.
     fn carried(&mut self, carried: &[VarId], init: &mut [Exp], wanted: &[Option<ElemType>]) {
         for (k, (var, exp)) in carried.iter().zip(init).enumerate() {
-            let elem = self.var_type(*var).map(|ty| ty.elem).or(wanted.get(k).copied().flatten());
-            self.exp(exp, elem);
+            let elem = self.elem(*var).or(wanted.get(k).copied().flatten());
+            self.value(exp, elem);
             if !is_bare(exp) || elem.is_some() {
                 let ty = type_of(&self.vars, exp);
                 self.set(*var, ty);
@@ -379,7 +449,9 @@ impl Inference {
                 let ty = type_of(&self.vars, result);
                 self.set(*var, ty);
             }
-            self.set(*var, Some(Type::scalar(ElemType::I64)));
+            if self.settled {
+                self.set(*var, Some(Type::scalar(ElemType::I64)));
+            }
         }
         let known = self.elems(carried);
         self.exps(init, &known);
@@ -396,9 +468,9 @@ impl Inference {
                 .or_else(|| from(body.results.get(k)))
                 .or_else(|| from(combine.neutral.get(k)))
                 .or_else(|| wanted.get(k).copied().flatten().map(Type::scalar))
-                .unwrap_or(Type::scalar(ElemType::I64));
+                .or_else(|| self.settled.then_some(Type::scalar(ElemType::I64)));
             for var in [acc, item].into_iter().flatten() {
-                self.set(var, Some(ty.clone()));
+                self.set(var, ty.clone());
             }
         }
         let known = self.elems(&combine.acc);

@@ -1,4 +1,9 @@
-//! The verifier: the only way to a [`VerifiedRegion`], which is what analyses and back ends are given.
+//! The verifier: the only way to a [`CheckedRegion`], which is what analyses are given, and to a
+//! [`VerifiedRegion`], which is what back ends are given.
+//!
+//! A checked region may hold what has no meaning of its own here: functions that nothing is known of, `call`, loops
+//! that carry nothing (they give the values of their last round), extents that are equal for reasons that are not
+//! written down. A verified region holds none of that; it can be executed.
 //!
 //! Checked:
 //! - names are unique, plain ([`crate::text::is_name`]), defined exactly once, and used where they are in scope:
@@ -8,7 +13,7 @@
 //! - every name has a type; extents are `i64` expressions of constants, names in scope and operations, without
 //!   reads; extents of parameters are over `i64` parameters alone; axes are `i64` scalars;
 //! - expressions: operations have their number of operands, all of one type that the table accepts (`select`: a
-//!   bool in front); operands, indices and conversions are scalars; nothing opaque;
+//!   bool in front); operands, indices and conversions are scalars; nothing opaque (if verified);
 //! - reads have numbers of their own below `region.reads`, no more indices than dimensions, LMAD slices are of
 //!   arrays;
 //! - statements: as many names as results, and the types of the results are the types of the names, extents
@@ -32,6 +37,7 @@ use crate::types::{
 use galopvm_base::{ElemType, Scalar, TypedId};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// One thing that is wrong with a region.
@@ -54,25 +60,37 @@ impl fmt::Display for VerifyError {
 
 impl std::error::Error for VerifyError {}
 
-/// A region that passed every check. Cheap to clone.
+/// A region whose names, scopes and types are right. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct VerifiedRegion(Arc<Verified>);
+pub struct CheckedRegion(Arc<Checked>);
+
+/// A region that passed every check: a [`CheckedRegion`] that can be executed. Cheap to clone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VerifiedRegion(CheckedRegion);
+
+impl Deref for VerifiedRegion {
+    type Target = CheckedRegion;
+
+    fn deref(&self) -> &CheckedRegion {
+        &self.0
+    }
+}
 
 #[derive(Debug)]
-struct Verified {
+struct Checked {
     region: Region,
     types: Vec<Type>,
     results: Vec<Type>,
     hash: u128,
 }
 
-impl PartialEq for VerifiedRegion {
-    fn eq(&self, other: &VerifiedRegion) -> bool {
+impl PartialEq for CheckedRegion {
+    fn eq(&self, other: &CheckedRegion) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.region == other.0.region
     }
 }
 
-impl VerifiedRegion {
+impl CheckedRegion {
     /// The region.
     pub fn region(&self) -> &Region {
         &self.0.region
@@ -115,10 +133,20 @@ impl VerifiedRegion {
     }
 }
 
-/// Checks a region.
+/// Checks a region for execution.
 pub fn verify(region: Region) -> Result<VerifiedRegion, Vec<VerifyError>> {
+    checked(region, true).map(VerifiedRegion)
+}
+
+/// Checks a region for analysis.
+pub fn check(region: Region) -> Result<CheckedRegion, Vec<VerifyError>> {
+    checked(region, false)
+}
+
+fn checked(region: Region, executable: bool) -> Result<CheckedRegion, Vec<VerifyError>> {
     let mut verifier = Verifier {
         region: &region,
+        executable,
         defined: vec![false; region.vars.len()],
         in_scope: vec![false; region.vars.len()],
         reads: HashSet::new(),
@@ -132,7 +160,7 @@ pub fn verify(region: Region) -> Result<VerifiedRegion, Vec<VerifyError>> {
     }
     let types = region.vars.iter().filter_map(|var| var.ty.clone()).collect();
     let hash = content_hash(&region);
-    Ok(VerifiedRegion(Arc::new(Verified { region, types, results, hash })))
+    Ok(CheckedRegion(Arc::new(Checked { region, types, results, hash })))
 }
 
 /// Reads, infers and checks a region in text form; the error says what is wrong, for people.
@@ -159,6 +187,8 @@ fn content_hash(region: &Region) -> u128 {
 
 struct Verifier<'a> {
     region: &'a Region,
+    /// Nothing without a meaning is let through.
+    executable: bool,
     /// Names whose definition was seen.
     defined: Vec<bool>,
     /// Names that may be used here.
@@ -374,11 +404,17 @@ impl<'a> Verifier<'a> {
         let (Some(declared), Some(found)) = (declared, found) else { return };
         let same = declared.elem == found.elem
             && declared.rank() == found.rank()
-            && declared.shape.iter().zip(&found.shape).all(|(a, b)| folded(a) == folded(b));
+            && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
         if !same {
             let (declared, found) = (self.type_text(declared), self.type_text(found));
             self.error(format!("{what} has type {declared}, but its value has type {found}"));
         }
+    }
+
+    fn same_extent(&self, a: &Exp, b: &Exp) -> bool {
+        let (a, b) = (folded(a), folded(b));
+        let open = |exp: &Exp| !matches!(exp, Exp::Const(_));
+        a == b || !self.executable && (open(&a) || open(&b))
     }
 
     fn same_types(&mut self, what: &str, vars: &[VarId], found: &[Option<Type>]) {
@@ -447,7 +483,9 @@ impl<'a> Verifier<'a> {
                 vars.extend(carried);
                 self.with_names(&vars, |v| {
                     let next = v.body(body);
-                    v.same_types("the next", carried, &next);
+                    if !carried.is_empty() {
+                        v.same_types("the next", carried, &next);
+                    }
                 });
             }
             Rhs::While { carried, init, cond, body } => {
@@ -482,7 +520,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn initial(&mut self, carried: &[VarId], init: &[Exp]) {
-        if carried.is_empty() {
+        if carried.is_empty() && self.executable {
             self.error("the loop carries nothing");
         }
         let types: Vec<_> = init.iter().map(|exp| self.value(exp)).collect();
@@ -502,7 +540,7 @@ impl<'a> Verifier<'a> {
 
     fn array_op(&mut self, op: ArrayOp, args: &[ArrayArg]) {
         let word = ArrayOp::WORDS.iter().find(|(known, _)| *known == op).map_or("", |(_, word)| word);
-        if op == ArrayOp::Call {
+        if op == ArrayOp::Call && self.executable {
             return self.error("`call` has no meaning here");
         }
         let mut types = Vec::new();
@@ -513,7 +551,7 @@ impl<'a> Verifier<'a> {
                 ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
             }
         }
-        if array_op_type(&self.region.vars, op, args).is_none() {
+        if op != ArrayOp::Call && array_op_type(&self.region.vars, op, args).is_none() {
             return self.error(format!("`{word}` does not take these arguments"));
         }
         if op == ArrayOp::Concat {
@@ -553,7 +591,10 @@ impl<'a> Verifier<'a> {
                     self.error(format!("`{op}` takes {} operands, not {}", op.arity(), args.len()));
                     return None;
                 }
-                let ty = operand_elem(&self.region.vars, *op, args)?;
+                let Some(ty) = operand_elem(&self.region.vars, *op, args) else {
+                    args.iter().for_each(|arg| drop(self.value(arg)));
+                    return None;
+                };
                 if !op.accepts(ty) {
                     self.error(format!("`{op}` does not work on {ty}"));
                 }
@@ -574,7 +615,10 @@ impl<'a> Verifier<'a> {
                 let ty = self.var_type(read.array)?;
                 self.index(read.array, ty, &read.index);
             }
-            Exp::Opaque(name, _) => self.error(format!("nothing is known of `{name}`")),
+            Exp::Opaque(name, _) if self.executable => {
+                self.error(format!("nothing is known of `{name}`"));
+            }
+            Exp::Opaque(_, args) => args.iter().for_each(|arg| drop(self.value(arg))),
         }
         type_of(&self.region.vars, exp)
     }

@@ -257,3 +257,41 @@ fn inference_changes_nothing_that_is_there() {
     types::infer(&mut region);
     assert_eq!(region, before);
 }
+
+/// What analyses are given but nothing executes: unknown functions, loops that carry nothing.
+#[test]
+fn what_has_no_meaning_can_be_analysed_and_not_executed() {
+    let sketch = "\
+let xs = call f(ys) [n]
+let zs =
+  kernel i < n do
+    let s =
+      loop j < m do
+        let x = xs[j] + g(i)
+        in x
+    in s
+let ys2 = ys with [0 :+ n * 1] = zs
+";
+    let mut known = Region::default();
+    let size = |known: &mut Region, name: &str| known.fresh(name, Some(Type::scalar(ElemType::I64)));
+    let (n, m) = (size(&mut known, "n"), size(&mut known, "m"));
+    let ys = known.fresh("ys", Some(Type { elem: ElemType::F32, shape: vec![Exp::Var(m)] }));
+    known.params = vec![n, m, ys];
+    let mut region = galopvm_kir::text::parse_region_in(known, sketch).unwrap_or_else(|e| panic!("{e}"));
+    types::infer(&mut region);
+    let checked = galopvm_kir::check(region.clone()).unwrap_or_else(|e| panic!("{e:?}"));
+    let named = |name: &str| {
+        checked.region().vars.iter_ids().find(|(_, var)| var.name == name).map(|(id, _)| id).expect("a name")
+    };
+    // The type that is wanted of an unknown function comes from later statements.
+    for name in ["xs", "zs", "s", "x"] {
+        assert_eq!(checked.type_of(named(name)).elem, ElemType::F32, "{name}");
+    }
+    let errors = messages(region.clone());
+    for expected in ["`call` has no meaning here", "the loop carries nothing", "nothing is known of `g`"] {
+        assert!(errors.iter().any(|error| error.contains(expected)), "{expected}: {errors:?}");
+    }
+    // Scopes and types are checked all the same.
+    region.body.results.push(Exp::Var(named("x")));
+    assert!(galopvm_kir::check(region).is_err());
+}

@@ -17,12 +17,17 @@ mod change;
 mod copy;
 mod disjoint;
 mod equation;
+mod guard;
 mod injective;
+mod iterations;
 mod normal;
 mod places;
+mod polynomial;
 mod recognise;
 mod reshape;
+mod spread;
 mod text;
+mod union;
 mod view;
 
 #[cfg(test)]
@@ -30,8 +35,13 @@ mod random;
 
 pub use copy::{CopyClass, CopyDim, CopyPlan, copy_class, copy_plan};
 pub use disjoint::{Overlap, disjoint};
-pub use equation::{NODE_BUDGET, Solution, Term, solve};
+pub use equation::{Coupling, NODE_BUDGET, Solution, Term, solve, solve_coupled};
+pub use guard::{Guard, Parametric, disjoint_guards};
+pub use iterations::{Iteration, Meeting, Order, meeting};
 pub use places::Places;
+pub use polynomial::Polynomial;
 pub use recognise::{MapTranspose, map_transpose};
+pub use spread::spread_disjoint;
 pub use text::ParseLmadError;
+pub use union::{MOST_MEMBERS, Union};
 pub use view::{Dim, Dims, Lmad};

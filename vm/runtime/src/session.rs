@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Interpreter, Limits, Prepared};
+use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
@@ -20,6 +20,8 @@ pub struct Options {
     pub memory: Option<Memory>,
     /// When operators are compiled, and by whom; by default never.
     pub tiering: Tiering,
+    /// The faster ways to interpret that may be taken; by default all.
+    pub paths: Paths,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
 }
@@ -30,8 +32,10 @@ pub struct Session {
     prepared: Prepared,
     memory: Memory,
     limits: Limits,
+    paths: Paths,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
+    slots: Option<Box<Slots>>,
 }
 
 impl Session {
@@ -43,7 +47,16 @@ impl Session {
             memory.set_budget(options.limits.memory);
         }
         let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
-        Session { module, prepared, memory, limits: options.limits, interrupt: Arc::default(), tiers }
+        Session {
+            module,
+            prepared,
+            memory,
+            limits: options.limits,
+            paths: options.paths,
+            interrupt: Arc::default(),
+            tiers,
+            slots: None,
+        }
     }
 
     /// The program.
@@ -128,9 +141,18 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
-        let mut interpreter =
-            Interpreter::new(module, &self.prepared, &self.memory, &stop, &mut self.tiers, &self.limits);
+        let mut interpreter = Interpreter::new(
+            module,
+            &self.prepared,
+            &self.memory,
+            &stop,
+            &mut self.tiers,
+            &self.limits,
+            self.paths,
+        );
+        interpreter.slots = self.slots.take();
         let outcome = interpreter.run(function, args).map_err(|error| *error);
+        self.slots = interpreter.slots.take();
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

@@ -10,6 +10,12 @@ use half::f16;
 
 /// Converts the bits of a value of type `from` to type `to`.
 pub fn convert(from: ElemType, to: ElemType, bits: Bits) -> Bits {
+    convert_inlined(from, to, bits)
+}
+
+/// [`convert`], to be specialised where the types are constants.
+#[inline(always)]
+pub fn convert_inlined(from: ElemType, to: ElemType, bits: Bits) -> Bits {
     use ElemType::*;
     match from {
         _ if from == to => bits,
@@ -24,6 +30,7 @@ pub fn convert(from: ElemType, to: ElemType, bits: Bits) -> Bits {
     }
 }
 
+#[inline(always)]
 fn from_signed(to: ElemType, value: i64) -> Bits {
     match to {
         ElemType::F16 => half_of(value as f64).to_bits() as u64,
@@ -34,6 +41,7 @@ fn from_signed(to: ElemType, value: i64) -> Bits {
     }
 }
 
+#[inline(always)]
 fn from_unsigned(to: ElemType, value: u64) -> Bits {
     match to {
         ElemType::F16 => half_of(value as f64).to_bits() as u64,
@@ -45,10 +53,12 @@ fn from_unsigned(to: ElemType, value: u64) -> Bits {
 }
 
 /// An integer as a half: above 2^53 rounding to f64 first cannot matter, since halves end at 65504.
+#[inline(always)]
 fn half_of(value: f64) -> f16 {
     f16::from_f64(value)
 }
 
+#[inline(always)]
 fn from_float(to: ElemType, value: f64) -> Bits {
     let finite = if value.is_finite() { value } else { 0.0 };
     match to {

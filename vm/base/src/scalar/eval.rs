@@ -9,6 +9,22 @@ use crate::elem::ElemType;
 use half::f16;
 use std::fmt;
 
+/// An expression with a type parameter standing for the Rust type of an element type.
+macro_rules! with_native {
+    ($ty:expr, $native:ident => $value:expr) => {
+        with_native!(@ $ty, $native, $value,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, F32 f32, F64 f64, Bool bool)
+    };
+    (@ $ty:expr, $native:ident, $value:expr, $($elem:ident $rust:ident),+) => {
+        match $ty {
+            $(ElemType::$elem => {
+                type $native = $rust;
+                $value
+            })+
+        }
+    };
+}
+
 /// Why a scalar operation has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScalarTrap {
@@ -36,69 +52,95 @@ pub fn eval(op: ScalarOp, ty: ElemType, operands: &[Bits]) -> Result<Bits, Scala
 
 /// A unary operation.
 pub fn eval1(op: ScalarOp, ty: ElemType, a: Bits) -> Bits {
-    match ty {
-        _ if matches!(op, ScalarOp::ToBits | ScalarOp::FromBits) => a,
-        ElemType::I8 => int1(op, a as i8),
-        ElemType::I16 => int1(op, a as i16),
-        ElemType::I32 => int1(op, a as i32),
-        ElemType::I64 => int1(op, a as i64),
-        ElemType::U8 => int1(op, a as u8),
-        ElemType::U16 => int1(op, a as u16),
-        ElemType::U32 => int1(op, a as u32),
-        ElemType::U64 => int1(op, a),
-        ElemType::F16 => half1(op, a),
-        ElemType::F32 => float1(op, f32::from_bits(a as u32)),
-        ElemType::F64 => float1(op, f64::from_bits(a)),
-        ElemType::Bool => match op {
-            ScalarOp::Not => a ^ 1,
-            _ => 0,
-        },
-    }
+    with_native!(ty, T => T::unary(op, T::of_bits(a)))
 }
 
 /// A binary operation.
 pub fn eval2(op: ScalarOp, ty: ElemType, a: Bits, b: Bits) -> Result<Bits, ScalarTrap> {
-    match ty {
-        ElemType::I8 => int2(op, a as i8, b as i8),
-        ElemType::I16 => int2(op, a as i16, b as i16),
-        ElemType::I32 => int2(op, a as i32, b as i32),
-        ElemType::I64 => int2(op, a as i64, b as i64),
-        ElemType::U8 => int2(op, a as u8, b as u8),
-        ElemType::U16 => int2(op, a as u16, b as u16),
-        ElemType::U32 => int2(op, a as u32, b as u32),
-        ElemType::U64 => int2(op, a, b),
-        ElemType::F16 => Ok(half2(op, a, b)),
-        ElemType::F32 => Ok(float2(op, f32::from_bits(a as u32), f32::from_bits(b as u32))),
-        ElemType::F64 => Ok(float2(op, f64::from_bits(a), f64::from_bits(b))),
-        ElemType::Bool => Ok(bool2(op, a, b)),
-    }
+    with_native!(ty, T => T::binary(op, T::of_bits(a), T::of_bits(b)))
 }
 
 /// A ternary operation.
 pub fn eval3(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
-    match (op, ty) {
-        (ScalarOp::Select, _) => {
-            if a != 0 {
-                b
-            } else {
-                c
-            }
-        }
-        (ScalarOp::Fma, ElemType::F16) => {
-            let wide = |x: Bits| f16::from_bits(x as u16).to_f64();
-            f16::from_f64(wide(a).mul_add(wide(b), wide(c))).to_bits() as u64
-        }
-        (ScalarOp::Fma, ElemType::F32) => {
-            let single = |x: Bits| f32::from_bits(x as u32);
-            single(a).mul_add(single(b), single(c)).bits()
-        }
-        (ScalarOp::Fma, ElemType::F64) => {
-            f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).bits()
-        }
-        _ => 0,
+    match op {
+        ScalarOp::Select if a != 0 => b,
+        ScalarOp::Select => c,
+        _ => with_native!(ty, T => T::ternary(op, T::of_bits(a), T::of_bits(b), T::of_bits(c))),
     }
 }
 
+/// A Rust type that computes as an element type. Where the operation is a constant, only that operation is left
+/// after inlining: loops and machines are specialised by these functions, [`eval`] is made of them.
+pub trait Native: Copy {
+    /// The element type.
+    const TYPE: ElemType;
+    /// The value of bits.
+    fn of_bits(bits: Bits) -> Self;
+    /// The bits of the value.
+    fn to_bits(self) -> Bits;
+    /// A unary operation.
+    fn unary(op: ScalarOp, a: Self) -> Bits;
+    /// A binary operation.
+    fn binary(op: ScalarOp, a: Self, b: Self) -> Result<Bits, ScalarTrap>;
+    /// A ternary operation on three values of the type, which `select` is not.
+    fn ternary(op: ScalarOp, a: Self, b: Self, c: Self) -> Bits;
+}
+
+impl Native for bool {
+    const TYPE: ElemType = ElemType::Bool;
+    #[inline(always)]
+    fn of_bits(bits: Bits) -> bool {
+        bits != 0
+    }
+    #[inline(always)]
+    fn to_bits(self) -> Bits {
+        Bits::from(self)
+    }
+    #[inline(always)]
+    fn unary(op: ScalarOp, a: bool) -> Bits {
+        match op {
+            ScalarOp::Not => Bits::from(!a),
+            _ => 0,
+        }
+    }
+    #[inline(always)]
+    fn binary(op: ScalarOp, a: bool, b: bool) -> Result<Bits, ScalarTrap> {
+        Ok(bool2(op, Bits::from(a), Bits::from(b)))
+    }
+    #[inline(always)]
+    fn ternary(_: ScalarOp, _: bool, _: bool, _: bool) -> Bits {
+        0
+    }
+}
+
+impl Native for f16 {
+    const TYPE: ElemType = ElemType::F16;
+    #[inline(always)]
+    fn of_bits(bits: Bits) -> f16 {
+        f16::from_bits(bits as u16)
+    }
+    #[inline(always)]
+    fn to_bits(self) -> Bits {
+        Bits::from(f16::to_bits(self))
+    }
+    #[inline(always)]
+    fn unary(op: ScalarOp, a: f16) -> Bits {
+        half1(op, a)
+    }
+    #[inline(always)]
+    fn binary(op: ScalarOp, a: f16, b: f16) -> Result<Bits, ScalarTrap> {
+        Ok(half2(op, a, b))
+    }
+    #[inline(always)]
+    fn ternary(op: ScalarOp, a: f16, b: f16, c: f16) -> Bits {
+        match op {
+            ScalarOp::Fma => f16::from_f64(a.to_f64().mul_add(b.to_f64(), c.to_f64())).to_bits() as u64,
+            _ => 0,
+        }
+    }
+}
+
+#[inline(always)]
 fn compare<T: PartialOrd>(op: ScalarOp, a: T, b: T) -> Option<Bits> {
     Some(match op {
         ScalarOp::Eq => a == b,
@@ -111,6 +153,7 @@ fn compare<T: PartialOrd>(op: ScalarOp, a: T, b: T) -> Option<Bits> {
     } as u64)
 }
 
+#[inline(always)]
 fn bool2(op: ScalarOp, a: Bits, b: Bits) -> Bits {
     match op {
         ScalarOp::And | ScalarOp::Min => a & b,
@@ -149,23 +192,35 @@ trait Int: Copy + Ord {
 }
 
 macro_rules! int_impl {
-    ($($t:ident $unsigned:ident $wide:ident $signed:literal;)+) => {$(
+    ($($t:ident $elem:ident $unsigned:ident $wide:ident $signed:literal;)+) => {$(
         impl Int for $t {
             const ZERO: $t = 0;
+            #[inline(always)]
             fn bits(self) -> Bits { self as $unsigned as u64 }
+            #[inline(always)]
             fn add(self, b: $t) -> $t { self.wrapping_add(b) }
+            #[inline(always)]
             fn sub(self, b: $t) -> $t { self.wrapping_sub(b) }
+            #[inline(always)]
             fn mul(self, b: $t) -> $t { self.wrapping_mul(b) }
+            #[inline(always)]
             fn div_floor(self, b: $t) -> $t {
+                // Mostly nothing is negative, and nothing has to be put right.
+                if (self | b) >= Self::ZERO { return (self as $unsigned / b as $unsigned) as $t; }
                 let (q, r) = (self.wrapping_div(b), self.wrapping_rem(b));
                 if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { q.wrapping_sub(1) } else { q }
             }
+            #[inline(always)]
             fn mod_floor(self, b: $t) -> $t {
+                if (self | b) >= Self::ZERO { return (self as $unsigned % b as $unsigned) as $t; }
                 let r = self.wrapping_rem(b);
                 if $signed && r != 0 && ((r ^ b) >> ($t::BITS - 1)) != 0 { r.wrapping_add(b) } else { r }
             }
+            #[inline(always)]
             fn quot(self, b: $t) -> $t { self.wrapping_div(b) }
+            #[inline(always)]
             fn rem(self, b: $t) -> $t { self.wrapping_rem(b) }
+            #[inline(always)]
             fn power(self, exponent: $t) -> $t {
                 let (mut result, mut base, mut left): ($t, $t, $unsigned) = (1, self, exponent as $unsigned);
                 while left != 0 {
@@ -175,25 +230,35 @@ macro_rules! int_impl {
                 }
                 result
             }
+            #[inline(always)]
             fn and(self, b: $t) -> $t { self & b }
+            #[inline(always)]
             fn or(self, b: $t) -> $t { self | b }
+            #[inline(always)]
             fn xor(self, b: $t) -> $t { self ^ b }
+            #[inline(always)]
             fn not(self) -> $t { !self }
+            #[inline(always)]
             fn shl(self, count: $t) -> $t {
                 let count = count as $unsigned as u64;
                 if count >= $t::BITS as u64 { 0 } else { self << count }
             }
+            #[inline(always)]
             fn shr(self, count: $t) -> $t {
                 let count = count as $unsigned as u64;
                 if count < $t::BITS as u64 { self >> count }
                 else if $signed { self >> ($t::BITS - 1) } else { 0 }
             }
+            #[inline(always)]
             fn ushr(self, count: $t) -> $t {
                 let count = count as $unsigned as u64;
                 if count >= $t::BITS as u64 { 0 } else { (self as $unsigned >> count) as $t }
             }
+            #[inline(always)]
             fn neg(self) -> $t { self.wrapping_neg() }
+            #[inline(always)]
             fn abs(self) -> $t { if $signed && self < Self::ZERO { self.wrapping_neg() } else { self } }
+            #[inline(always)]
             fn sgn(self) -> $t {
                 match self.cmp(&0) {
                     std::cmp::Ordering::Less => <$t>::ZERO.wrapping_sub(1),
@@ -201,29 +266,48 @@ macro_rules! int_impl {
                     std::cmp::Ordering::Greater => 1,
                 }
             }
+            #[inline(always)]
             fn mul_hi(self, b: $t) -> $t { ((self as $wide * b as $wide) >> $t::BITS) as $t }
+            #[inline(always)]
             fn popc(self) -> u32 { self.count_ones() }
+            #[inline(always)]
             fn clz(self) -> u32 { self.leading_zeros() }
+            #[inline(always)]
             fn ctz(self) -> u32 { self.trailing_zeros() }
+        }
+        impl Native for $t {
+            const TYPE: ElemType = ElemType::$elem;
+            #[inline(always)]
+            fn of_bits(bits: Bits) -> $t { bits as $t }
+            #[inline(always)]
+            fn to_bits(self) -> Bits { self as $unsigned as u64 }
+            #[inline(always)]
+            fn unary(op: ScalarOp, a: $t) -> Bits { int1(op, a) }
+            #[inline(always)]
+            fn binary(op: ScalarOp, a: $t, b: $t) -> Result<Bits, ScalarTrap> { int2(op, a, b) }
+            #[inline(always)]
+            fn ternary(_: ScalarOp, _: $t, _: $t, _: $t) -> Bits { 0 }
         }
     )+};
 }
 
 int_impl! {
-    i8 u8 i16 true;
-    i16 u16 i32 true;
-    i32 u32 i64 true;
-    i64 u64 i128 true;
-    u8 u8 u16 false;
-    u16 u16 u32 false;
-    u32 u32 u64 false;
-    u64 u64 u128 false;
+    i8 I8 u8 i16 true;
+    i16 I16 u16 i32 true;
+    i32 I32 u32 i64 true;
+    i64 I64 u64 i128 true;
+    u8 U8 u8 u16 false;
+    u16 U16 u16 u32 false;
+    u32 U32 u32 u64 false;
+    u64 U64 u64 u128 false;
 }
 
+#[inline(always)]
 fn int1<T: Int>(op: ScalarOp, a: T) -> Bits {
     match op {
         ScalarOp::Neg => a.neg().bits(),
         ScalarOp::Not => a.not().bits(),
+        ScalarOp::FromBits => a.bits(),
         ScalarOp::Abs => a.abs().bits(),
         ScalarOp::Sgn => a.sgn().bits(),
         ScalarOp::Popc => a.popc() as u64,
@@ -233,6 +317,7 @@ fn int1<T: Int>(op: ScalarOp, a: T) -> Bits {
     }
 }
 
+#[inline(always)]
 fn int2<T: Int>(op: ScalarOp, a: T, b: T) -> Result<Bits, ScalarTrap> {
     if let Some(answer) = compare(op, a, b) {
         return Ok(answer);
@@ -274,26 +359,36 @@ trait Float: Copy + PartialOrd + Into<f64> {
     fn lesser(self, b: Self) -> Self;
     fn greater(self, b: Self) -> Self;
     fn with_sign_of(self, b: Self) -> Self;
+    fn library1(self, op: ScalarOp) -> Option<Self>;
     fn next_towards(self, b: Self) -> Self;
     fn scale(self, exponent: Self) -> Self;
-    fn unary(self, op: ScalarOp) -> Option<Self>;
     fn library2(self, op: ScalarOp, b: Self) -> Option<Self>;
 }
 
 macro_rules! float_impl {
-    ($($t:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
+    ($($t:ident $elem:ident $bits:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
         impl Float for $t {
+            #[inline(always)]
             fn bits(self) -> Bits { self.to_bits() as u64 }
+            #[inline(always)]
             fn add(self, b: $t) -> $t { self + b }
+            #[inline(always)]
             fn sub(self, b: $t) -> $t { self - b }
+            #[inline(always)]
             fn mul(self, b: $t) -> $t { self * b }
+            #[inline(always)]
             fn div(self, b: $t) -> $t { self / b }
+            #[inline(always)]
             fn fmod(self, b: $t) -> $t { self % b }
             // Spelt out, so that every tier can do the same with two compares: the order of zeros is fixed
             // (the first operand wins a tie), and a NaN gives way to the other operand.
+            #[inline(always)]
             fn lesser(self, b: $t) -> $t { if self.is_nan() || b < self { b } else { self } }
+            #[inline(always)]
             fn greater(self, b: $t) -> $t { if self.is_nan() || b > self { b } else { self } }
+            #[inline(always)]
             fn with_sign_of(self, b: $t) -> $t { self.copysign(b) }
+            #[inline]
             fn next_towards(self, b: $t) -> $t {
                 if self.is_nan() || b.is_nan() {
                     self + b
@@ -306,10 +401,20 @@ macro_rules! float_impl {
                 }
             }
             // Beyond the clamp every number is 0 or infinite.
+            #[inline]
             fn scale(self, b: $t) -> $t {
                 if b.is_nan() { b } else { $ldexp(self, b.clamp(-9999.0, 9999.0) as i32) }
             }
-            fn unary(self, op: ScalarOp) -> Option<$t> {
+            #[inline(always)]
+            fn library1(self, op: ScalarOp) -> Option<$t> {
+                // Without a library's help, so that loops of it are vectorised: below 2^(digits - 1) adding and
+                // taking that away rounds to a whole number, from there on all numbers are whole.
+                #[inline(always)]
+                fn whole(x: $t, adjust: impl FnOnce($t) -> $t) -> $t {
+                    let large = 1.0 / $t::EPSILON;
+                    let near = ((x.abs() + large) - large).copysign(x);
+                    if x.abs() < large { adjust(near).copysign(x) } else { x }
+                }
                 Some(match op {
                     ScalarOp::Neg => -self,
                     ScalarOp::Abs => self.abs(),
@@ -317,10 +422,12 @@ macro_rules! float_impl {
                     ScalarOp::Sgn if self < 0.0 => -1.0,
                     ScalarOp::Sgn => self,
                     ScalarOp::Sqrt => self.sqrt(),
-                    ScalarOp::Floor => self.floor(),
-                    ScalarOp::Ceil => self.ceil(),
-                    ScalarOp::Trunc => self.trunc(),
-                    ScalarOp::Round => self.round_ties_even(),
+                    ScalarOp::Floor => whole(self, |near| if near > self { near - 1.0 } else { near }),
+                    ScalarOp::Ceil => whole(self, |near| if near < self { near + 1.0 } else { near }),
+                    ScalarOp::Trunc => {
+                        whole(self, |near| if near.abs() > self.abs() { near - (1.0 as $t).copysign(self) } else { near })
+                    }
+                    ScalarOp::Round => whole(self, |near| near),
                     ScalarOp::Rsqrt => 1.0 / self.sqrt(),
                     ScalarOp::Cbrt => self.cbrt(),
                     ScalarOp::Exp => self.exp(),
@@ -347,6 +454,7 @@ macro_rules! float_impl {
                     _ => return None,
                 })
             }
+            #[inline(always)]
             fn library2(self, op: ScalarOp, b: $t) -> Option<$t> {
                 Some(match op {
                     ScalarOp::Pow => self.powf(b),
@@ -356,22 +464,43 @@ macro_rules! float_impl {
                 })
             }
         }
+        impl Native for $t {
+            const TYPE: ElemType = ElemType::$elem;
+            #[inline(always)]
+            fn of_bits(bits: Bits) -> $t { $t::from_bits(bits as $bits) }
+            #[inline(always)]
+            fn to_bits(self) -> Bits { $t::to_bits(self) as u64 }
+            #[inline(always)]
+            fn unary(op: ScalarOp, a: $t) -> Bits { float1(op, a) }
+            #[inline(always)]
+            fn binary(op: ScalarOp, a: $t, b: $t) -> Result<Bits, ScalarTrap> { Ok(float2(op, a, b)) }
+            #[inline(always)]
+            fn ternary(op: ScalarOp, a: $t, b: $t, c: $t) -> Bits {
+                match op {
+                    ScalarOp::Fma => a.mul_add(b, c).bits(),
+                    _ => 0,
+                }
+            }
+        }
     )+};
 }
 
 float_impl! {
-    f32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
-    f64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
+    f32 F32 u32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
+    f64 F64 u64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
 }
 
+#[inline(always)]
 fn float1<T: Float>(op: ScalarOp, a: T) -> Bits {
     match op {
         ScalarOp::IsNan => a.into().is_nan() as u64,
         ScalarOp::IsInf => a.into().is_infinite() as u64,
-        _ => a.unary(op).map_or(0, T::bits),
+        ScalarOp::ToBits => a.bits(),
+        _ => a.library1(op).map_or(0, T::bits),
     }
 }
 
+#[inline(always)]
 fn float2<T: Float>(op: ScalarOp, a: T, b: T) -> Bits {
     if let Some(answer) = compare(op, a, b) {
         return answer;
@@ -395,16 +524,21 @@ fn float2<T: Float>(op: ScalarOp, a: T, b: T) -> Bits {
     value.bits()
 }
 
-fn half1(op: ScalarOp, a: Bits) -> Bits {
-    let wide = float1(op, f16::from_bits(a as u16).to_f32());
+#[inline(always)]
+fn half1(op: ScalarOp, a: f16) -> Bits {
+    if op == ScalarOp::ToBits {
+        return a.to_bits() as u64;
+    }
+    let wide = float1(op, a.to_f32());
     if op.result_type(ElemType::F16) == ElemType::F16 { narrow(wide) } else { wide }
 }
 
-fn half2(op: ScalarOp, a: Bits, b: Bits) -> Bits {
+#[inline(always)]
+fn half2(op: ScalarOp, a: f16, b: f16) -> Bits {
     if op == ScalarOp::NextAfter {
-        return next_half(f16::from_bits(a as u16), f16::from_bits(b as u16)).to_bits() as u64;
+        return next_half(a, b).to_bits() as u64;
     }
-    let wide = float2(op, f16::from_bits(a as u16).to_f32(), f16::from_bits(b as u16).to_f32());
+    let wide = float2(op, a.to_f32(), b.to_f32());
     if op.result_type(ElemType::F16) == ElemType::F16 { narrow(wide) } else { wide }
 }
 
@@ -425,6 +559,7 @@ fn next_half(a: f16, b: f16) -> f16 {
     }
 }
 
+#[inline]
 fn narrow(single: Bits) -> Bits {
     f16::from_f32(f32::from_bits(single as u32)).to_bits() as u64
 }
@@ -446,6 +581,24 @@ mod tests {
         assert_eq!(i32s(ScalarOp::Rem, -7, 2), -1);
         assert_eq!(i32s(ScalarOp::Div, i32::MIN, -1), i32::MIN);
         assert_eq!(eval2(ScalarOp::Mod, ElemType::U8, 1, 0), Err(ScalarTrap::DivisionByZero));
+    }
+
+    #[test]
+    fn whole_numbers_are_the_library_s() {
+        let mut numbers =
+            vec![0.0, -0.0, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5, 1e5, 8388607.5, 8388608.0, 4e9, 1e300];
+        numbers.extend([f64::INFINITY, f64::MIN_POSITIVE, 0.49999999999999994, 4503599627370495.5, 4.6e15]);
+        numbers.extend((0..2000).map(|i| f64::from(i) * 0.37));
+        for x in numbers.iter().flat_map(|x| [*x, -*x]) {
+            let ops = [ScalarOp::Floor, ScalarOp::Ceil, ScalarOp::Trunc, ScalarOp::Round];
+            let single = x as f32;
+            let doubles = [x.floor(), x.ceil(), x.trunc(), x.round_ties_even()];
+            let singles = [single.floor(), single.ceil(), single.trunc(), single.round_ties_even()];
+            for (k, op) in ops.into_iter().enumerate() {
+                assert_eq!(eval1(op, ElemType::F64, x.bits()), doubles[k].bits(), "{op} {x}");
+                assert_eq!(eval1(op, ElemType::F32, single.bits()), singles[k].bits(), "{op} {single}");
+            }
+        }
     }
 
     #[test]

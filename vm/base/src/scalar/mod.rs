@@ -10,7 +10,7 @@ mod eval;
 mod table;
 mod value;
 
-pub use convert::convert;
-pub use eval::{ScalarTrap, eval, eval1, eval2, eval3};
+pub use convert::{convert, convert_inlined};
+pub use eval::{Native, ScalarTrap, eval, eval1, eval2, eval3};
 pub use table::{Domain, Identity, OpInfo, Precision, ResultType, ScalarOp, TrapRule};
 pub use value::{Bits, Scalar, parse_scalar};

@@ -227,7 +227,11 @@ macro_rules! scalar_ops {
     };
 }
 
-scalar_ops! {
+/// Gives the rows of the table to a macro, after tokens of the caller's, for code that is made from it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! scalar_op_table {
+    ($then:ident $($before:tt)*) => { $then! { $($before)*
     // variant  name     infix arity domain result  algebra          precision trap
     Add       "add"      "+"   2 Num   Same [monoid Zero]     Exact Never "Sum; integers wrap.";
     Sub       "sub"      "-"   2 Num   Same [none]            Exact Never "Difference; integers wrap.";
@@ -298,7 +302,10 @@ scalar_ops! {
     FromBits  "from_bits" -    1 Word  FloatOfWord [none]     Exact Never "The float that has these bits.";
     NextAfter "nextafter" -    2 Float Same [none]            Exact Never "The next number of the type from the first towards the second; the second where they are equal.";
     Scale     "scale"    -     2 Float Same [none]            Exact Never "a * 2^b rounded once, for whole b (a fraction is dropped).";
+    } };
 }
+
+scalar_op_table!(scalar_ops);
 
 impl ScalarOp {
     /// The name in every text form.

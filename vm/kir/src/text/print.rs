@@ -40,6 +40,13 @@ pub fn print_exp(region: &Region, exp: &Exp) -> String {
     printer.out
 }
 
+/// An expression of a region without blanks, as it stands in an index.
+pub fn print_index_exp(region: &Region, exp: &Exp) -> String {
+    let mut printer = Printer::new(region);
+    printer.exp(exp, level::OR, Style::Tight);
+    printer.out
+}
+
 /// A type, `[n][m]f32`.
 pub fn print_type(region: &Region, ty: &Type) -> String {
     let mut printer = Printer::new(region);

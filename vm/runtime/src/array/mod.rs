@@ -132,6 +132,17 @@ impl Array {
         Array { lmad, ..self }
     }
 
+    /// Block, element type and view.
+    pub(crate) fn into_parts(self) -> (Block, ElemType, Lmad) {
+        (self.block, self.elem, self.lmad)
+    }
+
+    /// An array of what [`Array::into_parts`] gave.
+    pub(crate) fn of_parts(block: Block, elem: ElemType, lmad: Lmad) -> Array {
+        debug_assert!(lmad.fits((block.len() / elem.bytes()) as i64));
+        Array { block, elem, lmad }
+    }
+
     /// The element at an index, or nothing outside the array.
     pub fn get(&self, index: &[i64]) -> Option<Scalar> {
         let inside = index.len() == self.rank()

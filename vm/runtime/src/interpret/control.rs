@@ -1,13 +1,23 @@
 //! Branches, loops, calls, assertions.
 
+use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
 use crate::error::Trap;
+use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
 use smallvec::SmallVec;
 
 impl<'a> Interpreter<'a> {
-    pub(super) fn control(&mut self, registers: &mut Registers<'a>, instr: &'a Instr) -> Outcome<()> {
+    pub(super) fn control(
+        &mut self,
+        registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
+        instr: &'a Instr,
+    ) -> Outcome<()> {
         match instr {
+            Instr::For { dsts, init, .. } | Instr::While { dsts, init, .. }
+                if self.loop_unit(registers, block, index, dsts, init)? => {}
             Instr::If { dsts, cond, then, otherwise } => {
                 let taken = if registers.bits(*cond) != 0 { *then } else { *otherwise };
                 self.block(registers, taken)?;
@@ -18,15 +28,32 @@ impl<'a> Interpreter<'a> {
             Instr::Call { dsts, function, args } => self.call(registers, dsts, *function, args)?,
             Instr::Assert { cond, message, args } => {
                 if registers.bits(*cond) == 0 {
-                    return Err(Trap::new(assert_message(registers, message, args)).into());
+                    let args = args.iter().map(|arg| registers.scalar(arg.reg));
+                    return Err(Trap::new(assert_message(message, args)).into());
                 }
             }
             Instr::Fail { dsts: _, message, args } => {
-                return Err(Trap::new(assert_message(registers, message, args)).into());
+                let args = args.iter().map(|arg| registers.scalar(arg.reg));
+                return Err(Trap::new(assert_message(message, args)).into());
             }
             _ => unreachable!("only control instructions come here"),
         }
         Ok(())
+    }
+
+    /// Executes a loop as a unit, if it is one.
+    fn loop_unit(
+        &mut self,
+        registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
+        dsts: &[Def],
+        init: &[Operand],
+    ) -> Outcome<bool> {
+        match self.unit(registers, block, index) {
+            Some(unit) => self.enter_unit(registers, unit, &Entry { dsts, init, width: 0, arrays: &[] }),
+            None => Ok(false),
+        }
     }
 
     /// Moves the results of a block that was executed, and ends the scope of its registers.
@@ -135,11 +162,11 @@ impl<'a> Interpreter<'a> {
 }
 
 /// The message, with each `{}` replaced by the next argument.
-fn assert_message(registers: &Registers<'_>, message: &str, args: &[Operand]) -> String {
+pub(super) fn assert_message(message: &str, args: impl Iterator<Item = Scalar>) -> String {
     let mut pieces = message.split("{}");
     let mut text = pieces.next().unwrap_or("").to_string();
     for (piece, arg) in pieces.zip(args) {
-        text.push_str(&registers.scalar(arg.reg).plain());
+        text.push_str(&arg.plain());
         text.push_str(piece);
     }
     text

@@ -3,24 +3,30 @@
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
+//!   `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
+//!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
 //! with a fresh stack, so that only the call-depth limit bounds programs.
 
 mod arrays;
+mod columns;
 mod control;
 mod frame;
 mod index_space;
+mod machine;
 mod prepare;
 mod scalar;
 mod select;
 mod shape;
 mod soac;
+mod typed;
 
 pub use prepare::Site;
 
 pub(crate) use frame::{Frame, Registers};
+pub(crate) use machine::Slots;
 pub(crate) use prepare::Prepared;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
@@ -76,6 +82,21 @@ impl Default for Limits {
     }
 }
 
+/// The faster ways to execute operators and loops. Results do not depend on them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Paths {
+    /// Loops and operators as machine code.
+    pub machine: bool,
+    /// Operators by columns.
+    pub columns: bool,
+}
+
+impl Default for Paths {
+    fn default() -> Paths {
+        Paths { machine: true, columns: true }
+    }
+}
+
 /// One execution, from a call from outside to its return.
 pub(crate) struct Interpreter<'a> {
     module: &'a Module,
@@ -93,6 +114,11 @@ pub(crate) struct Interpreter<'a> {
     stack_size: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
+    paths: Paths,
+    /// The slots of units, as soon as one has run.
+    pub(crate) slots: Option<Box<Slots>>,
+    /// Room for columns.
+    column_buffers: Vec<Vec<u8>>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -103,6 +129,7 @@ impl<'a> Interpreter<'a> {
         stop: &'a Stop,
         tiers: &'a mut Tiers,
         limits: &Limits,
+        paths: Paths,
     ) -> Interpreter<'a> {
         Interpreter {
             module,
@@ -117,6 +144,9 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
+            paths,
+            slots: None,
+            column_buffers: Vec::new(),
         }
     }
 
@@ -258,7 +288,7 @@ impl<'a> Interpreter<'a> {
             | Instr::Call { .. }
             | Instr::Assert { .. }
             | Instr::Fail { .. } => {
-                return self.control(registers, instr);
+                return self.control(registers, block, index, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;

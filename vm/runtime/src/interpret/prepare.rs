@@ -1,7 +1,20 @@
 //! What the interpreter wants to know of the code before it runs: slots of registers, scopes of arrays, sites.
 
+use super::columns::Columns;
+use super::machine::Unit;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
+use std::sync::OnceLock;
+
+/// What is translated at the first execution, or that it cannot be.
+type Translation<T> = OnceLock<Option<Box<T>>>;
+
+/// Faster forms of an instruction that has blocks.
+#[derive(Debug, Default)]
+pub(crate) struct Translated {
+    pub(crate) unit: Translation<Unit>,
+    pub(crate) columns: Translation<Columns>,
+}
 
 /// A parallel operator in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -38,6 +51,8 @@ pub(crate) struct PreparedBlock {
     pub(crate) scalar_results: bool,
     /// Numbers of the sites among the instructions, by position in the code.
     pub(crate) sites: Vec<(usize, u32)>,
+    /// Loops and operators by position in the code.
+    units: Vec<(usize, Translated)>,
     /// Operations of one execution, where trip counts are unknown by a guess.
     pub(crate) weight: u64,
 }
@@ -72,6 +87,7 @@ impl Prepared {
                 arrays: arrays_of(code, &slots),
                 scalar_results: code.results.iter().all(|operand| slots[operand.reg].is_none()),
                 sites: self.sites_of(id, block, code),
+                units: units_of(code),
                 weight: weight(function, code),
             })
             .collect();
@@ -94,6 +110,12 @@ impl Prepared {
 }
 
 impl PreparedBlock {
+    /// The faster forms of the instruction at a position of the code.
+    pub(crate) fn translated(&self, index: usize) -> Option<&Translated> {
+        let at = self.units.binary_search_by_key(&index, |(at, _)| *at).ok()?;
+        Some(&self.units[at].1)
+    }
+
     /// The number of the site at a position of the code.
     pub(crate) fn site(&self, index: usize) -> Option<u32> {
         self.sites.iter().find(|(at, _)| *at == index).map(|(_, site)| *site)
@@ -103,6 +125,22 @@ impl PreparedBlock {
 fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Option<u32>>) -> Vec<u32> {
     let defined = code.code.iter().flat_map(|instr| Fields::of(instr).defs).map(|def| def.0);
     code.params.iter().copied().chain(defined).filter_map(|reg| slots[reg]).collect()
+}
+
+fn units_of(code: &CodeBlock) -> Vec<(usize, Translated)> {
+    let has_unit = |instr: &Instr| {
+        matches!(
+            instr,
+            Instr::For { .. }
+                | Instr::While { .. }
+                | Instr::Map { .. }
+                | Instr::Reduce { .. }
+                | Instr::Scan { .. }
+                | Instr::Redomap { .. }
+        )
+    };
+    let places = code.code.iter().enumerate().filter(|(_, instr)| has_unit(instr));
+    places.map(|(index, _)| (index, Translated::default())).collect()
 }
 
 /// The verifier bounds how deep blocks nest.

@@ -4,7 +4,9 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::{Interpreter, Outcome, Registers, shape};
+use super::columns::Columns;
+use super::machine::Entry;
+use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
@@ -25,7 +27,7 @@ struct Outputs {
 }
 
 /// Where scalar rows go: the bytes of the arrays in [`Outputs::scalars`].
-type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
+pub(super) type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -98,9 +100,9 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => self.interpret_operator(registers, width, &operator),
+            Run::Interpret => self.interpret_operator(registers, block, index, width, &operator),
             Run::Trapped => {
-                self.interpret_operator(registers, width, &operator)?;
+                self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
                 Ok(())
             }
@@ -110,14 +112,25 @@ impl<'a> Interpreter<'a> {
     fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
+        block: BlockId,
+        index: usize,
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
         let inputs = inputs(registers, width, operator.arrays)?;
+        let columns = self.columns(registers, block, index, width);
+        if columns.is_none()
+            && let Some(unit) = self.unit(registers, block, index)
+        {
+            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
+            if self.enter_unit(registers, unit, &entry)? {
+                return Ok(());
+            }
+        }
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, &inputs),
-            Kind::Reduce => self.reduce(registers, width, operator, &inputs),
-            Kind::Scan => self.scan(registers, width, operator, &inputs),
+            Kind::Map => self.map(registers, width, operator, &inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, &inputs, columns),
+            Kind::Scan => self.scan(registers, width, operator, &inputs, columns),
         }
     }
 
@@ -127,6 +140,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         inputs: &[Array],
+        columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -134,12 +148,21 @@ impl<'a> Interpreter<'a> {
         let mut outputs = self.outputs(registers, width, &block.results)?;
         let Outputs { scalars, arrays, .. } = &mut outputs;
         let mut targets = targets(scalars);
-        for i in 0..width {
-            set_rows(registers, &block.params, inputs, i);
-            self.block(registers, body)?;
-            put_scalars(registers, &mut targets, i, &block.results);
-            self.put_arrays(registers, arrays, width, i, &block.results)?;
-            registers.release(scope);
+        let mut next = 0;
+        while next < width {
+            let mut end = width;
+            if let Some(columns) = columns {
+                next = self.map_columns(registers, columns, inputs, &mut targets, next..width)?;
+                end = width.min(next + columns::BLOCK as i64);
+            }
+            for i in next..end {
+                set_rows(registers, &block.params, inputs, i);
+                self.block(registers, body)?;
+                put_scalars(registers, &mut targets, i, &block.results);
+                self.put_arrays(registers, arrays, width, i, &block.results)?;
+                registers.release(scope);
+            }
+            next = end;
         }
         drop(targets);
         self.finish(registers, operator, outputs, inputs)
@@ -151,6 +174,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         inputs: &[Array],
+        columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -159,16 +183,27 @@ impl<'a> Interpreter<'a> {
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
             registers.move_scalars(operator.neutral, accumulators.iter().copied());
-            for i in 0..width {
-                match operator.map {
-                    Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
-                    None => set_rows(registers, items, inputs, i),
-                }
-                self.block(registers, body)?;
-                registers.move_scalars(&block.results, accumulators.iter().copied());
-                registers.release(scope);
-            }
             let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            let mut next = 0;
+            while next < width {
+                let mut end = width;
+                if let Some(columns) = columns {
+                    let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
+                    next = self.reduce_columns(registers, columns, inputs, &mut values, next..width)?;
+                    end = width.min(next + columns::BLOCK as i64);
+                    accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
+                }
+                for i in next..end {
+                    match operator.map {
+                        Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
+                        None => set_rows(registers, items, inputs, i),
+                    }
+                    self.block(registers, body)?;
+                    registers.move_scalars(&block.results, accumulators.iter().copied());
+                    registers.release(scope);
+                }
+                next = end;
+            }
             registers.move_scalars(&last, dsts);
             return Ok(());
         }
@@ -208,6 +243,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         inputs: &[Array],
+        columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -219,14 +255,24 @@ impl<'a> Interpreter<'a> {
         let mut targets = targets(scalars);
         // Each prefix is used twice: as a row of the result and as the next accumulator.
         let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
-        for i in 0..width {
-            registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, inputs, i);
-            self.block(registers, body)?;
-            put_scalars(registers, &mut targets, i, &shared);
-            self.put_arrays(registers, arrays, width, i, &shared)?;
-            values = registers.take_all(&block.results);
-            registers.release(scope);
+        let mut next = 0;
+        while next < width {
+            let mut end = width;
+            if let Some(columns) = columns {
+                let bits = values.scalars_mut();
+                next = self.scan_columns(registers, columns, inputs, bits, &mut targets, next..width)?;
+                end = width.min(next + columns::BLOCK as i64);
+            }
+            for i in next..end {
+                registers.put_all(accumulators.iter().copied(), values);
+                set_rows(registers, items, inputs, i);
+                self.block(registers, body)?;
+                put_scalars(registers, &mut targets, i, &shared);
+                self.put_arrays(registers, arrays, width, i, &shared)?;
+                values = registers.take_all(&block.results);
+                registers.release(scope);
+            }
+            next = end;
         }
         if width == 0 {
             // Rows have the shape of the neutral elements.

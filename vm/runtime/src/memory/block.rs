@@ -55,6 +55,7 @@ impl Storage {
         }
     }
 
+    #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
             // SAFETY: the lines are `LINE` initialised bytes each without padding, one after the other, and the
@@ -66,6 +67,7 @@ impl Storage {
         }
     }
 
+    #[inline]
     fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             // SAFETY: as in `bytes`; any byte pattern is a valid line, and the result borrows the vector mutably.
@@ -102,7 +104,58 @@ impl Drop for Inner {
 #[derive(Clone)]
 pub struct Block(Arc<Inner>);
 
+impl Inner {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match &self.source {
+            Source::Own { storage: Some(storage), .. } => &storage.bytes()[..self.bytes],
+            Source::Own { storage: None, .. } => &[],
+            // An owner whose memory shrinks gives an empty block, and every access is checked against that.
+            Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or(&[]),
+        }
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match &mut self.source {
+            Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..self.bytes]),
+            Source::Own { storage: None, .. } => Some(&mut []),
+            Source::Foreign { .. } => None,
+        }
+    }
+}
+
+/// A block that only one can hold, for code that writes to it often: nobody has to be asked before.
+pub(crate) struct Exclusive(Inner);
+
+impl Exclusive {
+    /// The bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    /// The bytes for writing.
+    #[inline]
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.0.bytes_mut().unwrap_or(&mut [])
+    }
+
+    /// A block that others can hold as well.
+    pub(crate) fn share(self) -> Block {
+        Block(Arc::new(self.0))
+    }
+}
+
 impl Block {
+    /// The block for its only holder, or back if others hold it or it may not be written.
+    pub(crate) fn exclusive(self) -> Result<Exclusive, Block> {
+        if !self.is_unique() {
+            return Err(self);
+        }
+        Arc::try_unwrap(self.0).map(Exclusive).map_err(Block)
+    }
+
     pub(super) fn own(pool: Arc<Pool>, storage: Option<Storage>, bytes: usize) -> Block {
         Block(Arc::new(Inner { source: Source::Own { storage, pool }, bytes }))
     }
@@ -117,23 +170,13 @@ impl Block {
     /// The bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        match &self.0.source {
-            Source::Own { storage: Some(storage), .. } => &storage.bytes()[..self.0.bytes],
-            Source::Own { storage: None, .. } => &[],
-            // An owner whose memory shrinks gives an empty block, and every access is checked against that.
-            Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or(&[]),
-        }
+        self.0.bytes()
     }
 
     /// The bytes for writing, if nobody else holds the block.
     #[inline]
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        let inner = Arc::get_mut(&mut self.0)?;
-        match &mut inner.source {
-            Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..inner.bytes]),
-            Source::Own { storage: None, .. } => Some(&mut []),
-            Source::Foreign { .. } => None,
-        }
+        Arc::get_mut(&mut self.0)?.bytes_mut()
     }
 
     /// Whether this is the only holder of a block that may be written.

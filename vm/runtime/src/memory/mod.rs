@@ -10,6 +10,7 @@ mod mapped;
 mod pool;
 
 pub use block::Block;
+pub(crate) use block::Exclusive;
 pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
 

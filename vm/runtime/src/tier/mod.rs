@@ -147,6 +147,11 @@ impl Tiers {
         self.stop = stop;
     }
 
+    /// Whether anybody can compile operators.
+    pub(crate) fn has_backends(&self) -> bool {
+        !self.tiering.backends.is_empty()
+    }
+
     /// The remembered estimate of the operations of a site at this width.
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
         let state = &mut self.sites[site as usize];

@@ -1,0 +1,304 @@
+//! Every point of a region in turn, the last ones first: whether what it copies can be built in place.
+
+use super::conflict::{self, PAIR_TESTS};
+use super::facts::{Array, Facts, Part, Point, PointKind, Source};
+use super::moving::{Along, Moving};
+use super::place::{self, Places, forward, used_after};
+use super::position::{Inside, body_of, lies_in};
+use super::price::pays;
+use super::verdict::{Entry, Operand, Outcome, Place, Reason};
+use super::web::Web;
+use crate::affine::Form;
+use crate::layout::Pricing;
+use galopvm_kir::{Observed, Region, VarId};
+use galopvm_lmad::copy_class;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// What became of a region's points.
+#[derive(Clone, Debug)]
+pub struct Circuits {
+    /// One for each point, in the order in which they were decided.
+    pub outcomes: Vec<Outcome>,
+    /// Where each array lies now.
+    pub places: Places,
+    /// The number of arrays that still get a block of their own in each round of a loop or kernel.
+    pub remade: usize,
+}
+
+/// Decides every point of a region by what is legal.
+pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
+    decide(region, observed, None)
+}
+
+/// Decides every point of a region by what is legal and pays: a copy that is saved against accesses that get dearer.
+pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'_>) -> Circuits {
+    decide(region, observed, Some(pricing))
+}
+
+fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
+    let mut facts = Facts::of(region, observed);
+    let places = place::initial(&facts);
+    facts.settle(&places);
+    let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS, pricing };
+    let mut outcomes = Vec::new();
+    // What is copied later decides where what is copied earlier goes.
+    for point in facts.points.iter().rev() {
+        outcomes.push(solver.point(point));
+    }
+    let remade = |(var, array): (&VarId, &Array)| {
+        let repeats = array.position.iter().any(|frame| {
+            matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Loop(_) | Inside::Operator))
+        });
+        let own = solver.places.get(var).is_some_and(|place| place.block == *var);
+        repeats && own && matches!(array.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_))
+    };
+    let remade = facts.arrays.iter().filter(|entry| remade(*entry)).count();
+    Circuits { outcomes, places: solver.places, remade }
+}
+
+struct Solver<'a> {
+    facts: &'a Facts<'a>,
+    pricing: Option<&'a Pricing<'a>>,
+    places: Places,
+    budget: u32,
+}
+
+impl Solver<'_> {
+    fn point(&mut self, point: &Point) -> Outcome {
+        let mut outcome = Outcome {
+            target: point.target,
+            implicit: matches!(point.kind, PointKind::Row(_)),
+            operands: Vec::new(),
+            entries: Vec::new(),
+            hoisted_before: None,
+            double_buffer: None,
+            copied_first: None,
+        };
+        let own = self.places.get(&point.target).is_some_and(|place| place.block == point.target);
+        let mut made = Vec::new();
+        for k in (0..point.operands.len()).rev() {
+            let operand = self.operand(point, k, &mut outcome, &mut made);
+            outcome.operands.insert(0, operand);
+        }
+        if own && !outcome.implicit {
+            // Whatever is made first needs the block.
+            let first = made.into_iter().min_by_key(|var| {
+                self.facts
+                    .arrays
+                    .get(var)
+                    .map(|array| array.position.iter().map(|frame| frame.stm).collect::<Vec<usize>>())
+            });
+            outcome.hoisted_before = first;
+        }
+        outcome
+    }
+
+    fn operand(&mut self, point: &Point, k: usize, outcome: &mut Outcome, made: &mut Vec<VarId>) -> Operand {
+        let array = point.operands[k];
+        let mut operand = Operand { array, last_use: false, copy: None, in_place: false };
+        let Some(array) = array else { return operand };
+        let repeated = point.operands[k + 1..].contains(&Some(array));
+        operand.last_use = !repeated && self.is_last_use(array, point);
+        let target = self.place(point, k);
+        let parent = self.parent(point);
+        let web = if repeated {
+            Err(Reason::NotLastUse)
+        } else {
+            target.clone().and_then(|place| self.moved(point, array, &place, operand.last_use))
+        };
+        let depends = parent;
+        match web {
+            Ok(web) => {
+                operand.in_place = true;
+                for var in &web.order {
+                    let place = Place { block: web.block, view: web.views[var].clone() };
+                    self.places.insert(*var, place.clone());
+                    outcome.entries.push(Entry { array: *var, outcome: Ok(place), depends });
+                }
+                for (var, while_made) in &web.live {
+                    let outcome_ = Err(Reason::LiveRange(*while_made));
+                    outcome.entries.push(Entry { array: *var, outcome: outcome_, depends: None });
+                }
+                made.extend(&web.made);
+            }
+            Err(reason) => {
+                match reason {
+                    Reason::LoopInputLive(..) => outcome.double_buffer = Some(array),
+                    Reason::NotUnique => outcome.copied_first = self.could_go_into_a_copy(point, array),
+                    _ => {}
+                }
+                if !repeated {
+                    outcome.entries.push(Entry { array, outcome: Err(reason), depends: None });
+                }
+            }
+        }
+        if !operand.in_place {
+            let lmad = |place: &Place| place.view.lmad();
+            let from = self.places.get(&array).and_then(lmad);
+            let to = target.ok().as_ref().and_then(lmad);
+            operand.copy = to.zip(from).map(|(to, from)| {
+                let class = copy_class(&to, &from);
+                (to, from, class)
+            });
+        }
+        operand
+    }
+
+    /// The array that the target's own place depends on, if it was moved.
+    fn parent(&self, point: &Point) -> Option<VarId> {
+        let place = self.places.get(&point.target)?;
+        let source = &self.facts.arrays.get(&point.target)?.source;
+        let fresh = matches!(source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_));
+        (fresh && place.block != point.target).then_some(point.target)
+    }
+
+    fn is_last_use(&self, array: VarId, point: &Point) -> bool {
+        let names = forward(self.facts, array, true);
+        used_after(self.facts, &names, &BTreeSet::new(), &point.position).is_none()
+    }
+
+    /// The place in the target's block that operand `k` goes to.
+    fn place(&self, point: &Point, k: usize) -> Result<Place, Reason> {
+        let whole = self.places.get(&point.target).ok_or(Reason::IxfnNotAvailable(None))?;
+        let unknown = Reason::IxfnNotAvailable(None);
+        let view = match &point.kind {
+            PointKind::Copy | PointKind::Manifest => whole.view.clone(),
+            PointKind::Concat => {
+                let rows = |array: &Option<VarId>| {
+                    let shape = self.facts.arrays.get(&(*array)?)?.shape.as_ref()?;
+                    shape.first().cloned()
+                };
+                let mut start = Form::default();
+                for operand in &point.operands[..k] {
+                    let rows = rows(operand).ok_or(unknown.clone())?;
+                    start = start.plus(&rows).ok_or(unknown.clone())?;
+                }
+                let count = rows(&point.operands[k]).ok_or(unknown.clone())?;
+                let part = Along::Slice { start, count, step: Form::constant(1) };
+                whole.view.index(&[part]).ok_or(unknown)?
+            }
+            PointKind::Row(vars) => {
+                let own: Vec<Along> = vars.iter().map(|var| Along::At(Form::variable(*var))).collect();
+                whole.view.index(&own).ok_or(unknown)?
+            }
+            PointKind::Update(part) => match place::parts(&whole.view, part).as_deref() {
+                Some([view]) => view.clone(),
+                _ => {
+                    let var = match part {
+                        Part::Unknown(var) => *var,
+                        _ => None,
+                    };
+                    return Err(Reason::IxfnNotAvailable(var));
+                }
+            },
+        };
+        Ok(Place { block: whole.block, view })
+    }
+
+    /// The arrays that move when `array` is built in its place.
+    fn moved(&mut self, point: &Point, array: VarId, place: &Place, last_use: bool) -> Result<Web, Reason> {
+        if !last_use {
+            return Err(Reason::NotLastUse);
+        }
+        let source = self.facts.arrays.get(&point.target).map(|array| &array.source);
+        if matches!(point.kind, PointKind::Update(_)) && !matches!(source, Some(Source::Update(_))) {
+            // What is updated is used later, so the update copies all of it.
+            return Err(Reason::NotLastUse);
+        }
+        if !is_injective(&place.view) {
+            return Err(Reason::NotInjective);
+        }
+        self.is_unique(place.block)?;
+        let web = Web::of(self.facts, &self.places, array, place, &point.position)?;
+        self.in_scope(&web)?;
+        match conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget) {
+            Some(reason) => Err(reason),
+            None => self.pricing.map_or(Ok(()), |pricing| pays(pricing, &web, array)).map(|()| web),
+        }
+    }
+
+    /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so
+    /// that this is built in the copy.
+    fn could_go_into_a_copy(&mut self, point: &Point, array: VarId) -> Option<VarId> {
+        let PointKind::Update(part) = &point.kind else { return None };
+        let target = self.facts.arrays.get(&point.target)?;
+        let copy = Moving::row_major(target.shape.as_ref()?)?;
+        let [view] = &place::parts(&copy, part)?[..] else { return None };
+        let place = Place { block: point.target, view: view.clone() };
+        let web = Web::of(self.facts, &self.places, array, &place, &point.position).ok()?;
+        self.in_scope(&web).ok()?;
+        let clash = conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget);
+        clash.is_none().then_some(array)
+    }
+
+    /// A block from outside the region must be held by nobody else.
+    fn is_unique(&self, block: VarId) -> Result<(), Reason> {
+        let param = self.facts.arrays.get(&block).is_some_and(|array| array.source == Source::Param);
+        match self.facts.observed(block) {
+            Some((_, _, 1)) => Ok(()),
+            None if !param => Ok(()),
+            _ => Err(Reason::NotUnique),
+        }
+    }
+
+    /// The block can exist where the web is made: it comes from outside, or its size is known by then.
+    fn in_scope(&self, web: &Web) -> Result<(), Reason> {
+        let block = self.facts.arrays.get(&web.block).ok_or(Reason::BlockNotInScope)?;
+        let home = body_of(&block.position);
+        let known = |var: &VarId| {
+            let position = self.facts.arrays.get(var).map_or(&[][..], |array| &array.position);
+            lies_in(position, home)
+        };
+        let sized = block.shape.as_ref().is_some_and(|shape| {
+            let outer: Vec<VarId> =
+                shape.iter().flat_map(|size| size.terms().iter().map(|(var, _)| *var)).collect();
+            outer.is_empty() || matches!(block.source, Source::Param)
+        });
+        if web.made.iter().all(known) && sized { Ok(()) } else { Err(Reason::BlockNotInScope) }
+    }
+}
+
+/// Whether no two indices of a view are one place, in every iteration.
+fn is_injective(view: &Moving) -> bool {
+    let still = Moving { offset: Form::default(), dims: view.dims.clone() };
+    still.lmad().is_some_and(|lmad| lmad.is_injective())
+}
+
+impl Circuits {
+    /// The verdicts in text.
+    pub fn text(&self, region: &Region) -> String {
+        let mut text = String::new();
+        self.outcomes.iter().for_each(|outcome| text.push_str(&outcome.text(region)));
+        let mut order: Vec<&str> = Vec::new();
+        for outcome in &self.outcomes {
+            for operand in outcome.operands.iter().rev().filter(|operand| operand.in_place) {
+                order.extend(operand.array.map(|array| region.name_of(array)));
+            }
+        }
+        let copies = self.copies();
+        let _ = writeln!(text, "order : {} ; allocs {}", order.join(", "), self.blocks());
+        let _ = writeln!(text, "allocs {} ; copies {copies}", self.blocks());
+        let _ = writeln!(text, "per-iteration allocs {}", self.remade);
+        text
+    }
+
+    /// The number of copies that are left at the points.
+    pub fn copies(&self) -> usize {
+        let left = |outcome: &Outcome| outcome.operands.iter().filter(|operand| !operand.in_place).count();
+        self.outcomes.iter().map(left).sum()
+    }
+
+    /// The number of blocks that the targets of points and what is built in them lie in.
+    pub fn blocks(&self) -> usize {
+        let mut blocks = BTreeSet::new();
+        for outcome in &self.outcomes {
+            blocks.extend(self.places.get(&outcome.target).map(|place| place.block));
+            for operand in outcome.operands.iter().filter(|operand| operand.in_place) {
+                let place = operand.array.and_then(|array| self.places.get(&array));
+                blocks.extend(place.map(|place| place.block));
+            }
+        }
+        blocks.len()
+    }
+}

@@ -1,0 +1,18 @@
+//! Memory of a region: how long each block is needed, and how little memory holds all of them.
+//!
+//! - `lifetimes.rs`: the blocks that a region makes, with sizes and lifetimes in statement numbers.
+//! - `packing.rs`: offsets in one block for lifetimes that do not meet; colours where sizes are not known.
+//! - `buffers.rs`: the blocks that a loop uses in turn.
+//!
+//! Invariant: two blocks share a place only if no statement needs both.
+
+mod buffers;
+mod lifetimes;
+mod packing;
+
+pub use buffers::{LoopBlocks, loop_blocks};
+pub use lifetimes::{Allocation, allocations};
+pub use packing::{
+    Colours, Lifetime, Packing, Slot, colours, edges, interference_text, most_live, pack, pack_by_size,
+    pack_by_start,
+};

@@ -1,0 +1,83 @@
+//! `interference`, `colours`, `packing`, `memory`: blocks that share memory, and loops that use blocks in turn.
+
+use crate::case::{Case, Outcome, Section};
+use galopvm_analysis::circuit::circuits;
+use galopvm_analysis::memory::{
+    Lifetime, allocations, colours, interference_text, loop_blocks, pack, pack_by_size,
+};
+use galopvm_kir::{ObservedParam, Rhs};
+
+/// What this group takes.
+pub const LINES: &[(&str, usize)] =
+    &[("interference", 2), ("colours", 2), ("packing", 2), ("packing with retry", 2), ("memory", 2)];
+
+/// Takes what is said of memory.
+pub fn run(section: &Section, case: &Case) -> Outcome {
+    let whole = |text: Result<String, String>| {
+        Outcome::whole(section, text.map(|text| text.lines().map(str::to_string).collect()))
+    };
+    match section.kind() {
+        Some("interference") => whole(blocks(case).map(|blocks| interference_text(&blocks))),
+        Some("colours") => whole(blocks(case).map(|blocks| colours(&blocks).text(&blocks))),
+        Some("packing") => whole(blocks(case).map(|blocks| pack_by_size(&blocks, 1).text(&blocks))),
+        Some("packing with retry") => whole(blocks(case).map(|blocks| pack(&blocks, 1).text(&blocks))),
+        Some("memory") => Outcome::whole(section, buffers(case)),
+        _ => Outcome::not_mine(section),
+    }
+}
+
+/// The blocks of a case, as its `interference` section lists them: `nodes a:[0,2] 400 ; b:[1,4] 100`.
+fn blocks(case: &Case) -> Result<Vec<Lifetime>, String> {
+    let text = case.text("EXPECT interference").ok_or("no interference section")?;
+    let nodes = text.lines().find_map(|line| line.trim().strip_prefix("nodes ")).ok_or("no nodes")?;
+    let node = |node: &str| {
+        let (name, rest) = node.split_once(":[")?;
+        let (interval, size) = rest.split_once("] ")?;
+        let (from, to) = interval.split_once(',')?;
+        let name = name.trim().to_string();
+        Some(Lifetime {
+            name,
+            size: size.trim().parse().ok()?,
+            from: from.parse().ok()?,
+            to: to.parse().ok()?,
+        })
+    };
+    nodes.split(" ; ").map(node).collect::<Option<Vec<_>>>().ok_or_else(|| "no list of nodes".into())
+}
+
+/// The blocks of the loop of a case.
+fn buffers(case: &Case) -> Result<Vec<String>, String> {
+    let (region, observed) = case.region()?;
+    let code = region.region();
+    let Some(Rhs::For { axis, .. }) = code.body.stms.last().map(|stm| &stm.rhs) else {
+        return Err("no loop".into());
+    };
+    let lookup = |var| {
+        let k = code.params.iter().position(|param| *param == var)?;
+        match observed.params.get(k)? {
+            ObservedParam::Scalar(value) => Some(*value),
+            ObservedParam::Array { .. } => None,
+        }
+    };
+    let rounds = galopvm_kir::types::scalar_value(&axis.bound, &lookup).ok_or("no number of rounds")?;
+    let text = loop_blocks(rounds.as_i64() as u64).to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(vec![lines[..3].join(" ; "), lines[3..].join(" ; ")])
+}
+
+#[test]
+fn lifetimes_of_a_region() {
+    let case = crate::case::all().into_iter().find(|case| case.name == "s_fig5b_loop").expect("the case");
+    let (region, observed) = case.region().expect("a region");
+    let moved = circuits(region.region(), &observed);
+    let made = allocations(region.region(), &observed, &moved);
+    // Everything but the array in between is built in the block from outside; that one is made once for the loop.
+    let text: Vec<String> = made
+        .iter()
+        .map(|made| {
+            let Lifetime { name, size, from, to } = &made.lifetime;
+            format!("{name} {size} [{from},{to}] {}", made.out_of_loop)
+        })
+        .collect();
+    assert_eq!(text, ["asq 6 [1,1] true"]);
+}

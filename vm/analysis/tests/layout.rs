@@ -1,0 +1,116 @@
+//! Golden tests of layout analysis. A file of `tests/golden/layout` is a title and sections: `---- env` (what was
+//! observed), `---- region`, then what follows: the index table with deltas, the analysis on both targets, the
+//! choice over all kernels. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
+
+use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, plain_text, table, transform};
+use galopvm_analysis::strategy::decide;
+use galopvm_kir::text::{parse_env, parse_region, parse_region_in};
+use galopvm_kir::{Exp, Observed, VarId, check, types};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn section<'a>(text: &'a str, name: &str) -> &'a str {
+    let start = text.find(&format!("---- {name}\n")).unwrap_or_else(|| panic!("section {name}"));
+    let rest = &text[start + name.len() + 6..];
+    rest.find("---- ").map_or(rest, |end| &rest[..end])
+}
+
+fn golden_files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/layout");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the golden folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files
+}
+
+fn analysis(given: &str) -> String {
+    let (known, observed) = parse_env(section(given, "env")).unwrap_or_else(|e| panic!("env {e}"));
+    let mut region =
+        parse_region_in(known, section(given, "region")).unwrap_or_else(|e| panic!("region {e}"));
+    types::infer(&mut region);
+    let region = check(region).unwrap_or_else(|e| panic!("{e:?}"));
+    let code = region.region();
+    let facts = table(&region, &observed);
+    let (costs, profile) = (Costs::default(), Profile::default());
+    let mut text = format!("---- table\n{}", facts.report(&region));
+    for row in facts.writes() {
+        text.push_str(&format!("write {}\n", row.text(&facts, &region)));
+    }
+    let results: Vec<VarId> = code
+        .body
+        .results
+        .iter()
+        .filter_map(|exp| if let Exp::Var(var) = exp { Some(*var) } else { None })
+        .collect();
+    for target in Target::ALL {
+        let pricing = Pricing { table: &facts, costs: &costs, target, profile: &profile, sharing: 1 };
+        text.push_str(&format!("---- {}\n{}", target.name(), pricing.explain(&region, &Means::default())));
+        let choice = decide(&pricing, &results, &Means::default());
+        text.push_str(&format!("---- {} region\n{}", target.name(), choice.text(code, &pricing)));
+        let copies: Vec<_> = choice.copies.iter().collect();
+        if !copies.is_empty() {
+            let changed = transform(code, &facts, &copies, &profile);
+            text.push_str(&format!("---- {} changed\n{}", target.name(), plain_text(&changed)));
+        }
+    }
+    text
+}
+
+/// What is not known is left open, whatever the region.
+#[test]
+fn nothing_observed_is_no_reason_to_fail() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let mut count = 0;
+    for (folder, ending) in [("kir", "kir"), ("plan", "txt"), ("layout", "txt")] {
+        for entry in fs::read_dir(root.join(folder)).expect("a golden folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != ending) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a golden file");
+            // Somebody may be writing it anew.
+            if ending == "txt" && !text.contains("---- region\n") {
+                continue;
+            }
+            let parsed = match ending {
+                "kir" => parse_region(text.split("\n== ").next().unwrap_or_default()),
+                _ => {
+                    let (known, _) = parse_env(section(&text, "env")).unwrap_or_else(|e| panic!("env {e}"));
+                    parse_region_in(known, section(&text, "region"))
+                }
+            };
+            let Ok(mut region) = parsed else { continue };
+            types::infer(&mut region);
+            let Ok(region) = check(region) else { continue };
+            count += 1;
+            let facts = table(&region, &Observed::default());
+            let (costs, profile) = (Costs::default(), Profile::default());
+            for target in Target::ALL {
+                let pricing = Pricing { table: &facts, costs: &costs, target, profile: &profile, sharing: 1 };
+                let text = pricing.explain(&region, &Means::default());
+                assert!(!text.contains(" ; manifest A"), "a copy of unknown size: {text}");
+                assert!(!decide(&pricing, &[], &Means::default()).bounded, "{}", path.display());
+            }
+        }
+    }
+    assert!(count >= 30, "{count} regions");
+}
+
+#[test]
+fn golden() {
+    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
+    let mut failures = Vec::new();
+    for file in golden_files() {
+        let whole = fs::read_to_string(&file).expect("a golden file");
+        let given = whole.find("---- table\n").map_or(&whole[..], |at| &whole[..at]);
+        let found = format!("{given}{}", analysis(given));
+        if accept {
+            fs::write(&file, &found).expect("written");
+        } else if found != whole {
+            failures.push(format!("{}:\n{found}", file.display()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,301 @@
+//! Loops over columns, one for each scalar operation and type.
+//!
+//! A column is bytes, as blocks of memory are: inputs and outputs that lie one element after the other are columns
+//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers.
+
+use crate::interpret::typed::{
+    operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
+    typed_types,
+};
+use galopvm_base::scalar::{Native, ScalarTrap, convert_inlined};
+use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_lmad::Dim;
+use half::f16;
+
+/// A unary operation or a conversion: result, operand.
+pub(super) type Kernel1 = fn(&mut [u8], &[u8]);
+/// A binary operation: result, operands; whether some element has no value.
+pub(super) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
+/// A ternary operation: result, operands.
+pub(super) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
+/// Combines a value with all elements, one after the other.
+pub(super) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
+/// The same, with every value on the way as a column.
+pub(super) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
+
+/// A type whose values are elements of columns.
+trait Lane: Native {
+    /// The bytes of a value.
+    type Bytes: Copy;
+    fn lanes(bytes: &[u8]) -> &[Self::Bytes];
+    fn lanes_mut(bytes: &mut [u8]) -> &mut [Self::Bytes];
+    fn read(bytes: Self::Bytes) -> Self;
+    fn write(bits: Bits) -> Self::Bytes;
+}
+
+macro_rules! lanes {
+    ($($rust:ident $word:ident $bytes:literal;)+) => {$(
+        impl Lane for $rust {
+            type Bytes = [u8; $bytes];
+            #[inline(always)]
+            fn lanes(bytes: &[u8]) -> &[[u8; $bytes]] {
+                bytes.as_chunks().0
+            }
+            #[inline(always)]
+            fn lanes_mut(bytes: &mut [u8]) -> &mut [[u8; $bytes]] {
+                bytes.as_chunks_mut().0
+            }
+            #[inline(always)]
+            fn read(bytes: [u8; $bytes]) -> $rust {
+                <$rust>::of_bits(Bits::from($word::from_le_bytes(bytes)))
+            }
+            #[inline(always)]
+            fn write(bits: Bits) -> [u8; $bytes] {
+                (bits as $word).to_le_bytes()
+            }
+        }
+    )+};
+}
+
+lanes! {
+    i8 u8 1;
+    i16 u16 2;
+    i32 u32 4;
+    i64 u64 8;
+    u8 u8 1;
+    u16 u16 2;
+    u32 u32 4;
+    u64 u64 8;
+    f16 u16 2;
+    f32 u32 4;
+    f64 u64 8;
+    bool u8 1;
+}
+
+fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+        *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+    }
+}
+
+fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    let mut trapped = false;
+    for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+        match T::binary(const { operation(OP) }, T::read(*a), T::read(*b)) {
+            Ok(bits) => *out = O::write(bits),
+            Err(_) => trapped = true,
+        }
+    }
+    trapped
+}
+
+fn map3<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8], c: &[u8]) {
+    let operands = T::lanes(a).iter().zip(T::lanes(b)).zip(T::lanes(c));
+    for (out, ((a, b), c)) in O::lanes_mut(out).iter_mut().zip(operands) {
+        *out = O::write(T::ternary(const { operation(OP) }, T::read(*a), T::read(*b), T::read(*c)));
+    }
+}
+
+fn converted<T: Lane, O: Lane>(out: &mut [u8], a: &[u8]) {
+    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+        *out = O::write(convert_inlined(T::TYPE, O::TYPE, bits_of::<T>(*a)));
+    }
+}
+
+#[inline(always)]
+fn bits_of<T: Lane>(bytes: T::Bytes) -> Bits {
+    T::to_bits(T::read(bytes))
+}
+
+fn fold_with<T: Lane, O: Lane, const OP: u8>(start: Bits, items: &[u8]) -> Result<Bits, ScalarTrap> {
+    let mut value = start;
+    for item in T::lanes(items) {
+        value = T::binary(const { operation(OP) }, T::of_bits(value), T::read(*item))?;
+    }
+    Ok(value)
+}
+
+fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
+    start: Bits,
+    items: &[u8],
+    out: &mut [u8],
+) -> Result<Bits, ScalarTrap> {
+    let mut value = start;
+    for (out, item) in T::lanes_mut(out).iter_mut().zip(T::lanes(items)) {
+        value = T::binary(const { operation(OP) }, T::of_bits(value), T::read(*item))?;
+        *out = T::write(value);
+    }
+    Ok(value)
+}
+
+/// The loop of a unary operation.
+pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
+    typed_function!(1 map1 op ty)
+}
+
+/// The loop of a binary operation.
+pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
+    typed_function!(2 map2 op ty)
+}
+
+/// The loop of a ternary operation on three values of a type.
+pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
+    match op {
+        // Its operands differ in type.
+        ScalarOp::Select => None,
+        _ => typed_function!(3 map3 op ty),
+    }
+}
+
+/// The loop of a conversion.
+pub(super) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
+    typed_conversion!(converted from to)
+}
+
+/// The loop that combines all elements.
+pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
+    typed_function!(2 fold_with op ty)
+}
+
+/// The loop that gives all prefixes.
+pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
+    typed_function!(2 prefixes_with op ty)
+}
+
+fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
+    let (yes, no) = (yes.as_chunks::<W>().0, no.as_chunks::<W>().0);
+    for (out, (mask, (yes, no))) in
+        out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no)))
+    {
+        *out = if *mask != 0 { *yes } else { *no };
+    }
+}
+
+/// The loop that takes elements of this width from one column where a mask is set, else from another.
+pub(super) fn selection(width: usize) -> Kernel3 {
+    match width {
+        1 => choose::<1>,
+        2 => choose::<2>,
+        4 => choose::<4>,
+        _ => choose::<8>,
+    }
+}
+
+/// Fills a column with one value.
+pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
+    let bytes = bits.to_le_bytes();
+    match width {
+        1 => out.fill(bytes[0]),
+        2 => out.as_chunks_mut().0.fill([bytes[0], bytes[1]]),
+        4 => out.as_chunks_mut().0.fill([bytes[0], bytes[1], bytes[2], bytes[3]]),
+        _ => out.as_chunks_mut().0.fill(bytes),
+    }
+}
+
+fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride: i64) {
+    let mut place = start;
+    for out in out.as_chunks_mut::<W>().0 {
+        let at = (place as usize).wrapping_mul(W);
+        if let Some(element) = bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
+            *out = *element;
+        }
+        place = place.wrapping_add(stride);
+    }
+}
+
+/// Fills a column with elements that lie `stride` apart.
+pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
+    match width {
+        1 => strided_with::<1>(out, bytes, start, stride),
+        2 => strided_with::<2>(out, bytes, start, stride),
+        4 => strided_with::<4>(out, bytes, start, stride),
+        _ => strided_with::<8>(out, bytes, start, stride),
+    }
+}
+
+/// Adds to the places in a column of `i64` what an index, a column as well, means in a dimension; whether some index
+/// that counts is outside. Where a mask is given, others do not count, and their place is of no account.
+pub(super) fn advance(places: &mut [u8], index: &[u8], mask: Option<&[u8]>, size: i64, stride: i64) -> bool {
+    let mut outside = false;
+    let pairs = places.as_chunks_mut::<8>().0.iter_mut().zip(index.as_chunks::<8>().0);
+    let mut step = |place: &mut [u8; 8], index: &[u8; 8], counts: bool| {
+        let index = i64::from_le_bytes(*index);
+        let inside = (index as u64) < size as u64;
+        outside |= counts & !inside;
+        let index = if inside { index } else { 0 };
+        *place = i64::from_le_bytes(*place).wrapping_add(index.wrapping_mul(stride)).to_le_bytes();
+    };
+    match mask {
+        None => pairs.for_each(|(place, index)| step(place, index, true)),
+        Some(mask) => pairs.zip(mask).for_each(|((place, index), mask)| step(place, index, *mask != 0)),
+    }
+    outside
+}
+
+fn gather_with<const W: usize>(out: &mut [u8], bytes: &[u8], places: &[u8]) {
+    let elements = bytes.as_chunks::<W>().0;
+    for (out, place) in out.as_chunks_mut::<W>().0.iter_mut().zip(places.as_chunks::<8>().0) {
+        // Only where no lane counts there may be no element.
+        *out = elements.get(i64::from_le_bytes(*place) as usize).copied().unwrap_or([0; W]);
+    }
+}
+
+fn pick_with<const W: usize>(
+    out: &mut [u8],
+    bytes: &[u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    dim: Dim,
+) -> bool {
+    let elements = bytes.as_chunks::<W>().0;
+    let mut outside = false;
+    let mut pick = |out: &mut [u8; W], index: &[u8; 8], counts: bool| {
+        let index = i64::from_le_bytes(*index);
+        let inside = (index as u64) < dim.size as u64;
+        outside |= counts & !inside;
+        let place = if inside { index.wrapping_mul(dim.stride) } else { 0 };
+        *out = elements.get(place as usize).copied().unwrap_or([0; W]);
+    };
+    let pairs = out.as_chunks_mut::<W>().0.iter_mut().zip(index.as_chunks::<8>().0);
+    match mask {
+        None => pairs.for_each(|(out, index)| pick(out, index, true)),
+        Some(mask) => pairs.zip(mask).for_each(|((out, index), mask)| pick(out, index, *mask != 0)),
+    }
+    outside
+}
+
+/// Fills a column with the elements at the indices of a vector that starts with `bytes`; whether some index that counts
+/// is outside.
+pub(super) fn pick(
+    out: &mut [u8],
+    width: usize,
+    bytes: &[u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    dim: Dim,
+) -> bool {
+    match width {
+        1 => pick_with::<1>(out, bytes, index, mask, dim),
+        2 => pick_with::<2>(out, bytes, index, mask, dim),
+        4 => pick_with::<4>(out, bytes, index, mask, dim),
+        _ => pick_with::<8>(out, bytes, index, mask, dim),
+    }
+}
+
+/// Fills a column with the elements at places.
+pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
+    match width {
+        1 => gather_with::<1>(out, bytes, places),
+        2 => gather_with::<2>(out, bytes, places),
+        4 => gather_with::<4>(out, bytes, places),
+        _ => gather_with::<8>(out, bytes, places),
+    }
+}
+
+/// Whether a condition fails somewhere that counts.
+pub(super) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
+    match mask {
+        None => condition.contains(&0),
+        Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),
+    }
+}

@@ -1,0 +1,209 @@
+//! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
+//!
+//! - `kernels.rs`: the loops, one for each scalar operation and type. `program.rs`: what a block becomes.
+//!   `translate.rs`: from the block to its program. `run.rs`: a program at work.
+//! - `mod.rs`: operators by blocks of rows.
+//!
+//! Invariants: results have the bits that executing the block row by row would give (accumulators take items in
+//! order); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
+//! message.
+
+mod kernels;
+mod program;
+mod run;
+mod translate;
+
+use super::soac::Targets;
+use super::{Interpreter, Outcome, Registers, machine};
+use crate::array::Array;
+use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use program::Program;
+use run::{Outputs, Running};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Rows that are computed at a time: a few columns of them fit the first-level cache.
+pub(super) const BLOCK: usize = 2048;
+
+/// Below so many rows setting columns up is not worth it.
+const FEW_ROWS: i64 = 24;
+
+/// An operator by columns.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    /// From rows to results or items.
+    program: Program,
+    /// For each accumulator the operation that combines it with its item.
+    combine: Vec<(ScalarOp, ElemType)>,
+    /// What a row costs.
+    cost: u64,
+}
+
+impl Columns {
+    /// The form of an operator, if it has one.
+    pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
+        let (program, combine, blocks) = match instr {
+            Instr::Map { body, .. } => {
+                (translate::translate(function, *body, true)?, Vec::new(), [Some(*body), None])
+            }
+            Instr::Reduce { neutral, body, .. } | Instr::Scan { neutral, body, .. } => {
+                let combine = combinations(function, *body)?;
+                let items = &function.blocks[*body].params[neutral.len()..];
+                (translate::rows(function, items)?, combine, [Some(*body), None])
+            }
+            Instr::Redomap { map, op, .. } => {
+                let combine = combinations(function, *op)?;
+                (translate::translate(function, *map, false)?, combine, [Some(*map), Some(*op)])
+            }
+            _ => return None,
+        };
+        let cost = blocks.into_iter().flatten().map(|block| machine::cost(function, block)).sum();
+        Some(Columns { program, combine, cost })
+    }
+}
+
+/// A block that combines each accumulator with its item by one operation.
+fn combinations(function: &Function, block: BlockId) -> Option<Vec<(ScalarOp, ElemType)>> {
+    let code = &function.blocks[block];
+    let (accumulators, items) = code.params.split_at(code.results.len());
+    let combination = |(k, result): (usize, RegId)| {
+        code.code.iter().find_map(|instr| match instr {
+            Instr::Op2 { dst, op, ty, a, b }
+                if dst.0 == result && a.reg == accumulators[k] && b.reg == items[k] =>
+            {
+                Some((*op, *ty))
+            }
+            _ => None,
+        })
+    };
+    let found: Option<Vec<_>> = code.results.iter().map(|o| o.reg).enumerate().map(combination).collect();
+    // Anything else in the block could trap.
+    found.filter(|found| found.len() == code.code.len())
+}
+
+impl<'a> Interpreter<'a> {
+    /// The columns of an operator, if it has that form and there are rows enough.
+    pub(super) fn columns(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Option<&'a Columns> {
+        if width < FEW_ROWS || !self.paths.columns {
+            return None;
+        }
+        let translated = registers.prepared.blocks[block].translated(index)?;
+        let instr = &registers.code.blocks[block].code[index];
+        let make = || Columns::of(registers.code, instr).map(Box::new);
+        translated.columns.get_or_init(make).as_deref()
+    }
+
+    /// Computes rows of a map; gives the row where it stopped: one of the next [`BLOCK`] rows may trap.
+    pub(super) fn map_columns(
+        &mut self,
+        registers: &Registers<'a>,
+        columns: &Columns,
+        arrays: &[Array],
+        targets: &mut Targets<'_>,
+        rows: Range<i64>,
+    ) -> Outcome<i64> {
+        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+            running.block(at, len, parts(targets, at, len))
+        })
+    }
+
+    /// Combines rows with accumulators; gives the row where it stopped.
+    pub(super) fn reduce_columns(
+        &mut self,
+        registers: &Registers<'a>,
+        columns: &Columns,
+        arrays: &[Array],
+        accumulators: &mut SmallVec<[Bits; 4]>,
+        rows: Range<i64>,
+    ) -> Outcome<i64> {
+        let combine = columns.combine.iter().map(|(op, ty)| kernels::fold(*op, *ty));
+        let Some(folds) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
+        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+            if !running.block(at, len, SmallVec::new()) {
+                return false;
+            }
+            let combined = folds.iter().zip(&*accumulators).enumerate();
+            let next = combined.map(|(k, (fold, value))| fold(*value, running.result(k)));
+            match next.collect::<Result<SmallVec<[Bits; 4]>, _>>() {
+                Ok(next) => *accumulators = next,
+                Err(_) => return false,
+            }
+            true
+        })
+    }
+
+    /// Makes all prefixes; gives the row where it stopped.
+    pub(super) fn scan_columns(
+        &mut self,
+        registers: &Registers<'a>,
+        columns: &Columns,
+        arrays: &[Array],
+        accumulators: &mut SmallVec<[Bits; 4]>,
+        targets: &mut Targets<'_>,
+        rows: Range<i64>,
+    ) -> Outcome<i64> {
+        let combine = columns.combine.iter().map(|(op, ty)| kernels::prefixes(*op, *ty));
+        let Some(loops) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
+        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+            if !running.block(at, len, SmallVec::new()) {
+                return false;
+            }
+            let mut next = accumulators.clone();
+            for (k, part) in parts(targets, at, len).into_iter().enumerate() {
+                match loops[k](next[k], running.result(k), part) {
+                    Ok(value) => next[k] = value,
+                    Err(_) => return false,
+                }
+            }
+            *accumulators = next;
+            true
+        })
+    }
+
+    fn in_blocks<'v>(
+        &mut self,
+        registers: &'v Registers<'a>,
+        columns: &'v Columns,
+        arrays: &'v [Array],
+        rows: Range<i64>,
+        mut block: impl FnMut(&mut Running<'v>, i64, usize) -> bool,
+    ) -> Outcome<i64> {
+        let buffers = std::mem::take(&mut self.column_buffers);
+        let count = usize::try_from(rows.end - rows.start).unwrap_or(0);
+        let mut running = match Running::new(&columns.program, registers, arrays, count, buffers) {
+            Ok(running) => running,
+            Err(buffers) => {
+                self.column_buffers = buffers;
+                return Ok(rows.start);
+            }
+        };
+        let mut at = rows.start;
+        let mut outcome = Ok(());
+        while at < rows.end {
+            let len = BLOCK.min((rows.end - at) as usize);
+            outcome = self.pay(columns.cost.saturating_mul(len as u64));
+            if outcome.is_err() || !block(&mut running, at, len) {
+                break;
+            }
+            at += len as i64;
+        }
+        self.column_buffers = running.into_buffers();
+        outcome.map(|()| at)
+    }
+}
+
+/// The parts of targets that some rows fill.
+fn parts<'t>(targets: &'t mut Targets<'_>, at: i64, len: usize) -> Outputs<'t> {
+    let part = |(_, width, bytes): &'t mut (usize, usize, &mut [u8])| {
+        let from = at as usize * *width;
+        &mut bytes[from..from + len * *width]
+    };
+    targets.iter_mut().map(part).collect()
+}

@@ -1,0 +1,115 @@
+//! Column programs: the scalar code of an operator's block, a step for all elements of a block of rows at a time.
+
+use super::kernels::{Kernel1, Kernel2, Kernel3};
+use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_bytecode::RegId;
+use smallvec::SmallVec;
+
+/// The number of a column.
+pub(super) type Column = u16;
+
+/// The number of a value that is the same for all rows.
+pub(super) type Number = u16;
+
+/// Where a column is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// In a buffer, which other columns use at other times.
+    Buffer(u16),
+    /// What an array that the operator goes over has in these rows.
+    Input(u16),
+    /// Where the rows of a result go.
+    Output(u16),
+}
+
+/// An array that is read at indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Gathered {
+    /// A register from outside.
+    Free(RegId),
+    /// Row by row an array that the operator goes over.
+    Rows(u16),
+}
+
+/// Something computed once for all rows.
+#[derive(Debug)]
+pub(super) enum Once {
+    /// A scalar operation.
+    Op { op: ScalarOp, ty: ElemType, dst: Number, args: SmallVec<[Number; 3]> },
+    /// A conversion.
+    Convert { from: ElemType, to: ElemType, dst: Number, a: Number },
+    /// An extent.
+    Extent { dst: Number, array: Gathered, dim: u32 },
+    /// An element of an array from outside.
+    Element { dst: Number, array: RegId, index: SmallVec<[Number; 2]> },
+}
+
+/// A step for all rows of a block.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// One operand.
+    One { run: Kernel1, dst: Column, a: Column },
+    /// Two operands; some may have no value.
+    Two { run: Kernel2, dst: Column, a: Column, b: Column, traps: bool },
+    /// Three operands.
+    Three { run: Kernel3, dst: Column, a: Column, b: Column, c: Column },
+    /// The same column again.
+    Copy { dst: Column, a: Column },
+    /// Elements at indices, which must be inside where the mask is set. `places` is a column for the work.
+    Gather {
+        dst: Column,
+        places: Column,
+        array: Gathered,
+        index: SmallVec<[Column; 2]>,
+        mask: Option<Column>,
+    },
+    /// A condition that must hold where the mask is set.
+    Check { cond: Column, mask: Option<Column> },
+}
+
+impl Step {
+    /// The columns that it reads.
+    pub(super) fn operands(&self) -> SmallVec<[Column; 4]> {
+        match self {
+            Step::One { a, .. } | Step::Copy { a, .. } => SmallVec::from_slice(&[*a]),
+            Step::Two { a, b, .. } => SmallVec::from_slice(&[*a, *b]),
+            Step::Three { a, b, c, .. } => SmallVec::from_slice(&[*a, *b, *c]),
+            Step::Gather { index, mask, .. } => index.iter().copied().chain(*mask).collect(),
+            Step::Check { cond, mask } => std::iter::once(*cond).chain(*mask).collect(),
+        }
+    }
+
+    /// The columns that it writes.
+    pub(super) fn targets(&self) -> SmallVec<[Column; 2]> {
+        match self {
+            Step::One { dst, .. }
+            | Step::Two { dst, .. }
+            | Step::Three { dst, .. }
+            | Step::Copy { dst, .. } => SmallVec::from_slice(&[*dst]),
+            Step::Gather { dst, places, .. } => SmallVec::from_slice(&[*places, *dst]),
+            Step::Check { .. } => SmallVec::new(),
+        }
+    }
+}
+
+/// A column program.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    /// Scalars from outside.
+    pub(super) free: Vec<(RegId, Number)>,
+    pub(super) constants: Vec<(Number, Bits)>,
+    pub(super) once: Vec<Once>,
+    /// How many numbers there are.
+    pub(super) numbers: usize,
+    /// Numbers that are wanted as columns.
+    pub(super) splats: Vec<(Number, Column)>,
+    pub(super) steps: Vec<Step>,
+    /// For each column the bytes of an element, and where it is.
+    pub(super) widths: Vec<usize>,
+    pub(super) places: Vec<Place>,
+    pub(super) buffers: usize,
+    /// Arrays that the operator goes over whose rows are wanted as columns.
+    pub(super) inputs: Vec<u16>,
+    /// The column of each result.
+    pub(super) results: Vec<Column>,
+}

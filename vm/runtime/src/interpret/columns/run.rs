@@ -1,0 +1,281 @@
+//! A column program at work.
+
+use super::BLOCK;
+use super::kernels;
+use super::program::{Column, Gathered, Number, Once, Place, Program, Step};
+use crate::array::Array;
+use crate::interpret::Registers;
+use galopvm_base::Bits;
+use galopvm_base::scalar::{convert, eval};
+use galopvm_bytecode::Operand;
+use galopvm_lmad::Dim;
+use smallvec::SmallVec;
+
+/// A program with all that is the same for all rows.
+pub(super) struct Running<'v> {
+    program: &'v Program,
+    inputs: SmallVec<[Rows<'v>; 4]>,
+    arrays: &'v [Array],
+    registers: &'v Registers<'v>,
+    buffers: Vec<Vec<u8>>,
+    /// The first row of the block, and how many there are.
+    start: i64,
+    len: usize,
+}
+
+/// The part of each result that a block of rows gives.
+pub(super) type Outputs<'o> = SmallVec<[&'o mut [u8]; 4]>;
+
+/// A program at a block of rows.
+struct AtBlock<'r, 'v, 'o> {
+    running: &'r mut Running<'v>,
+    outputs: Outputs<'o>,
+}
+
+/// The rows of an input, which are scalars.
+struct Rows<'v> {
+    bytes: &'v [u8],
+    offset: i64,
+    stride: i64,
+    /// The rows of the block, where they lie one after the other.
+    here: Option<&'v [u8]>,
+    staging: Vec<u8>,
+}
+
+impl<'v> Running<'v> {
+    /// Sets a program up for blocks of at most so many rows; nothing if it traps before it looks at rows. Buffers of
+    /// earlier programs may be used again.
+    pub(super) fn new(
+        program: &'v Program,
+        registers: &'v Registers<'v>,
+        arrays: &'v [Array],
+        rows: usize,
+        mut buffers: Vec<Vec<u8>>,
+    ) -> Result<Running<'v>, Vec<Vec<u8>>> {
+        let rows = rows.min(BLOCK);
+        let Some(numbers) = numbers(program, registers, arrays) else { return Err(buffers) };
+        if buffers.len() < program.buffers {
+            buffers.resize_with(program.buffers, Vec::new);
+        }
+        for buffer in &mut buffers[..program.buffers] {
+            if buffer.len() < rows * 8 {
+                buffer.resize(rows * 8, 0);
+            }
+        }
+        for (number, column) in &program.splats {
+            let width = program.widths[usize::from(*column)];
+            if let Place::Buffer(buffer) = program.places[usize::from(*column)] {
+                let buffer = &mut buffers[usize::from(buffer)][..rows * width];
+                kernels::splat(buffer, width, numbers[usize::from(*number)]);
+            }
+        }
+        let input = |k: &u16| {
+            let array = &arrays[usize::from(*k)];
+            let view = array.lmad();
+            let stride = view.dims.first().map_or(0, |dim| dim.stride);
+            Rows {
+                bytes: array.block().bytes(),
+                offset: view.offset,
+                stride,
+                here: None,
+                staging: Vec::new(),
+            }
+        };
+        let inputs = program.inputs.iter().map(input).collect();
+        Ok(Running { program, inputs, arrays, registers, buffers, start: 0, len: 0 })
+    }
+
+    /// The buffers, for the next program.
+    pub(super) fn into_buffers(self) -> Vec<Vec<u8>> {
+        self.buffers
+    }
+
+    /// Computes `len` rows from `start` on; their results go to the outputs, which have that many rows. False: some row
+    /// traps, or may do so.
+    pub(super) fn block(&mut self, start: i64, len: usize, outputs: Outputs<'_>) -> bool {
+        (self.start, self.len) = (start, len);
+        let program = self.program;
+        let inputs = self.look_at_inputs();
+        let mut at_block = AtBlock { running: self, outputs };
+        inputs && program.steps.iter().all(|step| at_block.step(step))
+    }
+
+    /// The column of a result that is no output.
+    pub(super) fn result(&self, k: usize) -> &[u8] {
+        self.read(self.program.results[k])
+    }
+
+    fn read(&self, column: Column) -> &[u8] {
+        let bytes = self.len * self.program.widths[usize::from(column)];
+        match self.program.places[usize::from(column)] {
+            Place::Buffer(k) => &self.buffers[usize::from(k)][..bytes],
+            Place::Input(k) => {
+                let rows = &self.inputs[usize::from(k)];
+                rows.here.unwrap_or(&rows.staging)
+            }
+            // Outputs are with the block.
+            Place::Output(_) => &[],
+        }
+    }
+
+    fn look_at_inputs(&mut self) -> bool {
+        let columns = self.program.places.iter().zip(&self.program.widths);
+        for (place, width) in columns {
+            let Place::Input(k) = place else { continue };
+            let rows = &mut self.inputs[usize::from(*k)];
+            let first = rows.offset.wrapping_add(self.start.wrapping_mul(rows.stride));
+            if rows.stride == 1 || self.len == 1 {
+                let from = (first as usize).wrapping_mul(*width);
+                rows.here = rows.bytes.get(from..from.wrapping_add(self.len * width));
+                if rows.here.is_none() {
+                    return false;
+                }
+            } else {
+                rows.here = None;
+                rows.staging.resize(self.len * width, 0);
+                kernels::strided(&mut rows.staging, *width, rows.bytes, first, rows.stride);
+            }
+        }
+        true
+    }
+}
+
+impl AtBlock<'_, '_, '_> {
+    fn read(&self, column: Column) -> &[u8] {
+        match self.running.program.places[usize::from(column)] {
+            Place::Output(k) => &*self.outputs[usize::from(k)],
+            _ => self.running.read(column),
+        }
+    }
+
+    /// Writes a column, while others are read.
+    fn write(&mut self, column: Column, f: impl FnOnce(&Self, &mut [u8]) -> bool) -> bool {
+        let bytes = self.running.len * self.running.program.widths[usize::from(column)];
+        match self.running.program.places[usize::from(column)] {
+            Place::Buffer(k) => {
+                let mut buffer = std::mem::take(&mut self.running.buffers[usize::from(k)]);
+                let done = f(self, &mut buffer[..bytes]);
+                self.running.buffers[usize::from(k)] = buffer;
+                done
+            }
+            Place::Output(k) => {
+                let output = std::mem::take(&mut self.outputs[usize::from(k)]);
+                let done = f(self, output);
+                self.outputs[usize::from(k)] = output;
+                done
+            }
+            Place::Input(_) => false,
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> bool {
+        match *step {
+            Step::One { run, dst, a } => self.write(dst, |now, out| {
+                run(out, now.read(a));
+                true
+            }),
+            Step::Two { run, dst, a, b, .. } => {
+                self.write(dst, |now, out| !run(out, now.read(a), now.read(b)))
+            }
+            Step::Three { run, dst, a, b, c } => self.write(dst, |now, out| {
+                run(out, now.read(a), now.read(b), now.read(c));
+                true
+            }),
+            Step::Copy { dst, a } => self.write(dst, |now, out| {
+                out.copy_from_slice(now.read(a));
+                true
+            }),
+            Step::Check { cond, mask } => !kernels::fails(self.read(cond), mask.map(|mask| self.read(mask))),
+            Step::Gather { dst, places, array, ref index, mask } => {
+                self.gather(dst, places, array, index, mask)
+            }
+        }
+    }
+
+    fn gather(
+        &mut self,
+        dst: Column,
+        places: Column,
+        array: Gathered,
+        index: &[Column],
+        mask: Option<Column>,
+    ) -> bool {
+        let (arrays, registers) = (self.running.arrays, self.running.registers);
+        let (source, dims) = match array {
+            Gathered::Free(reg) => {
+                let source = registers.array(Operand::new(reg));
+                (source, &source.lmad().dims[..])
+            }
+            Gathered::Rows(k) => {
+                let source = &arrays[usize::from(k)];
+                (source, &source.lmad().dims[1..])
+            }
+        };
+        let width = source.elem().bytes();
+        if let (Gathered::Free(_), [dim @ Dim { stride: 0.., .. }], [index]) = (array, dims, index) {
+            let from = (source.lmad().offset as usize).wrapping_mul(width);
+            let bytes = source.block().bytes().get(from..).unwrap_or(&[]);
+            return self.write(dst, |now, out| {
+                let mask = mask.map(|mask| now.read(mask));
+                !kernels::pick(out, width, bytes, now.read(*index), mask, *dim)
+            });
+        }
+        let rows = match array {
+            Gathered::Free(_) => 0,
+            Gathered::Rows(_) => source.lmad().dims[0].stride,
+        };
+        let inside = self.write(places, |now, out| {
+            let mut place = source.lmad().offset.wrapping_add(now.running.start.wrapping_mul(rows));
+            for out in out.as_chunks_mut::<8>().0 {
+                *out = place.to_le_bytes();
+                place = place.wrapping_add(rows);
+            }
+            index.iter().zip(dims).all(|(index, Dim { size, stride })| {
+                let mask = mask.map(|mask| now.read(mask));
+                !kernels::advance(out, now.read(*index), mask, *size, *stride)
+            })
+        });
+        inside
+            && self.write(dst, |now, out| {
+                kernels::gather(out, width, source.block().bytes(), now.read(places));
+                true
+            })
+    }
+}
+
+/// What is computed once, if it can be.
+fn numbers(program: &Program, registers: &Registers<'_>, arrays: &[Array]) -> Option<Vec<Bits>> {
+    let mut numbers: Vec<Bits> = vec![0; program.numbers];
+    let at = |number: &Number| usize::from(*number);
+    for (reg, number) in &program.free {
+        numbers[at(number)] = registers.bits(Operand::new(*reg));
+    }
+    for (number, bits) in &program.constants {
+        numbers[at(number)] = *bits;
+    }
+    for once in &program.once {
+        let (dst, bits) = match once {
+            Once::Op { op, ty, dst, args } => {
+                let args: SmallVec<[Bits; 3]> = args.iter().map(|a| numbers[at(a)]).collect();
+                (dst, eval(*op, *ty, &args).ok()?)
+            }
+            Once::Convert { from, to, dst, a } => (dst, convert(*from, *to, numbers[at(a)])),
+            Once::Extent { dst, array, dim } => {
+                let size = match array {
+                    Gathered::Free(reg) => {
+                        registers.array(Operand::new(*reg)).lmad().dims[*dim as usize].size
+                    }
+                    Gathered::Rows(k) => arrays[usize::from(*k)].lmad().dims[*dim as usize + 1].size,
+                };
+                (dst, size as Bits)
+            }
+            Once::Element { dst, array, index } => {
+                let array = registers.array(Operand::new(*array));
+                let index: SmallVec<[i64; 4]> = index.iter().map(|i| numbers[at(i)] as i64).collect();
+                (dst, array.get(&index)?.bits)
+            }
+        };
+        numbers[at(dst)] = bits;
+    }
+    Some(numbers)
+}

@@ -1,0 +1,162 @@
+//! The register machine: loops and operators of scalar code, executed as a flat sequence of small instructions.
+//!
+//! - `code.rs`: **the** table of instructions. `functions.rs`: operations without one. `unit.rs`: what translated code
+//!   consists of. `translate.rs`: from bytecode to a unit, with `flow.rs` (branches and loops), `operators.rs` (parallel
+//!   operators as loops), `share.rs` (when two values may share a slot).
+//! - `run.rs`: execution. `operands.rs`: arrays while a unit runs. `mod.rs`: entering and leaving.
+//!
+//! Invariants: a unit gives the bits, the errors and the back traces that executing its blocks one by one would give;
+//! every turn of a loop is paid for, so that fuel and interrupts end it; no unit is entered inside a unit.
+
+mod code;
+mod flow;
+mod functions;
+mod operands;
+mod operators;
+mod run;
+mod share;
+mod translate;
+mod unit;
+
+pub(super) use flow::cost;
+pub(crate) use run::Slots;
+pub(crate) use unit::Unit;
+
+use super::{Interpreter, Outcome, Registers};
+use crate::array::Array;
+use galopvm_base::Bits;
+use galopvm_bytecode::{BlockId, Def, Operand};
+use operands::{Cell, Input};
+use smallvec::SmallVec;
+use unit::{Base, Left, Origin, Source};
+
+/// Turns of an operator inside a unit from which columns do it faster.
+const WIDE: i64 = 256;
+
+/// The operands of the instruction that a unit stands for.
+pub(super) struct Entry<'i> {
+    pub(super) dsts: &'i [Def],
+    /// Initial values of a loop.
+    pub(super) init: &'i [Operand],
+    /// The rows of an operator, and the arrays that it goes over.
+    pub(super) width: i64,
+    pub(super) arrays: &'i [Array],
+}
+
+impl<'a> Interpreter<'a> {
+    /// The unit of an instruction, if there is one.
+    pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
+        let translated = registers.prepared.blocks[block].translated(index)?;
+        if !self.paths.machine {
+            return None;
+        }
+        let inner_operators = !self.tiers.has_backends();
+        let make = || translate::translate(registers.code, block, index, inner_operators).map(Box::new);
+        translated.unit.get_or_init(make).as_deref()
+    }
+
+    /// Executes a unit. Says whether it did: a unit whose inner operators are wide is left to those that see them.
+    pub(super) fn enter_unit(
+        &mut self,
+        registers: &mut Registers<'a>,
+        unit: &Unit,
+        entry: &Entry<'_>,
+    ) -> Outcome<bool> {
+        let mut slots = self.slots.take().unwrap_or_else(blank_slots);
+        let outcome = self.enter_with(registers, unit, entry, &mut slots);
+        self.slots = Some(slots);
+        outcome
+    }
+
+    fn enter_with(
+        &mut self,
+        registers: &mut Registers<'a>,
+        unit: &Unit,
+        entry: &Entry<'_>,
+        slots: &mut Slots,
+    ) -> Outcome<bool> {
+        for (slot, bits) in &unit.constants {
+            slots[usize::from(*slot)] = *bits;
+        }
+        for (reg, slot) in &unit.scalars {
+            slots[usize::from(*slot)] = registers.bits(Operand::new(*reg));
+        }
+        for (slot, base, dim) in &unit.extents {
+            let array = match base {
+                Base::Input(k) => match unit.inputs[usize::from(*k)] {
+                    Source::Free(reg) => registers.array(Operand::new(reg)),
+                    Source::Operand(k) => &entry.arrays[k],
+                },
+                Base::Cell(k) => match unit.cells[usize::from(*k)].origin {
+                    Origin::Init(k) => registers.array(entry.init[k]),
+                    // Outputs are not read.
+                    Origin::Output(_) => continue,
+                },
+            };
+            slots[usize::from(*slot)] = array.lmad().dims[*dim as usize].size as Bits;
+        }
+        if unit.wide.iter().any(|slot| slots[usize::from(*slot)] as i64 >= WIDE) {
+            return Ok(false);
+        }
+        let mut cells = self.cells(registers, unit, entry)?;
+        let inputs: SmallVec<[Input<'_>; 4]> = unit
+            .inputs
+            .iter()
+            .map(|source| match source {
+                Source::Free(reg) => Input::new(registers.array(Operand::new(*reg))),
+                Source::Operand(k) => Input::new(&entry.arrays[*k]),
+            })
+            .collect();
+        if let Err((at, mut error)) = self.execute(unit, slots, &inputs, &mut cells) {
+            let (block, index) = unit.origins[at];
+            let block = &registers.code.blocks[block];
+            self.trace(&mut error.trace, registers, block, index as usize);
+            return Err(error);
+        }
+        drop(inputs);
+        let mut cells: SmallVec<[Option<Cell>; 4]> = cells.into_iter().map(Some).collect();
+        for (dst, left) in entry.dsts.iter().zip(&unit.results) {
+            match left {
+                Left::Scalar(slot) => registers.set_bits(dst.0, slots[usize::from(*slot)]),
+                Left::Cell(k) => {
+                    let cell = cells[usize::from(*k)].take().expect("each result has a cell of its own");
+                    registers.set_array(dst.0, cell.into_array());
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn cells(
+        &mut self,
+        registers: &mut Registers<'a>,
+        unit: &Unit,
+        entry: &Entry<'_>,
+    ) -> Outcome<SmallVec<[Cell; 4]>> {
+        let mut cells = SmallVec::new();
+        for plan in &unit.cells {
+            let array = match plan.origin {
+                Origin::Init(k) => {
+                    let mut array = registers.take(entry.init[k]);
+                    if plan.stored && !array.is_writable() {
+                        self.pay_elements(array.elements())?;
+                        array.make_writable(self.memory)?;
+                    }
+                    array
+                }
+                Origin::Output(k) => {
+                    let elem = registers.elem(entry.dsts[k].0);
+                    Array::fresh(self.memory, elem, &[entry.width])?
+                }
+            };
+            cells.push(Cell::new(array));
+        }
+        Ok(cells)
+    }
+}
+
+/// Slots without values. Memory for those that are not used is never touched.
+fn blank_slots() -> Box<Slots> {
+    let slots: Box<[Bits]> = vec![0; 1 << 16].into_boxed_slice();
+    slots.try_into().expect("there are as many as the type says")
+}

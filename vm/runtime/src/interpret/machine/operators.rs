@@ -1,0 +1,170 @@
+//! Parallel operators of a unit: loops over rows.
+
+use super::code::Op;
+use super::translate::{Made, Refused, Translator, stored_by_width};
+use super::unit::{Base, Left, Origin, Place, Slot, Source};
+use crate::interpret::columns::Columns;
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+
+/// An operator's parts.
+struct Parts<'a> {
+    dsts: &'a [Def],
+    width: Operand,
+    neutral: &'a [Operand],
+    arrays: &'a [Operand],
+    /// The block that makes items of rows, if there is one.
+    map: Option<BlockId>,
+    /// The block that combines, for all operators but `map`.
+    combine: Option<BlockId>,
+    /// Whether there is a row of results for each row.
+    rows: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn of(instr: &'a Instr) -> Option<Parts<'a>> {
+        Some(match instr {
+            Instr::Map { dsts, width, arrays, body } => Parts {
+                dsts,
+                width: *width,
+                neutral: &[],
+                arrays,
+                map: Some(*body),
+                combine: None,
+                rows: true,
+            },
+            Instr::Reduce { dsts, width, neutral, arrays, body } => {
+                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: false }
+            }
+            Instr::Scan { dsts, width, neutral, arrays, body } => {
+                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: true }
+            }
+            Instr::Redomap { dsts, width, neutral, arrays, map, op } => Parts {
+                dsts,
+                width: *width,
+                neutral,
+                arrays,
+                map: Some(*map),
+                combine: Some(*op),
+                rows: false,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Translator<'a> {
+    /// The operator that a unit consists of; whoever enters it has looked at the arrays' extents.
+    pub(super) fn outer_operator(&mut self, instr: &'a Instr) -> Made<()> {
+        let parts = Parts::of(instr).ok_or(Refused)?;
+        let arrays: Made<Vec<Place>> =
+            (0..parts.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
+        let mut outputs = Vec::new();
+        if parts.rows {
+            for k in 0..parts.dsts.len() {
+                let cell = self.cell(Origin::Output(k))?;
+                self.unit.cells[usize::from(cell)].stored = true;
+                self.unit.results.push(Left::Cell(cell));
+                outputs.push(cell);
+            }
+        }
+        let width = self.slot(parts.width.reg)?;
+        let accumulators = self.operator(&parts, width, &arrays?, &outputs)?;
+        if !parts.rows {
+            self.unit.results = accumulators.into_iter().map(Left::Scalar).collect();
+        }
+        Ok(())
+    }
+
+    /// An operator inside a unit, which leaves scalars.
+    pub(super) fn inner_operator(&mut self, instr: &'a Instr) -> Made<()> {
+        let parts = Parts::of(instr).filter(|parts| !parts.rows).ok_or(Refused)?;
+        let arrays: Made<Vec<Place>> = parts.arrays.iter().map(|o| self.place(o.reg)).collect();
+        let arrays = arrays?;
+        let width = self.slot(parts.width.reg)?;
+        self.emit(Op::Width, width, 0, 0)?;
+        for place in &arrays {
+            let extent = self.extent(place, 0)?;
+            self.emit(Op::Extent, width, extent, 0)?;
+        }
+        if Columns::of(self.function, instr).is_some() {
+            self.unit.wide.push(width);
+        }
+        self.operator(&parts, width, &arrays, &[])?;
+        Ok(())
+    }
+
+    /// The loop; gives the slots of the accumulators.
+    fn operator(
+        &mut self,
+        parts: &Parts<'a>,
+        width: Slot,
+        arrays: &[Place],
+        outputs: &[u16],
+    ) -> Made<Vec<Slot>> {
+        let function = self.function;
+        let params = parts.combine.map_or(&[][..], |block| &function.blocks[block].params);
+        let (accumulators, items) = params.split_at(parts.neutral.len());
+        let outer = self.covered.len();
+        let mut slots = Vec::new();
+        let mut moves = Vec::new();
+        for (k, (neutral, param)) in parts.neutral.iter().zip(accumulators).enumerate() {
+            if self.is_array(*param) {
+                return Err(Refused);
+            }
+            let from = self.slot(neutral.reg)?;
+            let slot = if parts.rows { self.fresh()? } else { self.define(parts.dsts[k].0)? };
+            self.carry_in(*param, slot);
+            moves.push((slot, from));
+            slots.push(slot);
+        }
+        self.moves(moves)?;
+        let counter = self.fresh()?;
+        let start = self.start_counting(counter, width)?;
+        let rows = parts.map.map_or(items, |block| &function.blocks[block].params);
+        for (place, row) in arrays.iter().zip(rows) {
+            self.row(place, *row, counter)?;
+        }
+        if let Some(map) = parts.map {
+            self.block(map)?;
+            let results = &function.blocks[map].results;
+            for (result, item) in results.iter().zip(items) {
+                let slot = self.slot(result.reg)?;
+                self.bind(*item, slot);
+            }
+        }
+        if let Some(combine) = parts.combine {
+            let targets: Vec<Option<Slot>> = slots.iter().copied().map(Some).collect();
+            self.turn(combine, accumulators, &targets)?;
+        }
+        self.end_carrying(outer);
+        for (k, output) in outputs.iter().enumerate() {
+            let (value, reg) = match parts.combine {
+                Some(_) => (slots[k], accumulators[k]),
+                None => {
+                    let result =
+                        parts.map.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
+                    if self.is_array(result) {
+                        return Err(Refused);
+                    }
+                    (self.slot(result)?, result)
+                }
+            };
+            self.emit(stored_by_width(function.regs[reg].elem), *output, counter, value)?;
+        }
+        let blocks: Vec<BlockId> = parts.map.into_iter().chain(parts.combine).collect();
+        self.go_on_counting(start, &blocks)?;
+        Ok(slots)
+    }
+
+    /// The row of an array for a turn.
+    fn row(&mut self, place: &Place, row: RegId, counter: Slot) -> Made<()> {
+        if self.is_array(row) {
+            let Base::Input(_) = place.base else { return Err(Refused) };
+            let mut part = place.clone();
+            part.lead.push(counter);
+            self.places.insert(row, part);
+            return Ok(());
+        }
+        self.index(row, row, place, &[counter])
+    }
+}
