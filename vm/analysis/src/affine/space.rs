@@ -62,10 +62,15 @@ struct Piece {
 impl Space {
     /// The values of a form on the iterations of the space; nothing if numbers overflow.
     pub fn image(&self, form: &Form) -> Option<Image> {
+        self.image_in(form, MOST_PIECES)
+    }
+
+    /// The image in at most so many views.
+    fn image_in(&self, form: &Form, most: usize) -> Option<Image> {
         let mut image = Image { views: Vec::new(), exact: true };
         let mut open = vec![Piece { space: self.clone(), form: form.clone() }];
         while let Some(mut piece) = open.pop() {
-            let room = MOST_PIECES.saturating_sub(open.len() + image.views.len());
+            let room = most.saturating_sub(open.len() + image.views.len());
             match piece.next(room)? {
                 Cut::Nothing => {}
                 Cut::Done => image.views.extend(piece.view()?),
@@ -85,7 +90,7 @@ impl Space {
     /// Whether no iteration is left, as far as that shows without listing any. Not exact: a dead space may be
     /// called alive.
     pub fn is_dead(&self) -> bool {
-        let image = self.image(&Form::default());
+        let image = self.image_in(&Form::default(), 4);
         image.is_some_and(|image| image.views.is_empty())
     }
 
