@@ -138,10 +138,8 @@ impl<'a> Checker<'a, '_, '_> {
                     Diagnostic::error(span, text).with_label("functions cannot be elements of arrays"),
                 );
             }
-            Type::Param(id) => {
-                if self.vars.lifted.get(&id).is_some_and(|l| *l != Lifted::No) {
-                    self.lifted_element(span, elem);
-                }
+            Type::Param(id) if self.vars.lifted.get(&id).is_some_and(|l| *l != Lifted::No) => {
+                self.lifted_element(span, elem);
             }
             Type::Opaque(id, _) if self.vars.opaques[id].lifted != Lifted::No => {
                 self.lifted_element(span, elem)

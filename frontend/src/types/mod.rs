@@ -32,8 +32,8 @@ pub(crate) use convert::Anonymous;
 use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, Span};
 use std::collections::HashMap;
 pub use ty::{
-    Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type, TypeArgument, TypeVar,
-    field_order,
+    Constructors, Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type,
+    TypeArgument, TypeVar, field_order,
 };
 pub use unify::Clash;
 pub use vars::{Constraint, Opaque, TypeBinding, Unknown, Vars};

@@ -41,7 +41,7 @@ pub enum Type {
     /// A tuple or record.
     Record(Rc<[(Rc<str>, Type)]>),
     /// A sum type: its constructors with their payloads.
-    Sum(Rc<[(Rc<str>, Rc<[Type]>)]>),
+    Sum(Constructors),
     /// A function; the name that its result's sizes may mention.
     Arrow(Option<NodeId>, Rc<Type>, Rc<Type>),
     /// A type with sizes that only its value tells.
@@ -51,6 +51,9 @@ pub enum Type {
     /// A message has been given: agrees with everything.
     Error,
 }
+
+/// Constructors of a sum type with their payloads.
+pub type Constructors = Rc<[(Rc<str>, Rc<[Type]>)]>;
 
 /// An argument of an abstract type.
 #[derive(Clone, Debug)]
