@@ -560,10 +560,7 @@ impl<'a> Checker<'a, '_, '_> {
         if clash.is_err() || !unique {
             let shown = source.path(name.text);
             let why = match clash {
-                Err(clash) => {
-                    let (want, have) = (self.vars.show(&wanted.ty), self.vars.show(&found));
-                    self.reason(&want, &have, &clash)
-                }
+                Err(clash) => self.reason(&clash),
                 Ok(()) => "Uniqueness does not match: the module's value is consuming more, or gives less, than the module type says.".into(),
             };
             let text = format!(

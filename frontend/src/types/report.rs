@@ -89,7 +89,7 @@ impl Checker<'_, '_, '_> {
                 format!("Expression does not have the type of {what}.")
             }
         };
-        let reason = self.reason(&want, &have, clash);
+        let reason = self.reason(clash);
         let mut diagnostic = Diagnostic::error(span, format!("{head} {reason}"))
             .with_label(format!("expected `{want}`, found `{have}`"));
         diagnostic = self.hinted(diagnostic, &wanted, &found, clash, &want);
@@ -109,10 +109,12 @@ impl Checker<'_, '_, '_> {
         self.report(diagnostic);
     }
 
-    pub(crate) fn reason(&self, want: &str, have: &str, clash: &Clash) -> String {
+    pub(crate) fn reason(&self, clash: &Clash) -> String {
         let vars = &self.vars;
         match clash {
-            Clash::Shape => format!("Cannot unify \"{want}\" with \"{have}\": types do not match."),
+            Clash::Shape(a, b) => {
+                format!("Cannot unify \"{}\" with \"{}\": types do not match.", vars.show(a), vars.show(b))
+            }
             Clash::Size(a, b) => {
                 format!("Sizes \"{}\" and \"{}\" do not match.", vars.show_size(a), vars.show_size(b))
             }
@@ -135,7 +137,7 @@ impl Checker<'_, '_, '_> {
                 format!("Cannot unify record types: unshared fields: {}.", join(names, ""))
             }
             Clash::In(name, inner) => {
-                format!("When matching types of record field \"{name}\": {}", self.reason(want, have, inner))
+                format!("When matching types of record field \"{name}\": {}", self.reason(inner))
             }
             Clash::Cycle(size) => {
                 format!(

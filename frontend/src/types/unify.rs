@@ -13,7 +13,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub enum Clash {
     /// They are built differently.
-    Shape,
+    Shape(Type, Type),
     /// Two sizes differ.
     Size(Size, Size),
     /// A type would contain itself.
@@ -173,7 +173,7 @@ impl Unifier<'_> {
                 xs.iter().zip(ys.iter()).try_for_each(|(x, y)| match (x, y) {
                     (TypeArgument::Type(x), TypeArgument::Type(y)) => self.types(x, y),
                     (TypeArgument::Size(x), TypeArgument::Size(y)) => self.size(x, y),
-                    _ => Err(Clash::Shape),
+                    _ => Err(Clash::Shape(a.clone(), b.clone())),
                 })
             }
             (Type::Array(n, x), Type::Array(m, y)) => {
@@ -214,7 +214,7 @@ impl Unifier<'_> {
                 self.bound.truncate(depth);
                 result
             }
-            _ => Err(Clash::Shape),
+            _ => Err(Clash::Shape(a.clone(), b.clone())),
         }
     }
 
@@ -272,7 +272,7 @@ impl Unifier<'_> {
             return Err(match (merged.set, merged.fields.first()) {
                 (Some(set), _) => Clash::NotOneOf(set, Type::Var(y)),
                 (_, Some((name, _))) => Clash::NoField(name.clone(), Type::Var(y)),
-                _ => Clash::Shape,
+                _ => Clash::Shape(Type::Var(x), Type::Var(y)),
             });
         }
         if let VarState::Free { constraint, level, span } = &mut self.vars.types[stays] {

@@ -4,8 +4,8 @@ def kept (xs: []i32) = filter (> 0) xs
 def same [n] (xs: [n]i32) (ys: [n]i32) = map2 (+) xs ys
 
 def coerced (xs: []i32) (ys: []i32) =
-  let zs = filter (> 0) xs
-  in same zs (ys :> [length zs]i32)
+  let [k] (zs: [k]i32) = filter (> 0) xs
+  in same zs (ys :> [k]i32)
 
 def named (xs: []i32) =
   let [k] (zs: [k]i32) = filter (> 0) xs
