@@ -326,10 +326,11 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// Requires a type to be one of a set, for an operator.
-    pub(super) fn require(&mut self, span: Span, ty: &Type, set: u16, op: &str) {
+    /// Requires a type to be one of a set, for an operator; false after a message.
+    pub(super) fn require(&mut self, span: Span, ty: &Type, set: u16, op: &str) -> bool {
         let wanted = self.vars.one_of(set, span);
-        if self.vars.unify(&wanted, ty).is_err() {
+        let fits = self.vars.unify(&wanted, ty).is_ok();
+        if !fits {
             let shown = self.vars.show(ty);
             self.report(
                 Diagnostic::error(
@@ -339,6 +340,7 @@ impl<'a> Checker<'a, '_, '_> {
                 .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
             );
         }
+        fits
     }
 
     fn binary(&mut self, exp: &'a Exp<'a>, op: &OpName<'a>, left: &'a Exp<'a>, right: &'a Exp<'a>) -> Type {
@@ -370,7 +372,9 @@ impl<'a> Checker<'a, '_, '_> {
                 let context = Context::Apply { function: spelling.into(), place: left.at.span };
                 let compares = Self::compares(spelling);
                 if let Some(set) = Self::operand_set(spelling) {
-                    self.require(left.at.span, &a, set, spelling);
+                    if !self.require(left.at.span, &a, set, spelling) {
+                        return if compares { Type::BOOL } else { a };
+                    }
                 } else {
                     let equality = Constraint { equality: true, ..Constraint::default() };
                     let wanted = self.vars.constrained(equality, exp.at.span);

@@ -72,6 +72,6 @@ fn every_environment_and_input_round_trips() {
         }
     }
     assert_eq!(envs, 86);
-    assert_eq!(inputs, 67);
+    assert_eq!(inputs, 68);
     assert_eq!(transforms, 3);
 }
