@@ -98,8 +98,11 @@ impl<'a> Checker<'a, '_, '_> {
             return module;
         }
         let before = self.names.diagnostics.len();
+        let outer = std::mem::take(&mut self.abstract_types);
         let clear = self.match_module(ty, &Source::clear(module.clone(), span));
-        if self.names.diagnostics.len() > before {
+        let hides = std::mem::replace(&mut self.abstract_types, outer) > 0;
+        // Where nothing is abstract, the module as it is shown is the module as it is.
+        if self.names.diagnostics.len() > before || !hides {
             return clear;
         }
         let path = self.module_path.join(".");

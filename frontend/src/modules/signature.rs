@@ -159,6 +159,7 @@ impl<'a> Checker<'a, '_, '_> {
                             return ModVal::Error;
                         };
                         // Must work for every argument that the module type allows.
+                        self.abstract_types += 1;
                         let arg = self.abstract_module(&param_type, param.text);
                         let given = self.apply_functor(functor, arg.clone(), *span);
                         let shown = below(&result_type, param.text, arg);
@@ -362,6 +363,7 @@ impl<'a> Checker<'a, '_, '_> {
                     return open;
                 };
                 if clear.is_none() {
+                    self.abstract_types += 1;
                     return binding;
                 }
                 Some(binding)

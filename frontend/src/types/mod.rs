@@ -91,6 +91,8 @@ pub struct Checker<'a, 'n, 's> {
     pub defaulted: Vec<(Span, ElemType)>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
+    /// Abstract types and parametric modules that the module type being matched asks for.
+    pub(crate) abstract_types: usize,
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
     /// the parametric module.
     pub(crate) applications: u32,
@@ -127,6 +129,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             bindings,
             defaulted: Vec::new(),
             holes: Vec::new(),
+            abstract_types: 0,
             applications: 0,
             locals: IdMap::default(),
             globals: IdMap::default(),
