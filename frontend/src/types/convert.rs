@@ -18,6 +18,9 @@ pub(crate) enum Anonymous {
     Hide,
 }
 
+/// Constructors of a sum type: which one a value has takes a byte.
+const MOST_CONSTRUCTORS: usize = 256;
+
 impl<'a> Checker<'a, '_, '_> {
     /// A written type, resolved before.
     pub(crate) fn type_exp(&mut self, ty: &'a TypeExp<'a>, anonymous: Anonymous) -> Type {
@@ -101,6 +104,14 @@ impl<'a> Checker<'a, '_, '_> {
                             Diagnostic::error(name.at.span, text).with_place(first.at.span, "the first one"),
                         );
                     }
+                }
+                if constructors.len() > MOST_CONSTRUCTORS {
+                    let text = format!(
+                        "Sum types must have at most {MOST_CONSTRUCTORS} constructors, here are {}.",
+                        constructors.len()
+                    );
+                    self.report(Diagnostic::error(ty.at.span, text));
+                    return Type::Error;
                 }
                 let parts = constructors.iter().map(|(name, payload)| {
                     let payload: Vec<Type> = payload.iter().map(|t| self.convert(t, anon)).collect();
