@@ -49,7 +49,7 @@ pub struct Settings {
     /// How Vulkan kernels become SPIR-V: emitted directly, or through GLSL and shaderc
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = route())]
     pub route: Route,
-    /// Most memory for values, in bytes or with a unit: 500M, 2G
+    /// Most memory for values, in bytes or with a unit: 500M, 2G [default: what the system has available]
     #[arg(long, visible_alias = "memory", value_name = "BYTES", value_parser = bytes)]
     pub max_memory: Option<u64>,
     /// Most operations that a run may take
@@ -73,7 +73,8 @@ impl Settings {
         if let Some(time) = self.timeout {
             builder = builder.timeout(time);
         }
-        if let Some(bytes) = self.max_memory {
+        // A system that gives out more than it has ends programs without a word.
+        if let Some(bytes) = self.max_memory.or_else(available_memory) {
             builder = builder.memory_limit(bytes);
         }
         if let Some(operations) = self.fuel {
@@ -81,6 +82,14 @@ impl Settings {
         }
         builder
     }
+}
+
+/// Bytes that the system can give without moving other programs out, where it says so.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
 }
 
 /// Parses a number of threads.

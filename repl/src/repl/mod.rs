@@ -311,7 +311,10 @@ fn value_text(entry: Option<&Entry>, values: &[Value], is_tuple: bool) -> String
         items.push(match parts {
             [] => "()".to_string(),
             [one] => limited(one),
-            many => array_of_tuples(many),
+            many if result.ty.trim_start_matches('*').starts_with('[') => array_of_tuples(many),
+            // Which constructor a sum has is told by its first part, how the parts are shared by the compiler.
+            _ if result.ty.contains('#') => format!("a value of type {}", result.ty),
+            many => format!("({})", many.iter().map(limited).collect::<Vec<_>>().join(", ")),
         });
     }
     match items.as_slice() {
