@@ -5,6 +5,7 @@
 //! - `types/`: inference, sizes.
 //! - `modules/`: the module language, elaborated away.
 //! - `matching/`: do patterns cover every value.
+//! - `consume/`: nothing is used after it was consumed; what function results may share.
 //! - `warnings/`: what is probably not meant.
 //! - `core/`: first-order, monomorphic code; its text form; simplification; fusion; lowering to bytecode.
 //! - `compile.rs`: the calls that others make.

@@ -172,8 +172,11 @@ impl<'a> Checker<'a, '_, '_> {
         self.names.resolve_type(bind.params, bind.def);
         self.type_params(bind.params);
         let marked = self.type_exp(bind.def, Anonymous::Keep);
-        let ty = self.without_marks(&marked);
+        let mut ty = self.without_marks(&marked);
         let span = bind.def.at.span;
+        if self.too_large(span, &ty) {
+            ty = Type::Error;
+        }
         for param in bind.params {
             if let TypeParam::Size(name) = param
                 && !self.vars.mentions_name(&ty, name.at.id)

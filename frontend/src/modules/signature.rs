@@ -555,7 +555,7 @@ impl<'a> Checker<'a, '_, '_> {
         span: Span,
         source: &Source<'a>,
     ) -> Instance {
-        let scheme = self.term_scheme(res, span);
+        let scheme = self.scheme_of(res, span);
         let (found, mut instance) = self.vars.instantiate(&scheme, span, name.text);
         let clash = self.vars.unify(&wanted.ty, &found);
         let unique = crate::consume::marks_fit(&self.vars.zonk(&wanted.ty), &self.vars.zonk(&scheme.ty));

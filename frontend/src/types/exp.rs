@@ -10,6 +10,9 @@ use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
 use std::rc::Rc;
 
+/// Parts of a type beyond which a program is refused: a few lines can make a type that no walk over it ends.
+const LARGEST_TYPE: usize = 100_000;
+
 impl<'a> Checker<'a, '_, '_> {
     /// Checks that an expression has a type.
     pub(super) fn check(&mut self, exp: &'a Exp<'a>, wanted: &Type, context: &Context) {
@@ -39,8 +42,25 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// The type of an expression.
     pub(super) fn infer(&mut self, exp: &'a Exp<'a>) -> Type {
-        let ty = self.infer_kind(exp);
+        let mut ty = self.infer_kind(exp);
+        if self.too_large(exp.at.span, &ty) {
+            ty = Type::Error;
+        }
         self.record(exp, ty)
+    }
+
+    /// Refuses a type that no walk over it would end.
+    pub(crate) fn too_large(&mut self, span: Span, ty: &Type) -> bool {
+        let large = self.vars.is_larger(ty, LARGEST_TYPE);
+        if large {
+            let text = format!("This type has more than {LARGEST_TYPE} parts.");
+            self.report(
+                Diagnostic::error(span, text)
+                    .with_label("too large")
+                    .with_hint("types that double from line to line soon fill any memory"),
+            );
+        }
+        large
     }
 
     /// Says that an expression brings sizes into being.
@@ -77,7 +97,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             ExpKind::Index(inner, dims) => {
                 let ty = self.infer(inner);
-                self.index(id, inner.at.span, &ty, dims)
+                self.index(Some(id), inner.at.span, &ty, dims)
             }
             ExpKind::Apply(head, args) => {
                 let mut ty = self.infer(head);
@@ -111,7 +131,7 @@ impl<'a> Checker<'a, '_, '_> {
             ExpKind::SectionRight(op, right) => self.section_right(span, &op, right),
             ExpKind::SectionPath(steps) => {
                 let from = self.vars.fresh(span);
-                let to = self.path(id, span, &from, steps, true);
+                let to = self.path(Some(id), span, &from, steps);
                 let hidden = self.exts.remove(&id).unwrap_or_default();
                 Type::arrow(from, Type::exists(hidden, to))
             }
@@ -454,20 +474,13 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// The type of the part of a value that a path leads to. With `refine` the sizes of slices are told.
-    pub(super) fn path(
-        &mut self,
-        id: NodeId,
-        span: Span,
-        ty: &Type,
-        steps: &'a [Step<'a>],
-        refine: bool,
-    ) -> Type {
+    /// The type of the part of a value that a path leads to, in the expression `id`; without one, of a part to be
+    /// updated.
+    pub(super) fn path(&mut self, id: Option<NodeId>, span: Span, ty: &Type, steps: &'a [Step<'a>]) -> Type {
         let mut ty = ty.clone();
         for step in steps {
             ty = match step {
-                Step::Index(dims) if refine => self.index(id, span, &ty, dims),
-                Step::Index(dims) => self.index_loosely(span, &ty, dims),
+                Step::Index(dims) => self.index(id, span, &ty, dims),
                 Step::Field(name) => self.project(span, &ty, name),
             };
         }
@@ -481,7 +494,7 @@ impl<'a> Checker<'a, '_, '_> {
             let found = self.infer(new);
             return self.update_fields(span, ty, steps, new.at.span, &found);
         }
-        let part = self.path(NodeId(0), span, ty, steps, false);
+        let part = self.path(None, span, ty, steps);
         self.check(new, &part, &Context::Update(span));
         ty.clone()
     }

@@ -173,7 +173,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     }
 
     /// The scheme of what a name means; the built-in operators have theirs in `operators.rs`.
-    fn scheme_of(&mut self, res: Res, span: Span) -> Scheme {
+    pub(crate) fn scheme_of(&mut self, res: Res, span: Span) -> Scheme {
         match res {
             Res::Local(id) => self.locals.get(&id).cloned().unwrap_or_else(|| Scheme::mono(Type::Error)),
             Res::Global(id) => self.global(id),
@@ -197,11 +197,6 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             Res::Operator(op) => Scheme::mono(self.operator_type(op, span)),
             Res::TypeParam(_) | Res::Abbr(_) | Res::Prim(_) | Res::Error => Scheme::mono(Type::Error),
         }
-    }
-
-    /// The scheme of anything that a module can hold.
-    pub(crate) fn term_scheme(&mut self, res: Res, span: Span) -> Scheme {
-        self.scheme_of(res, span)
     }
 }
 

@@ -4,6 +4,7 @@
 use super::{Checker, Type, pat_name};
 use crate::names::{GlobalId, Res};
 use crate::syntax::ast::*;
+use crate::syntax::visit::{Visit, walk_exp};
 use galopvm_base::{Diagnostic, Span};
 
 struct Walk<'c, 'a, 'n, 's> {
@@ -92,118 +93,28 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             }
         }
     }
+}
 
-    fn dims(&mut self, dims: &[DimIndex<'a>]) {
-        for dim in dims {
-            match dim {
-                DimIndex::Fix(index) => self.exp(index),
-                DimIndex::Slice(from, to, step) => {
-                    [from, to, step].into_iter().flatten().for_each(|e| self.exp(e));
-                }
-            }
-        }
-    }
-
+impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
     fn exp(&mut self, exp: &Exp<'a>) {
         match exp.kind {
-            ExpKind::Apply(head, args) => {
-                if matches!(head.kind, ExpKind::Var(_)) && self.is_own(head.at.id) {
-                    self.call(exp.at.span, args);
-                } else {
-                    self.exp(head);
-                }
+            // The function's name in front of its arguments is no reference by itself.
+            ExpKind::Apply(head, args) if matches!(head.kind, ExpKind::Var(_)) && self.is_own(head.at.id) => {
+                self.call(exp.at.span, args);
                 args.iter().for_each(|e| self.exp(e));
+                return;
             }
             ExpKind::Var(_) if self.is_own(exp.at.id) => self.reference(exp.at.span),
-            ExpKind::BinOp(op, left, right) => {
-                if self.is_own(op.at.id) {
-                    self.call(exp.at.span, &[*left, *right]);
-                }
-                self.exp(left);
-                self.exp(right);
+            ExpKind::BinOp(op, left, right) if self.is_own(op.at.id) => {
+                self.call(exp.at.span, &[*left, *right]);
             }
             ExpKind::Section(op) | ExpKind::SectionLeft(op, _) | ExpKind::SectionRight(op, _)
                 if self.is_own(op.at.id) =>
             {
                 self.reference(exp.at.span);
             }
-            ExpKind::Parens(e)
-            | ExpKind::QualParens(_, e)
-            | ExpKind::Project(e, _)
-            | ExpKind::Attr(_, e)
-            | ExpKind::Negate(e)
-            | ExpKind::Not(e)
-            | ExpKind::Ascript(e, _)
-            | ExpKind::Coerce(e, _)
-            | ExpKind::SectionLeft(_, e)
-            | ExpKind::SectionRight(_, e)
-            | ExpKind::Lambda(_, _, e) => self.exp(e),
-            ExpKind::Tuple(items) | ExpKind::Array(items) | ExpKind::Constr(_, items) => {
-                items.iter().for_each(|e| self.exp(e));
-            }
-            ExpKind::Record(fields) => {
-                fields.iter().filter_map(|(_, e)| e.as_ref()).for_each(|e| self.exp(e));
-            }
-            ExpKind::Index(e, dims) => {
-                self.exp(e);
-                self.dims(dims);
-            }
-            ExpKind::If(a, b, c) => [a, b, c].into_iter().for_each(|e| self.exp(e)),
-            ExpKind::Let { value, body, .. } => {
-                self.exp(value);
-                self.exp(body);
-            }
-            ExpKind::LetFun { fun, body } => {
-                self.exp(fun.body);
-                self.exp(body);
-            }
-            ExpKind::LetWith { old, steps, value, body, .. } => {
-                self.exp(old);
-                self.steps(steps);
-                self.exp(value);
-                self.exp(body);
-            }
-            ExpKind::Update(e, steps, value) => {
-                self.exp(e);
-                self.steps(steps);
-                self.exp(value);
-            }
-            ExpKind::Loop { init, form, body, .. } => {
-                if let Some(init) = init {
-                    self.exp(init);
-                }
-                match form {
-                    LoopForm::For(_, e) | LoopForm::ForIn(_, e) | LoopForm::While(e) => self.exp(e),
-                }
-                self.exp(body);
-            }
-            ExpKind::Match(subject, cases) => {
-                self.exp(subject);
-                cases.iter().for_each(|(_, e)| self.exp(e));
-            }
-            ExpKind::Assert(a, b) => {
-                self.exp(a);
-                self.exp(b);
-            }
-            ExpKind::Range { first, second, last, .. } => {
-                [Some(first), second, Some(last)].into_iter().flatten().for_each(|e| self.exp(e));
-            }
-            ExpKind::SectionPath(steps) => self.steps(steps),
-            ExpKind::Var(_)
-            | ExpKind::Section(_)
-            | ExpKind::Literal(_)
-            | ExpKind::Number(_)
-            | ExpKind::String(..)
-            | ExpKind::Hole
-            | ExpKind::Error => {}
+            _ => {}
         }
-    }
-
-    fn steps(&mut self, steps: &[Step<'a>]) {
-        for step in steps {
-            if let Step::Index(dims) = step {
-                self.dims(dims);
-            }
-        }
+        walk_exp(self, exp);
     }
 }

@@ -7,17 +7,15 @@ use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
 
 impl<'a> Checker<'a, '_, '_> {
-    /// The type of `ty[dims]` in the expression `id`.
-    pub(super) fn index(&mut self, id: NodeId, span: Span, ty: &Type, dims: &'a [DimIndex<'a>]) -> Type {
-        self.indexed(Some(id), span, ty, dims)
-    }
-
-    /// The type of the part `ty[dims]` of a value to be updated: what replaces it decides its extents.
-    pub(super) fn index_loosely(&mut self, span: Span, ty: &Type, dims: &'a [DimIndex<'a>]) -> Type {
-        self.indexed(None, span, ty, dims)
-    }
-
-    fn indexed(&mut self, id: Option<NodeId>, span: Span, ty: &Type, dims: &'a [DimIndex<'a>]) -> Type {
+    /// The type of `ty[dims]` in the expression `id`; without one, of a part to be updated: what replaces it decides
+    /// its extents.
+    pub(super) fn index(
+        &mut self,
+        id: Option<NodeId>,
+        span: Span,
+        ty: &Type,
+        dims: &'a [DimIndex<'a>],
+    ) -> Type {
         let mut kept = Vec::new();
         let mut rest = ty.clone();
         for dim in dims {

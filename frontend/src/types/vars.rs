@@ -415,6 +415,29 @@ impl Vars {
         }
     }
 
+    /// True if the type has more parts than that; looks at no more of them.
+    pub fn is_larger(&self, ty: &Type, limit: usize) -> bool {
+        fn count(vars: &Vars, ty: &Type, left: usize) -> Option<usize> {
+            let left = left.checked_sub(1)?;
+            match vars.follow(ty) {
+                Type::Prim(_) | Type::Var(_) | Type::Param(_) | Type::Error => Some(left),
+                Type::Unique(inner) | Type::Exists(_, inner) | Type::Array(_, inner) => {
+                    count(vars, inner, left)
+                }
+                Type::Record(fields) => fields.iter().try_fold(left, |left, (_, t)| count(vars, t, left)),
+                Type::Sum(cs) => {
+                    cs.iter().flat_map(|(_, ts)| ts.iter()).try_fold(left, |left, t| count(vars, t, left))
+                }
+                Type::Arrow(_, from, to) => count(vars, to, count(vars, from, left)?),
+                Type::Opaque(_, args) => args.iter().try_fold(left, |left, arg| match arg {
+                    TypeArgument::Type(t) => count(vars, t, left),
+                    TypeArgument::Size(_) => Some(left),
+                }),
+            }
+        }
+        count(self, ty, limit).is_none()
+    }
+
     /// True if following variables would change the type, or it has a type parameter (for `params`).
     fn is_open(&self, ty: &Type, params: bool) -> bool {
         match ty {
