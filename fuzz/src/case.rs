@@ -11,8 +11,14 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// A case that takes longer hangs.
+/// A case that takes longer is tried again, on a machine that may have had other things to do.
 const LONGEST: Duration = Duration::from_secs(2);
+
+/// A case that takes longer so many times hangs.
+const ATTEMPTS: usize = 4;
+
+/// A call that takes longer hangs: its fuel should have ended it.
+const LONGEST_CALL: Duration = Duration::from_secs(60);
 
 /// Operations of a call.
 const FUEL: u64 = 20_000;
@@ -132,7 +138,19 @@ pub fn shown(corpus: &Corpus, number: u64) -> String {
 
 /// Carries out a case.
 pub fn run(corpus: &Corpus, number: u64) -> Outcome {
-    let start = Instant::now();
+    let mut shortest = Duration::MAX;
+    for _ in 0..ATTEMPTS {
+        let start = Instant::now();
+        let outcome = attempt(corpus, number);
+        shortest = shortest.min(start.elapsed());
+        if shortest <= LONGEST || matches!(outcome, Outcome::Wrong(_)) {
+            return outcome;
+        }
+    }
+    Outcome::Wrong(format!("it took {shortest:?} and longer"))
+}
+
+fn attempt(corpus: &Corpus, number: u64) -> Outcome {
     // Nothing is used again after a panic: the run ends.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut random = random_of(number);
@@ -149,7 +167,7 @@ pub fn run(corpus: &Corpus, number: u64) -> Outcome {
     match outcome {
         Err(_) => Outcome::Wrong("a panic".into()),
         Ok(Err(what)) => Outcome::Wrong(what),
-        Ok(Ok(_)) if start.elapsed() > LONGEST => Outcome::Wrong(format!("it took {:?}", start.elapsed())),
+        Ok(Ok(Outcome::Failed(ErrorKind::Timeout))) => Outcome::Wrong("a call hangs".into()),
         Ok(Ok(outcome)) => outcome,
     }
 }
@@ -180,7 +198,7 @@ fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
 
 /// The results of an entry point as text, or the kind of error.
 fn call(module: &VerifiedModule, entry: usize, seed: u64) -> Result<Result<String, ErrorKind>, String> {
-    let limits = Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(LONGEST) };
+    let limits = Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(LONGEST_CALL) };
     let mut session = Session::new(module.clone(), Options { limits, ..Options::default() });
     let memory = session.memory().clone();
     let code = module.module();
