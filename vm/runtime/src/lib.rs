@@ -6,7 +6,7 @@
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs` and `memory/mapped.rs` only.
 
 pub mod array;
 pub mod data;

@@ -321,7 +321,7 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(())
     }
