@@ -32,7 +32,8 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Switch optimisations of source off, separated by commas; results stay the same
+    /// Switch optimisations off, separated by commas: fusion of operators, and the interpreter's flat machine and
+    /// columns; results stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
     no: Vec<Optimisation>,
     #[command(flatten)]
@@ -126,7 +127,7 @@ pub fn run(args: Args) -> Outcome {
     }
     phases.end("load");
     let Measurement { debugging, stats, trace, .. } = args.measurement;
-    let mut builder = args.settings.builder();
+    let mut builder = args.settings.builder().without(&args.no);
     if trace || debugging {
         builder = builder.trace(Arc::new(|event| say(&event.to_string())));
     }

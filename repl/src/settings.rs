@@ -33,6 +33,11 @@ pub fn optimisation() -> impl TypedValueParser<Value = Optimisation> {
     word(Optimisation::ALL.map(Optimisation::name).to_vec())
 }
 
+/// Parses the word of an optimisation of source.
+pub fn optimisation_of_source() -> impl TypedValueParser<Value = Optimisation> {
+    word(Optimisation::OF_SOURCE.map(Optimisation::name).to_vec())
+}
+
 /// What executes the program, and within which bounds.
 #[derive(Args)]
 #[command(next_help_heading = "Execution")]
@@ -74,7 +79,7 @@ impl Settings {
             builder = builder.timeout(time);
         }
         // A system that gives out more than it has ends programs without a word.
-        if let Some(bytes) = self.max_memory.or_else(available_memory) {
+        if let Some(bytes) = self.max_memory.or_else(galopvm::available_memory) {
             builder = builder.memory_limit(bytes);
         }
         if let Some(operations) = self.fuel {
@@ -82,14 +87,6 @@ impl Settings {
         }
         builder
     }
-}
-
-/// Bytes that the system can give without moving other programs out, where it says so.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 /// Parses a number of threads.

@@ -23,7 +23,7 @@ pub mod value;
 pub use array::{Array, Element, SliceIndex};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use interpret::{Limits, Paths};
-pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
+pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
 pub use tier::{Event, SiteReport, Tiering, TraceSink};

@@ -52,6 +52,16 @@ impl Array {
         Ok(Array { block, elem, lmad })
     }
 
+    /// A shape whose elements are still to be made. Only who asks [`Array::is_unmade`] may be given it.
+    pub(crate) fn unmade(memory: &Memory, elem: ElemType, count: i64) -> Array {
+        Array { block: memory.nothing(), elem, lmad: Lmad::row_major(&[count]) }
+    }
+
+    /// Whether the elements are still to be made.
+    pub(crate) fn is_unmade(&self) -> bool {
+        self.block.is_empty() && !self.lmad.is_empty()
+    }
+
     /// A row-major array of the elements of a slice, which must be as many as the shape says.
     pub fn from_slice<T: Element>(memory: &Memory, elements: &[T], shape: &[i64]) -> Result<Array, Trap> {
         let mut array = Array::fresh(memory, T::TYPE, shape)?;

@@ -1,5 +1,6 @@
 //! Instructions on arrays: views where the algebra has them, copies otherwise.
 
+use super::delay::DELAYED_FROM;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
 use crate::array::{Array, SliceIndex, copy_elements, store};
@@ -75,7 +76,17 @@ impl<'a> Interpreter<'a> {
             Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, *count, *value)?),
             Instr::Iota { dst, ty, count, start, step } => {
                 let (start, step) = (registers.bits(*start), registers.bits(*step));
-                (dst, self.iota(*ty, registers.int(*count), start, step)?)
+                let count = registers.int(*count);
+                if count < 0 {
+                    return Err(Trap::new(range_message(*ty, count, start, step)).into());
+                }
+                self.pay_elements(count)?;
+                let is_large = count >= DELAYED_FROM / ty.bytes() as i64;
+                if is_large && registers.prepared.delayed.contains_key(&dst.0) {
+                    (dst, Array::unmade(self.memory, *ty, count))
+                } else {
+                    (dst, self.range(*ty, count, start, step)?)
+                }
             }
             Instr::Array { dst, ty, rank, rows } => {
                 (dst, self.literal(registers, *ty, *rank as usize, rows)?)
@@ -239,11 +250,8 @@ impl<'a> Interpreter<'a> {
         Ok(array)
     }
 
-    fn iota(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
-        if count < 0 {
-            return Err(Trap::new(range_message(ty, count, start, step)).into());
-        }
-        self.pay_elements(count)?;
+    /// `start`, `start + step`, .., wrapping.
+    pub(super) fn range(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
         let mut array = Array::fresh(self.memory, ty, &[count])?;
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let width = ty.bytes();

@@ -117,6 +117,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
+        self.make_delayed(registers, operator.arrays)?;
         let inputs = inputs(registers, width, operator.arrays)?;
         let columns = self.columns(registers, block, index, width);
         if columns.is_none()

@@ -246,6 +246,11 @@ impl super::Memory {
         Ok(Block::own(self.pool().clone(), storage, bytes))
     }
 
+    /// A block without bytes, of which no account is kept.
+    pub(crate) fn nothing(&self) -> Block {
+        Block::own(self.pool().clone(), None, 0)
+    }
+
     /// A block of this size whose bytes are 0.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Block, OutOfMemory> {
         let (mut storage, is_zero) = self.pool().take(bytes)?;
