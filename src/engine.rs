@@ -2,12 +2,12 @@
 
 use crate::error::{Error, guarded};
 use crate::machine;
-use crate::program::{Optimisation, Program};
+use crate::program::Program;
 use crate::session::Session;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Paths, Tiering, TraceSink};
+use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -73,7 +73,6 @@ struct Config {
     threads: Option<usize>,
     route: Route,
     limits: Limits,
-    paths: Paths,
     trace: Option<TraceSink>,
     own: Option<Arc<dyn Backend>>,
 }
@@ -124,13 +123,6 @@ impl EngineBuilder {
     /// Time that one call may take.
     pub fn timeout(mut self, time: Duration) -> EngineBuilder {
         self.config.limits.timeout = Some(time);
-        self
-    }
-
-    /// Switches optimisations of the interpreter off. (Those of source are [`Program::from_source_without`]'s.)
-    pub fn without(mut self, off: &[Optimisation]) -> EngineBuilder {
-        self.config.paths.machine &= !off.contains(&Optimisation::Machine);
-        self.config.paths.columns &= !off.contains(&Optimisation::Columns);
         self
     }
 
@@ -205,10 +197,6 @@ impl Engine {
     /// The limits of each session.
     pub fn limits(&self) -> &Limits {
         &self.0.config.limits
-    }
-
-    pub(crate) fn paths(&self) -> Paths {
-        self.0.config.paths
     }
 
     /// The machine that code is made for.

@@ -9,30 +9,21 @@ use galopvm_runtime::data::Input;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An optimisation with a switch. Results do not depend on it.
+/// An optimisation with a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Optimisation {
     /// A map becomes part of the reduction that reads its results.
     Fusion,
-    /// The interpreter executes loops and operators of scalar code as flat code.
-    Machine,
-    /// The interpreter executes operators of scalar code for many rows at a time.
-    Columns,
 }
 
 impl Optimisation {
     /// Every optimisation.
-    pub const ALL: [Optimisation; 3] = [Optimisation::Fusion, Optimisation::Machine, Optimisation::Columns];
-
-    /// Those that happen when source is compiled.
-    pub const OF_SOURCE: [Optimisation; 1] = [Optimisation::Fusion];
+    pub const ALL: [Optimisation; 1] = [Optimisation::Fusion];
 
     /// Its word on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Optimisation::Fusion => "fusion",
-            Optimisation::Machine => "machine",
-            Optimisation::Columns => "columns",
         }
     }
 }

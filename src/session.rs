@@ -23,8 +23,8 @@ impl Session {
             limits: engine.limits().clone(),
             memory: Some(memory),
             tiering: engine.tiering(),
-            paths: engine.paths(),
             trace: engine.trace(),
+            ..Options::default()
         };
         Session {
             inner: galopvm_runtime::Session::new(program.module().clone(), options),

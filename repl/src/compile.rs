@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long)]
     strip: bool,
     /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation_of_source())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
     no: Vec<Optimisation>,
     /// Print no warnings
     #[arg(short = 'w', long)]

@@ -1,5 +1,6 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
+use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
@@ -32,8 +33,7 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Switch optimisations off, separated by commas: fusion of operators, and the interpreter's flat machine and
-    /// columns; results stay the same
+    /// Switch optimisations of source off, separated by commas; results stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
     no: Vec<Optimisation>,
     #[command(flatten)]
@@ -127,7 +127,7 @@ pub fn run(args: Args) -> Outcome {
     }
     phases.end("load");
     let Measurement { debugging, stats, trace, .. } = args.measurement;
-    let mut builder = args.settings.builder().without(&args.no);
+    let mut builder = args.settings.builder();
     if trace || debugging {
         builder = builder.trace(Arc::new(|event| say(&event.to_string())));
     }
@@ -138,7 +138,10 @@ pub fn run(args: Args) -> Outcome {
     let mut session = engine.session(&program);
     let entry = session.entry(&args.entry)?.clone();
     phases.end("prepare");
+    let time = args.settings.timeout;
+    let reading = Deadline::of("Reading the input", time);
     let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
     let outcome = measured(&mut session, &args.entry, values, &args.measurement);
@@ -152,6 +155,7 @@ pub fn run(args: Args) -> Outcome {
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
     if !args.output.no_print_result {
+        let _writing = Deadline::of("Writing the results", time);
         print(&results, &args.output)?;
     }
     phases.end("write");

@@ -33,11 +33,6 @@ pub fn optimisation() -> impl TypedValueParser<Value = Optimisation> {
     word(Optimisation::ALL.map(Optimisation::name).to_vec())
 }
 
-/// Parses the word of an optimisation of source.
-pub fn optimisation_of_source() -> impl TypedValueParser<Value = Optimisation> {
-    word(Optimisation::OF_SOURCE.map(Optimisation::name).to_vec())
-}
-
 /// What executes the program, and within which bounds.
 #[derive(Args)]
 #[command(next_help_heading = "Execution")]
@@ -60,7 +55,7 @@ pub struct Settings {
     /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
-    /// Most time that a run may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
 }

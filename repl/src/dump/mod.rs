@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = settings::threads)]
     threads: Option<usize>,
     /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation_of_source())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
     no: Vec<Optimisation>,
     /// How kernels become SPIR-V
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = settings::route())]

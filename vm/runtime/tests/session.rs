@@ -17,6 +17,7 @@ entry "counts" @3 ("xs" : "*[]i64", "n" : "i64") -> ("[]i64")
 entry "gather" @4 ("xs" : "[]i64", "is" : "[]i64") -> ("[]i64")
 entry "deep" @5 ("n" : "i64") -> ("i64")
 entry "rows" @6 ("xs" : "[][]i64") -> ("[]i64")
+entry "bytes" @8 ("n" : "i64") -> ("[]i8", "i64")
 entry "repeat" @7 ("xs" : "[]i64", "n" : "i64") -> ("[]i64")
 fn @0 "double" (r0 : []i64) -> ([]i64)
 b0 ():
@@ -98,6 +99,20 @@ b1 (r4 : i64, r5 : []i64):
 b2 (r7 : i64):
   r8 : i64 = op2 add i64 r7! r4
   => (r8!)
+fn @8 "bytes" (r0 : i64) -> ([]i8, i64)
+b0 ():
+  r1 : i64 = const 0i64
+  r2 : i64 = const 3i64
+  r3 : []i64 = iota i64 r0 r1 r2!
+  r4 : []i8 = map r0 (r3) b1
+  r5 : i64 = reduce r0! (r1!) (r3!) b2
+  => (r4!, r5!)
+b1 (r6 : i64):
+  r7 : i8 = convert i64 i8 r6!
+  => (r7!)
+b2 (r8 : i64, r9 : i64):
+  r10 : i64 = op2 add i64 r8! r9!
+  => (r10!)
 "#;
 
 fn module() -> VerifiedModule {
@@ -218,6 +233,47 @@ fn the_memory_limit_is_kept_and_can_be_used_up() {
         assert!(memory.block(size / 2).is_ok() && memory.block(LIMIT as usize).is_ok());
         assert!(memory.stats().peak_held_bytes <= LIMIT);
     }
+}
+
+/// Kernels count for themselves; only the interpreter wants a range in memory.
+#[test]
+fn a_range_that_operators_go_over_takes_no_memory_before_it_is_wanted() {
+    const N: i64 = 100_000;
+    let reference = || Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+    let (mut interpreter, _) = tiered(Tiering::interpreter());
+    let expected = interpreter.call("bytes", vec![int(N)]).expect("it runs");
+    assert_eq!(expected[1], int(3 * (N * (N - 1) / 2)));
+    assert!(interpreter.memory().stats().peak_bytes >= 9 * N as u64);
+    // Made once, for both operators.
+    assert_eq!(interpreter.memory().stats().allocations, 2);
+    let limits = Limits { memory: Some(2 * N as u64), ..Limits::default() };
+    let mut compiled =
+        session(Options { limits: limits.clone(), tiering: reference(), ..Options::default() });
+    assert_eq!(compiled.call("bytes", vec![int(N)]), Ok(expected));
+    let mut interpreter = session(Options { limits, ..Options::default() });
+    let error = interpreter.call("bytes", vec![int(N)]).expect_err("the range has 800 KB");
+    assert_eq!(error.kind, ErrorKind::OutOfMemory);
+    for n in [0, 1, 100] {
+        let (mut reference, _) = tiered(reference());
+        assert_eq!(
+            reference.call("bytes", vec![int(n)]).map(|v| v[1].clone()),
+            Ok(int(3 * (n * (n - 1) / 2)))
+        );
+    }
+    let error = interpreter.call("bytes", vec![int(-1)]).expect_err("no range");
+    assert_eq!(error.message, "Range 0..3..<-3 is invalid.");
+}
+
+#[test]
+fn the_reference_back_end_stops() {
+    let tiering = Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+    let limits = Limits { timeout: Some(Duration::from_millis(100)), ..Limits::default() };
+    let mut session = session(Options { limits, tiering, ..Options::default() });
+    let error = session.call("bytes", vec![int(1 << 33)]).expect_err("it takes minutes");
+    assert!(matches!(error.kind, ErrorKind::Timeout | ErrorKind::OutOfMemory), "{error}");
+    let rows = ints(&session, &[1; 100]);
+    let endless = session.call("repeat", vec![rows, int(i64::MAX)]).expect_err("it takes years");
+    assert_eq!(endless.kind, ErrorKind::Timeout);
 }
 
 #[cfg(unix)]
