@@ -7,7 +7,7 @@ use crate::session::Session;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
+use galopvm_runtime::{Limits, Memory, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -72,6 +72,7 @@ struct Config {
     cpu: Option<CpuMode>,
     threads: Option<usize>,
     route: Route,
+    switches: Switches,
     limits: Limits,
     trace: Option<TraceSink>,
     own: Option<Arc<dyn Backend>>,
@@ -105,6 +106,12 @@ impl EngineBuilder {
     /// How kernels become SPIR-V.
     pub fn route(mut self, route: Route) -> EngineBuilder {
         self.config.route = route;
+        self
+    }
+
+    /// What may be done to make programs faster; by default everything. Results are the same without.
+    pub fn switches(mut self, switches: Switches) -> EngineBuilder {
+        self.config.switches = switches;
         self
     }
 
@@ -194,6 +201,11 @@ impl Engine {
         self.0.config.route
     }
 
+    /// What may be done to make programs faster.
+    pub fn switches(&self) -> Switches {
+        self.0.config.switches
+    }
+
     /// The limits of each session.
     pub fn limits(&self) -> &Limits {
         &self.0.config.limits
@@ -220,6 +232,9 @@ impl Engine {
     fn find_backends(&self) -> Backends {
         let config = &self.0.config;
         let mut found = Backends::default();
+        if !config.switches.jit {
+            return found;
+        }
         if let Some(own) = &config.own {
             found.usable.push(own.clone());
             return found;
@@ -309,6 +324,7 @@ impl fmt::Debug for Engine {
             .field("cpu", &config.cpu)
             .field("threads", &config.threads)
             .field("route", &config.route)
+            .field("switches", &config.switches)
             .field("limits", &config.limits)
             .finish_non_exhaustive()
     }

@@ -23,6 +23,7 @@ impl Session {
             limits: engine.limits().clone(),
             memory: Some(memory),
             tiering: engine.tiering(),
+            switches: engine.switches(),
             trace: engine.trace(),
             ..Options::default()
         };

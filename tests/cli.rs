@@ -371,6 +371,34 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn switches_leave_results_equal() {
+    let folder = Folder::new("switches");
+    folder.write(
+        "mean.fut",
+        "def main [n] (rows: [n][n]f64): (f64, [n][n]i64) =
+           let means = map (\\row -> f64.sum row / f64.i64 n) (transpose rows)
+           in (f64.sum means, map (scan (+) 0) (tabulate_2d n n (\\i j -> i * j)))",
+    );
+    let input = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]";
+    let expected = "15f64\n[[0i64, 0i64, 0i64], [0i64, 1i64, 3i64], [0i64, 2i64, 6i64]]\n";
+    let mut names: Vec<&str> = galopvm::Switch::ALL.iter().map(|switch| switch.name()).collect();
+    let all = names.join(",");
+    names.push(&all);
+    for names in names {
+        for backend in ["auto", "x86"] {
+            folder.run(&format!("run mean.fut --backend {backend} --no {names}"), input).prints(expected);
+        }
+    }
+    folder.run("run mean.fut --no jit --no machine,columns --stats", input).succeeds();
+    folder.run("run mean.fut --no jitt", "").fails(2, &["'jitt'", "shortcircuit", "similar", "'jit'"]);
+    folder.run("repl --no jit,galop", "map (+ 1) [1, 2]").succeeds().shows(&["[2, 3]"]);
+    folder
+        .run("run --help", "")
+        .succeeds()
+        .shows(&galopvm::Switch::ALL.iter().map(|s| s.meaning()).collect::<Vec<_>>());
+}
+
+#[test]
 fn doctor_says_what_there_is() {
     let folder = Folder::new("doctor");
     let ran = folder.run("doctor", "");

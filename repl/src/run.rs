@@ -4,9 +4,9 @@ use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 use crate::stats::Phases;
-use galopvm::{Optimisation, Session, Value, data};
+use galopvm::{Session, Value, data};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -33,9 +33,6 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
-    no: Vec<Optimisation>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -121,7 +118,7 @@ pub fn run(args: Args) -> Outcome {
     let interrupts = Interrupts::listen();
     let mut phases = Phases::start();
     let source = input::bytes_of(&args.file)?;
-    let program = source.program(&args.no)?;
+    let program = source.program(args.settings.switches())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }

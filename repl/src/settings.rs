@@ -1,8 +1,8 @@
 //! Options that choose the back end and bounds.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use galopvm::{BackendChoice, CpuMode, Engine, Optimisation, Route};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use galopvm::{BackendChoice, CpuMode, Engine, Route, Switch, Switches};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -28,9 +28,25 @@ pub fn route() -> impl TypedValueParser<Value = Route> {
     word(Route::ALL.map(Route::name).to_vec())
 }
 
-/// Parses the word of an optimisation.
-pub fn optimisation() -> impl TypedValueParser<Value = Optimisation> {
-    word(Optimisation::ALL.map(Optimisation::name).to_vec())
+/// Parses the word of a switch; help shows what each does.
+fn switch() -> impl TypedValueParser<Value = Switch> {
+    let known = Switch::ALL.iter().map(|switch| PossibleValue::new(switch.name()).help(switch.meaning()));
+    PossibleValuesParser::new(known).try_map(|text| Switch::from_str(&text).map_err(|()| "unknown word"))
+}
+
+/// What is not to be done.
+#[derive(Args)]
+pub struct Off {
+    /// Leave these out, separated by commas; results stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switch())]
+    no: Vec<Switch>,
+}
+
+impl Off {
+    /// Everything on but what was named.
+    pub fn switches(&self) -> Switches {
+        Switches::without(&self.no)
+    }
 }
 
 /// What executes the program, and within which bounds.
@@ -58,12 +74,19 @@ pub struct Settings {
     /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    off: Off,
 }
 
 impl Settings {
+    /// What may be done to make programs faster.
+    pub fn switches(&self) -> Switches {
+        self.off.switches()
+    }
+
     /// An engine builder with these settings.
     pub fn builder(&self) -> galopvm::EngineBuilder {
-        let mut builder = Engine::builder().backend(self.backend).route(self.route);
+        let mut builder = Engine::builder().backend(self.backend).route(self.route).switches(self.switches());
         if let Some(cpu) = self.cpu {
             builder = builder.cpu(cpu);
         }

@@ -3,6 +3,7 @@
 //! - `session.rs`: the way in: a loaded program, its limits, calls. `stop.rs`: what ends a call early.
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
+//! - `switches.rs`: what can be turned off.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
@@ -17,6 +18,7 @@ pub mod memory;
 pub mod profile;
 pub mod session;
 mod stop;
+pub mod switches;
 pub mod tier;
 pub mod value;
 
@@ -26,5 +28,6 @@ pub use interpret::{Limits, Paths};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
+pub use switches::{Switch, Switches};
 pub use tier::{Event, SiteReport, Tiering, TraceSink};
 pub use value::Value;

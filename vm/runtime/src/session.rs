@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
+use crate::switches::Switches;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -20,8 +21,8 @@ pub struct Options {
     pub memory: Option<Memory>,
     /// When operators are compiled, and by whom; by default never.
     pub tiering: Tiering,
-    /// The faster ways to interpret that may be taken; by default all.
-    pub paths: Paths,
+    /// What makes programs faster and may be done; by default all.
+    pub switches: Switches,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
 }
@@ -46,13 +47,15 @@ impl Session {
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
         }
-        let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
+        let switches = options.switches;
+        let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
         Session {
             module,
             prepared,
             memory,
             limits: options.limits,
-            paths: options.paths,
+            paths: Paths { machine: switches.machine, columns: switches.columns },
             interrupt: Arc::default(),
             tiers,
             slots: None,
