@@ -13,6 +13,7 @@ mod check;
 mod compile;
 mod datacmp;
 mod dataset;
+mod deadline;
 mod dis;
 mod doctor;
 mod dump;
