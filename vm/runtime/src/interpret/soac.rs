@@ -4,7 +4,7 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::columns::Columns;
+use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers, columns, shape};
@@ -123,7 +123,9 @@ impl<'a> Interpreter<'a> {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
+        let lanes = self.columns_in_lanes(registers, block, index, width);
         if columns.is_none()
+            && lanes.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
             let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
@@ -134,7 +136,7 @@ impl<'a> Interpreter<'a> {
         let inputs = Windows::new(registers, operator.arrays, inputs);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, lanes)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
@@ -180,7 +182,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         mut inputs: Windows,
-        columns: Option<&Columns>,
+        (columns, lanes): (Option<&Columns>, Option<&Columns>),
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -188,31 +190,32 @@ impl<'a> Interpreter<'a> {
         let (accumulators, items) = block.params.split_at(operator.neutral.len());
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
-            registers.move_scalars(operator.neutral, accumulators.iter().copied());
-            let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            let neutral = operator.neutral.iter().map(|operand| registers.bits(*operand));
+            let mut values = Accumulators::new(lanes, width, neutral);
             let mut next = 0;
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
                     next =
                         self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
-                    accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
                 }
                 for i in next..end {
                     match operator.map {
                         Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
                         None => set_rows(registers, items, &inputs.arrays, i),
                     }
+                    for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
+                        registers.set_bits(*reg, bits);
+                    }
                     self.block(registers, body)?;
-                    registers.move_scalars(&block.results, accumulators.iter().copied());
+                    values.put(i, block.results.iter().map(|result| registers.bits(*result)));
                     registers.release(scope);
                 }
                 next = end;
             }
-            registers.move_scalars(&last, dsts);
+            dsts.zip(values.finish(lanes)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
             return Ok(());
         }
         let mut values = registers.take_all(operator.neutral);

@@ -4,6 +4,7 @@
 //! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers; those
 //! that compute much are also there for processors with wide vectors (`wide.rs`).
 
+use super::lanes::{LANES, start_of_lane};
 use super::wide;
 use crate::interpret::typed::{
     operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
@@ -22,7 +23,9 @@ pub(super) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
 pub(super) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
 /// Combines a value with all elements, one after the other.
 pub(super) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
-/// The same, with every value on the way as a column.
+/// Combines the values of lanes with elements: the first one goes to the first lane, and so on around.
+pub(super) type FoldLanes = fn(&mut [Bits; LANES], &[u8]);
+/// The same as [`Fold`], with every value on the way as a column.
 pub(super) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
@@ -163,6 +166,24 @@ fn fold_with<T: Lane, O: Lane, const OP: u8>(start: Bits, items: &[u8]) -> Resul
     Ok(value)
 }
 
+fn fold_lanes_with<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
+    let combine = |a: T, item: T::Bytes| {
+        let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
+        T::of_bits(bits)
+    };
+    let mut values = lanes.map(T::of_bits);
+    let (rows, rest) = T::lanes(items).as_chunks::<LANES>();
+    for row in rows {
+        for (value, item) in values.iter_mut().zip(row) {
+            *value = combine(*value, *item);
+        }
+    }
+    for (value, item) in values.iter_mut().zip(rest) {
+        *value = combine(*value, *item);
+    }
+    *lanes = values.map(T::to_bits);
+}
+
 fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
     start: Bits,
     items: &[u8],
@@ -203,6 +224,22 @@ pub(super) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
 /// The loop that combines all elements.
 pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
+}
+
+/// The loop that combines elements in lanes, if that is how this operation is done on many rows.
+pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
+    macro_rules! of_type {
+        ($rust:ident) => {
+            match op {
+                ScalarOp::Add => fold_lanes_with::<$rust, { ScalarOp::Add as u8 }>,
+                ScalarOp::Mul => fold_lanes_with::<$rust, { ScalarOp::Mul as u8 }>,
+                ScalarOp::Min => fold_lanes_with::<$rust, { ScalarOp::Min as u8 }>,
+                _ => fold_lanes_with::<$rust, { ScalarOp::Max as u8 }>,
+            }
+        };
+    }
+    start_of_lane(op, ty)?;
+    Some(if ty == ElemType::F32 { of_type!(f32) } else { of_type!(f64) })
 }
 
 /// The loop that gives all prefixes.

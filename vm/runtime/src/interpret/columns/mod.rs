@@ -1,14 +1,15 @@
 //! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
 //!
-//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors. `program.rs`: what a block becomes.
-//!   `translate.rs`: from the block to its program. `run.rs`: a program at work.
-//! - `mod.rs`: operators by blocks of rows.
+//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors.
+//! - `program.rs`: what a block becomes. `translate.rs`: from the block to its program. `run.rs`: a program at work.
+//! - `lanes.rs`: the order in which reductions combine. `mod.rs`: operators by blocks of rows.
 //!
 //! Invariants: results have the bits that executing the block row by row would give (accumulators take items in
-//! order); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
+//! the order that `lanes.rs` says); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
 //! message.
 
 mod kernels;
+mod lanes;
 mod program;
 mod run;
 mod translate;
@@ -19,6 +20,8 @@ use super::{Interpreter, Outcome, Registers, machine};
 use crate::array::Array;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use lanes::Folds;
+pub(super) use lanes::{Accumulators, MANY_ROWS};
 use program::Program;
 use run::{Outputs, Running};
 use smallvec::SmallVec;
@@ -37,6 +40,8 @@ pub(crate) struct Columns {
     program: Program,
     /// For each accumulator the operation that combines it with its item.
     combine: Vec<(ScalarOp, ElemType)>,
+    /// Whether only the last values of the accumulators are wanted.
+    reduces: bool,
     /// What a row costs.
     cost: u64,
 }
@@ -60,7 +65,13 @@ impl Columns {
             _ => return None,
         };
         let cost = blocks.into_iter().flatten().map(|block| machine::cost(function, block)).sum();
-        Some(Columns { program, combine, cost })
+        let reduces = !matches!(instr, Instr::Scan { .. });
+        Some(Columns { program, combine, reduces, cost })
+    }
+
+    /// Whether many rows are combined in lanes.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.reduces && self.combine.iter().any(|(op, ty)| lanes::start_of_lane(*op, *ty).is_some())
     }
 }
 
@@ -92,9 +103,24 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS || !self.paths.columns {
+        if width < FEW_ROWS || !self.paths.columns { None } else { self.column_form(registers, block, index) }
+    }
+
+    /// The columns of an operator whose rows are combined in lanes, whoever executes it.
+    pub(super) fn columns_in_lanes(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Option<&'a Columns> {
+        if width < MANY_ROWS {
             return None;
         }
+        self.column_form(registers, block, index).filter(|columns| columns.has_lanes())
+    }
+
+    fn column_form(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Columns> {
         let translated = registers.prepared.blocks[block].translated(index)?;
         let instr = &registers.code.blocks[block].code[index];
         let make = || Columns::of(registers.code, instr).map(Box::new);
@@ -121,22 +147,13 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         columns: &Columns,
         arrays: &[Array],
-        accumulators: &mut SmallVec<[Bits; 4]>,
+        accumulators: &mut Accumulators,
         rows: Range<i64>,
     ) -> Outcome<i64> {
-        let combine = columns.combine.iter().map(|(op, ty)| kernels::fold(*op, *ty));
-        let Some(folds) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
+        let Some(folds) = Folds::of(&columns.combine) else { return Ok(rows.start) };
         self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
-            if !running.block(at, len, SmallVec::new()) {
-                return false;
-            }
-            let combined = folds.iter().zip(&*accumulators).enumerate();
-            let next = combined.map(|(k, (fold, value))| fold(*value, running.result(k)));
-            match next.collect::<Result<SmallVec<[Bits; 4]>, _>>() {
-                Ok(next) => *accumulators = next,
-                Err(_) => return false,
-            }
-            true
+            running.block(at, len, SmallVec::new())
+                && folds.apply(accumulators, |k| running.result(k)).is_ok()
         })
     }
 

@@ -86,7 +86,11 @@ impl<'a> Translator<'a> {
             let extent = self.extent(place, 0)?;
             self.emit(Op::Extent, width, extent, 0)?;
         }
-        if Columns::of(self.function, instr).is_some() {
+        if let Some(columns) = Columns::of(self.function, instr) {
+            // Many rows are combined in another order than that of a loop.
+            if columns.has_lanes() && !self.is_known(width) {
+                return Err(Refused);
+            }
             self.unit.wide.push(width);
         }
         self.operator(&parts, width, &arrays, &[])?;
