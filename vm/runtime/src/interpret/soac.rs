@@ -133,7 +133,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs);
+        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
             Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, lanes)),
@@ -162,6 +162,7 @@ impl<'a> Interpreter<'a> {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 set_rows(registers, &block.params, &inputs.arrays, i);
@@ -200,6 +201,7 @@ impl<'a> Interpreter<'a> {
                     next =
                         self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
+                    inputs.show(next..end);
                 }
                 for i in next..end {
                     match operator.map {
@@ -275,6 +277,7 @@ impl<'a> Interpreter<'a> {
                 next =
                     self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);

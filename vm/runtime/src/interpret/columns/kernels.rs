@@ -277,6 +277,15 @@ pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     }
 }
 
+/// Fills a column of `i64` with numbers that grow by a step.
+pub(super) fn count(out: &mut [u8], start: i64, step: i64) {
+    let mut value = start;
+    for out in out.as_chunks_mut::<8>().0 {
+        *out = value.to_le_bytes();
+        value = value.wrapping_add(step);
+    }
+}
+
 fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride: i64) {
     let mut place = start;
     for out in out.as_chunks_mut::<W>().0 {

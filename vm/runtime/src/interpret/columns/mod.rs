@@ -50,23 +50,28 @@ impl Columns {
     /// The form of an operator, if it has one.
     pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
         let (program, combine, blocks) = match instr {
-            Instr::Map { body, .. } => {
-                (translate::translate(function, *body, true)?, Vec::new(), [Some(*body), None])
+            Instr::Map { arrays, body, .. } => {
+                (translate::translate(function, *body, arrays, true)?, Vec::new(), [Some(*body), None])
             }
-            Instr::Reduce { neutral, body, .. } | Instr::Scan { neutral, body, .. } => {
+            Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
                 let combine = combinations(function, *body)?;
                 let items = &function.blocks[*body].params[neutral.len()..];
-                (translate::rows(function, items)?, combine, [Some(*body), None])
+                (translate::rows(function, items, arrays)?, combine, [Some(*body), None])
             }
-            Instr::Redomap { map, op, .. } => {
+            Instr::Redomap { arrays, map, op, .. } => {
                 let combine = combinations(function, *op)?;
-                (translate::translate(function, *map, false)?, combine, [Some(*map), Some(*op)])
+                (translate::translate(function, *map, arrays, false)?, combine, [Some(*map), Some(*op)])
             }
             _ => return None,
         };
         let cost = blocks.into_iter().flatten().map(|block| machine::cost(function, block)).sum();
         let reduces = !matches!(instr, Instr::Scan { .. });
         Some(Columns { program, combine, reduces, cost })
+    }
+
+    /// Whether an array that the operator goes over is looked at by columns.
+    pub(super) fn reads(&self, array: usize) -> bool {
+        u16::try_from(array).is_ok_and(|array| self.program.reads(array))
     }
 
     /// Whether many rows are combined in lanes.
