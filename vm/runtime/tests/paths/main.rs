@@ -4,6 +4,7 @@
 //! values, messages and back traces must be equal.
 
 mod generate;
+mod lines;
 mod values;
 
 use galopvm_bytecode::{text, verify};
@@ -38,6 +39,13 @@ impl Random {
     }
 }
 
+/// The ways besides executing everything block by block.
+const ALL_PATHS: [Paths; 3] = [
+    Paths { machine: true, columns: false },
+    Paths { machine: false, columns: true },
+    Paths { machine: true, columns: true },
+];
+
 fn outcome(text: &str, seed: u64, paths: Paths) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -66,11 +74,7 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
         generate(&mut generator);
         let text = generator.finish();
         let plain = outcome(&text, seed, Paths { machine: false, columns: false });
-        for paths in [
-            Paths { machine: true, columns: false },
-            Paths { machine: false, columns: true },
-            Paths { machine: true, columns: true },
-        ] {
+        for paths in ALL_PATHS {
             let other = outcome(&text, seed, paths);
             assert!(
                 other == plain,

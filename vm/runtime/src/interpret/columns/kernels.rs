@@ -77,27 +77,23 @@ lanes! {
     bool u8 1;
 }
 
-/// Elements that are computed together: where one of them has no quick value, all are computed again.
-const TOGETHER: usize = 128;
-
 pub(super) fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
     mapped1::<T, O, OP>(out, a);
 }
 
-/// The loop of a unary operation, to be compiled for some kind of processor.
+/// The loop of a unary operation, to be compiled for some kind of processor. Where an element has no quick value, all
+/// are computed again.
 #[inline(always)]
 pub(super) fn mapped1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
-    for (out, a) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(T::lanes(a).chunks(TOGETHER)) {
-        let mut known = true;
-        for (out, a) in out.iter_mut().zip(a) {
-            let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
-            *out = O::write(bits);
-            known &= is_known;
-        }
-        if !known {
-            for (out, a) in out.iter_mut().zip(a) {
-                *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
-            }
+    let mut known = true;
+    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+        let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
+        *out = O::write(bits);
+        known &= is_known;
+    }
+    if !known {
+        for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+            *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
         }
     }
 }
@@ -110,30 +106,20 @@ pub(super) fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: 
 #[inline(always)]
 pub(super) fn mapped2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
     let op = const { operation(OP) };
-    let mut trapped = false;
-    if const { operation(OP).can_trap(T::TYPE) } {
+    let mut known = const { !operation(OP).can_trap(T::TYPE) };
+    if known {
         for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
-            match T::binary(op, T::read(*a), T::read(*b)) {
-                Ok(bits) => *out = O::write(bits),
-                Err(_) => trapped = true,
-            }
-        }
-        return trapped;
-    }
-    let operands = T::lanes(a).chunks(TOGETHER).zip(T::lanes(b).chunks(TOGETHER));
-    for (out, (a, b)) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(operands) {
-        let mut known = true;
-        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
             let (bits, is_known) = T::quick_binary(op, T::read(*a), T::read(*b));
             *out = O::write(bits);
             known &= is_known;
         }
-        if !known {
-            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-                match T::binary(op, T::read(*a), T::read(*b)) {
-                    Ok(bits) => *out = O::write(bits),
-                    Err(_) => trapped = true,
-                }
+    }
+    let mut trapped = false;
+    if !known {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            match T::binary(op, T::read(*a), T::read(*b)) {
+                Ok(bits) => *out = O::write(bits),
+                Err(_) => trapped = true,
             }
         }
     }
@@ -174,8 +160,10 @@ fn fold_lanes_with<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8
     let mut values = lanes.map(T::of_bits);
     let (rows, rest) = T::lanes(items).as_chunks::<LANES>();
     for row in rows {
-        for (value, item) in values.iter_mut().zip(row) {
-            *value = combine(*value, *item);
+        // By number: so the lanes are seen to be registers.
+        #[expect(clippy::needless_range_loop, reason = "with iterators the lanes stay in memory")]
+        for k in 0..LANES {
+            values[k] = combine(values[k], row[k]);
         }
     }
     for (value, item) in values.iter_mut().zip(rest) {
@@ -247,22 +235,32 @@ pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
 }
 
-fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
-    let (yes, no) = (yes.as_chunks::<W>().0, no.as_chunks::<W>().0);
-    for (out, (mask, (yes, no))) in
-        out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no)))
-    {
-        *out = if *mask != 0 { *yes } else { *no };
-    }
+/// Takes bits of one column or of the other: with a branch, columns without pattern would be slow.
+macro_rules! choose {
+    ($name:ident $word:ident) => {
+        fn $name(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
+            let operands = yes.as_chunks().0.iter().zip(no.as_chunks().0);
+            for (out, (mask, (yes, no))) in out.as_chunks_mut().0.iter_mut().zip(mask.iter().zip(operands)) {
+                let mask = $word::from(*mask != 0).wrapping_neg();
+                let bits = $word::from_le_bytes(*yes) & mask | $word::from_le_bytes(*no) & !mask;
+                *out = bits.to_le_bytes();
+            }
+        }
+    };
 }
+
+choose!(choose_1 u8);
+choose!(choose_2 u16);
+choose!(choose_4 u32);
+choose!(choose_8 u64);
 
 /// The loop that takes elements of this width from one column where a mask is set, else from another.
 pub(super) fn selection(width: usize) -> Kernel3 {
     match width {
-        1 => choose::<1>,
-        2 => choose::<2>,
-        4 => choose::<4>,
-        _ => choose::<8>,
+        1 => choose_1,
+        2 => choose_2,
+        4 => choose_4,
+        _ => choose_8,
     }
 }
 
@@ -287,6 +285,15 @@ pub(super) fn count(out: &mut [u8], start: i64, step: i64) {
 }
 
 fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride: i64) {
+    let count = out.len() / W;
+    let first = start.wrapping_add(1).wrapping_sub(count as i64) as usize;
+    if stride == -1
+        && let Some(bytes) = bytes.get(first.wrapping_mul(W)..).and_then(|bytes| bytes.get(..count * W))
+    {
+        let backwards = bytes.as_chunks::<W>().0.iter().rev();
+        out.as_chunks_mut::<W>().0.iter_mut().zip(backwards).for_each(|(out, element)| *out = *element);
+        return;
+    }
     let mut place = start;
     for out in out.as_chunks_mut::<W>().0 {
         let at = (place as usize).wrapping_mul(W);

@@ -1,21 +1,32 @@
 //! Loops over columns for processors with wide vectors.
 //!
 //! They are the loops of `kernels.rs`, compiled again with the instructions of AVX2 or AVX-512 allowed; nothing is fused, so
-//! their results are the same bits. Only operations that compute much for each element have them: others wait for memory.
+//! their results are the same bits. Most operations wait for memory, and have no such loops.
 #![allow(unsafe_code)]
 
 use super::kernels::{Kernel1, Kernel2};
 use galopvm_base::{ElemType, ScalarOp};
 
-/// Whether an operation has loops of this kind.
-const fn computes_much(op: ScalarOp, ty: ElemType) -> bool {
-    matches!(ty, ElemType::F32 | ElemType::F64) && !op.is_exact(ty)
+/// Whether an operation has loops of this kind: those that compute much for each element, and those for which every
+/// x86-64 processor has no good instructions.
+const fn gains(op: ScalarOp, ty: ElemType) -> bool {
+    let float = matches!(ty, ElemType::F32 | ElemType::F64);
+    let int = matches!(ty, ElemType::I32 | ElemType::I64 | ElemType::U32 | ElemType::U64);
+    match op {
+        ScalarOp::Min | ScalarOp::Max => float || int,
+        ScalarOp::Eq | ScalarOp::Ne | ScalarOp::Lt | ScalarOp::Le | ScalarOp::Gt | ScalarOp::Ge => {
+            float || int
+        }
+        ScalarOp::Mul | ScalarOp::Shl | ScalarOp::Shr | ScalarOp::Ushr => int,
+        ScalarOp::Floor | ScalarOp::Ceil | ScalarOp::Trunc | ScalarOp::Round | ScalarOp::Sqrt => float,
+        _ => float && !op.is_exact(ty),
+    }
 }
 
 /// The loop of a unary operation, if there is one for this processor.
 pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
     #[cfg(target_arch = "x86_64")]
-    if computes_much(op, ty) {
+    if gains(op, ty) {
         return x86::unary(op, ty);
     }
     None
@@ -24,7 +35,7 @@ pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
 /// The loop of a binary operation, if there is one for this processor.
 pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
     #[cfg(target_arch = "x86_64")]
-    if computes_much(op, ty) {
+    if gains(op, ty) {
         return x86::binary(op, ty);
     }
     None
@@ -32,7 +43,7 @@ pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::computes_much;
+    use super::gains;
     use crate::interpret::columns::kernels::{Kernel1, Kernel2, Lane, map1, map2, mapped1, mapped2};
     use crate::interpret::typed::{
         operation, typed_domain, typed_function, typed_result, typed_row, typed_rows, typed_types,
@@ -49,7 +60,7 @@ mod x86 {
             }
 
             fn $map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
-                if const { computes_much(operation(OP), T::TYPE) } {
+                if const { gains(operation(OP), T::TYPE) } {
                     // SAFETY: whoever handed this function out has found the features.
                     unsafe { $inner1::<T, O, OP>(out, a) }
                 } else {
@@ -63,7 +74,7 @@ mod x86 {
             }
 
             fn $map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
-                if const { computes_much(operation(OP), T::TYPE) } {
+                if const { gains(operation(OP), T::TYPE) } {
                     // SAFETY: whoever handed this function out has found the features.
                     unsafe { $inner2::<T, O, OP>(out, a, b) }
                 } else {
