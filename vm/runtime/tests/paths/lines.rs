@@ -3,8 +3,37 @@
 use crate::{ALL_PATHS, Random};
 use galopvm_bytecode::{FuncId, text, verify};
 use galopvm_runtime::{Array, Options, Paths, Session, Switches, Value};
+use std::collections::BTreeSet;
+
+/// The code with its registers numbered without gaps.
+fn renumbered(code: &str) -> String {
+    let numbers = |text: &str| -> Option<u32> {
+        let digits = text.strip_prefix('r')?;
+        digits.parse().ok()
+    };
+    let words = |code: &str| -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut before = false;
+        for c in code.chars() {
+            if before != c.is_ascii_alphanumeric() {
+                words.push(String::new());
+                before = c.is_ascii_alphanumeric();
+            }
+            words.last_mut().expect("there is one").push(c);
+        }
+        words
+    };
+    let words = words(code);
+    let used: BTreeSet<u32> = words.iter().filter_map(|word| numbers(word)).collect();
+    let new = |word: &String| match numbers(word) {
+        Some(number) => format!("r{}", used.range(..number).count()),
+        None => word.clone(),
+    };
+    words.iter().map(new).collect()
+}
 
 fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, paths: Paths) -> String {
+    let code = &renumbered(code);
     let module = text::parse(code).unwrap_or_else(|e| panic!("{e}\n{code}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{code}"));
     let switches = Switches { machine: paths.machine, columns: paths.columns, ..Switches::ON };
@@ -103,9 +132,9 @@ fn sum_in_lanes(numbers: &[f32], start: f32) -> f32 {
     if numbers.len() < 256 {
         return numbers.iter().fold(start, |a, b| a + b);
     }
-    let mut lanes = [-0.0f32; 16];
+    let mut lanes = [-0.0f32; 32];
     lanes[0] = start;
-    numbers.iter().enumerate().for_each(|(i, x)| lanes[i % 16] += x);
+    numbers.iter().enumerate().for_each(|(i, x)| lanes[i % 32] += x);
     lanes[1..].iter().fold(lanes[0], |a, b| a + b)
 }
 
@@ -113,9 +142,10 @@ fn sum_in_lanes(numbers: &[f32], start: f32) -> f32 {
 fn order_of_sums() {
     let sum = "module\nfile \"f.fut\"\nfn @0 \"f\" (r0 : []f32) -> (f32, f32)\nb0 ():\n  r1 : i64 = dim r0 0\n  \
                r2 : f32 = const 0.25f32\n  r3 : f32 = reduce r1 (r2) (r0) b1\n  \
-               r4 : f32 = redomap r1 (r2) (r0) b2 b1\n  => (r3, r4)\n\
+               r4 : f32 = redomap r1 (r2) (r0) b2 b3\n  => (r3, r4)\n\
                b1 (r10 : f32, r11 : f32):\n  r12 : f32 = op2 add f32 r10 r11\n  => (r12)\n\
-               b2 (r20 : f32):\n  r21 : f32 = op2 mul f32 r20 r20\n  => (r21)\n";
+               b2 (r20 : f32):\n  r21 : f32 = op2 mul f32 r20 r20\n  => (r21)\n\
+               b3 (r30 : f32, r31 : f32):\n  r32 : f32 = op2 add f32 r30 r31\n  => (r32)\n";
     for count in [0, 100, 255, 256, 257, 2049, 6000] {
         let mut random = Random(count as u64);
         let elements: Vec<f32> = (0..count).map(|_| random.below(1 << 24) as f32 / 977.0 - 3000.0).collect();
@@ -137,9 +167,10 @@ fn order_of_sums_of_rows() {
                 r1 : i64 = dim r0 0\n  r5 : i64 = dim r0 1\n  r2 : f32 = const 1.0f32\n  \
                 r3 : []f32, r4 : []f32 = map r1 (r0) b1\n  => (r3!, r4!)\n\
                 b1 (r10 : []f32):\n  r11 : f32 = reduce r5 (r2) (r10) b2\n  r12 : i64 = dim r10 0\n  \
-                r13 : f32 = redomap r12 (r2) (r10) b3 b2\n  => (r11, r13)\n\
+                r13 : f32 = redomap r12 (r2) (r10) b3 b4\n  => (r11, r13)\n\
                 b2 (r20 : f32, r21 : f32):\n  r22 : f32 = op2 mul f32 r20 r21\n  => (r22)\n\
-                b3 (r30 : f32):\n  r31 : f32 = op2 max f32 r30 r2\n  => (r31)\n";
+                b3 (r30 : f32):\n  r31 : f32 = op2 max f32 r30 r2\n  => (r31)\n\
+                b4 (r40 : f32, r41 : f32):\n  r42 : f32 = op2 mul f32 r40 r41\n  => (r42)\n";
     for count in [3i64, 255, 256, 700] {
         let mut random = Random(count as u64);
         let elements: Vec<f32> = (0..30 * count).map(|_| random.below(1 << 20) as f32 / 1e6 + 0.5).collect();

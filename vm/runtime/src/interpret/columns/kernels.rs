@@ -153,6 +153,12 @@ fn fold_with<T: Lane, O: Lane, const OP: u8>(start: Bits, items: &[u8]) -> Resul
 }
 
 fn fold_lanes_with<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
+    folded_lanes::<T, OP>(lanes, items);
+}
+
+/// The loop that combines elements in lanes.
+#[inline(always)]
+pub(super) fn folded_lanes<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
     let combine = |a: T, item: T::Bytes| {
         let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
         T::of_bits(bits)
@@ -214,20 +220,30 @@ pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
 }
 
+/// The instance of a generic function `f::<T, OP>` for an operation that is done in lanes.
+macro_rules! laned_function {
+    ($function:ident $op:ident $ty:ident) => {
+        match $ty {
+            ElemType::F32 => laned_function!(@ $function $op f32),
+            _ => laned_function!(@ $function $op f64),
+        }
+    };
+    (@ $function:ident $op:ident $rust:ident) => {
+        match $op {
+            ScalarOp::Add => $function::<$rust, { ScalarOp::Add as u8 }>,
+            ScalarOp::Mul => $function::<$rust, { ScalarOp::Mul as u8 }>,
+            ScalarOp::Min => $function::<$rust, { ScalarOp::Min as u8 }>,
+            _ => $function::<$rust, { ScalarOp::Max as u8 }>,
+        }
+    };
+}
+
+pub(super) use laned_function;
+
 /// The loop that combines elements in lanes, if that is how this operation is done on many rows.
 pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
-    macro_rules! of_type {
-        ($rust:ident) => {
-            match op {
-                ScalarOp::Add => fold_lanes_with::<$rust, { ScalarOp::Add as u8 }>,
-                ScalarOp::Mul => fold_lanes_with::<$rust, { ScalarOp::Mul as u8 }>,
-                ScalarOp::Min => fold_lanes_with::<$rust, { ScalarOp::Min as u8 }>,
-                _ => fold_lanes_with::<$rust, { ScalarOp::Max as u8 }>,
-            }
-        };
-    }
     start_of_lane(op, ty)?;
-    Some(if ty == ElemType::F32 { of_type!(f32) } else { of_type!(f64) })
+    Some(wide::fold_lanes(op, ty).unwrap_or(laned_function!(fold_lanes_with op ty)))
 }
 
 /// The loop that gives all prefixes.

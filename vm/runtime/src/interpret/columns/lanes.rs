@@ -12,7 +12,7 @@ use galopvm_base::{Bits, ElemType, ScalarOp};
 use smallvec::{SmallVec, smallvec};
 
 /// Partial results of a reduction of floats.
-pub(in crate::interpret) const LANES: usize = 16;
+pub(in crate::interpret) const LANES: usize = 32;
 
 /// Rows from which a reduction of floats has lanes.
 pub(in crate::interpret) const MANY_ROWS: i64 = 256;

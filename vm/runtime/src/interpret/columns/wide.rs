@@ -4,7 +4,7 @@
 //! their results are the same bits. Most operations wait for memory, and have no such loops.
 #![allow(unsafe_code)]
 
-use super::kernels::{Kernel1, Kernel2};
+use super::kernels::{FoldLanes, Kernel1, Kernel2};
 use galopvm_base::{ElemType, ScalarOp};
 
 /// Whether an operation has loops of this kind: those that compute much for each element, and those for which every
@@ -41,19 +41,31 @@ pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
     None
 }
 
+/// The loop that combines elements in lanes, if there is one for this processor; the operation is one of those.
+pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
+    #[cfg(target_arch = "x86_64")]
+    return x86::fold_lanes(op, ty);
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::gains;
-    use crate::interpret::columns::kernels::{Kernel1, Kernel2, Lane, map1, map2, mapped1, mapped2};
+    use crate::interpret::columns::kernels::{
+        FoldLanes, Kernel1, Kernel2, Lane, folded_lanes, laned_function, map1, map2, mapped1, mapped2,
+    };
+    use crate::interpret::columns::lanes::LANES;
     use crate::interpret::typed::{
         operation, typed_domain, typed_function, typed_result, typed_row, typed_rows, typed_types,
     };
-    use galopvm_base::{ElemType, ScalarOp};
+    use galopvm_base::{Bits, ElemType, ScalarOp};
     use half::f16;
 
     /// Loops for a kind of processor: they are called only where `unary` and `binary` below have found it.
     macro_rules! loops {
-        ($features:literal: $map1:ident $inner1:ident, $map2:ident $inner2:ident) => {
+        ($features:literal: $map1:ident $inner1:ident, $map2:ident $inner2:ident,
+         $fold:ident $inner_fold:ident) => {
             #[target_feature(enable = $features)]
             fn $inner1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
                 mapped1::<T, O, OP>(out, a);
@@ -81,11 +93,22 @@ mod x86 {
                     map2::<T, O, OP>(out, a, b)
                 }
             }
+
+            #[target_feature(enable = $features)]
+            fn $inner_fold<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
+                folded_lanes::<T, OP>(lanes, items);
+            }
+
+            fn $fold<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
+                // SAFETY: whoever handed this function out has found the features.
+                unsafe { $inner_fold::<T, OP>(lanes, items) }
+            }
         };
     }
 
-    loops!("avx2": map1_avx2 map1_in_avx2, map2_avx2 map2_in_avx2);
-    loops!("avx512f,avx512bw,avx512dq,avx512vl": map1_avx512 map1_in_avx512, map2_avx512 map2_in_avx512);
+    loops!("avx2": map1_avx2 map1_in_avx2, map2_avx2 map2_in_avx2, fold_avx2 fold_in_avx2);
+    loops!("avx512f,avx512bw,avx512dq,avx512vl": map1_avx512 map1_in_avx512, map2_avx512 map2_in_avx512,
+        fold_avx512 fold_in_avx512);
 
     fn has_avx512() -> bool {
         is_x86_feature_detected!("avx512f")
@@ -109,6 +132,16 @@ mod x86 {
             typed_function!(2 map2_avx512 op ty)
         } else if is_x86_feature_detected!("avx2") {
             typed_function!(2 map2_avx2 op ty)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
+        if has_avx512() {
+            Some(laned_function!(fold_avx512 op ty))
+        } else if is_x86_feature_detected!("avx2") {
+            Some(laned_function!(fold_avx2 op ty))
         } else {
             None
         }
