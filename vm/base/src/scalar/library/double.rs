@@ -1,4 +1,5 @@
-//! Library functions on `f64`: within one unit in the last place, tangents and hyperbolic tangents within two and a half.
+//! Library functions on `f64`: within one unit in the last place, logarithms to base 2 within two, tangents and
+//! hyperbolic tangents within two and a half.
 
 use super::super::table::ScalarOp;
 use super::{LARGEST_ANGLE, QUARTER_1, SHIFT, exponent_and_fraction, negated_by, polynomial, power_of_two};
