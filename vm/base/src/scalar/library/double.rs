@@ -22,7 +22,7 @@ const LARGEST_EXPONENT: f64 = 700.0;
 /// A function of one number, if it is one of these: the value, and whether that is it.
 #[inline(always)]
 pub(in super::super) fn quick1(op: ScalarOp, x: f64) -> Option<(f64, bool)> {
-    let normal = (x >= f64::MIN_POSITIVE) & (x < f64::INFINITY);
+    let normal = (f64::MIN_POSITIVE..f64::INFINITY).contains(&x);
     Some(match op {
         ScalarOp::Exp => (exp(x), x.abs() <= LARGEST_EXPONENT),
         ScalarOp::Log => (log(x), normal),
