@@ -44,6 +44,15 @@ impl Web {
         Ok(web)
     }
 
+    /// The new places, in the order in which the arrays were reached.
+    pub fn places(&self) -> Vec<(VarId, Place)> {
+        let place = |var: &VarId| {
+            let view = self.views.get(var)?.clone();
+            Some((*var, Place { block: self.block, view }))
+        };
+        self.order.iter().filter_map(place).collect()
+    }
+
     fn rebase(
         &mut self,
         facts: &Facts<'_>,

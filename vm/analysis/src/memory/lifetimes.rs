@@ -14,6 +14,8 @@ pub struct Allocation {
     pub lifetime: Lifetime,
     /// Bytes of an element.
     pub element_bytes: usize,
+    /// It is made in a loop, once for each round.
+    pub in_loop: bool,
     /// It is made in a loop, but its size does not change and nothing of it survives a round: it can be made once,
     /// before the loop.
     pub out_of_loop: bool,
@@ -70,6 +72,7 @@ pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) ->
             array: *var,
             lifetime: Lifetime { name, size, from, to },
             element_bytes: region.vars[*var].ty.as_ref().map_or(1, |ty| ty.elem.bytes()),
+            in_loop,
             out_of_loop: in_loop && !survives,
         });
     }

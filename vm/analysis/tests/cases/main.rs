@@ -6,12 +6,13 @@
 
 mod case;
 mod circuit;
-mod execute;
 mod inplace;
 mod kernels;
 mod layout;
+mod machine;
 mod memory;
 mod numbers;
+mod oracle;
 mod prices;
 mod programs;
 mod reuse;

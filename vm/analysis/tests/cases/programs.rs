@@ -1,6 +1,6 @@
 //! Random regions: each is run plainly and with its arrays where short-circuiting puts them.
 
-use crate::circuit::confirm;
+use crate::oracle::confirm;
 use crate::inplace::Random;
 use galopvm_analysis::circuit::circuits;
 use galopvm_kir::text::{parse_env, parse_region_in};
