@@ -15,6 +15,7 @@ mod numbers;
 mod oracle;
 mod prices;
 mod programs;
+mod regions;
 mod reuse;
 mod strategy;
 mod version;
