@@ -37,9 +37,7 @@ pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'
 }
 
 fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
-    let mut facts = Facts::of(region, observed);
-    let places = place::initial(&facts);
-    facts.settle(&places);
+    let (facts, places) = place::settled(region, observed);
     let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS, pricing };
     let mut outcomes = Vec::new();
     // What is copied later decides where what is copied earlier goes.

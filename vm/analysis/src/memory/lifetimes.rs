@@ -1,7 +1,7 @@
 //! The blocks that a region makes: sizes, lifetimes, and how far their making can be moved to the front.
 
 use super::Lifetime;
-use crate::circuit::{Circuits, Facts, Inside, Source, may_lie_in};
+use crate::circuit::{Circuits, Inside, Source, may_lie_in, settled};
 use galopvm_kir::{Observed, Region, VarId};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,7 @@ pub struct Allocation {
 /// The blocks of known size that a region makes outside kernels, when arrays lie as short-circuiting says. Their sizes
 /// being numbers, all can be made at entry.
 pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<Allocation> {
-    let mut facts = Facts::of(region, observed);
-    facts.settle(&circuits.places);
+    let (facts, _) = settled(region, observed);
     let mut needed: BTreeMap<VarId, (usize, usize)> = BTreeMap::new();
     let mut need = |block: VarId, stm: usize| {
         let interval = needed.entry(block).or_insert((stm, stm));

@@ -57,7 +57,8 @@ pub fn confirm(region: &CheckedRegion, observed: &Observed, orders: u64) -> Resu
     let code = region.region();
     let circuits = circuits(code, observed);
     let entries = circuits.outcomes.iter().flat_map(|outcome| &outcome.entries);
-    let mut tally = Tally { moved: entries.filter(|entry| entry.outcome.is_ok()).count(), ..Tally::default() };
+    let mut tally =
+        Tally { moved: entries.filter(|entry| entry.outcome.is_ok()).count(), ..Tally::default() };
     let (over, yes, _) = candidates(code, observed, &circuits);
     tally.candidates = yes;
     let placed = Layout::placed(&circuits.places);
@@ -166,9 +167,8 @@ fn written_then_used(run: &Finished, outcome: &Outcome, reason: &Reason) -> bool
     let last = run.bound.get(&outcome.target).copied().unwrap_or(usize::MAX);
     let accesses: Vec<_> = run.accesses.iter().filter(|access| access.place == witness).collect();
     accesses.iter().enumerate().any(|(at, write)| {
-        let writes = write.write
-            && built.contains(&write.name)
-            && names.is_none_or(|(name, _)| name == write.name);
+        let writes =
+            write.write && built.contains(&write.name) && names.is_none_or(|(name, _)| name == write.name);
         writes
             && accesses[at + 1..].iter().any(|used| {
                 used.block == write.block

@@ -432,7 +432,9 @@ impl Writer {
             };
         }
         let mut last: Vec<String> = wholes.iter().map(|(name, _)| name.clone()).collect();
-        last.extend(scope.arrays.iter().rev().take(self.random.below(3) as usize).map(|(name, _)| name.clone()));
+        last.extend(
+            scope.arrays.iter().rev().take(self.random.below(3) as usize).map(|(name, _)| name.clone()),
+        );
         let end = self.name("end");
         self.line(0, &format!("let {end} = call h({}) [4]", last.join(", ")));
         self.text

@@ -3,8 +3,8 @@
 use super::memory::Array;
 use super::names::{Names, Val};
 use super::{Machine, hash};
-use galopvm_base::scalar::eval;
 use galopvm_base::Scalar;
+use galopvm_base::scalar::eval;
 use galopvm_kir::{ArrayArg, ArrayOp, Body, Exp, VarId};
 use galopvm_lmad::Lmad;
 
@@ -14,9 +14,7 @@ impl Machine<'_> {
         let shape = self.shape(names, var)?;
         let elements = Lmad::row_major(&shape).elements();
         let block = match (self.arena, self.layout.slots.get(&var)) {
-            (Some(arena), Some(slot)) => {
-                self.memory.packed(arena, *slot, self.elem(var).bytes(), elements)
-            }
+            (Some(arena), Some(slot)) => self.memory.packed(arena, *slot, self.elem(var).bytes(), elements),
             _ => self.memory.block(elements),
         };
         names.own(var, block);
@@ -113,7 +111,17 @@ impl Machine<'_> {
             _ => None,
         };
         if let (Some(view), Some((of, _))) = (seen, &of) {
-            return self.bind(names, var, Val::Array(Array { block: of.block, view }));
+            let array = Array { block: of.block, view };
+            // A change of shape may be planned as a copy.
+            let place = self.layout.places.as_ref().and_then(|places| places.get(&var));
+            let copies = matches!(op, ArrayOp::Reshape | ArrayOp::Flatten)
+                && match place.map(|place| place.block == var) {
+                    Some(own) => own || !self.planned(names, var)?.is_some_and(|planned| planned.is(&array)),
+                    None => false,
+                };
+            if !copies {
+                return self.bind(names, var, Val::Array(array));
+            }
         }
         if let (ArrayOp::Reduce, Some((of, name)), [ArrayArg::Op(op), ..]) = (op, &of, args) {
             let elem = self.elem(var);
@@ -146,14 +154,10 @@ impl Machine<'_> {
                     self.put(&to, place, Some(k as u64), var)?;
                 }
             }
-            (ArrayOp::Copy, _) => {
+            // A change of shape keeps the order of the elements.
+            (ArrayOp::Copy | ArrayOp::Reshape | ArrayOp::Flatten, _) => {
                 let (of, name) = of.ok_or("no array")?;
                 self.copy((&of, name), (&to, var))?;
-            }
-            (ArrayOp::Reshape | ArrayOp::Flatten, _) => {
-                let (of, name) = of.ok_or("no array")?;
-                let same = Array { block: to.block, view: Lmad::row_major(&of.view.shape()) };
-                self.copy((&of, name), (&same, var))?;
             }
             (ArrayOp::Concat, _) => {
                 let mut start = 0;

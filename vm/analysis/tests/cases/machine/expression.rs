@@ -24,13 +24,7 @@ impl Machine<'_> {
         self.memory.get(array.block, place)
     }
 
-    pub(super) fn put(
-        &mut self,
-        array: &Array,
-        place: i64,
-        value: Cell,
-        name: VarId,
-    ) -> Result<(), String> {
+    pub(super) fn put(&mut self, array: &Array, place: i64, value: Cell, name: VarId) -> Result<(), String> {
         self.count(1)?;
         self.note(array.block, place, name, true);
         self.memory.set(array.block, place, value)

@@ -79,7 +79,8 @@ impl<'a> Machine<'a> {
         for candidate in candidates {
             let Some(array) = task.names.array(*candidate).cloned() else { continue };
             let held = |name: &VarId| task.names.array(*name).is_some_and(|other| other.block == array.block);
-            let taken = stm.pat.iter().any(|other| *other != var && task.names.owned(*other) == Some(array.block));
+            let taken =
+                stm.pat.iter().any(|other| *other != var && task.names.owned(*other) == Some(array.block));
             if !self.memory.is_shared(array.block)
                 && array.view.is_injective()
                 && !taken

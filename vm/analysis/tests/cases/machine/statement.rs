@@ -43,12 +43,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The values of expressions that are bound to names.
-    pub(super) fn values(
-        &mut self,
-        names: &Names,
-        vars: &[VarId],
-        exps: &[Exp],
-    ) -> Result<Vec<Val>, String> {
+    pub(super) fn values(&mut self, names: &Names, vars: &[VarId], exps: &[Exp]) -> Result<Vec<Val>, String> {
         vars.iter().zip(exps).map(|(var, exp)| self.value(names, exp, self.elem(*var))).collect()
     }
 
@@ -100,8 +95,7 @@ impl<'a> Machine<'a> {
             }
             Rhs::If { cond, then, otherwise } => {
                 let taken = self.scalar(&task.names, cond, ElemType::Bool)?;
-                let body =
-                    if taken.is_some_and(|value| value.bits & 1 == 1) { then } else { otherwise };
+                let body = if taken.is_some_and(|value| value.bits & 1 == 1) { then } else { otherwise };
                 task.stack.push(Frame::If { stm, body });
                 self.enter(task, body)
             }

@@ -26,7 +26,14 @@ pub enum Frame<'a> {
     /// Iterations in no order.
     Parallel(Parallel<'a>),
     /// Combining what the iterations of a reduction or scan gave.
-    Fold { stm: &'a Stm, combine: &'a Combine, items: Vec<Vec<Val>>, next: usize, acc: Vec<Val>, rows: Vec<Array> },
+    Fold {
+        stm: &'a Stm,
+        combine: &'a Combine,
+        items: Vec<Vec<Val>>,
+        next: usize,
+        acc: Vec<Val>,
+        rows: Vec<Array>,
+    },
 }
 
 /// The iterations of a kernel, reduction or scan.
@@ -136,7 +143,8 @@ impl<'a> Machine<'a> {
     ) -> Result<(), String> {
         match value {
             Val::Array(from) => {
-                let reading = names.blocks().iter().find(|(_, block)| **block == from.block).map(|(var, _)| *var);
+                let reading =
+                    names.blocks().iter().find(|(_, block)| **block == from.block).map(|(var, _)| *var);
                 self.copy((from, reading.unwrap_or(var)), (row, var))
             }
             Val::Scalar(value) => self.put(row, row.view.offset, value.map(|v| v.bits), var),
