@@ -3,7 +3,7 @@
 //! verdict names a place that speaks against it, that place is written before it is used.
 
 use crate::case::{Case, all, region_of};
-use crate::machine::{Finished, Layout, TOO_LONG, Way, agree, candidates, run};
+use crate::machine::{Access, Finished, Layout, TOO_LONG, Way, agree, candidates, run};
 use galopvm_analysis::circuit::{Outcome, Reason, circuits};
 use galopvm_analysis::reuse::{Effort, Verdict, analyse};
 use galopvm_kir::{CheckedRegion, Observed, Rhs, VarId};
@@ -165,18 +165,21 @@ fn written_then_used(run: &Finished, outcome: &Outcome, reason: &Reason) -> bool
     };
     let built: Vec<VarId> = outcome.operands.iter().flat_map(|o| &o.refused).map(|(var, _)| *var).collect();
     let last = run.bound.get(&outcome.target).copied().unwrap_or(usize::MAX);
-    let accesses: Vec<_> = run.accesses.iter().filter(|access| access.place == witness).collect();
+    let accesses: Vec<&Access> = run.accesses.iter().filter(|access| access.place == witness).collect();
     accesses.iter().enumerate().any(|(at, write)| {
         let writes =
             write.write && built.contains(&write.name) && names.is_none_or(|(name, _)| name == write.name);
-        writes
-            && accesses[at + 1..].iter().any(|used| {
-                used.block == write.block
-                    && !built.contains(&used.name)
-                    && names.is_none_or(|(_, name)| name == used.name)
-                    && used.time <= last
-                    && (!apart || used.iteration != write.iteration)
-            })
+        // Within one statement that nothing is known of, writes may come before reads.
+        let mut after = accesses[at + 1..].iter();
+        let mut meanwhile = accesses[..at].iter().rev().take_while(|used| used.time == write.time);
+        let uses = |used: &Access| {
+            used.block == write.block
+                && !built.contains(&used.name)
+                && names.is_none_or(|(_, name)| name == used.name)
+                && used.time <= last
+                && (!apart || used.iteration != write.iteration)
+        };
+        writes && (after.any(|used| uses(used)) || meanwhile.any(|used| uses(used)))
     })
 }
 
