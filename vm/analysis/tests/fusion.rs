@@ -44,8 +44,8 @@ fn arguments(region: &VerifiedRegion, observed: &Observed) -> Vec<Value> {
 
 fn analysis(file: &Path, given: &str) -> String {
     let (known, observed) = parse_env(section(given, "env")).unwrap_or_else(|e| panic!("env {e}"));
-    let mut region =
-        parse_region_in(known, section(given, "region")).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let mut region = parse_region_in(known, section(given, "region"))
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     types::infer(&mut region);
     let region = verify(region).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
     let fusions = decide(&region, &observed);

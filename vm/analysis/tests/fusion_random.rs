@@ -51,7 +51,8 @@ impl Maker {
 
     /// An index into an extent; rarely one that may lie outside.
     fn index(&mut self, scope: &Scope, extent: &str) -> String {
-        let fitting: Vec<&(String, String)> = scope.axes.iter().filter(|(_, bound)| bound == extent).collect();
+        let fitting: Vec<&(String, String)> =
+            scope.axes.iter().filter(|(_, bound)| bound == extent).collect();
         if fitting.is_empty() {
             let scalar = self.scalar(scope);
             return self.random.one_of(&[
@@ -83,9 +84,13 @@ impl Maker {
     }
 
     fn read(&mut self, scope: &Scope) -> String {
-        // Later arrays are read more often.
+        // The last arrays are read more often.
         let count = scope.arrays.len();
-        let at = self.random.below(count).max(self.random.below(count));
+        let at = if self.random.below(3) > 0 {
+            count - 1 - self.random.below(count.min(3))
+        } else {
+            self.random.below(count)
+        };
         let (array, shape) = scope.arrays[at].clone();
         let index: Vec<String> = shape.iter().map(|extent| self.index(scope, extent)).collect();
         format!("{array}[{}]", index.join(", "))
@@ -152,7 +157,7 @@ impl Maker {
                 let (l, acc, t) = (self.name("l"), self.name("acc"), self.name("t"));
                 let bound = self.random.one_of(&["n", "m", "c"]).to_string();
                 self.line(depth, &format!("let {l} ="));
-                self.line(depth, &format!("  loop {acc} = 0 for {t} < {bound} do"));
+                self.line(depth, &format!("  loop {acc} : i64 = 0 for {t} < {bound} do"));
                 let mut inner = Self::deeper(scope, &[(t, bound)]);
                 inner.scalars.push(acc);
                 self.body(&inner, 1);
@@ -162,7 +167,7 @@ impl Maker {
                 let (w, acc) = (self.name("w"), self.name("acc"));
                 let limit = self.read(scope);
                 self.line(depth, &format!("let {w} ="));
-                self.line(depth, &format!("  loop {acc} = 0 while {acc} < {limit} % 3 do"));
+                self.line(depth, &format!("  loop {acc} : i64 = 0 while {acc} < {limit} % 3 do"));
                 let inner = Self::deeper(scope, &[]);
                 let value = self.read(&inner);
                 self.line(inner.depth, &format!("in {acc} + 1 + {value} % 2"));
@@ -251,14 +256,19 @@ impl Maker {
             12 => {
                 let z = self.name("z");
                 let extent = self.random.one_of(&["n", "m"]).to_string();
-                let text = self.random.one_of(&[format!("iota [{extent}]"), format!("replicate [{extent}] 3")]);
+                let text =
+                    self.random.one_of(&[format!("iota [{extent}]"), format!("replicate [{extent}] 3")]);
                 self.line(scope.depth, &format!("let {z} = {text}"));
                 scope.arrays.push((z, vec![extent]));
             }
             13 => {
                 let s = self.name("s");
-                let flat: Vec<String> =
-                    scope.arrays.iter().filter(|(_, shape)| shape.len() == 1).map(|(a, _)| a.clone()).collect();
+                let flat: Vec<String> = scope
+                    .arrays
+                    .iter()
+                    .filter(|(_, shape)| shape.len() == 1)
+                    .map(|(a, _)| a.clone())
+                    .collect();
                 let array = self.random.one_of(&flat);
                 self.line(scope.depth, &format!("let {s} = reduce + {array}"));
                 scope.scalars.push(s);
@@ -297,7 +307,8 @@ impl Maker {
 fn program(seed: u64) -> String {
     let mut maker = Maker { random: Random(seed), text: String::new(), names: 0 };
     maker.text.push_str("region random (n : i64, m : i64, c : i64, A : [n][m]i64, V : [n]i64, W : [m]i64)\n");
-    let array = |name: &str, shape: &[&str]| (name.to_string(), shape.iter().map(|s| s.to_string()).collect());
+    let array =
+        |name: &str, shape: &[&str]| (name.to_string(), shape.iter().map(|s| s.to_string()).collect());
     let mut scope = Scope {
         scalars: vec!["c".into()],
         arrays: vec![array("A", &["n", "m"]), array("V", &["n"]), array("W", &["m"])],
@@ -310,7 +321,7 @@ fn program(seed: u64) -> String {
     // Flat shapes are no extents of parameters, but products of them, which is fine for results.
     let (last, earlier) = scope.arrays.split_last().expect("there are arrays");
     results.push(last.0.clone());
-    let kept = earlier.iter().skip(3).filter(|_| maker.random.below(4) == 0);
+    let kept = earlier.iter().skip(3).filter(|_| maker.random.below(6) == 0);
     results.extend(kept.map(|(name, _)| name.clone()));
     let results = if results.len() == 1 { results.remove(0) } else { format!("({})", results.join(", ")) };
     maker.line(0, &format!("in {results}"));
@@ -346,7 +357,7 @@ fn inputs(random: &mut Random, least: usize) -> (Vec<Value>, Observed) {
 fn fusion_changes_no_result_and_no_trap() {
     let (mut fused, mut joined, mut traps, mut values) = (0, 0, 0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    let rounds = std::env::var("GENERATED_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    let rounds = std::env::var("GENERATED_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(700);
     for seed in 0..rounds {
         let text = program(seed * 7919 + 1);
         let region = verified(&text);
@@ -370,7 +381,8 @@ fn fusion_changes_no_result_and_no_trap() {
                 }
                 Fusion::Join(..) => joined += 1,
                 Fusion::Keep(_) => {
-                    let words: Vec<&str> = line.reason.split(' ').filter(|w| w.chars().all(char::is_alphabetic)).collect();
+                    let words: Vec<&str> =
+                        line.reason.split(' ').filter(|w| w.chars().all(char::is_alphabetic)).collect();
                     *reasons.entry(words.join(" ")).or_default() += 1;
                 }
             }
@@ -385,7 +397,7 @@ fn fusion_changes_no_result_and_no_trap() {
     println!("{fused} fused, {joined} joined, {values} with values, {traps} traps");
     reasons.iter().for_each(|(reason, count)| println!("{count:6} {reason}"));
     // Programs in which nothing happens would agree as well.
-    assert!(fused as u64 > rounds / 3 && joined as u64 > rounds / 20, "{fused} fused, {joined} joined");
+    assert!(fused as u64 > rounds / 4 && joined as u64 > rounds / 20, "{fused} fused, {joined} joined");
     assert!(values as u64 > rounds / 2 && traps as u64 > rounds / 20, "{values} with values, {traps} traps");
 }
 
@@ -393,14 +405,15 @@ fn fusion_changes_no_result_and_no_trap() {
 #[test]
 fn foolish_decisions_change_no_result() {
     let mut made = 0;
-    for seed in 0..400u64 {
+    for seed in 0..500u64 {
         let region = verified(&program(seed * 104_729 + 5));
         let code = region.region();
         let mut random = Random(seed);
         let mut fusions = Fusions::default();
         let names: Vec<_> = code.body.stms.iter().map(|stm| stm.pat[0]).collect();
         for _ in 0..6 {
-            let (a, b) = (random.one_of(&names), random.one_of(&names));
+            let at = random.below(names.len());
+            let (a, b) = (names[at], random.one_of(&names[at..names.len().min(at + 3)]));
             let fusion = if random.below(2) == 0 { Fusion::Fuse(a, vec![b]) } else { Fusion::Join(a, b) };
             fusions.lines.push(galopvm_analysis::fusion::FusionLine { fusion, reason: "why not".into() });
         }

@@ -22,7 +22,10 @@ pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
     }
     change.region.body = body;
     let changed = check(change.region.renumbered());
-    debug_assert!(changed.is_ok(), "a fused region has names, scopes and types as they should be: {changed:?}");
+    debug_assert!(
+        changed.is_ok(),
+        "a fused region has names, scopes and types as they should be: {changed:?}"
+    );
     changed.unwrap_or_else(|_| region.clone())
 }
 
@@ -59,7 +62,8 @@ impl Change {
         }
         let fuse = judge_fuse(&self.region, body, at, made, &mut self.prover);
         let as_said = |users: Vec<&usize>| {
-            users.len() == readers.len() && users.iter().zip(readers).all(|(user, name)| body.stms[**user].pat.contains(name))
+            users.len() == readers.len()
+                && users.iter().zip(readers).all(|(user, name)| body.stms[**user].pat.contains(name))
         };
         match fuse.ok().filter(|fuse| as_said(fuse.copies.keys().collect())) {
             Some(fuse) => {
@@ -81,7 +85,9 @@ impl Change {
         if second <= first {
             return false;
         }
-        let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else { return false };
+        let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else {
+            return false;
+        };
         let name = join(&mut self.region, body, first, second, &found);
         self.changed(body, &[name]);
         true

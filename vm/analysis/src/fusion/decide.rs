@@ -10,11 +10,12 @@ use super::judge::{judge_fuse, judge_join, maker, price_fuse};
 use super::lines::{Fusion, FusionLine, Fusions};
 use super::price::{Saving, Sizes};
 use super::prove::Prover;
+use crate::work::ASSUMED_TRIPS;
+use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{
     ArrayArg, ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId,
 };
-use galopvm_base::{ElemType, TypedId};
 
 /// Most operations of a statement that others were put into.
 pub const MOST_NODES: usize = 600;
@@ -36,6 +37,8 @@ pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
         fusions: Fusions::default(),
         kept: Vec::new(),
         names: region.region().vars.len(),
+        around: (1, false),
+        in_kernel: false,
         trials: 0,
     };
     let mut body = std::mem::take(&mut decision.region.body);
@@ -53,6 +56,9 @@ struct Decision {
     kept: Vec<FusionLine>,
     /// How many names the region had: decisions are about statements of its own, not about copies of them.
     names: usize,
+    /// How often the body is executed, and whether that is assumed.
+    around: (u64, bool),
+    in_kernel: bool,
     trials: usize,
 }
 
@@ -79,9 +85,19 @@ impl Decision {
             }
         }
         for stm in &mut body.stms {
+            let (times, assumed) = self.around;
+            let (rounds, unknown) = match &stm.rhs {
+                Rhs::While { .. } => (ASSUMED_TRIPS, true),
+                rhs => (self.sizes.runs(rhs.axes()), !self.sizes.are_known(rhs.axes())),
+            };
+            self.around = (times.saturating_mul(rounds), assumed || unknown);
+            let in_kernel = self.in_kernel;
+            self.in_kernel |= !stm.rhs.parallel_axes().is_empty();
             inside(&mut stm.rhs, self, &|decision| &mut decision.prover, &mut |decision, inner| {
                 decision.body(inner);
             });
+            self.around = (times, assumed);
+            self.in_kernel = in_kernel;
         }
     }
 
@@ -107,7 +123,9 @@ impl Decision {
                 if !fuse.copies.keys().all(|user| self.is_own(&body.stms[*user])) {
                     return Err("read by a copy of a statement".into());
                 }
-                let saving = price_fuse(&self.region, &body.stms[at], &fuse, &self.sizes, &mut self.prover)?;
+                let means = (&self.sizes, self.in_kernel);
+                let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.prover)?;
+                let saving = saving.times(self.around);
                 Ok((fuse, saving))
             });
             let name = body.stms[at].pat[0];
@@ -157,9 +175,9 @@ impl Decision {
                 };
                 let axes = body.stms[first].rhs.parallel_axes();
                 let elements = self.sizes.runs(axes);
-                let unknown = axes.iter().any(|axis| self.sizes.exact(&axis.bound).is_none());
-                let bytes = elements.saturating_mul(found.bytes);
-                let saving = Saving { bytes, assumed: unknown.then_some(elements) };
+                let assumed = (!self.sizes.are_known(axes)).then_some(elements);
+                let saving = Saving { bytes: elements.saturating_mul(found.bytes), assumed };
+                let saving = saving.times(self.around);
                 let mut names: Vec<VarId> = found.shared.iter().copied().collect();
                 names.extend(found.sites.iter().map(|site| site.of));
                 names.dedup();

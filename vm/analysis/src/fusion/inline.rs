@@ -54,7 +54,8 @@ fn place(
 ) -> Vec<Stm> {
     for (result, element) in results.iter().zip(elements) {
         let sites: Vec<_> = copy.sites.iter().filter(|site| site.of == *result).collect();
-        let alone = matches!(sites.as_slice(), [site] if site.own && site.stm == copy.stm && site.rest.is_empty());
+        let alone =
+            matches!(sites.as_slice(), [site] if site.own && site.stm == copy.stm && site.rest.is_empty());
         let plain = matches!(element, Exp::Var(_) | Exp::Const(_));
         if sites.is_empty() {
             continue;

@@ -24,6 +24,10 @@ pub(super) fn join(region: &mut Region, body: &mut Body, first: usize, second: u
             values.insert(site.read, named_result(region, mine, k, site.of));
         }
         theirs.visit_exps_mut(&mut |exp| set_reads(exp, &values));
+        // What was only read here is no longer an array.
+        let mut kept = a.pat.iter().map(|var| !join.unread.contains(var));
+        mine.results.retain(|_| kept.next().unwrap_or(true));
+        a.pat.retain(|var| !join.unread.contains(var));
         mine.stms.append(&mut theirs.stms);
         mine.results.append(&mut theirs.results);
     }

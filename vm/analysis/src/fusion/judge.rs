@@ -7,9 +7,7 @@ use super::traps::{cannot_trap, exp_is_safe};
 use super::view::{shape_of, size};
 use super::{MOST_NODES, MOST_RESULTS};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{
-    ArrayArg, ArrayOp, Axis, Body, DimIndex, Exp, Index, Region, Rhs, Stm, VarId,
-};
+use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,9 +45,11 @@ pub(super) struct Join {
     pub late: bool,
     /// Reads of the first's results by the second.
     pub sites: Vec<Site>,
+    /// Results of the first that nobody else reads; what is read of them has a name after the change.
+    pub unread: BTreeSet<VarId>,
     /// Arrays that both read at the same place.
     pub shared: BTreeSet<VarId>,
-    /// How many bytes each iteration need not load.
+    /// How many bytes each iteration need not load and store.
     pub bytes: u64,
 }
 
@@ -110,15 +110,21 @@ pub(super) fn judge_fuse(
         }
     }
     if !cannot_trap(region, &maker.axes, &maker.body, prover) {
-        let covering: Vec<VarId> =
-            read.values().flatten().filter(|site| covers(site, &maker.axes, prover)).map(|site| site.of).collect();
+        let covering: Vec<VarId> = read
+            .values()
+            .flatten()
+            .filter(|site| covers(site, &maker.axes, prover))
+            .map(|site| site.of)
+            .collect();
         if covering.is_empty() {
             return Err("it may trap, and not every element is read for sure".into());
         }
         let mark = prover.mark();
         prover.enter(&maker.axes);
         let results = stm.pat.iter().zip(&maker.body.results);
-        let lost = results.filter(|(var, _)| !covering.contains(var)).any(|(_, exp)| !exp_is_safe(region, exp, prover));
+        let lost = results
+            .filter(|(var, _)| !covering.contains(var))
+            .any(|(_, exp)| !exp_is_safe(region, exp, prover));
         prover.forget(mark);
         if lost {
             return Err("one of its results may trap and is not read for sure".into());
@@ -150,9 +156,7 @@ fn copies(user: usize, mut sites: Vec<Site>) -> Vec<Copy> {
         debug_assert!(site.way.first().is_some_and(|(stm, _)| *stm == user));
         let place_in = |way: &Way| site.way.get(way.len()).map_or(site.stm, |(stm, _)| *stm);
         let seen = copies.iter().position(|copy| {
-            copy.index == site.index
-                && site.way.starts_with(&copy.way)
-                && copy.stm <= place_in(&copy.way)
+            copy.index == site.index && site.way.starts_with(&copy.way) && copy.stm <= place_in(&copy.way)
         });
         match seen {
             Some(k) => copies[k].sites.push(site),
@@ -168,20 +172,24 @@ fn copies(user: usize, mut sites: Vec<Site>) -> Vec<Copy> {
     copies
 }
 
-/// What a fusion saves; an error if it computes more than it saves.
-pub(super) fn price_fuse(region: &Region, stm: &Stm, fuse: &Fuse, sizes: &Sizes, prover: &mut Prover) -> Result<Saving, String> {
-    let Maker { axes, body } = &fuse.maker;
+/// What a fusion saves; an error if it computes more than it saves. `in_kernel`: the body is part of a kernel, and runs
+/// in turn as it is.
+pub(super) fn price_fuse(
+    region: &Region,
+    body: &Body,
+    at: usize,
+    fuse: &Fuse,
+    (sizes, in_kernel): (&Sizes, bool),
+    prover: &mut Prover,
+) -> Result<Saving, String> {
+    let axes = &fuse.maker.axes;
     let elements = sizes.runs(axes);
     let made = extent_of(axes, prover);
     let mut runs = 0u64;
-    let mut assumed = axes.iter().any(|axis| sizes.exact(&axis.bound).is_none());
+    let mut assumed = !sizes.are_known(axes);
     let (mut loads, mut load_bytes) = (0u64, 0u64);
     for copy in fuse.copies.values().flatten() {
-        let around: Vec<Axis> = copy
-            .around
-            .iter()
-            .filter_map(|round| if let Round::Axis(axis) = round { Some(axis.clone()) } else { None })
-            .collect();
+        let around: Vec<Axis> = copy.around.iter().filter_map(Round::axis).cloned().collect();
         // The same places, as often as not, whatever the sizes are.
         let same = extent_of(&around, prover) == made && !copy.around.contains(&Round::While);
         runs = runs.saturating_add(if same { elements } else { sizes.runs_around(&copy.around) });
@@ -190,21 +198,36 @@ pub(super) fn price_fuse(region: &Region, stm: &Stm, fuse: &Fuse, sizes: &Sizes,
             let bytes = region.vars[site.of].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
             loads = loads.saturating_add(times);
             load_bytes = load_bytes.saturating_add(times.saturating_mul(bytes));
-            assumed |= site.read_around.iter().any(|round| match round {
-                Round::Axis(axis) => sizes.exact(&axis.bound).is_none(),
-                Round::While => true,
-                Round::Branch => false,
+            assumed |= site.read_around.iter().any(|round| match round.axis() {
+                Some(axis) => !sizes.are_known(std::slice::from_ref(axis)),
+                None => *round == Round::While,
             });
         }
     }
-    let cost = sizes.cost(region, body);
-    let before = elements.saturating_mul(cost.work.saturating_add(ACCESS)).saturating_add(loads.saturating_mul(ACCESS));
+    let cost = sizes.cost(region, &fuse.maker.body);
+    // What ran in parallel would run in turn.
+    let in_turn = |copy: &Copy| {
+        copy.around.iter().any(|round| matches!(round, Round::Loop(_) | Round::While))
+            && !copy.around.iter().any(|round| matches!(round, Round::Axis(_)))
+    };
+    for (user, copies) in &fuse.copies {
+        if !in_kernel && cost.work > 2 * ACCESS && copies.iter().any(in_turn) {
+            let name = region.name_of(body.stms[*user].pat[0]);
+            return Err(format!("{name} would compute it in turn, {} operations each", cost.work));
+        }
+    }
+    let before = elements
+        .saturating_mul(cost.work.saturating_add(ACCESS))
+        .saturating_add(loads.saturating_mul(ACCESS));
     let after = runs.saturating_mul(cost.work);
     if runs > elements && after > before {
-        return Err(format!("computed {runs} times instead of {elements}, {} operations each, it costs more than it saves", cost.work));
+        return Err(format!(
+            "computed {runs} times instead of {elements}, {} operations each, it costs more than it saves",
+            cost.work
+        ));
     }
     let mut stores = 0u64;
-    for var in &stm.pat {
+    for var in &body.stms[at].pat {
         let Some(ty) = &region.vars[*var].ty else { continue };
         stores = stores.saturating_add(sizes.elements(&ty.shape).saturating_mul(ty.elem.bytes() as u64));
     }
@@ -227,7 +250,9 @@ fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Opti
                 [Exp::Read(read)] => Some(read.array),
                 _ => None,
             },
-            Rhs::Array { op: ArrayOp::Copy | ArrayOp::Concat | ArrayOp::Replicate | ArrayOp::Call, .. } => None,
+            Rhs::Array {
+                op: ArrayOp::Copy | ArrayOp::Concat | ArrayOp::Replicate | ArrayOp::Call, ..
+            } => None,
             Rhs::Array { args, .. } => match args.last() {
                 Some(ArrayArg::Exp(Exp::Var(var))) => Some(*var),
                 _ => None,
@@ -255,7 +280,9 @@ fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Opti
         .filter(|var| !shape_of(region, *var).is_empty())
         .map(root)
         .collect();
-    let between = Body { stms: body.stms[from + 1..to].to_vec(), results: Vec::new() };
+    // A loop that reads may update, too.
+    let end = to + usize::from(body.stms[to].rhs.parallel_axes().is_empty());
+    let between = Body { stms: body.stms[from + 1..end].to_vec(), results: Vec::new() };
     let mut found = None;
     between.visit_stms(&mut |stm| {
         if let Rhs::Update { array, .. } = &stm.rhs
@@ -306,7 +333,8 @@ pub(super) fn judge_join(
         _ => false,
     };
     let (axes, other_axes) = (a.rhs.parallel_axes(), b.rhs.parallel_axes());
-    let same_axes = axes.len() == other_axes.len() && axes.iter().zip(other_axes).all(|(x, y)| x.bound == y.bound);
+    let same_axes =
+        axes.len() == other_axes.len() && axes.iter().zip(other_axes).all(|(x, y)| x.bound == y.bound);
     let fits = nodes(&a.rhs) + nodes(&b.rhs) <= MOST_NODES && a.pat.len() + b.pat.len() <= MOST_RESULTS;
     if !same_kind || !same_axes || !fits {
         return None;
@@ -323,12 +351,19 @@ pub(super) fn judge_join(
             && site.rest.is_empty()
             && site.index.iter().zip(other_axes).all(|(at, axis)| *at == Exp::Var(axis.var))
     };
-    if !sites.iter().all(at_home) {
+    // Views inside the second statement would lose their array.
+    let mut mentioned = 0;
+    Body { stms: vec![b.clone()], results: Vec::new() }.each_use(&mut |var| {
+        mentioned += usize::from(a.pat.contains(&var) || views.contains(&var));
+    });
+    if mentioned != sites.len() || !sites.iter().all(at_home) {
         return None;
     }
+    let unread: BTreeSet<VarId> =
+        sites.iter().map(|site| site.of).filter(|var| !is_used_apart(body, first, second, *var)).collect();
     let (shared, mut bytes) = shared_reads(region, a, b, prover);
-    for site in &sites {
-        bytes += region.vars[site.of].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
+    for var in sites.iter().map(|site| &site.of).chain(&unread) {
+        bytes += region.vars[*var].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
     }
     if shared.is_empty() && sites.is_empty() {
         return None;
@@ -342,7 +377,25 @@ pub(super) fn judge_join(
             return None;
         }
     }
-    Some(Join { late, sites, shared, bytes })
+    Some(Join { late, sites, unread, shared, bytes })
+}
+
+/// Whether a name is used by anything but two statements of its body.
+fn is_used_apart(body: &Body, first: usize, second: usize, name: VarId) -> bool {
+    let mut used = false;
+    let mut see = |var| used |= var == name;
+    body.results.iter().for_each(|exp| exp.each_use(&mut see));
+    for (number, stm) in body.stms.iter().enumerate() {
+        if number != first && number != second {
+            stm.rhs.each_part(&mut |part| match part {
+                Part::Exp(exp) => exp.each_use(&mut see),
+                Part::Use(var) => see(var),
+                Part::Body(inner) => inner.each_use(&mut see),
+                Part::Bind(_) => {}
+            });
+        }
+    }
+    used
 }
 
 /// Arrays that both statements read at the same place in each iteration; the bytes that these are.

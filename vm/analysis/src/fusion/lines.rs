@@ -75,7 +75,9 @@ impl Fusions {
             };
             let named = |name: &str| {
                 let found = region.vars.iter_ids().find(|(_, var)| var.name == name.trim());
-                found.map(|(id, _)| id).ok_or_else(|| error(format!("the region has no name `{}`", name.trim())))
+                found
+                    .map(|(id, _)| id)
+                    .ok_or_else(|| error(format!("the region has no name `{}`", name.trim())))
             };
             let two = |rest: &str, word: &str| {
                 let (a, b) = rest.split_once(word).ok_or_else(|| error(format!("expected`{word}`")))?;

@@ -72,16 +72,15 @@ impl Sizes {
         scalar_value(exp, &|var| self.exact.get(&var).or_else(|| self.typical.get(&var)).copied())
     }
 
-    /// A size, if it follows from what was observed.
-    pub fn exact(&self, exp: &Exp) -> Option<u64> {
-        let value = scalar_value(exp, &|var| self.exact.get(&var).copied())?;
-        (value.ty == ElemType::I64).then(|| u64::try_from(value.as_i64()).unwrap_or(0))
-    }
-
     /// How often an axis runs.
     pub fn trips(&self, bound: &Exp) -> u64 {
         let value = self.typical(bound).filter(|value| value.ty == ElemType::I64);
         value.map_or(ASSUMED_TRIPS, |value| u64::try_from(value.as_i64()).unwrap_or(0))
+    }
+
+    /// Whether the number of iterations follows from what was observed.
+    pub fn are_known(&self, axes: &[Axis]) -> bool {
+        axes.iter().all(|axis| scalar_value(&axis.bound, &|var| self.exact.get(&var).copied()).is_some())
     }
 
     /// How often the places of these axes are reached.
@@ -92,7 +91,7 @@ impl Sizes {
     /// How often a place is reached; a branch counts as taken.
     pub fn runs_around(&self, around: &[Round]) -> u64 {
         around.iter().fold(1, |runs, round| match round {
-            Round::Axis(axis) => runs.saturating_mul(self.trips(&axis.bound)),
+            Round::Axis(axis) | Round::Loop(axis) => runs.saturating_mul(self.trips(&axis.bound)),
             Round::While => runs.saturating_mul(ASSUMED_TRIPS),
             Round::Branch => runs,
         })
@@ -171,6 +170,16 @@ pub(super) struct Saving {
 }
 
 impl Saving {
+    /// For a body that is executed so often; `true` if that is assumed.
+    pub fn times(self, (rounds, unknown): (u64, bool)) -> Saving {
+        let times = |count: u64| count.saturating_mul(rounds);
+        let bytes = times(self.bytes);
+        match self.assumed {
+            None if unknown => self,
+            assumed => Saving { bytes, assumed: assumed.map(times) },
+        }
+    }
+
     /// `saves 8000 bytes`
     pub fn text(self) -> String {
         match self.assumed {

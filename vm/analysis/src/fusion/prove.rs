@@ -190,8 +190,9 @@ impl Prover {
 
     fn limited(&mut self, value: Polynomial, whole: &Exp) -> Polynomial {
         let ones = vec![1; self.atoms.len()];
-        let small =
-            |part: &Polynomial| part.value(&ones).is_some_and(|c| c.unsigned_abs() <= GREATEST.unsigned_abs());
+        let small = |part: &Polynomial| {
+            part.value(&ones).is_some_and(|c| c.unsigned_abs() <= GREATEST.unsigned_abs())
+        };
         if value.summands().count() <= MOST_SUMMANDS && value.summands().all(|part| small(&part)) {
             return value;
         }
@@ -339,7 +340,11 @@ impl Prover {
                 let least = matches!(self.atoms[atom], Atom::Least(..));
                 let first = self.shown(&with(&a), uses);
                 // The bound on this side is either of the two, or it has to hold for both.
-                if least == falls { first || self.shown(&with(&b), uses) } else { first && self.shown(&with(&b), uses) }
+                if least == falls {
+                    first || self.shown(&with(&b), uses)
+                } else {
+                    first && self.shown(&with(&b), uses)
+                }
             }
             Atom::Remainder(_, by) => {
                 let last = by.plus(&number(1), -1);
@@ -447,7 +452,8 @@ impl Prover {
                     left = rest;
                 }
             }
-            let (op, size) = if count < 0 && sum.is_some() { (ScalarOp::Sub, -count) } else { (ScalarOp::Add, count) };
+            let (op, size) =
+                if count < 0 && sum.is_some() { (ScalarOp::Sub, -count) } else { (ScalarOp::Add, count) };
             let term = match product {
                 Some(product) if size == 1 => product,
                 Some(product) => Exp::Op(ScalarOp::Mul, vec![product, Exp::int(size)]),

@@ -20,12 +20,24 @@ pub(super) type Way = Vec<(usize, usize)>;
 /// What is around a place, from the outside in.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Round {
-    /// An axis, parallel or sequential.
+    /// A parallel axis.
     Axis(Axis),
+    /// A sequential one.
+    Loop(Axis),
     /// A loop that ends when data says so.
     While,
     /// One side of an `if`.
     Branch,
+}
+
+impl Round {
+    /// The axis, if it has one.
+    pub fn axis(&self) -> Option<&Axis> {
+        match self {
+            Round::Axis(axis) | Round::Loop(axis) => Some(axis),
+            Round::While | Round::Branch => None,
+        }
+    }
 }
 
 /// A read of one element of a result (or of a row, if elements are arrays).
@@ -150,14 +162,24 @@ impl Walk<'_> {
         }
         let name = self.name.clone();
         match &stm.rhs {
-            Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } => {
-                // Bounds read no memory, so it is a neutral element.
+            Rhs::Kernel { .. }
+            | Rhs::Reduce { .. }
+            | Rhs::Scan { .. }
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. } => {
+                let reason = match &stm.rhs {
+                    // Bounds read no memory.
+                    Rhs::Reduce { .. } | Rhs::Scan { .. } => "a neutral element is read from it",
+                    Rhs::If { .. } => "a condition is read from it",
+                    _ => "a loop starts from it or ends by it",
+                };
                 let mut outside = Ok(());
                 stm.rhs.each_part(&mut |part| {
                     if let Part::Exp(exp) = part
                         && outside.is_ok()
                     {
-                        outside = self.untouched(exp, "the neutral element of an operator is read from it");
+                        outside = self.untouched(exp, reason);
                     }
                 });
                 outside?;
@@ -171,8 +193,6 @@ impl Walk<'_> {
                     _ => Err(format!("{name} uses it as a whole")),
                 }
             }
-            Rhs::For { .. } | Rhs::While { .. } => Err(format!("it is read in the loop {name}")),
-            Rhs::If { .. } => Err(format!("it is read in a branch of {name}")),
             Rhs::Exps(_) => Err(format!("{name} is no kernel")),
             Rhs::Manifest { .. } => Err(format!("{name} is its copy in another layout")),
             Rhs::Update { .. } | Rhs::Array { .. } => Err(format!("{name} uses it as a whole")),
@@ -263,7 +283,8 @@ impl Walk<'_> {
                     self.barrier = self.way.len() + 1;
                 }
                 Rhs::While { .. } => self.around.push(Round::While),
-                other => self.around.extend(other.axes().iter().cloned().map(Round::Axis)),
+                Rhs::For { axis, .. } => self.around.push(Round::Loop(axis.clone())),
+                other => self.around.extend(other.parallel_axes().iter().cloned().map(Round::Axis)),
             }
             self.way.push((number, k));
             self.marks.push((self.prover.mark(), self.around.len()));
@@ -296,7 +317,7 @@ impl Walk<'_> {
                 }
                 match part {
                     Part::Exp(exp) if matches!(&stm.rhs, Rhs::While { cond, .. } if std::ptr::eq(cond, exp)) => {
-                        result = self.untouched(exp, "the condition of a loop reads it");
+                        result = self.untouched(exp, "a loop starts from it or ends by it");
                     }
                     Part::Exp(exp) => result = self.exp(exp, number),
                     Part::Use(var) if self.views.contains_key(&var) => {
@@ -406,7 +427,7 @@ pub(super) fn covers(site: &Site, axes: &[Axis], prover: &mut Prover) -> bool {
     let mut around: Vec<&Axis> = Vec::new();
     for round in &site.around {
         match round {
-            Round::Axis(axis) => around.push(axis),
+            Round::Axis(axis) | Round::Loop(axis) => around.push(axis),
             Round::While | Round::Branch => return false,
         }
     }

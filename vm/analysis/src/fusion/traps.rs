@@ -57,7 +57,8 @@ fn is_safe(region: &Region, rhs: &Rhs, prover: &mut Prover) -> bool {
 }
 
 fn operation_is_safe(op: ArrayOp, args: &[ArrayArg], prover: &mut Prover) -> bool {
-    let mut extents = args.iter().filter_map(|arg| if let ArrayArg::Shape(shape) = arg { Some(shape) } else { None });
+    let mut extents =
+        args.iter().filter_map(|arg| if let ArrayArg::Shape(shape) = arg { Some(shape) } else { None });
     match op {
         ArrayOp::Reshape | ArrayOp::Call | ArrayOp::Concat => false,
         ArrayOp::Reduce => args.iter().all(|arg| match arg {

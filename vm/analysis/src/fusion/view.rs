@@ -72,7 +72,13 @@ impl View {
     }
 
     /// The view that an operation on this one gives, if it moves nothing and cannot trap. `shape` is this one's.
-    pub fn operation(&self, shape: &[Exp], op: ArrayOp, args: &[ArrayArg], prover: &mut Prover) -> Option<View> {
+    pub fn operation(
+        &self,
+        shape: &[Exp],
+        op: ArrayOp,
+        args: &[ArrayArg],
+        prover: &mut Prover,
+    ) -> Option<View> {
         match (op, args) {
             (ArrayOp::Copy, _) => Some(self.clone()),
             (ArrayOp::Transpose, _) if shape.len() >= 2 => {
