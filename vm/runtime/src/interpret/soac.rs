@@ -117,6 +117,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
+        self.make_delayed(registers, operator.arrays)?;
         let inputs = inputs(registers, width, operator.arrays)?;
         let columns = self.columns(registers, block, index, width);
         if columns.is_none()
@@ -321,7 +322,7 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(())
     }
