@@ -120,11 +120,11 @@ fn parse(text: &str, processor: &str) -> Result<Option<Measured>, String> {
             _ => return Err(format!("`{line}` is not understood")),
         }
     }
-    match version {
-        Some(version) if version == env!("CARGO_PKG_VERSION") => Ok(Some(measured)),
-        Some(version) => Err(format!("was measured with galopvm {version}")),
-        None => Err("does not say what it was measured with".into()),
+    let version = version.ok_or("does not say what it was measured with")?;
+    if version != env!("CARGO_PKG_VERSION") {
+        return Err(format!("was measured with galopvm {version}"));
     }
+    Ok(Some(measured))
 }
 
 fn replace(old: &str, processor: &str, measured: Option<&Measured>) -> String {

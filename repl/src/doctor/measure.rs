@@ -192,7 +192,7 @@ impl<'a> Probe<'a> {
         let block_elements = (block.len() as u64 / WIDTH) as i64;
         params.push(ObservedParam::Array { lmad: first.clone(), block: 0, block_elements, references: 1 });
         let plan = plan(&region)?;
-        let observed = Observed { params, ..Observed::default() };
+        let observed = Observed { params };
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine };
         let code = X86Backend::default().compile(unit).map_err(|refusal| refusal.reason)?;
         let out = vec![0; result.elements() as usize * WIDTH as usize];
