@@ -11,13 +11,21 @@ pub fn hardware_threads() -> usize {
 
 /// The numbers of this machine, or as much of it as is asked for.
 pub fn detect(cpu: CpuMode, threads: Option<usize>) -> Machine {
-    let (usual, caches) = (Machine::default(), caches());
-    let cache = |level: u32| caches.iter().find(|cache| cache.level == level).map(|cache| cache.bytes);
+    let (usual, mut caches) = (Machine::default(), [None; 2]);
+    // Every start comes by here: what plans do not ask for is not read.
+    for cache in listed_caches() {
+        if let Some(known) = caches.get_mut((cache.level as usize).wrapping_sub(1)) {
+            *known = known.or(Some(cache.bytes));
+        }
+        if caches.iter().all(Option::is_some) {
+            break;
+        }
+    }
     Machine {
         cpu,
         threads: threads.unwrap_or_else(hardware_threads).max(1),
-        l1_bytes: cache(1).unwrap_or(usual.l1_bytes),
-        l2_bytes: cache(2).unwrap_or(usual.l2_bytes),
+        l1_bytes: caches[0].unwrap_or(usual.l1_bytes),
+        l2_bytes: caches[1].unwrap_or(usual.l2_bytes),
         ..usual
     }
 }
@@ -29,26 +37,27 @@ pub struct Cache {
     pub level: u32,
     /// How much it holds.
     pub bytes: usize,
-    /// How much of it is moved at once, where that is known.
-    pub line_bytes: Option<usize>,
 }
 
 /// The caches for data of the first processor, nearest first, where the system tells.
 pub fn caches() -> Vec<Cache> {
+    let mut caches: Vec<Cache> = listed_caches().collect();
+    caches.sort_by_key(|cache| cache.level);
+    caches
+}
+
+/// The same in the system's order, which is that of levels on systems that we know; read one after the other.
+fn listed_caches() -> impl Iterator<Item = Cache> {
     let caches = (0..16).map_while(|index| {
         let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
         let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).ok();
-        let kind = read("type")?;
-        let cache = Cache {
-            level: read("level")?.trim().parse().ok()?,
-            bytes: size(read("size")?.trim())?,
-            line_bytes: read("coherency_line_size").and_then(|text| text.trim().parse().ok()),
-        };
-        Some((kind.trim() != "Instruction").then_some(cache))
+        if read("type")?.trim() == "Instruction" {
+            return Some(None);
+        }
+        let (level, bytes) = (read("level")?.trim().parse().ok()?, size(read("size")?.trim())?);
+        Some(Some(Cache { level, bytes }))
     });
-    let mut caches: Vec<Cache> = caches.flatten().collect();
-    caches.sort_by_key(|cache| cache.level);
-    caches
+    caches.flatten()
 }
 
 /// What the system calls the processor.

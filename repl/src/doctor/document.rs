@@ -53,11 +53,7 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
 
 fn processor(facts: &Facts) -> Json {
     let cache = |cache: &galopvm::machine::Cache| {
-        Json::object([
-            ("level", Json::from(u64::from(cache.level))),
-            ("bytes", cache.bytes.into()),
-            ("line_bytes", cache.line_bytes.into()),
-        ])
+        Json::object([("level", Json::from(u64::from(cache.level))), ("bytes", cache.bytes.into())])
     };
     Json::object([
         ("name", facts.processor.clone().into()),

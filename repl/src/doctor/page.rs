@@ -194,6 +194,7 @@ impl Page {
             self.line(name, format!("{usual:>9}{columns}  {meaning}"));
         }
         self.line("unit", "a vector access next to the last one, in the first cache");
+        self.line("gpu", "the usual ones: a GPU is not measured");
     }
 
     fn will_be_used(&mut self, facts: &Facts) {
