@@ -256,9 +256,9 @@ struct Copied {
 }
 
 impl Copied {
-    /// 96 MB, by line; a twentieth at a time, so that results lie in huge pages as large arrays do.
+    /// 96 MB, by line; an eightieth at a time.
     fn large(memory: &Memory) -> Result<Copied, String> {
-        let (rows, columns, part) = (6000, 4000, 200);
+        let (rows, columns, part) = (6000, 4000, 50);
         let array = transposed(memory, rows, columns)?;
         let slice = |k: i64| {
             let dims = [SliceIndex::Range { start: Some(k * part), end: Some((k + 1) * part), step: None }];
