@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod convert;
+pub mod costs;
 mod engine;
 mod error;
 pub mod machine;
@@ -50,6 +51,7 @@ pub use error::{Error, Messages};
 pub use program::Program;
 pub use session::Session;
 
+pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
 pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
 pub use galopvm_gpu::Route;

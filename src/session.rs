@@ -24,6 +24,7 @@ impl Session {
             memory: Some(memory),
             tiering: engine.tiering(),
             switches: engine.switches(),
+            costs: engine.lazy_costs(),
             trace: engine.trace(),
         };
         Session {

@@ -1,6 +1,7 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::array::Array;
+use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
@@ -23,6 +24,8 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
+    /// What decisions count with.
+    pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
 }
