@@ -26,6 +26,7 @@ impl Session {
             switches: engine.switches(),
             costs: engine.lazy_costs(),
             trace: engine.trace(),
+            ..Options::default()
         };
         Session {
             inner: galopvm_runtime::Session::new(program.module().clone(), options),

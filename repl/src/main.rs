@@ -14,6 +14,7 @@ mod check;
 mod compile;
 mod datacmp;
 mod dataset;
+mod deadline;
 mod dis;
 mod doctor;
 mod dump;

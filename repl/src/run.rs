@@ -1,5 +1,6 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
+use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
@@ -134,7 +135,10 @@ pub fn run(args: Args) -> Outcome {
     let mut session = engine.session(&program);
     let entry = session.entry(&args.entry)?.clone();
     phases.end("prepare");
+    let time = args.settings.timeout;
+    let reading = Deadline::of("Reading the input", time);
     let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
     let outcome = measured(&mut session, &args.entry, values, &args.measurement);
@@ -148,6 +152,7 @@ pub fn run(args: Args) -> Outcome {
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
     if !args.output.no_print_result {
+        let _writing = Deadline::of("Writing the results", time);
         print(&results, &args.output)?;
     }
     phases.end("write");

@@ -57,6 +57,12 @@ impl Array {
         Array { block: memory.nothing(), elem, lmad: Lmad::row_major(&[count]) }
     }
 
+    /// Moves index 0 to another place of the block, which need not be there: only who knows which rows are
+    /// there may look at any.
+    pub(crate) fn move_origin(&mut self, place: i64) {
+        self.lmad.offset = place;
+    }
+
     /// Whether the elements are still to be made.
     pub(crate) fn is_unmade(&self) -> bool {
         self.block.is_empty() && !self.lmad.is_empty()

@@ -5,6 +5,7 @@
 
 use super::arrays::mismatch;
 use super::columns::Columns;
+use super::delay::Windows;
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, store};
@@ -117,9 +118,11 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
-        self.make_delayed(registers, operator.arrays)?;
-        let inputs = inputs(registers, width, operator.arrays)?;
         let columns = self.columns(registers, block, index, width);
+        if columns.is_none() {
+            self.make_delayed(registers, operator.arrays)?;
+        }
+        let inputs = inputs(registers, width, operator.arrays)?;
         if columns.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
@@ -128,10 +131,11 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
+        let inputs = Windows::new(registers, operator.arrays, inputs);
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, &inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, &inputs, columns),
-            Kind::Scan => self.scan(registers, width, operator, &inputs, columns),
+            Kind::Map => self.map(registers, width, operator, inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
 
@@ -140,7 +144,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -153,11 +157,12 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
-                next = self.map_columns(registers, columns, inputs, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                let seen = inputs.move_to(self.memory, next, width)?;
+                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
-                set_rows(registers, &block.params, inputs, i);
+                set_rows(registers, &block.params, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &block.results);
                 self.put_arrays(registers, arrays, width, i, &block.results)?;
@@ -166,7 +171,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -174,7 +179,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -189,15 +194,17 @@ impl<'a> Interpreter<'a> {
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
+                    let seen = inputs.move_to(self.memory, next, width)?;
                     let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
-                    next = self.reduce_columns(registers, columns, inputs, &mut values, next..width)?;
-                    end = width.min(next + columns::BLOCK as i64);
+                    next =
+                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    end = seen.min(next + columns::BLOCK as i64);
                     accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
                 }
                 for i in next..end {
                     match operator.map {
-                        Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
-                        None => set_rows(registers, items, inputs, i),
+                        Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
+                        None => set_rows(registers, items, &inputs.arrays, i),
                     }
                     self.block(registers, body)?;
                     registers.move_scalars(&block.results, accumulators.iter().copied());
@@ -211,7 +218,7 @@ impl<'a> Interpreter<'a> {
         let mut values = registers.take_all(operator.neutral);
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, inputs, i);
+            set_rows(registers, items, &inputs.arrays, i);
             self.block(registers, body)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
@@ -243,7 +250,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -260,13 +267,15 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
+                let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next = self.scan_columns(registers, columns, inputs, bits, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                next =
+                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, inputs, i);
+                set_rows(registers, items, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &shared);
                 self.put_arrays(registers, arrays, width, i, &shared)?;
@@ -285,7 +294,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
