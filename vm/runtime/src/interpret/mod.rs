@@ -3,7 +3,7 @@
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
-//!   `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
+//!   `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
@@ -15,6 +15,7 @@ mod columns;
 mod control;
 mod frame;
 mod index_space;
+mod lanes;
 mod machine;
 mod prepare;
 mod scalar;
@@ -89,11 +90,13 @@ pub struct Paths {
     pub machine: bool,
     /// Operators by columns.
     pub columns: bool,
+    /// Operators in lock step.
+    pub lanes: bool,
 }
 
 impl Default for Paths {
     fn default() -> Paths {
-        Paths { machine: true, columns: true }
+        Paths { machine: true, columns: true, lanes: true }
     }
 }
 

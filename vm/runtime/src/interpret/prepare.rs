@@ -1,6 +1,7 @@
 //! What the interpreter wants to know of the code before it runs: slots of registers, scopes of arrays, sites.
 
 use super::columns::Columns;
+use super::lanes::Lanes;
 use super::machine::Unit;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
@@ -14,6 +15,7 @@ type Translation<T> = OnceLock<Option<Box<T>>>;
 pub(crate) struct Translated {
     pub(crate) unit: Translation<Unit>,
     pub(crate) columns: Translation<Columns>,
+    pub(crate) lanes: Translation<Lanes>,
 }
 
 /// A parallel operator in the code.
