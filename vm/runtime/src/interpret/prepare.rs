@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::delay::{Delayed, delayed};
+use super::lanes::Lanes;
 use super::machine::Unit;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
@@ -15,6 +16,7 @@ type Translation<T> = OnceLock<Option<Box<T>>>;
 pub(crate) struct Translated {
     pub(crate) unit: Translation<Unit>,
     pub(crate) columns: Translation<Columns>,
+    pub(crate) lanes: Translation<Lanes>,
 }
 
 /// A parallel operator in the code.

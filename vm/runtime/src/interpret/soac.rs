@@ -124,6 +124,12 @@ impl<'a> Interpreter<'a> {
         }
         let inputs = inputs(registers, width, operator.arrays)?;
         if columns.is_none()
+            && let Some(lanes) = self.lanes(registers, block, index, width)
+            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+        {
+            return Ok(());
+        }
+        if columns.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
             let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };

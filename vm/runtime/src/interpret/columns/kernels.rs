@@ -15,15 +15,15 @@ use galopvm_lmad::Dim;
 use half::f16;
 
 /// A unary operation or a conversion: result, operand.
-pub(super) type Kernel1 = fn(&mut [u8], &[u8]);
+pub(in crate::interpret) type Kernel1 = fn(&mut [u8], &[u8]);
 /// A binary operation: result, operands; whether some element has no value.
-pub(super) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
+pub(in crate::interpret) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
 /// A ternary operation: result, operands.
-pub(super) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
+pub(in crate::interpret) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
 /// Combines a value with all elements, one after the other.
-pub(super) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
 /// The same, with every value on the way as a column.
-pub(super) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
 pub(super) trait Lane: Native {
@@ -177,17 +177,17 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
 }
 
 /// The loop of a unary operation.
-pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
+pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
     wide::unary(op, ty).or_else(|| typed_function!(1 map1 op ty))
 }
 
 /// The loop of a binary operation.
-pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
+pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
     wide::binary(op, ty).or_else(|| typed_function!(2 map2 op ty))
 }
 
 /// The loop of a ternary operation on three values of a type.
-pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
+pub(in crate::interpret) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
     match op {
         // Its operands differ in type.
         ScalarOp::Select => None,
@@ -196,17 +196,17 @@ pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
 }
 
 /// The loop of a conversion.
-pub(super) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
+pub(in crate::interpret) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
     typed_conversion!(converted from to)
 }
 
 /// The loop that combines all elements.
-pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
+pub(in crate::interpret) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
 }
 
 /// The loop that gives all prefixes.
-pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
+pub(in crate::interpret) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
 }
 
@@ -220,7 +220,7 @@ fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
 }
 
 /// The loop that takes elements of this width from one column where a mask is set, else from another.
-pub(super) fn selection(width: usize) -> Kernel3 {
+pub(in crate::interpret) fn selection(width: usize) -> Kernel3 {
     match width {
         1 => choose::<1>,
         2 => choose::<2>,
@@ -230,7 +230,7 @@ pub(super) fn selection(width: usize) -> Kernel3 {
 }
 
 /// Fills a column with one value.
-pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
+pub(in crate::interpret) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     let bytes = bits.to_le_bytes();
     match width {
         1 => out.fill(bytes[0]),
@@ -252,7 +252,7 @@ fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride
 }
 
 /// Fills a column with elements that lie `stride` apart.
-pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
+pub(in crate::interpret) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
     match width {
         1 => strided_with::<1>(out, bytes, start, stride),
         2 => strided_with::<2>(out, bytes, start, stride),
@@ -263,7 +263,13 @@ pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, st
 
 /// Adds to the places in a column of `i64` what an index, a column as well, means in a dimension; whether some index
 /// that counts is outside. Where a mask is given, others do not count, and their place is of no account.
-pub(super) fn advance(places: &mut [u8], index: &[u8], mask: Option<&[u8]>, size: i64, stride: i64) -> bool {
+pub(in crate::interpret) fn advance(
+    places: &mut [u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    size: i64,
+    stride: i64,
+) -> bool {
     let mut outside = false;
     let pairs = places.as_chunks_mut::<8>().0.iter_mut().zip(index.as_chunks::<8>().0);
     let mut step = |place: &mut [u8; 8], index: &[u8; 8], counts: bool| {
@@ -314,7 +320,7 @@ fn pick_with<const W: usize>(
 
 /// Fills a column with the elements at the indices of a vector that starts with `bytes`; whether some index that counts
 /// is outside.
-pub(super) fn pick(
+pub(in crate::interpret) fn pick(
     out: &mut [u8],
     width: usize,
     bytes: &[u8],
@@ -331,7 +337,7 @@ pub(super) fn pick(
 }
 
 /// Fills a column with the elements at places.
-pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
+pub(in crate::interpret) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
     match width {
         1 => gather_with::<1>(out, bytes, places),
         2 => gather_with::<2>(out, bytes, places),
@@ -341,7 +347,7 @@ pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) 
 }
 
 /// Whether a condition fails somewhere that counts.
-pub(super) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
+pub(in crate::interpret) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
     match mask {
         None => condition.contains(&0),
         Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),

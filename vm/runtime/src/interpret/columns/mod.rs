@@ -8,7 +8,7 @@
 //! order); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
 //! message.
 
-mod kernels;
+pub(super) mod kernels;
 mod program;
 mod run;
 mod translate;
