@@ -7,7 +7,7 @@ use crate::session::Session;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
+use galopvm_runtime::{Limits, Memory, ShowSink, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -74,6 +74,7 @@ struct Config {
     route: Route,
     limits: Limits,
     trace: Option<TraceSink>,
+    shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -129,6 +130,12 @@ impl EngineBuilder {
     /// Receives one event for everything that happens at parallel operators.
     pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
         self.config.trace = Some(sink);
+        self
+    }
+
+    /// Receives what programs show with `trace` and `break`; by default nobody does.
+    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
+        self.config.shows = Some(sink);
         self
     }
 
@@ -282,6 +289,10 @@ impl Engine {
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {
         self.0.config.trace.clone()
+    }
+
+    pub(crate) fn shows(&self) -> Option<ShowSink> {
+        self.0.config.shows.clone()
     }
 
     /// A session in which the entry points of a program can be called.

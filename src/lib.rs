@@ -51,10 +51,10 @@ pub use program::{Optimisation, Program};
 pub use session::Session;
 
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
-pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
+pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink,
-    Value, data,
+    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, ShowSink, Shown, SiteReport,
+    Tier, TraceSink, Value, data,
 };

@@ -22,7 +22,7 @@ pub mod value;
 
 pub use array::{Array, Element, SliceIndex};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
-pub use interpret::{Limits, Paths};
+pub use interpret::{Limits, Paths, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
