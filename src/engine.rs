@@ -9,7 +9,7 @@ use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{LazyCosts, Limits, Memory, Switches, Tiering, TraceSink};
+use galopvm_runtime::{LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -78,6 +78,7 @@ struct Config {
     costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
+    shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -145,6 +146,12 @@ impl EngineBuilder {
     /// Receives one event for everything that happens at parallel operators.
     pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
         self.config.trace = Some(sink);
+        self
+    }
+
+    /// Receives what programs show with `trace` and `break`; by default nobody does.
+    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
+        self.config.shows = Some(sink);
         self
     }
 
@@ -320,6 +327,10 @@ impl Engine {
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {
         self.0.config.trace.clone()
+    }
+
+    pub(crate) fn shows(&self) -> Option<ShowSink> {
+        self.0.config.shows.clone()
     }
 
     /// A session in which the entry points of a program can be called.

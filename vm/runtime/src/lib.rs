@@ -26,7 +26,7 @@ pub mod value;
 pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
-pub use interpret::{Limits, Paths};
+pub use interpret::{Limits, Paths, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
