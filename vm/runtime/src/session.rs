@@ -1,8 +1,9 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::array::Array;
+use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
+use crate::interpret::{Host, Interpreter, Limits, Paths, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -23,8 +24,12 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
+    /// What decisions count with.
+    pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
+    /// Receives what the program shows; by default nobody does.
+    pub shows: Option<ShowSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -37,6 +42,8 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    params: Vec<(String, i64)>,
+    shows: Option<ShowSink>,
 }
 
 impl Session {
@@ -59,6 +66,8 @@ impl Session {
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            params: Vec::new(),
+            shows: options.shows,
         }
     }
 
@@ -81,6 +90,16 @@ impl Session {
     pub fn set_limits(&mut self, limits: Limits) {
         self.memory.set_budget(limits.memory);
         self.limits = limits;
+    }
+
+    /// Gives a tuning parameter of the program a value for further calls; false if it has none of this name.
+    pub fn set_param(&mut self, name: &str, value: i64) -> bool {
+        if !self.module.module().params().contains(&name) {
+            return false;
+        }
+        self.params.retain(|(other, _)| other != name);
+        self.params.push((name.to_string(), value));
+        true
     }
 
     /// The entry point of this name, or the error that says which there are.
@@ -155,6 +174,7 @@ impl Session {
             self.paths,
         );
         interpreter.slots = self.slots.take();
+        interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
         if !files.iter().all(Block::is_intact) {

@@ -123,9 +123,15 @@ impl<'a> Interpreter<'a> {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        let lanes = self.columns_in_lanes(registers, block, index, width);
+        let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
-            && lanes.is_none()
+            && let Some(lanes) = self.lanes(registers, block, index, width)
+            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+        {
+            return Ok(());
+        }
+        if columns.is_none()
+            && strands.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
             let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
@@ -136,7 +142,7 @@ impl<'a> Interpreter<'a> {
         let inputs = Windows::new(registers, operator.arrays, inputs, columns);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, lanes)),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
@@ -183,7 +189,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         mut inputs: Windows,
-        (columns, lanes): (Option<&Columns>, Option<&Columns>),
+        (columns, strands): (Option<&Columns>, Option<&Columns>),
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -192,7 +198,7 @@ impl<'a> Interpreter<'a> {
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
             let neutral = operator.neutral.iter().map(|operand| registers.bits(*operand));
-            let mut values = Accumulators::new(lanes, width, neutral);
+            let mut values = Accumulators::new(strands, width, neutral);
             let mut next = 0;
             while next < width {
                 let mut end = width;
@@ -217,7 +223,7 @@ impl<'a> Interpreter<'a> {
                 }
                 next = end;
             }
-            dsts.zip(values.finish(lanes)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
+            dsts.zip(values.finish(strands)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
             return Ok(());
         }
         let mut values = registers.take_all(operator.neutral);

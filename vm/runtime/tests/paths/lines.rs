@@ -36,7 +36,8 @@ fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, paths: Paths) -> Strin
     let code = &renumbered(code);
     let module = text::parse(code).unwrap_or_else(|e| panic!("{e}\n{code}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{code}"));
-    let switches = Switches { machine: paths.machine, columns: paths.columns, ..Switches::ON };
+    let switches =
+        Switches { machine: paths.machine, columns: paths.columns, lanes: paths.lanes, ..Switches::ON };
     let mut session = Session::new(module, Options { switches, ..Options::default() });
     let args = args(&session);
     match session.call_function(FuncId(0), args) {
@@ -46,7 +47,7 @@ fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, paths: Paths) -> Strin
 }
 
 fn all_ways(code: &str, args: impl Fn(&Session) -> Vec<Value>) -> String {
-    let plain = run(code, &args, Paths { machine: false, columns: false });
+    let plain = run(code, &args, Paths { machine: false, columns: false, lanes: false });
     for paths in ALL_PATHS {
         assert_eq!(run(code, &args, paths), plain, "{paths:?}\n{code}");
     }
@@ -127,15 +128,15 @@ fn borders_under_a_condition() {
     }
 }
 
-/// A sum in lanes, spelt out.
-fn sum_in_lanes(numbers: &[f32], start: f32) -> f32 {
+/// A sum in strands, spelt out.
+fn sum_in_strands(numbers: &[f32], start: f32) -> f32 {
     if numbers.len() < 256 {
         return numbers.iter().fold(start, |a, b| a + b);
     }
-    let mut lanes = [-0.0f32; 32];
-    lanes[0] = start;
-    numbers.iter().enumerate().for_each(|(i, x)| lanes[i % 32] += x);
-    lanes[1..].iter().fold(lanes[0], |a, b| a + b)
+    let mut strands = [-0.0f32; 32];
+    strands[0] = start;
+    numbers.iter().enumerate().for_each(|(i, x)| strands[i % 32] += x);
+    strands[1..].iter().fold(strands[0], |a, b| a + b)
 }
 
 #[test]
@@ -154,7 +155,7 @@ fn order_of_sums() {
             let array = Array::from_slice(session.memory(), &elements, &[count]).expect("there is memory");
             vec![Value::Array(array)]
         });
-        let (first, second) = (sum_in_lanes(&elements, 0.25), sum_in_lanes(&squares, 0.25));
+        let (first, second) = (sum_in_strands(&elements, 0.25), sum_in_strands(&squares, 0.25));
         let expected = [first, second].map(|x| format!("{}\n", Value::Scalar(galopvm_base::Scalar::f32(x))));
         assert_eq!(found, expected.concat(), "{count}");
     }

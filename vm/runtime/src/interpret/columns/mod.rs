@@ -2,16 +2,16 @@
 //!
 //! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors.
 //! - `program.rs`: what a block becomes. `translate.rs`: from the block to its program. `run.rs`: a program at work.
-//! - `lanes.rs`: the order in which reductions combine. `mod.rs`: operators by blocks of rows.
+//! - `strands.rs`: the order in which reductions combine. `mod.rs`: operators by blocks of rows.
 //!
-//! Invariants: results have the bits that executing the block row by row would give (accumulators take items in
-//! the order that `lanes.rs` says); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
-//! message.
+//! Invariants: results have the bits that executing the block row by row would give (accumulators take items in the order
+//! that `strands.rs` says); where a row traps, its block of rows is given back and executed row by row, which finds the
+//! first one and its message.
 
-mod kernels;
-mod lanes;
+pub(super) mod kernels;
 mod program;
 mod run;
+mod strands;
 mod translate;
 mod wide;
 
@@ -20,12 +20,12 @@ use super::{Interpreter, Outcome, Registers, machine};
 use crate::array::Array;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
-use lanes::Folds;
-pub(super) use lanes::{Accumulators, MANY_ROWS};
 use program::Program;
 use run::{Outputs, Running};
 use smallvec::SmallVec;
 use std::ops::Range;
+use strands::Folds;
+pub(super) use strands::{Accumulators, MANY_ROWS};
 
 /// Rows that are computed at a time: a few columns of them fit the first-level cache.
 pub(super) const BLOCK: usize = 2048;
@@ -74,9 +74,9 @@ impl Columns {
         u16::try_from(array).is_ok_and(|array| self.program.reads(array))
     }
 
-    /// Whether many rows are combined in lanes.
-    pub(super) fn has_lanes(&self) -> bool {
-        self.reduces && self.combine.iter().any(|(op, ty)| lanes::start_of_lane(*op, *ty).is_some())
+    /// Whether many rows are combined in strands.
+    pub(super) fn has_strands(&self) -> bool {
+        self.reduces && self.combine.iter().any(|(op, ty)| strands::start_of_strand(*op, *ty).is_some())
     }
 }
 
@@ -111,18 +111,18 @@ impl<'a> Interpreter<'a> {
         if width < FEW_ROWS || !self.paths.columns { None } else { self.column_form(registers, block, index) }
     }
 
-    /// The columns of an operator whose rows are combined in lanes, whoever executes it.
-    pub(super) fn columns_in_lanes(
+    /// The columns of an operator whose rows are combined in strands, whoever executes it.
+    pub(super) fn columns_in_strands(
         &self,
         registers: &Registers<'a>,
         block: BlockId,
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < MANY_ROWS {
+        if width < MANY_ROWS || registers.prepared.blocks[block].in_operator {
             return None;
         }
-        self.column_form(registers, block, index).filter(|columns| columns.has_lanes())
+        self.column_form(registers, block, index).filter(|columns| columns.has_strands())
     }
 
     fn column_form(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Columns> {

@@ -4,7 +4,7 @@
 //! their results are the same bits. Most operations wait for memory, and have no such loops.
 #![allow(unsafe_code)]
 
-use super::kernels::{FoldLanes, Kernel1, Kernel2};
+use super::kernels::{FoldStrands, Kernel1, Kernel2};
 use galopvm_base::{ElemType, ScalarOp};
 
 /// Whether an operation has loops of this kind: those that compute much for each element, and those for which every
@@ -41,10 +41,10 @@ pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
     None
 }
 
-/// The loop that combines elements in lanes, if there is one for this processor; the operation is one of those.
-pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
+/// The loop that combines elements in strands, if there is one for this processor; the operation is one of those.
+pub(super) fn fold_strands(op: ScalarOp, ty: ElemType) -> Option<FoldStrands> {
     #[cfg(target_arch = "x86_64")]
-    return x86::fold_lanes(op, ty);
+    return x86::fold_strands(op, ty);
     #[cfg(not(target_arch = "x86_64"))]
     None
 }
@@ -53,9 +53,9 @@ pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
 mod x86 {
     use super::gains;
     use crate::interpret::columns::kernels::{
-        FoldLanes, Kernel1, Kernel2, Lane, folded_lanes, laned_function, map1, map2, mapped1, mapped2,
+        FoldStrands, Kernel1, Kernel2, Lane, folded_strands, map1, map2, mapped1, mapped2, stranded_function,
     };
-    use crate::interpret::columns::lanes::LANES;
+    use crate::interpret::columns::strands::STRANDS;
     use crate::interpret::typed::{
         operation, typed_domain, typed_function, typed_result, typed_row, typed_rows, typed_types,
     };
@@ -95,13 +95,13 @@ mod x86 {
             }
 
             #[target_feature(enable = $features)]
-            fn $inner_fold<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
-                folded_lanes::<T, OP>(lanes, items);
+            fn $inner_fold<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
+                folded_strands::<T, OP>(strands, items);
             }
 
-            fn $fold<T: Lane, const OP: u8>(lanes: &mut [Bits; LANES], items: &[u8]) {
+            fn $fold<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
                 // SAFETY: whoever handed this function out has found the features.
-                unsafe { $inner_fold::<T, OP>(lanes, items) }
+                unsafe { $inner_fold::<T, OP>(strands, items) }
             }
         };
     }
@@ -137,11 +137,11 @@ mod x86 {
         }
     }
 
-    pub(super) fn fold_lanes(op: ScalarOp, ty: ElemType) -> Option<FoldLanes> {
+    pub(super) fn fold_strands(op: ScalarOp, ty: ElemType) -> Option<FoldStrands> {
         if has_avx512() {
-            Some(laned_function!(fold_avx512 op ty))
+            Some(stranded_function!(fold_avx512 op ty))
         } else if is_x86_feature_detected!("avx2") {
-            Some(laned_function!(fold_avx2 op ty))
+            Some(stranded_function!(fold_avx2 op ty))
         } else {
             None
         }
