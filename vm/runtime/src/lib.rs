@@ -5,6 +5,7 @@
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `switches.rs`: what can be turned off.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
+//! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
@@ -16,6 +17,7 @@ pub mod interpret;
 pub mod lift;
 pub mod memory;
 pub mod profile;
+pub mod region;
 pub mod session;
 mod stop;
 pub mod switches;

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
+use crate::interpret::{Interpreter, Limits, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -33,7 +33,7 @@ pub struct Session {
     prepared: Prepared,
     memory: Memory,
     limits: Limits,
-    paths: Paths,
+    switches: Switches,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
@@ -55,7 +55,7 @@ impl Session {
             prepared,
             memory,
             limits: options.limits,
-            paths: Paths { machine: switches.machine, columns: switches.columns },
+            switches,
             interrupt: Arc::default(),
             tiers,
             slots: None,
@@ -151,7 +151,7 @@ impl Session {
             &stop,
             &mut self.tiers,
             &self.limits,
-            self.paths,
+            self.switches,
         );
         interpreter.slots = self.slots.take();
         let outcome = interpreter.run(function, args).map_err(|error| *error);

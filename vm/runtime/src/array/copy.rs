@@ -7,7 +7,7 @@ use galopvm_lmad::{CopyClass, CopyDim, CopyPlan, Lmad, copy_plan};
 const TILE: usize = 64;
 
 /// Copies the elements of `source_view` to the places of `target_view`, which has the same shape and no place twice.
-/// Both views lie in their bytes.
+/// Both views lie in their bytes. The copy is counted.
 pub(crate) fn copy_elements(
     memory: &Memory,
     target: &mut [u8],
@@ -16,9 +16,23 @@ pub(crate) fn copy_elements(
     source_view: &Lmad,
     width: usize,
 ) {
+    if let Some(kind) = move_elements(target, target_view, source, source_view, width) {
+        memory.count_copy(kind, source_view.elements() as u64 * width as u64);
+    }
+}
+
+/// As [`copy_elements`], not counted: for results that go from the interpreter's columns to their place. Gives the kind
+/// of copy, if there was anything to do.
+pub(crate) fn move_elements(
+    target: &mut [u8],
+    target_view: &Lmad,
+    source: &[u8],
+    source_view: &Lmad,
+    width: usize,
+) -> Option<CopyKind> {
     let mut plan = copy_plan(target_view, source_view);
     let kind = match plan.class {
-        CopyClass::Empty => return,
+        CopyClass::Empty => return None,
         CopyClass::Memcpy { elements } => {
             stretch(target, plan.target, source, plan.source, elements, width);
             CopyKind::Memcpy
@@ -45,7 +59,7 @@ pub(crate) fn copy_elements(
             CopyKind::Strided
         }
     };
-    memory.count_copy(kind, source_view.elements() as u64 * width as u64);
+    Some(kind)
 }
 
 /// Calls `f` with the target and source places of each iteration of some loops.

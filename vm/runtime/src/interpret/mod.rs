@@ -16,6 +16,8 @@ mod control;
 mod frame;
 mod index_space;
 mod machine;
+mod over;
+mod placed;
 mod prepare;
 mod scalar;
 mod select;
@@ -29,9 +31,12 @@ pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use prepare::Prepared;
 
+use placed::Target;
+
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
 use crate::stop::Stop;
+use crate::switches::Switches;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
@@ -115,10 +120,13 @@ pub(crate) struct Interpreter<'a> {
     /// Frames for further calls.
     spare: Vec<Frame>,
     paths: Paths,
+    switches: Switches,
     /// The slots of units, as soon as one has run.
     pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
     column_buffers: Vec<Vec<u8>>,
+    /// Places that were set for values of registers.
+    targets: Vec<Target>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -129,7 +137,7 @@ impl<'a> Interpreter<'a> {
         stop: &'a Stop,
         tiers: &'a mut Tiers,
         limits: &Limits,
-        paths: Paths,
+        switches: Switches,
     ) -> Interpreter<'a> {
         Interpreter {
             module,
@@ -144,9 +152,11 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
-            paths,
+            paths: Paths { machine: switches.machine, columns: switches.columns },
+            switches,
             slots: None,
             column_buffers: Vec::new(),
+            targets: Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::machine::Unit;
+use super::over;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
 use std::sync::OnceLock;
@@ -14,6 +15,8 @@ type Translation<T> = OnceLock<Option<Box<T>>>;
 pub(crate) struct Translated {
     pub(crate) unit: Translation<Unit>,
     pub(crate) columns: Translation<Columns>,
+    /// The array registers that can only die there, as soon as somebody asked.
+    dying: OnceLock<Vec<RegId>>,
 }
 
 /// A parallel operator in the code.
@@ -114,6 +117,13 @@ impl PreparedBlock {
     pub(crate) fn translated(&self, index: usize) -> Option<&Translated> {
         let at = self.units.binary_search_by_key(&index, |(at, _)| *at).ok()?;
         Some(&self.units[at].1)
+    }
+
+    /// The array registers of this block, number `block` of `function`, that nothing uses after the loop or operator at
+    /// a position of the code.
+    pub(crate) fn dying(&self, function: &Function, block: BlockId, index: usize) -> &[RegId] {
+        let find = || over::dying(function, &function.blocks[block], index);
+        self.translated(index).map_or(&[], |translated| translated.dying.get_or_init(find))
     }
 
     /// The number of the site at a position of the code.

@@ -6,6 +6,7 @@
 use super::arrays::mismatch;
 use super::columns::Columns;
 use super::machine::Entry;
+use super::placed::Placing;
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, store};
 use crate::error::Trap;
@@ -37,18 +38,23 @@ enum Kind {
 }
 
 /// The fields that the operators share.
-struct Operator<'a> {
+pub(super) struct Operator<'a> {
     kind: Kind,
-    dsts: &'a [Def],
+    pub(super) dsts: &'a [Def],
     width: Operand,
     neutral: &'a [Operand],
-    arrays: &'a [Operand],
+    pub(super) arrays: &'a [Operand],
     /// The block that makes items of rows, for an operator that has one.
     map: Option<BlockId>,
-    body: BlockId,
+    pub(super) body: BlockId,
 }
 
 impl Operator<'_> {
+    /// True for `map`.
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self.kind, Kind::Map)
+    }
+
     fn of(instr: &Instr) -> Option<Operator<'_>> {
         let mut map = None;
         let (kind, dsts, width, neutral, arrays, body) = match instr {
@@ -100,7 +106,15 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => self.interpret_operator(registers, block, index, width, &operator),
+            Run::Interpret => {
+                let mut placing = Placing::none(operator.dsts.len());
+                self.over(registers, (block, index, site), &operator, work, &mut placing);
+                self.targeted(&operator, &mut placing);
+                match placing.is_empty() {
+                    true => self.interpret_operator(registers, block, index, width, &operator),
+                    false => self.map_placed(registers, (block, index), width, &operator, placing),
+                }
+            }
             Run::Trapped => {
                 self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
@@ -118,19 +132,31 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'_>,
     ) -> Outcome<()> {
         let inputs = inputs(registers, width, operator.arrays)?;
+        self.interpret_rows(registers, (block, index), width, operator, &inputs)
+    }
+
+    /// Interprets an operator over so many rows of these arrays.
+    pub(super) fn interpret_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        operator: &Operator<'_>,
+        inputs: &[Array],
+    ) -> Outcome<()> {
         let columns = self.columns(registers, block, index, width);
         if columns.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
-            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
+            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: inputs };
             if self.enter_unit(registers, unit, &entry)? {
                 return Ok(());
             }
         }
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, &inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, &inputs, columns),
-            Kind::Scan => self.scan(registers, width, operator, &inputs, columns),
+            Kind::Map => self.map(registers, width, operator, inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
 
