@@ -56,5 +56,5 @@ pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
     Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Switch,
-    Switches, Tier, TraceSink, Value, data,
+    Switches, Tier, TraceSink, Value, available_memory, data,
 };

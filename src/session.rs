@@ -25,7 +25,6 @@ impl Session {
             tiering: engine.tiering(),
             switches: engine.switches(),
             trace: engine.trace(),
-            ..Options::default()
         };
         Session {
             inner: galopvm_runtime::Session::new(program.module().clone(), options),

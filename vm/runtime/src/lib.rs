@@ -8,7 +8,7 @@
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs` and `memory/mapped.rs` only.
 
 pub mod array;
 pub mod data;
@@ -27,7 +27,7 @@ pub mod value;
 pub use array::{Array, Element, SliceIndex};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use interpret::{Limits, Paths};
-pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
+pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
 pub use switches::{Switch, Switches};

@@ -144,10 +144,11 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        let memory = self.memory.for_call(&stop);
         let mut interpreter = Interpreter::new(
             module,
             &self.prepared,
-            &self.memory,
+            &memory,
             &stop,
             &mut self.tiers,
             &self.limits,

@@ -7,7 +7,8 @@
 
 use super::copy::move_elements;
 use super::{Array, store};
-use crate::memory::{Block, CopyKind, Memory, OutOfMemory};
+use crate::error::Trap;
+use crate::memory::{Block, CopyKind, Memory};
 use galopvm_base::Bits;
 use galopvm_lmad::Lmad;
 
@@ -63,19 +64,19 @@ impl Granted {
         &mut self,
         memory: &Memory,
         array: &Array,
-    ) -> Result<Option<CopyKind>, OutOfMemory> {
+    ) -> Result<Option<CopyKind>, Trap> {
         if self.holds(array) {
             return Ok(None);
         }
         if array.block().same(self.0.block()) {
             let apart = array.copy(memory)?;
-            return Ok(self.store_apart(&apart));
+            return self.store_apart(memory, &apart);
         }
-        Ok(self.store_apart(array))
+        self.store_apart(memory, array)
     }
 
-    fn store_apart(&mut self, array: &Array) -> Option<CopyKind> {
+    fn store_apart(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         let (view, width) = (self.0.lmad().clone(), self.0.elem().bytes());
-        move_elements(self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
+        move_elements(memory, self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
     }
 }

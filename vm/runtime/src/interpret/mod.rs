@@ -3,7 +3,7 @@
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
-//!   `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
+//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
@@ -13,6 +13,7 @@
 mod arrays;
 mod columns;
 mod control;
+mod delay;
 mod frame;
 mod index_space;
 mod machine;

@@ -80,19 +80,20 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'a>,
         mut placing: Placing,
     ) -> Outcome<()> {
-        let inputs = inputs(registers, width, operator.arrays)?;
         let fits = |place: &Granted| place.array().shape()[0] == width;
         placing.places.iter_mut().for_each(|place| *place = place.take().filter(fits));
         if width == 0 || placing.is_empty() {
-            return self.interpret_rows(registers, (block, index), width, operator, &inputs);
+            return self.interpret_operator(registers, block, index, width, operator);
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
         if scalar_rows || self.unit(registers, block, index).is_some() {
+            let inputs = inputs(registers, width, operator.arrays)?;
             self.in_pieces(registers, (block, index), width, operator, &inputs, &mut placing)?;
         } else {
+            self.make_delayed(registers, operator.arrays)?;
+            let inputs = inputs(registers, width, operator.arrays)?;
             self.row_by_row(registers, width, operator, &inputs, &mut placing)?;
         }
-        drop(inputs);
         for (place, dst) in placing.places.into_iter().zip(operator.dsts) {
             let place = place.expect("there were rows, so each result has a place");
             registers.set_array(dst.0, place.into_array());
@@ -121,8 +122,16 @@ impl<'a> Interpreter<'a> {
         let mut from = 0;
         while from < width {
             let count = rows.min(width - from);
-            let part = |array: &Array| array.with_view(array.lmad().triplet(0, from, count, 1));
-            let parts: Arrays = inputs.iter().map(part).collect();
+            let mut parts = Arrays::new();
+            for (operand, array) in operator.arrays.iter().zip(inputs) {
+                parts.push(match registers.prepared.delayed.get(&operand.reg) {
+                    Some((start, step)) if array.is_unmade() => {
+                        let start = start.wrapping_add(step.wrapping_mul(from as u64));
+                        self.range(array.elem(), count, start, *step)?
+                    }
+                    _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
+                });
+            }
             self.interpret_rows(registers, (block, index), count, operator, &parts)?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));

@@ -123,7 +123,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn interpret_operator(
+    /// Interprets an operator.
+    pub(super) fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
@@ -131,6 +132,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
+        self.make_delayed(registers, operator.arrays)?;
         let inputs = inputs(registers, width, operator.arrays)?;
         self.interpret_rows(registers, (block, index), width, operator, &inputs)
     }
@@ -347,7 +349,7 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(())
     }
