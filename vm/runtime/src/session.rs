@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Interpreter, Limits, Prepared, Slots};
+use crate::interpret::{Interpreter, Limits, Plans, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -37,6 +37,7 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    plans: Plans,
 }
 
 impl Session {
@@ -59,6 +60,7 @@ impl Session {
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            plans: Plans::default(),
         }
     }
 
@@ -155,8 +157,10 @@ impl Session {
             self.switches,
         );
         interpreter.slots = self.slots.take();
+        interpreter.plans = std::mem::take(&mut self.plans);
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
+        self.plans = interpreter.plans;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

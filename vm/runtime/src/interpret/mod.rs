@@ -16,9 +16,11 @@ mod control;
 mod delay;
 mod frame;
 mod index_space;
+mod join;
 mod machine;
 mod over;
 mod placed;
+mod plan;
 mod prepare;
 mod scalar;
 mod select;
@@ -30,12 +32,15 @@ pub use prepare::Site;
 
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
+pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 
 use placed::Target;
+use plan::Active;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::region::Scope;
 use crate::stop::Stop;
 use crate::switches::Switches;
 use crate::tier::Tiers;
@@ -128,6 +133,10 @@ pub(crate) struct Interpreter<'a> {
     column_buffers: Vec<Vec<u8>>,
     /// Places that were set for values of registers.
     targets: Vec<Target>,
+    /// What is known of regions.
+    pub(crate) plans: Plans,
+    /// The plans in use, of the innermost call last.
+    active: Vec<Active>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -158,6 +167,8 @@ impl<'a> Interpreter<'a> {
             slots: None,
             column_buffers: Vec::new(),
             targets: Vec::new(),
+            plans: Plans::default(),
+            active: Vec::new(),
         }
     }
 
@@ -167,10 +178,12 @@ impl<'a> Interpreter<'a> {
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
+        let region = self.begin_region(&registers, Scope::Function);
         let outcome = self.block(&mut registers, BODY).map(|()| {
             let body = &registers.code.blocks[BODY];
             body.results.iter().map(|operand| registers.value(*operand)).collect()
         });
+        self.end_region(region);
         self.leave(registers);
         outcome
     }
@@ -185,7 +198,7 @@ impl<'a> Interpreter<'a> {
         let prepared = &self.prepared.functions[function];
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.resize(prepared);
-        Ok(Registers { code: &self.module.functions[function], prepared, frame })
+        Ok(Registers { function, code: &self.module.functions[function], prepared, frame })
     }
 
     fn leave(&mut self, registers: Registers<'a>) {
@@ -227,12 +240,18 @@ impl<'a> Interpreter<'a> {
         }
         let block: &'a CodeBlock = &registers.code.blocks[id];
         self.pay(block.code.len() as u64 + 1)?;
+        let mut captured = registers.prepared.blocks[id].captured.iter();
+        let mut next = captured.next();
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
+            }
+            if let Some((_, slots)) = next.filter(|(at, _)| *at == index) {
+                registers.release(slots);
+                next = captured.next();
             }
         }
         Ok(())

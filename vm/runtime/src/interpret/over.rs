@@ -71,7 +71,7 @@ pub(super) fn dying(function: &Function, block: &CodeBlock, index: usize) -> Vec
 }
 
 /// Every register that an instruction uses, in its blocks as well.
-fn uses(function: &Function, instr: &Instr, used: &mut HashSet<RegId>) {
+pub(super) fn uses(function: &Function, instr: &Instr, used: &mut HashSet<RegId>) {
     let fields = Fields::of(instr);
     used.extend(fields.operands.iter().map(|operand| operand.reg));
     for inner in fields.blocks {

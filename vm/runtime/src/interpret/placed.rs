@@ -45,6 +45,11 @@ impl Placing {
         self.places[k] = Some(place);
     }
 
+    /// The place of result `k`, taken out.
+    pub(super) fn take(&mut self, k: usize) -> Option<Granted> {
+        self.places[k].take()
+    }
+
     /// Whether no result has a place.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(Option::is_none)
@@ -85,6 +90,10 @@ impl<'a> Interpreter<'a> {
         if width == 0 || placing.is_empty() {
             return self.interpret_operator(registers, block, index, width, operator);
         }
+        let mut making = 0;
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
+        }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
         if scalar_rows || self.unit(registers, block, index).is_some() {
             let inputs = inputs(registers, width, operator.arrays)?;
@@ -94,6 +103,7 @@ impl<'a> Interpreter<'a> {
             let inputs = inputs(registers, width, operator.arrays)?;
             self.row_by_row(registers, width, operator, &inputs, &mut placing)?;
         }
+        (0..making).for_each(|_| self.made());
         for (place, dst) in placing.places.into_iter().zip(operator.dsts) {
             let place = place.expect("there were rows, so each result has a place");
             registers.set_array(dst.0, place.into_array());
@@ -174,6 +184,7 @@ impl<'a> Interpreter<'a> {
                 }
             }
             set_rows(registers, &block.params, inputs, i);
+            self.at_row(operator.body, Some(i));
             let outcome = self.block(registers, operator.body);
             self.targets.truncate(before);
             outcome?;
@@ -190,14 +201,13 @@ impl<'a> Interpreter<'a> {
                 self.pay_elements(row.elements())?;
                 let shape: SmallVec<[i64; 4]> = [width].into_iter().chain(row.shape()).collect();
                 let place = placing.place(self.memory, k, elem, &shape)?;
-                let mut place = place.with_view(place.array().lmad().fix(0, i));
+                let place = place.with_view(place.array().lmad().fix(0, i));
                 fits(&place, &row)?;
-                if let Some(kind) = place.store_all(self.memory, &row)? {
-                    self.memory.count_copy(kind, row.elements() as u64 * elem.bytes() as u64);
-                }
+                self.copy_to(place, &row)?;
             }
             registers.release(scope);
         }
+        self.at_row(operator.body, None);
         Ok(())
     }
 }

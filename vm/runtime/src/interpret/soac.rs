@@ -110,6 +110,10 @@ impl<'a> Interpreter<'a> {
                 let mut placing = Placing::none(operator.dsts.len());
                 self.over(registers, (block, index, site), &operator, work, &mut placing);
                 self.targeted(&operator, &mut placing);
+                if operator.is_map() && placing.is_empty() {
+                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+                    self.planned(registers, &results, &mut placing)?;
+                }
                 match placing.is_empty() {
                     true => self.interpret_operator(registers, block, index, width, &operator),
                     false => self.map_placed(registers, (block, index), width, &operator, placing),
