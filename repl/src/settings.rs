@@ -71,7 +71,7 @@ pub struct Settings {
     /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
-    /// Most time that a run may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
     #[command(flatten)]

@@ -15,9 +15,9 @@ pub(crate) mod view;
 pub use element::Element;
 pub use view::SliceIndex;
 
-pub(crate) use copy::copy_elements;
+pub(crate) use copy::{copy_elements, move_elements};
 pub(crate) use element::{load, store};
-pub(crate) use granted::Granted;
+pub(crate) use granted::{Granted, same_places};
 
 use crate::error::Trap;
 use crate::memory::{Block, Memory, OutOfMemory};
@@ -58,6 +58,12 @@ impl Array {
     /// A shape whose elements are still to be made. Only who asks [`Array::is_unmade`] may be given it.
     pub(crate) fn unmade(memory: &Memory, elem: ElemType, count: i64) -> Array {
         Array { block: memory.nothing(), elem, lmad: Lmad::row_major(&[count]) }
+    }
+
+    /// Moves index 0 to another place of the block, which need not be there: only who knows which rows are
+    /// there may look at any.
+    pub(crate) fn move_origin(&mut self, place: i64) {
+        self.lmad.offset = place;
     }
 
     /// Whether the elements are still to be made.

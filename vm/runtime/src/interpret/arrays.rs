@@ -3,7 +3,7 @@
 use super::delay::DELAYED_FROM;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
-use crate::array::{Array, Granted, SliceIndex, copy_elements, store};
+use crate::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
 use crate::error::Trap;
 use crate::stop::Pace;
 use galopvm_base::{Bits, ElemType};
@@ -75,7 +75,9 @@ impl<'a> Interpreter<'a> {
             Instr::Concat { dst, arrays, dim } => {
                 (dst, self.concat(registers, dst.0, arrays, *dim as usize)?)
             }
-            Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, dst.0, *count, *value)?),
+            Instr::Replicate { dst, count, value } => {
+                (dst, self.replicate(registers, dst.0, *count, *value)?)
+            }
             Instr::Iota { dst, ty, count, start, step } => {
                 let (start, step) = (registers.bits(*start), registers.bits(*step));
                 let count = registers.int(*count);
@@ -234,7 +236,7 @@ impl<'a> Interpreter<'a> {
 
 /// Whether a value is a part of an array under this view.
 fn lies_in(value: &Array, array: &Array, part: &Lmad) -> bool {
-    value.block().same(array.block()) && value.lmad() == part
+    value.block().same(array.block()) && same_places(value.lmad(), part)
 }
 
 fn ints(registers: &Registers<'_>, operands: &[Operand]) -> Indices {

@@ -107,7 +107,9 @@ impl<'a> Interpreter<'a> {
         for i in 0..bound {
             registers.set_bits(counter, i as u64);
             registers.put_all(carried.iter().copied(), values);
+            let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
+            self.end_region(region);
             values = registers.take_all(&block.results);
             registers.release(scope);
         }
@@ -142,7 +144,9 @@ impl<'a> Interpreter<'a> {
                 values = registers.take_all(&last);
                 break;
             }
+            let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
+            self.end_region(region);
             values = registers.take_all(&block.results);
             registers.release(&registers.prepared.blocks[body].arrays);
         }

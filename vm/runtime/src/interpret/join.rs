@@ -80,8 +80,8 @@ impl<'a> Interpreter<'a> {
         let row = registers.take(value);
         let view = row.lmad().expand(0, count);
         self.pay_elements(view.elements())?;
-        let whole = self.room(place, row.elem(), &view.shape())?;
-        self.copy_to(whole.with_view(whole.array().lmad().clone()), &row.with_view(view))?;
+        let mut whole = self.room(place, row.elem(), &view.shape())?;
+        whole.store_all(self.memory, &row.with_view(view))?;
         Ok(whole.into_array())
     }
 
@@ -140,7 +140,7 @@ impl<'a> Interpreter<'a> {
         }
         self.pay_elements(array.elements())?;
         let whole = self.room(place, array.elem(), &array.shape())?;
-        self.copy_to(whole.with_view(whole.array().lmad().clone()), &array)?;
+        self.copy_to(whole.clone(), &array)?;
         Ok(whole.into_array())
     }
 

@@ -3,7 +3,9 @@
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
-//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
+//!   `show.rs`: what programs show and what hosts tell them.
+//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
+//!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
@@ -17,6 +19,7 @@ mod delay;
 mod frame;
 mod index_space;
 mod join;
+mod lanes;
 mod machine;
 mod over;
 mod placed;
@@ -25,15 +28,18 @@ mod prepare;
 mod scalar;
 mod select;
 mod shape;
+mod show;
 mod soac;
 mod typed;
 
 pub use prepare::Site;
+pub use show::{ShowSink, Shown};
 
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
+pub(crate) use show::Host;
 
 use placed::Target;
 use plan::Active;
@@ -93,21 +99,6 @@ impl Default for Limits {
     }
 }
 
-/// The faster ways to execute operators and loops. Results do not depend on them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Paths {
-    /// Loops and operators as machine code.
-    pub machine: bool,
-    /// Operators by columns.
-    pub columns: bool,
-}
-
-impl Default for Paths {
-    fn default() -> Paths {
-        Paths { machine: true, columns: true }
-    }
-}
-
 /// One execution, from a call from outside to its return.
 pub(crate) struct Interpreter<'a> {
     module: &'a Module,
@@ -125,8 +116,9 @@ pub(crate) struct Interpreter<'a> {
     stack_size: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
-    paths: Paths,
     switches: Switches,
+    /// What the host gives besides arguments.
+    pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
     pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
@@ -162,8 +154,8 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
-            paths: Paths { machine: switches.machine, columns: switches.columns },
             switches,
+            host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),
             targets: Vec::new(),
@@ -319,6 +311,9 @@ impl<'a> Interpreter<'a> {
             | Instr::Assert { .. }
             | Instr::Fail { .. } => {
                 return self.control(registers, block, index, instr);
+            }
+            Instr::Trace { .. } | Instr::Param { .. } => {
+                return self.show_instruction(registers, block, index, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;

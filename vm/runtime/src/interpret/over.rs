@@ -13,7 +13,7 @@ use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields
 use std::collections::HashSet;
 
 /// Estimated operations from which it is worth asking the analysis.
-const LEAST_WORK: u64 = 1 << 12;
+const LEAST_WORK: u64 = 1 << 18;
 
 impl<'a> Interpreter<'a> {
     /// Finds places for a map's results over dying arrays.

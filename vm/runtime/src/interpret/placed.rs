@@ -16,7 +16,7 @@ use galopvm_bytecode::{BlockId, Instr, Operand, RegId};
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
-const PIECE: usize = 64 << 10;
+pub(super) const PIECE: usize = 64 << 10;
 
 /// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
 const ROWS: i64 = 2048;
@@ -25,6 +25,9 @@ const ROWS: i64 = 2048;
 pub(super) struct Placing {
     places: SmallVec<[Option<Granted>; 2]>,
 }
+
+/// Rows of a piece at least where they are computed in lock step.
+const LANES: i64 = 32;
 
 /// A place for the value of a register, as long as a row is computed.
 pub(crate) struct Target {
@@ -95,9 +98,11 @@ impl<'a> Interpreter<'a> {
             making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
-        if scalar_rows || self.unit(registers, block, index).is_some() {
+        let lanes = !scalar_rows && self.lanes(registers, block, index, width).is_some();
+        if scalar_rows || lanes || self.unit(registers, block, index).is_some() {
             let inputs = inputs(registers, width, operator.arrays)?;
-            self.in_pieces(registers, (block, index), width, operator, &inputs, &mut placing)?;
+            let least = if lanes { LANES } else { 1 };
+            self.in_pieces(registers, (block, index), (width, least), operator, &inputs, &mut placing)?;
         } else {
             self.make_delayed(registers, operator.arrays)?;
             let inputs = inputs(registers, width, operator.arrays)?;
@@ -115,7 +120,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        width: i64,
+        (width, least): (i64, i64),
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
@@ -125,9 +130,13 @@ impl<'a> Interpreter<'a> {
             usize::try_from(array.elements() / width).unwrap_or(0) * array.elem().bytes()
         };
         let row = placing.places.iter().flatten().map(row_bytes).max().unwrap_or(0).max(1);
-        let mut rows = (PIECE / row).max(1) as i64;
+        let mut rows = ((PIECE / row) as i64).max(least);
         if rows > ROWS {
             rows -= rows % ROWS;
+        } else {
+            // No piece should be much smaller than the others.
+            let pieces = (width + rows - 1) / rows;
+            rows = (width + pieces - 1) / pieces;
         }
         let mut from = 0;
         while from < width {
@@ -142,7 +151,7 @@ impl<'a> Interpreter<'a> {
                     _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
                 });
             }
-            self.interpret_rows(registers, (block, index), count, operator, &parts)?;
+            self.interpret_rows(registers, (block, index), count, operator, parts)?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));
                 let mut shape = made.shape();
@@ -155,6 +164,15 @@ impl<'a> Interpreter<'a> {
             from += count;
         }
         Ok(())
+    }
+
+    /// Stores a row of a result in its place. A small one is what a column is to others: a value on its way, not a copy.
+    fn store_row(&self, mut place: Granted, row: &Array) -> Outcome<()> {
+        let bytes = row.elements() as usize * row.elem().bytes();
+        match bytes <= PIECE {
+            true => place.store_all(self.memory, row).map(drop).map_err(Into::into),
+            false => self.copy_to(place, row),
+        }
     }
 
     fn row_by_row(
@@ -203,7 +221,7 @@ impl<'a> Interpreter<'a> {
                 let place = placing.place(self.memory, k, elem, &shape)?;
                 let place = place.with_view(place.array().lmad().fix(0, i));
                 fits(&place, &row)?;
-                self.copy_to(place, &row)?;
+                self.store_row(place, &row)?;
             }
             registers.release(scope);
         }

@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::delay::{Delayed, delayed};
+use super::lanes::Lanes;
 use super::machine::Unit;
 use super::over;
 use galopvm_base::IdVec;
@@ -19,6 +20,7 @@ pub(crate) struct Translated {
     pub(crate) columns: Translation<Columns>,
     /// The array registers that can only die there, as soon as somebody asked.
     dying: OnceLock<Vec<RegId>>,
+    pub(crate) lanes: Translation<Lanes>,
 }
 
 /// A parallel operator in the code.

@@ -3,7 +3,7 @@
 use crate::region::{Counter, Recorded};
 use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{Function, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Lmad};
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,12 @@ pub(crate) struct RegionPlan {
 
 impl RegionPlan {
     /// The plan for a region; nothing if no array moves.
-    pub(super) fn new(code: &Function, recorded: &Recorded, circuits: &Circuits) -> Option<RegionPlan> {
+    pub(super) fn new(
+        code: &Function,
+        recorded: &Recorded,
+        circuits: &Circuits,
+        is_unit: &dyn Fn(BlockId, usize) -> bool,
+    ) -> Option<RegionPlan> {
         let region = recorded.region.region();
         let mut plan = RegionPlan {
             made: HashMap::new(),
@@ -34,8 +39,16 @@ impl RegionPlan {
             in_place: HashSet::new(),
             counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
         };
+        // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
+        let own = carried_by_units(code, is_unit);
+        let apart: Vec<_> = circuits
+            .places
+            .iter()
+            .filter(|(var, _)| recorded.registers.get(var).is_some_and(|reg| own.contains(reg)))
+            .map(|(_, place)| place)
+            .collect();
         for (var, place) in &circuits.places {
-            if place.block == *var {
+            if place.block == *var || apart.contains(&place) {
                 continue;
             }
             let Some(reg) = recorded.registers.get(var).filter(|_| recorded.makers.contains_key(var)) else {
@@ -73,6 +86,21 @@ impl RegionPlan {
     }
 }
 
+/// The arrays that loops carry which run as flat code.
+fn carried_by_units(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<RegId> {
+    let mut carried = HashSet::new();
+    for (id, block) in code.blocks.iter_ids() {
+        for (index, instr) in block.code.iter().enumerate() {
+            if let Instr::For { body, .. } | Instr::While { body, .. } = instr
+                && is_unit(id, index)
+            {
+                carried.extend(code.blocks[*body].params.iter().filter(|reg| !code.regs[**reg].is_scalar()));
+            }
+        }
+    }
+    carried
+}
+
 /// A view with the values of its iteration variables.
 pub(super) fn view(moving: &Moving, value: &dyn Fn(VarId) -> Option<i64>) -> Option<Lmad> {
     let number = |form: &galopvm_analysis::affine::Form| {
@@ -83,4 +111,3 @@ pub(super) fn view(moving: &Moving, value: &dyn Fn(VarId) -> Option<i64>) -> Opt
     let dims = moving.dims.iter().map(|(size, stride)| Some(Dim::new(number(size)?, number(stride)?)));
     Some(Lmad::new(number(&moving.offset)?, dims.collect::<Option<Vec<_>>>()?))
 }
-

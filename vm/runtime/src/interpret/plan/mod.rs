@@ -17,6 +17,7 @@ pub(crate) use build::RegionPlan;
 use super::{Interpreter, Registers};
 use crate::array::{Array, Granted};
 use crate::region::{self, Scope, Seen};
+use galopvm_analysis::circuit::Outcome;
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
 use galopvm_lmad::Lmad;
 use std::collections::{BTreeSet, HashMap};
@@ -24,13 +25,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Numbers that one place is planned for without asking whether it pays.
-const FREE: u32 = 8;
+const FREE: u32 = 16;
 
 /// Plans that are kept for one place.
 const MOST_PLANS: usize = 8;
 
 /// Beyond the first ones, plans are made as long as the analysis takes at most this part of the time that runs take.
-const PART: u32 = 20;
+const PART: u32 = 8;
 
 /// Fewer elements are not worth a plan.
 const LEAST_ELEMENTS: i64 = 256;
@@ -46,8 +47,9 @@ pub(crate) struct Plans {
 struct SitePlans {
     /// The registers from outside that the code uses.
     free: Arc<[RegId]>,
-    /// Whether anything in it copies arrays into others.
+    /// Whether anything in it copies arrays into others, and whether there are loops.
     copies: bool,
+    loops: bool,
     known: Vec<(Numbers, Option<Arc<RegionPlan>>)>,
     made: u32,
     analysed: Duration,
@@ -90,14 +92,14 @@ impl<'a> Interpreter<'a> {
         if !known.copies {
             return None;
         }
-        let free = known.free.clone();
+        let (free, has_loops) = (known.free.clone(), known.loops);
         let numbers = numbers(registers, &free)?;
         let plan = match known.known.iter().find(|(other, _)| *other == numbers) {
             Some((_, plan)) => plan.clone(),
             None if known.made >= FREE && known.analysed > known.ran / PART => return None,
             None => {
                 let start = Instant::now();
-                let plan = self.make_plan(registers, scope, &free).map(Arc::new);
+                let plan = self.make_plan(registers, scope, &free, has_loops).map(Arc::new);
                 let known = self.plans.sites.entry(site).or_default();
                 known.analysed += start.elapsed();
                 known.made += 1;
@@ -108,12 +110,8 @@ impl<'a> Interpreter<'a> {
                 plan
             }
         };
-        if let Some(plan) = plan {
-            self.active.push(Active { plan, depth: self.depth, rows: Vec::new(), making: Vec::new() });
-        } else if matches!(scope, Scope::Function) {
-            // The loops in it may have plans of their own.
-            return None;
-        }
+        let plan = plan?;
+        self.active.push(Active { plan, depth: self.depth, rows: Vec::new(), making: Vec::new() });
         Some(Running { site, start: Instant::now() })
     }
 
@@ -133,75 +131,91 @@ impl<'a> Interpreter<'a> {
         self.active.last().filter(|active| active.depth == self.depth)
     }
 
-    fn make_plan(&self, registers: &Registers<'a>, scope: Scope, free: &[RegId]) -> Option<RegionPlan> {
+    fn make_plan(
+        &self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        free: &[RegId],
+        has_loops: bool,
+    ) -> Option<RegionPlan> {
         let value = |reg: RegId| match registers.is_array(reg) {
             true => registers.array_of(reg).map(seen),
             false => Some(Seen::Scalar(registers.scalar(reg))),
         };
         let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|a| a.elements() >= LEAST_ELEMENTS);
         let is_large = free.iter().filter(|reg| registers.is_array(**reg)).any(large);
-        let counts = |reg: &RegId| !registers.is_array(*reg) && registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
+        let counts =
+            |reg: &RegId| !registers.is_array(*reg) && registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
         if !is_large && !free.iter().any(counts) {
             return None;
         }
-        let t0 = Instant::now();
-        let recorded = region::record(self.module, registers.function, scope, &value);
-        if std::env::var("DUMP").is_ok() { if let Err(e) = &recorded { eprintln!("REFUSED {} {scope:?}: {e}", registers.code.name); } }
-        let recorded = recorded.ok()?;
-        let t1 = Instant::now();
+        let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
         let circuits = galopvm_analysis::circuit::circuits(recorded.region.region(), &recorded.observed);
-        if let Ok(d) = std::env::var("DUMP") { eprintln!("REGION {} {scope:?} record {:?} circuits {:?}", registers.code.name, t1-t0, t1.elapsed());
-            if d != "1" { eprintln!("{}\n{:?}\n{}", galopvm_kir::text::print_region(recorded.region.region()), recorded.observed, circuits.text(recorded.region.region())); } }
-        RegionPlan::new(registers.code, &recorded, &circuits)
+        // What a loop hides from the analysis may be plain to see in each of its rounds.
+        let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
+        if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
+            return None;
+        }
+        let is_unit = |block: BlockId, index: usize| self.unit(registers, block, index).is_some();
+        RegionPlan::new(registers.code, &recorded, &circuits, &is_unit)
     }
 }
 
 impl SitePlans {
     fn of(code: &Function, scope: Scope) -> SitePlans {
-        let (mut used, mut made, mut copies) = (BTreeSet::new(), BTreeSet::new(), false);
+        let mut seen = Uses::default();
         match scope {
-            Scope::Function => {
-                used.extend(code.params.iter().copied());
-                walk(code, BODY, &mut used, &mut made, &mut copies);
-                made.retain(|reg| !code.params.contains(reg));
-            }
+            Scope::Function => seen.body(code, BODY, &code.params),
+            Scope::Round { body } => seen.body(code, body, &code.blocks[body].params),
             Scope::Loop { block, index } => {
                 let fields = Fields::of(&code.blocks[block].code[index]);
-                used.extend(fields.operands.iter().map(|operand| operand.reg));
-                fields.blocks.into_iter().for_each(|inner| walk(code, inner, &mut used, &mut made, &mut copies));
+                seen.used.extend(fields.operands.iter().map(|operand| operand.reg));
+                fields.blocks.into_iter().for_each(|inner| seen.walk(code, inner));
+                seen.loops = true;
             }
         }
-        let free = used.difference(&made).copied().collect();
-        SitePlans { free, copies, ..SitePlans::default() }
+        let free = seen.used.difference(&seen.made).copied().collect();
+        SitePlans { free, copies: seen.copies, loops: seen.loops, ..SitePlans::default() }
     }
 }
 
-/// The registers that a block uses and defines, and whether it copies arrays into others.
-fn walk(
-    code: &Function,
-    block: BlockId,
-    used: &mut BTreeSet<RegId>,
-    made: &mut BTreeSet<RegId>,
-    copies: &mut bool,
-) {
-    let block = &code.blocks[block];
-    let is_array = |operand: &Operand| !code.regs[operand.reg].is_scalar();
-    made.extend(&block.params);
-    for instr in &block.code {
-        *copies |= match instr {
-            Instr::Concat { .. } => true,
-            Instr::Copy { .. } => true,
-            Instr::Update { value, .. } => is_array(value),
-            Instr::FlatUpdate { .. } => true,
-            Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
-            _ => false,
-        };
-        let fields = Fields::of(instr);
-        made.extend(fields.defs.iter().map(|def| def.0));
-        used.extend(fields.operands.iter().map(|operand| operand.reg));
-        fields.blocks.into_iter().for_each(|inner| walk(code, inner, used, made, copies));
+/// What code does with registers.
+#[derive(Default)]
+struct Uses {
+    used: BTreeSet<RegId>,
+    made: BTreeSet<RegId>,
+    /// Whether it copies arrays into others.
+    copies: bool,
+    loops: bool,
+}
+
+impl Uses {
+    /// A block whose parameters have their values from outside.
+    fn body(&mut self, code: &Function, block: BlockId, params: &[RegId]) {
+        self.walk(code, block);
+        self.used.extend(params);
+        self.made.retain(|reg| !params.contains(reg));
     }
-    used.extend(block.results.iter().map(|operand| operand.reg));
+
+    fn walk(&mut self, code: &Function, block: BlockId) {
+        let block = &code.blocks[block];
+        let is_array = |operand: &Operand| !code.regs[operand.reg].is_scalar();
+        self.made.extend(&block.params);
+        for instr in &block.code {
+            self.copies |= match instr {
+                Instr::Concat { .. } | Instr::Copy { .. } | Instr::FlatUpdate { .. } => true,
+                Instr::Update { value, .. } => is_array(value),
+                Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
+                _ => false,
+            };
+            self.loops |= matches!(instr, Instr::For { .. } | Instr::While { .. });
+            let fields = Fields::of(instr);
+            self.made.extend(fields.defs.iter().map(|def| def.0));
+            self.used.extend(fields.operands.iter().map(|operand| operand.reg));
+            fields.blocks.into_iter().for_each(|inner| self.walk(code, inner));
+        }
+        self.used.extend(block.results.iter().map(|operand| operand.reg));
+    }
 }
 
 fn seen(array: &Array) -> Seen {

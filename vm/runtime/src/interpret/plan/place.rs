@@ -72,9 +72,8 @@ impl<'a> Interpreter<'a> {
         view: Lmad,
     ) -> Outcome<Option<Granted>> {
         let Some(active) = self.plan_here() else { return Ok(None) };
-        let fits = |array: &Array| {
-            array.elem() == elem && view.fits((array.block().len() / elem.bytes()) as i64)
-        };
+        let fits =
+            |array: &Array| array.elem() == elem && view.fits((array.block().len() / elem.bytes()) as i64);
         if let Some((_, place)) = active.making.iter().rev().find(|(making, _)| *making == block) {
             return Ok(fits(place.array()).then(|| place.with_view(view)));
         }
@@ -98,7 +97,9 @@ impl<'a> Interpreter<'a> {
     /// Tells that an operator is making an array in a place; other arrays may be made in the same block meanwhile.
     pub(in crate::interpret) fn making(&mut self, reg: RegId, place: &Granted) -> bool {
         let depth = self.depth;
-        let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else { return false };
+        let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
+            return false;
+        };
         let block = match (active.plan.made.get(&reg), active.plan.block_of(reg)) {
             (Some((block, _)), _) => *block,
             (None, Some(block)) => block,
