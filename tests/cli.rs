@@ -791,7 +791,7 @@ entry twice (n: i64): []i64 = let a = iota n in a ++ a
 entry grown (n: i64): i64 = length (loop a = [1i64] while length a < n do a ++ a)
 entry copies (n: i64): [][]i64 = replicate (n / 1000) (iota 1000)
 entry turned (n: i64): [][]i64 = copy (transpose (replicate (n / 1000) (iota 1000)))
-entry bytes (n: i64): []u8 = map u8.i64 (iota n)
+entry bytes (n: i64): []u8 = map u8.i64 (iota (3 * n))
 ";
 
 /// What the process had at most, as `--stats` says.
@@ -821,8 +821,28 @@ fn limits_hold_and_say_so() {
         .run("run slow.fut --timeout 200ms", "9000000000000000000")
         .fails(1, &["longer than its time of 200ms"]);
     assert!(start.elapsed().as_secs() < 5);
+    // One element of a kernel, which has all the work.
+    folder.write("element.fut", "def main (n: i64): []i64 = map (\\k -> loop x = k for i < n do x ^ i + k) (iota 1)\n");
+    for backend in ["x86", "interp", "reference"] {
+        folder
+            .run(&format!("run element.fut --timeout 200ms --backend {backend}"), "9000000000000000000")
+            .fails(1, &["longer than its time of 200ms"]);
+    }
     folder.run("run slow.fut --timeout never", "1").fails(2, &["a time is wanted"]);
     folder.run("run slow.fut --timeout 1m --max-memory 1G --fuel 1000000", "10").prints("1i64\n");
+}
+
+#[test]
+fn reading_is_limited_in_time() {
+    let folder = Folder::new("reading");
+    folder.write("slow.fut", "def main (n: i64): i64 = n\n");
+    let mut child =
+        command(&folder.0, &["run", "slow.fut", "--timeout", "300ms"]).spawn().expect("galopvm starts");
+    // Open as long as galopvm runs.
+    let input = child.stdin.take();
+    let ran = Ran::new(&["run slow.fut"], child.wait_with_output().expect("galopvm ends"));
+    drop(input);
+    ran.fails(1, &["Error: Reading the input took longer than its time of 300ms."]);
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Host, Interpreter, Limits, Paths, Prepared, ShowSink, Slots};
+use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -38,10 +38,11 @@ pub struct Session {
     prepared: Prepared,
     memory: Memory,
     limits: Limits,
-    paths: Paths,
+    switches: Switches,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    plans: Plans,
     params: Vec<(String, i64)>,
     shows: Option<ShowSink>,
 }
@@ -62,10 +63,11 @@ impl Session {
             prepared,
             memory,
             limits: options.limits,
-            paths: Paths { machine: switches.machine, columns: switches.columns },
+            switches,
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            plans: Plans::default(),
             params: Vec::new(),
             shows: options.shows,
         }
@@ -171,12 +173,14 @@ impl Session {
             &stop,
             &mut self.tiers,
             &self.limits,
-            self.paths,
+            self.switches,
         );
         interpreter.slots = self.slots.take();
+        interpreter.plans = std::mem::take(&mut self.plans);
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
+        self.plans = interpreter.plans;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

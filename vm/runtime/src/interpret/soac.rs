@@ -7,8 +7,9 @@ use super::arrays::mismatch;
 use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
+use super::placed::{PIECE, Placing};
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::array::{Array, copy_elements, store};
+use crate::array::{Array, copy_elements, move_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
 use crate::tier::Run;
@@ -38,18 +39,23 @@ enum Kind {
 }
 
 /// The fields that the operators share.
-struct Operator<'a> {
+pub(super) struct Operator<'a> {
     kind: Kind,
-    dsts: &'a [Def],
+    pub(super) dsts: &'a [Def],
     width: Operand,
     neutral: &'a [Operand],
-    arrays: &'a [Operand],
+    pub(super) arrays: &'a [Operand],
     /// The block that makes items of rows, for an operator that has one.
     map: Option<BlockId>,
-    body: BlockId,
+    pub(super) body: BlockId,
 }
 
 impl Operator<'_> {
+    /// True for `map`.
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self.kind, Kind::Map)
+    }
+
     fn of(instr: &Instr) -> Option<Operator<'_>> {
         let mut map = None;
         let (kind, dsts, width, neutral, arrays, body) = match instr {
@@ -101,7 +107,19 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => self.interpret_operator(registers, block, index, width, &operator),
+            Run::Interpret => {
+                let mut placing = Placing::none(operator.dsts.len());
+                self.over(registers, (block, index, site), &operator, work, &mut placing);
+                self.targeted(&operator, &mut placing);
+                if operator.is_map() && placing.is_empty() {
+                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+                    self.planned(registers, &results, &mut placing)?;
+                }
+                match placing.is_empty() {
+                    true => self.interpret_operator(registers, block, index, width, &operator),
+                    false => self.map_placed(registers, (block, index), width, &operator, placing),
+                }
+            }
             Run::Trapped => {
                 self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
@@ -110,7 +128,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn interpret_operator(
+    /// Interprets an operator.
+    pub(super) fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
@@ -118,11 +137,23 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
-        let columns = self.columns(registers, block, index, width);
-        if columns.is_none() {
+        if self.columns(registers, block, index, width).is_none() {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
+        self.interpret_rows(registers, (block, index), width, operator, (inputs, 0))
+    }
+
+    /// Interprets an operator over so many rows of these arrays, the first of which is this row of the operator.
+    pub(super) fn interpret_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        operator: &Operator<'_>,
+        (inputs, first): (Arrays, i64),
+    ) -> Outcome<()> {
+        let columns = self.columns(registers, block, index, width);
         let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
@@ -139,7 +170,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
+        let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
             Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
@@ -166,7 +197,7 @@ impl<'a> Interpreter<'a> {
             let mut end = width;
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
-                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                next = self.map_columns(registers, columns, &inputs, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }
@@ -204,8 +235,7 @@ impl<'a> Interpreter<'a> {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    next =
-                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    next = self.reduce_columns(registers, columns, &inputs, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
                     inputs.show(next..end);
                 }
@@ -280,8 +310,7 @@ impl<'a> Interpreter<'a> {
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next =
-                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                next = self.scan_columns(registers, columns, &inputs, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }
@@ -343,7 +372,13 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
+            let (source, width) = (row.block().bytes(), elem.bytes());
+            // A small row is what a column is to others: a value on its way, not a copy.
+            if row.elements() as usize * width <= PIECE {
+                move_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            } else {
+                copy_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            }
         }
         Ok(())
     }

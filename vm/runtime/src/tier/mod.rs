@@ -2,13 +2,14 @@
 //!
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
-//!   `trace.rs`: the events.
+//!   `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
 //! check is proven for that launch.
 
 mod launch;
+mod over;
 mod trace;
 mod version;
 mod worker;
@@ -87,6 +88,8 @@ struct SiteState {
     estimate: Option<(i64, u64)>,
     /// The last launch and its version: an equal one needs no decision.
     last: Option<(launch::Signature, usize)>,
+    /// Whether its result may be written over an array.
+    over: over::Found,
 }
 
 /// A site as `explain` and `dump` show it.

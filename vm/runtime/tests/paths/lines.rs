@@ -1,8 +1,8 @@
 //! Reads at indices that grow by a step, and the order of sums, in every way of execution.
 
-use crate::{ALL_PATHS, Random};
+use crate::{ALL_WAYS, Random};
 use galopvm_bytecode::{FuncId, text, verify};
-use galopvm_runtime::{Array, Options, Paths, Session, Switches, Value};
+use galopvm_runtime::{Array, Options, Session, Switches, Value};
 use std::collections::BTreeSet;
 
 /// The code with its registers numbered without gaps.
@@ -32,12 +32,10 @@ fn renumbered(code: &str) -> String {
     words.iter().map(new).collect()
 }
 
-fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, paths: Paths) -> String {
+fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, switches: Switches) -> String {
     let code = &renumbered(code);
     let module = text::parse(code).unwrap_or_else(|e| panic!("{e}\n{code}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{code}"));
-    let switches =
-        Switches { machine: paths.machine, columns: paths.columns, lanes: paths.lanes, ..Switches::ON };
     let mut session = Session::new(module, Options { switches, ..Options::default() });
     let args = args(&session);
     match session.call_function(FuncId(0), args) {
@@ -47,9 +45,9 @@ fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, paths: Paths) -> Strin
 }
 
 fn all_ways(code: &str, args: impl Fn(&Session) -> Vec<Value>) -> String {
-    let plain = run(code, &args, Paths { machine: false, columns: false, lanes: false });
-    for paths in ALL_PATHS {
-        assert_eq!(run(code, &args, paths), plain, "{paths:?}\n{code}");
+    let plain = run(code, &args, Switches::OFF);
+    for switches in ALL_WAYS {
+        assert_eq!(run(code, &args, switches), plain, "{switches:?}\n{code}");
     }
     plain
 }

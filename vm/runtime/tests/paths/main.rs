@@ -8,7 +8,7 @@ mod lines;
 mod values;
 
 use galopvm_bytecode::{text, verify};
-use galopvm_runtime::{Limits, Options, Paths, Session, Switches};
+use galopvm_runtime::{Limits, Options, Session, Switches};
 use generate::Generator;
 use std::fmt::Write;
 
@@ -40,18 +40,18 @@ impl Random {
 }
 
 /// The ways besides executing everything block by block.
-const ALL_PATHS: [Paths; 4] = [
-    Paths { machine: true, columns: false, lanes: false },
-    Paths { machine: false, columns: true, lanes: false },
-    Paths { machine: false, columns: false, lanes: true },
-    Paths { machine: true, columns: true, lanes: true },
+const ALL_WAYS: [Switches; 5] = [
+    Switches { machine: true, ..Switches::OFF },
+    Switches { columns: true, ..Switches::OFF },
+    Switches { lanes: true, ..Switches::OFF },
+    Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
+    Switches::ON,
 ];
 
-fn outcome(text: &str, seed: u64, paths: Paths) -> String {
+fn outcome(text: &str, seed: u64, switches: Switches) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = Limits { fuel: Some(50_000_000), memory: Some(1 << 28), ..Limits::default() };
-    let switches = Switches { machine: paths.machine, columns: paths.columns, ..Switches::ON };
     let mut session = Session::new(module, Options { switches, limits, ..Options::default() });
     let mut out = String::new();
     // Twice: what is translated once is used again.
@@ -74,16 +74,16 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
         let mut generator = Generator::new(Random(seed));
         generate(&mut generator);
         let text = generator.finish();
-        let plain = outcome(&text, seed, Paths { machine: false, columns: false, lanes: false });
+        let plain = outcome(&text, seed, Switches::OFF);
         if plain.contains("Out of fuel") {
             // Ways differ in when that is.
             continue;
         }
-        for paths in ALL_PATHS {
-            let other = outcome(&text, seed, paths);
+        for switches in ALL_WAYS {
+            let other = outcome(&text, seed, switches);
             assert!(
                 other == plain,
-                "seed {seed}, {paths:?}\n{text}\nexpected\n{}\nfound\n{}",
+                "seed {seed}, {switches:?}\n{text}\nexpected\n{}\nfound\n{}",
                 shortened(&plain, &other),
                 shortened(&other, &plain)
             );

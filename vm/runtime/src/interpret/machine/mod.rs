@@ -50,7 +50,7 @@ impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
         let translated = registers.prepared.blocks[block].translated(index)?;
-        if !self.paths.machine {
+        if !self.switches.machine {
             return None;
         }
         let inner_operators = !self.tiers.has_backends();
