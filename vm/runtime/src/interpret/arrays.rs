@@ -195,6 +195,12 @@ impl<'a> Interpreter<'a> {
         }
         shape[dim] = total;
         self.pay_elements(Lmad::row_major(&shape).elements())?;
+        // What is added to nothing stays where it is.
+        let mut arrays = arrays;
+        let mut filled = (0..arrays.len()).filter(|k| arrays[*k].shape()[dim] != 0);
+        if let (first, None) = (filled.next(), filled.next()) {
+            return Ok(arrays.swap_remove(first.unwrap_or(0)));
+        }
         let mut whole = Array::fresh(self.memory, arrays[0].elem(), &shape)?;
         let (view, width) = (whole.lmad().clone(), whole.elem().bytes());
         let target = whole.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
