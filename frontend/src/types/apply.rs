@@ -147,12 +147,22 @@ impl<'a> Checker<'a, '_, '_> {
         result
     }
 
-    /// True if a parameter of a function type, or of the function it gives, mentions a size.
+    /// True if a parameter of a function type, or of the function it gives, has a size. What a function among the
+    /// parameters gives may have any.
     fn in_parameter(&self, ty: &Type, size: NodeId) -> bool {
         match self.vars.resolve(ty) {
-            Type::Arrow(_, from, to) => self.vars.mentions_name(&from, size) || self.in_parameter(&to, size),
+            Type::Arrow(_, from, to) => self.has_size(&from, size) || self.in_parameter(&to, size),
             Type::Exists(_, inner) | Type::Unique(inner) => self.in_parameter(&inner, size),
             _ => false,
+        }
+    }
+
+    fn has_size(&self, ty: &Type, size: NodeId) -> bool {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) => self.in_parameter(ty, size),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.has_size(t, size)),
+            Type::Exists(_, inner) | Type::Unique(inner) => self.has_size(&inner, size),
+            other => self.vars.mentions_name(&other, size),
         }
     }
 

@@ -51,3 +51,8 @@ def stays (xs: []f64) : []f64 =
 -- The `n` of a call by itself is not the `n` of this one.
 def itself (n: i64) : [n]i64 =
   if n == 0 then [] :> [n]i64 else map itself [n - 1] |> flatten |> sized n
+
+-- What a function among the arguments gives may have any size.
+def turns '~a (f: (() -> a) -> a) (x: () -> a) = f (\() -> f x)
+
+def doubled (xs: []i32) = turns (\(p: () -> []i32) -> p () ++ p ()) (\() -> xs)
