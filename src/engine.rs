@@ -1,13 +1,15 @@
 //! The engine: which back ends there are on this machine, and how sessions are to use them.
 
+use crate::costs;
 use crate::error::{Error, guarded};
 use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
+use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, ShowSink, Tiering, TraceSink};
+use galopvm_runtime::{LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -72,6 +74,8 @@ struct Config {
     cpu: Option<CpuMode>,
     threads: Option<usize>,
     route: Route,
+    switches: Switches,
+    costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
     shows: Option<ShowSink>,
@@ -106,6 +110,18 @@ impl EngineBuilder {
     /// How kernels become SPIR-V.
     pub fn route(mut self, route: Route) -> EngineBuilder {
         self.config.route = route;
+        self
+    }
+
+    /// What may be done to make programs faster; by default everything. Results are the same without.
+    pub fn switches(mut self, switches: Switches) -> EngineBuilder {
+        self.config.switches = switches;
+        self
+    }
+
+    /// What decisions count with; by default what `galopvm doctor --calibrate` measured of this machine, or the usual.
+    pub fn costs(mut self, costs: Costs) -> EngineBuilder {
+        self.config.costs = Some(costs);
         self
     }
 
@@ -150,6 +166,7 @@ impl EngineBuilder {
         Engine(Arc::new(Inner {
             config: self.config,
             machine: OnceLock::new(),
+            costs: OnceLock::new(),
             backends: OnceLock::new(),
             pool: OnceLock::new(),
         }))
@@ -159,6 +176,7 @@ impl EngineBuilder {
 struct Inner {
     config: Config,
     machine: OnceLock<Machine>,
+    costs: OnceLock<Costs>,
     backends: OnceLock<Backends>,
     pool: OnceLock<Option<rayon::ThreadPool>>,
 }
@@ -201,6 +219,11 @@ impl Engine {
         self.0.config.route
     }
 
+    /// What may be done to make programs faster.
+    pub fn switches(&self) -> Switches {
+        self.0.config.switches
+    }
+
     /// The limits of each session.
     pub fn limits(&self) -> &Limits {
         &self.0.config.limits
@@ -215,6 +238,18 @@ impl Engine {
         })
     }
 
+    /// What decisions count with. The file of measured costs is read when this is first asked for.
+    pub fn costs(&self) -> &Costs {
+        let own = &self.0.config.costs;
+        self.0.costs.get_or_init(|| own.clone().unwrap_or_else(|| costs::of(self.machine())))
+    }
+
+    /// The same for sessions, which may never ask.
+    pub(crate) fn lazy_costs(&self) -> LazyCosts {
+        let engine = self.clone();
+        LazyCosts::new(move || engine.costs().clone())
+    }
+
     /// What was asked for and is not to be had, with the reasons: the interpreter does that work.
     pub fn notes(&self) -> &[String] {
         &self.backends().notes
@@ -227,6 +262,9 @@ impl Engine {
     fn find_backends(&self) -> Backends {
         let config = &self.0.config;
         let mut found = Backends::default();
+        if !config.switches.jit {
+            return found;
+        }
         if let Some(own) = &config.own {
             found.usable.push(own.clone());
             return found;
@@ -320,6 +358,7 @@ impl fmt::Debug for Engine {
             .field("cpu", &config.cpu)
             .field("threads", &config.threads)
             .field("route", &config.route)
+            .field("switches", &config.switches)
             .field("limits", &config.limits)
             .finish_non_exhaustive()
     }

@@ -23,6 +23,8 @@ impl Session {
             limits: engine.limits().clone(),
             memory: Some(memory),
             tiering: engine.tiering(),
+            switches: engine.switches(),
+            costs: engine.lazy_costs(),
             trace: engine.trace(),
             shows: engine.shows(),
             ..Options::default()

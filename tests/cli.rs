@@ -40,7 +40,12 @@ impl Drop for Folder {
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_galopvm"));
-    command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder).env("NO_COLOR", "1");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_DATA_HOME", folder)
+        .env("XDG_CACHE_HOME", folder)
+        .env("NO_COLOR", "1");
     command.env_remove("GALOPVM_VULKAN_DEVICE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -371,6 +376,34 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn switches_leave_results_equal() {
+    let folder = Folder::new("switches");
+    folder.write(
+        "mean.fut",
+        "def main [n] (rows: [n][n]f64): (f64, [n][n]i64) =
+           let means = map (\\row -> f64.sum row / f64.i64 n) (transpose rows)
+           in (f64.sum means, map (scan (+) 0) (tabulate_2d n n (\\i j -> i * j)))",
+    );
+    let input = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]";
+    let expected = "15f64\n[[0i64, 0i64, 0i64], [0i64, 1i64, 3i64], [0i64, 2i64, 6i64]]\n";
+    let mut names: Vec<&str> = galopvm::Switch::ALL.iter().map(|switch| switch.name()).collect();
+    let all = names.join(",");
+    names.push(&all);
+    for names in names {
+        for backend in ["auto", "x86"] {
+            folder.run(&format!("run mean.fut --backend {backend} --no {names}"), input).prints(expected);
+        }
+    }
+    folder.run("run mean.fut --no jit --no machine,columns --stats", input).succeeds();
+    folder.run("run mean.fut --no jitt", "").fails(2, &["'jitt'", "shortcircuit", "similar", "'jit'"]);
+    folder.run("repl --no jit,galop", "map (+ 1) [1, 2]").succeeds().shows(&["[2i32, 3i32]"]);
+    folder
+        .run("run --help", "")
+        .succeeds()
+        .shows(&galopvm::Switch::ALL.iter().map(|s| s.meaning()).collect::<Vec<_>>());
+}
+
+#[test]
 fn doctor_says_what_there_is() {
     let folder = Folder::new("doctor");
     let ran = folder.run("doctor", "");
@@ -397,6 +430,53 @@ fn doctor_says_what_there_is() {
         "galopvm/history",
     ]);
     folder.run("doctor --backend interp", "").succeeds().shows(&["the interpreter alone"]);
+    folder.run("doctor --no jit,fusion", "").succeeds().shows(&["alone: --no jit", "--no", "fusion, jit"]);
+    folder.run("doctor --json", "").succeeds().shows(&[
+        "\"version\"",
+        "\"processor\"",
+        "\"caches\"",
+        "\"backends\"",
+        "\"costs\"",
+        "\"source\": \"usual\"",
+        "\"switches\"",
+        "\"shortcircuit\": true",
+    ]);
+}
+
+#[test]
+fn doctor_measures_once_and_forgets() {
+    let folder = Folder::new("calibrate");
+    folder.run("doctor --reset", "").succeeds().shows(&["Costs of memory layouts", "nothing was measured"]);
+    if !cfg!(all(target_arch = "x86_64", unix)) {
+        folder.run("doctor --calibrate", "").fails(1, &["cannot measure"]);
+        return;
+    }
+    let measured =
+        ["Measured just now", "reading", "memory", "used", "the measured ones", "usual", "near", "copystart"];
+    folder.run("doctor --calibrate", "").succeeds().shows(&measured);
+    let text = String::from_utf8(folder.read("galopvm/costs")).unwrap();
+    assert!(text.starts_with("galopvm costs 1\n\nprocessor ") && text.contains("\nscalar near "), "{text}");
+    folder.run("doctor", "").succeeds().shows(&["the measured ones", "galopvm/costs"]);
+    folder.run("doctor --json", "").succeeds().shows(&[
+        "\"source\": \"measured\"",
+        "\"measured\": {",
+        "\"scalar\": {",
+    ]);
+    // Whatever is in the file, programs run, and doctor says what is wrong with it.
+    folder.write("dot.fut", DOT);
+    for broken in [text.replace("near ", "nearly "), text.replace("costs 1", "costs 2"), "\0".into()] {
+        folder.write("galopvm/costs", broken);
+        folder.run("run dot.fut", "[1, 2, 3] [4, 5, 6]").prints("32i32\n");
+        folder.run("doctor", "").succeeds().shows(&[
+            "warning",
+            "galopvm/costs",
+            "not used",
+            "the usual ones",
+        ]);
+    }
+    folder.run("doctor --reset", "").succeeds().shows(&["nothing was measured"]);
+    assert!(!folder.0.join("galopvm/costs").exists());
+    folder.run("doctor --reset --calibrate", "").fails(2, &["cannot be used with"]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
+use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 use crate::stats::Phases;
-use galopvm::{Optimisation, Session, Shown, Value, data};
+use galopvm::{Session, Shown, Value, data};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,9 +33,6 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
-    no: Vec<Optimisation>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -120,7 +118,7 @@ pub fn run(args: Args) -> Outcome {
     let interrupts = Interrupts::listen();
     let mut phases = Phases::start();
     let source = input::bytes_of(&args.file)?;
-    let program = source.program(&args.no)?;
+    let program = source.program(args.settings.switches())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }
@@ -141,7 +139,10 @@ pub fn run(args: Args) -> Outcome {
     tune(&mut session, &args.tuning, &args.file)?;
     let entry = session.entry(&args.entry)?.clone();
     phases.end("prepare");
+    let time = args.settings.timeout;
+    let reading = Deadline::of("Reading the input", time);
     let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
     let outcome = measured(&mut session, &args.entry, values, &args.measurement);
@@ -155,6 +156,7 @@ pub fn run(args: Args) -> Outcome {
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
     if !args.output.no_print_result {
+        let _writing = Deadline::of("Writing the results", time);
         print(&results, &args.output)?;
     }
     phases.end("write");

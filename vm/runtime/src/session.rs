@@ -1,10 +1,12 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::array::Array;
+use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::interpret::{Host, Interpreter, Limits, Paths, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
+use crate::switches::Switches;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -20,8 +22,10 @@ pub struct Options {
     pub memory: Option<Memory>,
     /// When operators are compiled, and by whom; by default never.
     pub tiering: Tiering,
-    /// The faster ways to interpret that may be taken; by default all.
-    pub paths: Paths,
+    /// What makes programs faster and may be done; by default all.
+    pub switches: Switches,
+    /// What decisions count with.
+    pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
     /// Receives what the program shows; by default nobody does.
@@ -50,13 +54,15 @@ impl Session {
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
         }
-        let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
+        let switches = options.switches;
+        let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
         Session {
             module,
             prepared,
             memory,
             limits: options.limits,
-            paths: options.paths,
+            paths: Paths { machine: switches.machine, columns: switches.columns },
             interrupt: Arc::default(),
             tiers,
             slots: None,
@@ -157,10 +163,11 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        let memory = self.memory.for_call(&stop);
         let mut interpreter = Interpreter::new(
             module,
             &self.prepared,
-            &self.memory,
+            &memory,
             &stop,
             &mut self.tiers,
             &self.limits,

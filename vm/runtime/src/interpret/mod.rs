@@ -4,7 +4,8 @@
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
 //!   `show.rs`: what programs show and what hosts tell them.
-//!   `columns/`: operators of scalar code over blocks of rows. `machine/`: loops and operators of scalar code as flat
+//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
+//!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
@@ -14,8 +15,10 @@
 mod arrays;
 mod columns;
 mod control;
+mod delay;
 mod frame;
 mod index_space;
+mod lanes;
 mod machine;
 mod prepare;
 mod scalar;
@@ -93,11 +96,13 @@ pub struct Paths {
     pub machine: bool,
     /// Operators by columns.
     pub columns: bool,
+    /// Operators in lock step.
+    pub lanes: bool,
 }
 
 impl Default for Paths {
     fn default() -> Paths {
-        Paths { machine: true, columns: true }
+        Paths { machine: true, columns: true, lanes: true }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::arrays::mismatch;
 use super::columns::Columns;
+use super::delay::Windows;
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, store};
@@ -117,8 +118,17 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
-        let inputs = inputs(registers, width, operator.arrays)?;
         let columns = self.columns(registers, block, index, width);
+        if columns.is_none() {
+            self.make_delayed(registers, operator.arrays)?;
+        }
+        let inputs = inputs(registers, width, operator.arrays)?;
+        if columns.is_none()
+            && let Some(lanes) = self.lanes(registers, block, index, width)
+            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+        {
+            return Ok(());
+        }
         if columns.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
@@ -127,10 +137,11 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
+        let inputs = Windows::new(registers, operator.arrays, inputs);
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, &inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, &inputs, columns),
-            Kind::Scan => self.scan(registers, width, operator, &inputs, columns),
+            Kind::Map => self.map(registers, width, operator, inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
 
@@ -139,7 +150,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -152,11 +163,12 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
-                next = self.map_columns(registers, columns, inputs, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                let seen = inputs.move_to(self.memory, next, width)?;
+                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
-                set_rows(registers, &block.params, inputs, i);
+                set_rows(registers, &block.params, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &block.results);
                 self.put_arrays(registers, arrays, width, i, &block.results)?;
@@ -165,7 +177,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -173,7 +185,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -188,15 +200,17 @@ impl<'a> Interpreter<'a> {
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
+                    let seen = inputs.move_to(self.memory, next, width)?;
                     let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
-                    next = self.reduce_columns(registers, columns, inputs, &mut values, next..width)?;
-                    end = width.min(next + columns::BLOCK as i64);
+                    next =
+                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    end = seen.min(next + columns::BLOCK as i64);
                     accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
                 }
                 for i in next..end {
                     match operator.map {
-                        Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
-                        None => set_rows(registers, items, inputs, i),
+                        Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
+                        None => set_rows(registers, items, &inputs.arrays, i),
                     }
                     self.block(registers, body)?;
                     registers.move_scalars(&block.results, accumulators.iter().copied());
@@ -210,7 +224,7 @@ impl<'a> Interpreter<'a> {
         let mut values = registers.take_all(operator.neutral);
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, inputs, i);
+            set_rows(registers, items, &inputs.arrays, i);
             self.block(registers, body)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
@@ -242,7 +256,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -259,13 +273,15 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
+                let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next = self.scan_columns(registers, columns, inputs, bits, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                next =
+                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, inputs, i);
+                set_rows(registers, items, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &shared);
                 self.put_arrays(registers, arrays, width, i, &shared)?;
@@ -284,7 +300,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
@@ -321,7 +337,7 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@
 
 mod code;
 mod flow;
-mod functions;
+pub(super) mod functions;
 mod operands;
 mod operators;
 mod run;
@@ -19,6 +19,8 @@ mod translate;
 mod unit;
 
 pub(super) use flow::cost;
+pub(super) use functions::{Function1, Function2};
+pub(super) use operators::Parts;
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
