@@ -62,7 +62,7 @@ impl Session {
             prepared,
             memory,
             limits: options.limits,
-            paths: Paths { machine: switches.machine, columns: switches.columns },
+            paths: Paths { machine: switches.machine, columns: switches.columns, lanes: switches.lanes },
             interrupt: Arc::default(),
             tiers,
             slots: None,
