@@ -58,6 +58,8 @@ pub(crate) struct PreparedBlock {
     pub(crate) arrays: Vec<u32>,
     /// Whether all results are scalars.
     pub(crate) scalar_results: bool,
+    /// Whether it is executed for rows of an operator.
+    pub(crate) in_operator: bool,
     /// Numbers of the sites among the instructions, by position in the code.
     pub(crate) sites: Vec<(usize, u32)>,
     /// Loops and operators by position in the code.
@@ -92,11 +94,13 @@ impl Prepared {
                 (!ty.is_scalar()).then(|| arrays - 1)
             })
             .collect();
+        let in_operators = in_operators(function);
         let blocks = function
             .blocks
             .iter_ids()
             .map(|(block, code)| PreparedBlock {
                 arrays: arrays_of(code, &slots),
+                in_operator: in_operators[block],
                 scalar_results: code.results.iter().all(|operand| slots[operand.reg].is_none()),
                 sites: self.sites_of(id, block, code),
                 units: units_of(code),
@@ -140,6 +144,25 @@ impl PreparedBlock {
     pub(crate) fn site(&self, index: usize) -> Option<u32> {
         self.sites.iter().find(|(at, _)| *at == index).map(|(_, site)| *site)
     }
+}
+
+/// For each block whether it is executed for rows of an operator.
+pub(super) fn in_operators(function: &Function) -> IdVec<BlockId, bool> {
+    let mut around: IdVec<BlockId, Option<(BlockId, bool)>> = function.blocks.iter().map(|_| None).collect();
+    for (block, code) in function.blocks.iter_ids() {
+        for instr in &code.code {
+            let once = matches!(instr, Instr::If { .. } | Instr::For { .. } | Instr::While { .. });
+            Fields::of(instr).blocks.iter().for_each(|inner| around[*inner] = Some((block, !once)));
+        }
+    }
+    let is_inside = |(block, _): (BlockId, &CodeBlock)| {
+        let mut above = around[block];
+        while let Some((block, false)) = above {
+            above = around[block];
+        }
+        above.is_some()
+    };
+    function.blocks.iter_ids().map(is_inside).collect()
 }
 
 fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Option<u32>>) -> Vec<u32> {

@@ -4,7 +4,7 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::columns::Columns;
+use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
 use super::placed::{PIECE, Placing};
@@ -154,6 +154,7 @@ impl<'a> Interpreter<'a> {
         inputs: Arrays,
     ) -> Outcome<()> {
         let columns = self.columns(registers, block, index, width);
+        let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
             && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
@@ -161,6 +162,7 @@ impl<'a> Interpreter<'a> {
             return Ok(());
         }
         if columns.is_none()
+            && strands.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
             let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
@@ -168,10 +170,10 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs);
+        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
@@ -197,6 +199,7 @@ impl<'a> Interpreter<'a> {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 set_rows(registers, &block.params, &inputs.arrays, i);
@@ -217,7 +220,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         mut inputs: Windows,
-        columns: Option<&Columns>,
+        (columns, strands): (Option<&Columns>, Option<&Columns>),
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -225,31 +228,33 @@ impl<'a> Interpreter<'a> {
         let (accumulators, items) = block.params.split_at(operator.neutral.len());
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
-            registers.move_scalars(operator.neutral, accumulators.iter().copied());
-            let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            let neutral = operator.neutral.iter().map(|operand| registers.bits(*operand));
+            let mut values = Accumulators::new(strands, width, neutral);
             let mut next = 0;
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
                     next =
                         self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
-                    accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
+                    inputs.show(next..end);
                 }
                 for i in next..end {
                     match operator.map {
                         Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
                         None => set_rows(registers, items, &inputs.arrays, i),
                     }
+                    for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
+                        registers.set_bits(*reg, bits);
+                    }
                     self.block(registers, body)?;
-                    registers.move_scalars(&block.results, accumulators.iter().copied());
+                    values.put(i, block.results.iter().map(|result| registers.bits(*result)));
                     registers.release(scope);
                 }
                 next = end;
             }
-            registers.move_scalars(&last, dsts);
+            dsts.zip(values.finish(strands)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
             return Ok(());
         }
         let mut values = registers.take_all(operator.neutral);
@@ -309,6 +314,7 @@ impl<'a> Interpreter<'a> {
                 next =
                     self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);

@@ -4,6 +4,7 @@
 //! values, messages and back traces must be equal.
 
 mod generate;
+mod lines;
 mod values;
 
 use galopvm_bytecode::{text, verify};
@@ -38,6 +39,15 @@ impl Random {
     }
 }
 
+/// The ways besides executing everything block by block.
+const ALL_WAYS: [Switches; 5] = [
+    Switches { machine: true, ..Switches::OFF },
+    Switches { columns: true, ..Switches::OFF },
+    Switches { lanes: true, ..Switches::OFF },
+    Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
+    Switches::ON,
+];
+
 fn outcome(text: &str, seed: u64, switches: Switches) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -69,13 +79,7 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
             // Ways differ in when that is.
             continue;
         }
-        for switches in [
-            Switches { machine: true, ..Switches::OFF },
-            Switches { columns: true, ..Switches::OFF },
-            Switches { lanes: true, ..Switches::OFF },
-            Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
-            Switches::ON,
-        ] {
+        for switches in ALL_WAYS {
             let other = outcome(&text, seed, switches);
             assert!(
                 other == plain,
