@@ -7,7 +7,7 @@ use crate::session::Session;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Switches, Tiering, TraceSink};
+use galopvm_runtime::{ExplainSink, Limits, Memory, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -75,6 +75,7 @@ struct Config {
     switches: Switches,
     limits: Limits,
     trace: Option<TraceSink>,
+    explain: Option<ExplainSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -136,6 +137,12 @@ impl EngineBuilder {
     /// Receives one event for everything that happens at parallel operators.
     pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
         self.config.trace = Some(sink);
+        self
+    }
+
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
+        self.config.explain = Some(sink);
         self
     }
 
@@ -297,6 +304,10 @@ impl Engine {
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {
         self.0.config.trace.clone()
+    }
+
+    pub(crate) fn explain(&self) -> Option<ExplainSink> {
+        self.0.config.explain.clone()
     }
 
     /// A session in which the entry points of a program can be called.

@@ -55,6 +55,6 @@ pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Switch,
-    Switches, Tier, TraceSink, Value, data,
+    Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, RuntimeError,
+    SiteReport, Switch, Switches, Tier, TraceSink, Value, data,
 };

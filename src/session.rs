@@ -25,6 +25,7 @@ impl Session {
             tiering: engine.tiering(),
             switches: engine.switches(),
             trace: engine.trace(),
+            explain: engine.explain(),
             ..Options::default()
         };
         Session {

@@ -16,6 +16,7 @@ mod dataset;
 mod dis;
 mod doctor;
 mod dump;
+mod explain;
 mod failure;
 mod input;
 mod interrupt;
@@ -54,6 +55,7 @@ enum Command {
     Dis(dis::Args),
     Asm(asm::Args),
     Dump(dump::Args),
+    Explain(explain::Args),
     Dataset(dataset::Args),
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
             Command::Dis(args) => dis::run(args),
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::Explain(args) => explain::run(args),
             Command::Dataset(args) => dataset::run(args),
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),

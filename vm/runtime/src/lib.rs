@@ -6,6 +6,7 @@
 //! - `switches.rs`: what can be turned off.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
+//! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
@@ -13,6 +14,7 @@
 pub mod array;
 pub mod data;
 pub mod error;
+pub mod explain;
 pub mod interpret;
 pub mod lift;
 pub mod memory;
@@ -26,6 +28,7 @@ pub mod value;
 
 pub use array::{Array, Element, SliceIndex};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
+pub use explain::{ExplainSink, Explained};
 pub use interpret::{Limits, Paths};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
 pub use profile::{SiteName, SiteProfile, Tier};

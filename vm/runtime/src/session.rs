@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::error::{ErrorKind, RuntimeError, Trap};
+use crate::explain::ExplainSink;
 use crate::interpret::{Interpreter, Limits, Prepared, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
@@ -25,6 +26,8 @@ pub struct Options {
     pub switches: Switches,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub explain: Option<ExplainSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -49,7 +52,7 @@ impl Session {
         }
         let switches = options.switches;
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
-        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
         Session {
             module,
             prepared,

@@ -3,6 +3,7 @@
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
 use crate::error::Trap;
+use crate::region::Scope;
 use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
 use smallvec::SmallVec;
@@ -50,6 +51,10 @@ impl<'a> Interpreter<'a> {
         dsts: &[Def],
         init: &[Operand],
     ) -> Outcome<bool> {
+        self.explain(registers, Scope::Loop { block, index });
+        if self.tiers.explainer.as_mut().is_some_and(|told| told.opens(registers.code, block, index)) {
+            return Ok(false);
+        }
         match self.unit(registers, block, index) {
             Some(unit) => self.enter_unit(registers, unit, &Entry { dsts, init, width: 0, arrays: &[] }),
             None => Ok(false),
@@ -151,6 +156,7 @@ impl<'a> Interpreter<'a> {
         let mut callee = self.enter(function)?;
         let args = registers.take_all(args);
         callee.put_all(callee.code.params.iter().copied(), args);
+        self.explain(&callee, Scope::Function);
         let outcome = self.block(&mut callee, BODY);
         if outcome.is_ok() {
             let results = callee.take_all(&callee.code.blocks[BODY].results);

@@ -35,6 +35,7 @@ use placed::Target;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::region::Scope;
 use crate::stop::Stop;
 use crate::switches::Switches;
 use crate::tier::Tiers;
@@ -166,12 +167,20 @@ impl<'a> Interpreter<'a> {
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
+        self.explain(&registers, Scope::Function);
         let outcome = self.block(&mut registers, BODY).map(|()| {
             let body = &registers.code.blocks[BODY];
             body.results.iter().map(|operand| registers.value(*operand)).collect()
         });
         self.leave(registers);
         outcome
+    }
+
+    /// Records what is about to run, if somebody wants to know what becomes of its copies.
+    fn explain(&mut self, registers: &Registers<'a>, scope: Scope) {
+        if let Some(explainer) = &mut self.tiers.explainer {
+            explainer.region(self.module, registers, scope);
+        }
     }
 
     /// A frame for a call.
