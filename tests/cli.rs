@@ -376,6 +376,47 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn explain_tells_what_was_decided() {
+    let folder = Folder::new("explain");
+    folder.write(
+        "join.fut",
+        "-- ==\n-- input { [1, 2] [3] }\nentry main (xs: []i32) (ys: []i32): []i32 =\n  map (+ 1) xs ++ map (* 2) ys\n\
+         entry free (n: i64) (b: bool): []i64 = if b then iota n else replicate n 0\n",
+    );
+    // The first input of the test block, as nothing comes from standard input.
+    let parts = [
+        "join.fut, entry point main, with the input of its test in line 2",
+        "==== join.fut:4:",
+        "function main",
+        "map (+ 1) xs ++ map (* 2) ys",
+        "concatenation to",
+        "built in place",
+        "saves a copy of 8 bytes",
+        "accesses (index table)",
+    ];
+    folder.run("explain join.fut", "").succeeds().shows(&parts);
+    let given = folder.run("explain join.fut --backend interp", "[1, 2, 3] [4]");
+    given.succeeds().shows(&["with the values of standard input", "saves a copy of 12 bytes"]);
+    assert!(!given.text().contains("kernel IR"), "{}", given.text());
+    folder.run("explain join.fut --regions", "").shows(&["kernel IR", "concat"]);
+    let json = folder.run("explain join.fut --json --no reuse,jit", "");
+    json.succeeds().shows(&[
+        "\"version\": 1",
+        "\"off\": [\"reuse\", \"jit\"]",
+        "\"parts\": [",
+        "\"kind\": \"region\"",
+    ]);
+    // No values, and no test block.
+    folder
+        .run("explain join.fut -e free", "")
+        .fails(2, &["no values for `free`", "echo '1i64 true'", "-e free"]);
+    folder.run("explain join.fut -e none", "").fails(2, &["no entry point `none`"]);
+    // What was found before an error is told as well.
+    folder.write("wrong.fut", "entry main (xs: []i32) = map (\\i -> xs[i]) (iota 3)\n");
+    folder.run("explain wrong.fut --backend interp", "[1]").fails(1, &["out of bounds"]).shows(&["map"]);
+}
+
+#[test]
 fn switches_leave_results_equal() {
     let folder = Folder::new("switches");
     folder.write(

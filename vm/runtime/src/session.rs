@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
+use crate::explain::ExplainSink;
 use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
@@ -30,6 +31,8 @@ pub struct Options {
     pub trace: Option<TraceSink>,
     /// Receives what the program shows; by default nobody does.
     pub shows: Option<ShowSink>,
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub explain: Option<ExplainSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -57,7 +60,7 @@ impl Session {
         }
         let switches = options.switches;
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
-        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
         Session {
             module,
             prepared,

@@ -170,6 +170,7 @@ impl<'a> Interpreter<'a> {
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
+        self.explain(&registers, Scope::Function);
         let region = self.begin_region(&registers, Scope::Function);
         let outcome = self.block(&mut registers, BODY).map(|()| {
             let body = &registers.code.blocks[BODY];
@@ -178,6 +179,13 @@ impl<'a> Interpreter<'a> {
         self.end_region(region);
         self.leave(registers);
         outcome
+    }
+
+    /// Records what is about to run, if somebody wants to know what becomes of its copies.
+    fn explain(&mut self, registers: &Registers<'a>, scope: Scope) {
+        if let Some(explainer) = &mut self.tiers.explainer {
+            explainer.region(self.module, registers, scope);
+        }
     }
 
     /// A frame for a call.

@@ -93,6 +93,9 @@ impl<'a> Interpreter<'a> {
         let work = self.tiers.estimate(site, width, || {
             shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
         });
+        if self.tiers.explainer.is_some() {
+            self.tiers.tell_operator(site, registers, width, work);
+        }
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
