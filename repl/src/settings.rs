@@ -79,7 +79,7 @@ pub struct Settings {
     /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
-    /// Most time that a run may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
     #[command(flatten)]
@@ -105,7 +105,7 @@ impl Settings {
             builder = builder.timeout(time);
         }
         // A system that gives out more than it has ends programs without a word.
-        if let Some(bytes) = self.max_memory.or_else(available_memory) {
+        if let Some(bytes) = self.max_memory.or_else(galopvm::available_memory) {
             builder = builder.memory_limit(bytes);
         }
         if let Some(operations) = self.fuel {
@@ -113,14 +113,6 @@ impl Settings {
         }
         builder
     }
-}
-
-/// Bytes that the system can give without moving other programs out, where it says so.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 /// Parses a number of threads.

@@ -1,9 +1,10 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::array::Array;
+use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
-use crate::interpret::{Interpreter, Limits, Prepared, Slots};
+use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -24,10 +25,14 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
+    /// What decisions count with.
+    pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
     /// Receives what is found out about functions, loops and operators, and what is decided.
     pub explain: Option<ExplainSink>,
+    /// Receives what the program shows; by default nobody does.
+    pub shows: Option<ShowSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -40,6 +45,9 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    plans: Plans,
+    params: Vec<(String, i64)>,
+    shows: Option<ShowSink>,
 }
 
 impl Session {
@@ -62,6 +70,9 @@ impl Session {
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            plans: Plans::default(),
+            params: Vec::new(),
+            shows: options.shows,
         }
     }
 
@@ -84,6 +95,16 @@ impl Session {
     pub fn set_limits(&mut self, limits: Limits) {
         self.memory.set_budget(limits.memory);
         self.limits = limits;
+    }
+
+    /// Gives a tuning parameter of the program a value for further calls; false if it has none of this name.
+    pub fn set_param(&mut self, name: &str, value: i64) -> bool {
+        if !self.module.module().params().contains(&name) {
+            return false;
+        }
+        self.params.retain(|(other, _)| other != name);
+        self.params.push((name.to_string(), value));
+        true
     }
 
     /// The entry point of this name, or the error that says which there are.
@@ -147,18 +168,22 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        let memory = self.memory.for_call(&stop);
         let mut interpreter = Interpreter::new(
             module,
             &self.prepared,
-            &self.memory,
+            &memory,
             &stop,
             &mut self.tiers,
             &self.limits,
             self.switches,
         );
         interpreter.slots = self.slots.take();
+        interpreter.plans = std::mem::take(&mut self.plans);
+        interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
+        self.plans = interpreter.plans;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

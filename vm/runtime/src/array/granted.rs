@@ -7,9 +7,10 @@
 
 use super::copy::move_elements;
 use super::{Array, store};
-use crate::memory::{Block, CopyKind, Memory, OutOfMemory};
+use crate::error::Trap;
+use crate::memory::{Block, CopyKind, Memory};
 use galopvm_base::Bits;
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Dim, Lmad};
 
 /// A place for a result: a view of a block that may be written although others hold it.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ impl Granted {
 
     /// Whether an array lies in this place already.
     pub(crate) fn holds(&self, array: &Array) -> bool {
-        self.0.block().same(array.block()) && self.0.lmad() == array.lmad()
+        self.0.block().same(array.block()) && same_places(self.0.lmad(), array.lmad())
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
@@ -59,23 +60,25 @@ impl Granted {
     }
 
     /// Stores the elements of an array that has this place's shape. Gives the kind of copy, if anything was moved.
-    pub(crate) fn store_all(
-        &mut self,
-        memory: &Memory,
-        array: &Array,
-    ) -> Result<Option<CopyKind>, OutOfMemory> {
+    pub(crate) fn store_all(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         if self.holds(array) {
             return Ok(None);
         }
         if array.block().same(self.0.block()) {
             let apart = array.copy(memory)?;
-            return Ok(self.store_apart(&apart));
+            return self.store_apart(memory, &apart);
         }
-        Ok(self.store_apart(array))
+        self.store_apart(memory, array)
     }
 
-    fn store_apart(&mut self, array: &Array) -> Option<CopyKind> {
+    fn store_apart(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         let (view, width) = (self.0.lmad().clone(), self.0.elem().bytes());
-        move_elements(self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
+        move_elements(memory, self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
     }
+}
+
+/// Whether two views of one shape put each element at the same place. Strides that are never taken do not matter.
+pub(crate) fn same_places(a: &Lmad, b: &Lmad) -> bool {
+    let same = |(a, b): (&Dim, &Dim)| a.size == b.size && (a.stride == b.stride || a.size <= 1);
+    a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(same) && (a.is_empty() || a.offset == b.offset)
 }

@@ -14,7 +14,7 @@ use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields
 use std::collections::HashSet;
 
 /// Estimated operations from which it is worth asking the analysis.
-const LEAST_WORK: u64 = 1 << 12;
+const LEAST_WORK: u64 = 1 << 18;
 
 impl<'a> Interpreter<'a> {
     /// Finds places for a map's results over dying arrays.
@@ -77,7 +77,7 @@ pub(super) fn dying(function: &Function, block: &CodeBlock, index: usize) -> Vec
 }
 
 /// Every register that an instruction uses, in its blocks as well.
-fn uses(function: &Function, instr: &Instr, used: &mut HashSet<RegId>) {
+pub(super) fn uses(function: &Function, instr: &Instr, used: &mut HashSet<RegId>) {
     let fields = Fields::of(instr);
     used.extend(fields.operands.iter().map(|operand| operand.reg));
     for inner in fields.blocks {

@@ -16,7 +16,7 @@ use galopvm_bytecode::{BlockId, Instr, Operand, RegId};
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
-const PIECE: usize = 64 << 10;
+pub(super) const PIECE: usize = 64 << 10;
 
 /// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
 const ROWS: i64 = 2048;
@@ -25,6 +25,9 @@ const ROWS: i64 = 2048;
 pub(super) struct Placing {
     places: SmallVec<[Option<Granted>; 2]>,
 }
+
+/// Rows of a piece at least where they are computed in lock step.
+const LANES: i64 = 32;
 
 /// A place for the value of a register, as long as a row is computed.
 pub(crate) struct Target {
@@ -43,6 +46,11 @@ impl Placing {
     /// Result `k` goes there.
     pub(super) fn set(&mut self, k: usize, place: Granted) {
         self.places[k] = Some(place);
+    }
+
+    /// The place of result `k`, taken out.
+    pub(super) fn take(&mut self, k: usize) -> Option<Granted> {
+        self.places[k].take()
     }
 
     /// Whether no result has a place.
@@ -80,19 +88,27 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'a>,
         mut placing: Placing,
     ) -> Outcome<()> {
-        let inputs = inputs(registers, width, operator.arrays)?;
         let fits = |place: &Granted| place.array().shape()[0] == width;
         placing.places.iter_mut().for_each(|place| *place = place.take().filter(fits));
         if width == 0 || placing.is_empty() {
-            return self.interpret_rows(registers, (block, index), width, operator, &inputs);
+            return self.interpret_operator(registers, block, index, width, operator);
+        }
+        let mut making = 0;
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
-        if scalar_rows || self.unit(registers, block, index).is_some() {
-            self.in_pieces(registers, (block, index), width, operator, &inputs, &mut placing)?;
+        let lanes = !scalar_rows && self.lanes(registers, block, index, width).is_some();
+        if scalar_rows || lanes || self.unit(registers, block, index).is_some() {
+            let inputs = inputs(registers, width, operator.arrays)?;
+            let least = if lanes { LANES } else { 1 };
+            self.in_pieces(registers, (block, index), (width, least), operator, &inputs, &mut placing)?;
         } else {
+            self.make_delayed(registers, operator.arrays)?;
+            let inputs = inputs(registers, width, operator.arrays)?;
             self.row_by_row(registers, width, operator, &inputs, &mut placing)?;
         }
-        drop(inputs);
+        (0..making).for_each(|_| self.made());
         for (place, dst) in placing.places.into_iter().zip(operator.dsts) {
             let place = place.expect("there were rows, so each result has a place");
             registers.set_array(dst.0, place.into_array());
@@ -104,7 +120,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        width: i64,
+        (width, least): (i64, i64),
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
@@ -114,16 +130,28 @@ impl<'a> Interpreter<'a> {
             usize::try_from(array.elements() / width).unwrap_or(0) * array.elem().bytes()
         };
         let row = placing.places.iter().flatten().map(row_bytes).max().unwrap_or(0).max(1);
-        let mut rows = (PIECE / row).max(1) as i64;
+        let mut rows = ((PIECE / row) as i64).max(least);
         if rows > ROWS {
             rows -= rows % ROWS;
+        } else {
+            // No piece should be much smaller than the others.
+            let pieces = (width + rows - 1) / rows;
+            rows = (width + pieces - 1) / pieces;
         }
         let mut from = 0;
         while from < width {
             let count = rows.min(width - from);
-            let part = |array: &Array| array.with_view(array.lmad().triplet(0, from, count, 1));
-            let parts: Arrays = inputs.iter().map(part).collect();
-            self.interpret_rows(registers, (block, index), count, operator, &parts)?;
+            let mut parts = Arrays::new();
+            for (operand, array) in operator.arrays.iter().zip(inputs) {
+                parts.push(match registers.prepared.delayed.get(&operand.reg) {
+                    Some((start, step)) if array.is_unmade() => {
+                        let start = start.wrapping_add(step.wrapping_mul(from as u64));
+                        self.range(array.elem(), count, start, *step)?
+                    }
+                    _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
+                });
+            }
+            self.interpret_rows(registers, (block, index), count, operator, parts)?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));
                 let mut shape = made.shape();
@@ -136,6 +164,15 @@ impl<'a> Interpreter<'a> {
             from += count;
         }
         Ok(())
+    }
+
+    /// Stores a row of a result in its place. A small one is what a column is to others: a value on its way, not a copy.
+    fn store_row(&self, mut place: Granted, row: &Array) -> Outcome<()> {
+        let bytes = row.elements() as usize * row.elem().bytes();
+        match bytes <= PIECE {
+            true => place.store_all(self.memory, row).map(drop).map_err(Into::into),
+            false => self.copy_to(place, row),
+        }
     }
 
     fn row_by_row(
@@ -165,6 +202,7 @@ impl<'a> Interpreter<'a> {
                 }
             }
             set_rows(registers, &block.params, inputs, i);
+            self.at_row(operator.body, Some(i));
             let outcome = self.block(registers, operator.body);
             self.targets.truncate(before);
             outcome?;
@@ -181,14 +219,13 @@ impl<'a> Interpreter<'a> {
                 self.pay_elements(row.elements())?;
                 let shape: SmallVec<[i64; 4]> = [width].into_iter().chain(row.shape()).collect();
                 let place = placing.place(self.memory, k, elem, &shape)?;
-                let mut place = place.with_view(place.array().lmad().fix(0, i));
+                let place = place.with_view(place.array().lmad().fix(0, i));
                 fits(&place, &row)?;
-                if let Some(kind) = place.store_all(self.memory, &row)? {
-                    self.memory.count_copy(kind, row.elements() as u64 * elem.bytes() as u64);
-                }
+                self.store_row(place, &row)?;
             }
             registers.release(scope);
         }
+        self.at_row(operator.body, None);
         Ok(())
     }
 }

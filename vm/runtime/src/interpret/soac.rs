@@ -5,10 +5,11 @@
 
 use super::arrays::mismatch;
 use super::columns::Columns;
+use super::delay::Windows;
 use super::machine::Entry;
-use super::placed::Placing;
+use super::placed::{PIECE, Placing};
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::array::{Array, copy_elements, store};
+use crate::array::{Array, copy_elements, move_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
 use crate::tier::Run;
@@ -113,6 +114,10 @@ impl<'a> Interpreter<'a> {
                 let mut placing = Placing::none(operator.dsts.len());
                 self.over(registers, (block, index, site), &operator, work, &mut placing);
                 self.targeted(&operator, &mut placing);
+                if operator.is_map() && placing.is_empty() {
+                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+                    self.planned(registers, &results, &mut placing)?;
+                }
                 match placing.is_empty() {
                     true => self.interpret_operator(registers, block, index, width, &operator),
                     false => self.map_placed(registers, (block, index), width, &operator, placing),
@@ -126,7 +131,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn interpret_operator(
+    /// Interprets an operator.
+    pub(super) fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
@@ -134,8 +140,11 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
+        if self.columns(registers, block, index, width).is_none() {
+            self.make_delayed(registers, operator.arrays)?;
+        }
         let inputs = inputs(registers, width, operator.arrays)?;
-        self.interpret_rows(registers, (block, index), width, operator, &inputs)
+        self.interpret_rows(registers, (block, index), width, operator, inputs)
     }
 
     /// Interprets an operator over so many rows of these arrays.
@@ -145,17 +154,24 @@ impl<'a> Interpreter<'a> {
         (block, index): (BlockId, usize),
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        inputs: Arrays,
     ) -> Outcome<()> {
         let columns = self.columns(registers, block, index, width);
         if columns.is_none()
+            && let Some(lanes) = self.lanes(registers, block, index, width)
+            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+        {
+            return Ok(());
+        }
+        if columns.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
-            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: inputs };
+            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
             if self.enter_unit(registers, unit, &entry)? {
                 return Ok(());
             }
         }
+        let inputs = Windows::new(registers, operator.arrays, inputs);
         match operator.kind {
             Kind::Map => self.map(registers, width, operator, inputs, columns),
             Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
@@ -168,7 +184,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -181,11 +197,12 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
-                next = self.map_columns(registers, columns, inputs, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                let seen = inputs.move_to(self.memory, next, width)?;
+                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
-                set_rows(registers, &block.params, inputs, i);
+                set_rows(registers, &block.params, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &block.results);
                 self.put_arrays(registers, arrays, width, i, &block.results)?;
@@ -194,7 +211,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -202,7 +219,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -217,15 +234,17 @@ impl<'a> Interpreter<'a> {
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
+                    let seen = inputs.move_to(self.memory, next, width)?;
                     let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
-                    next = self.reduce_columns(registers, columns, inputs, &mut values, next..width)?;
-                    end = width.min(next + columns::BLOCK as i64);
+                    next =
+                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    end = seen.min(next + columns::BLOCK as i64);
                     accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
                 }
                 for i in next..end {
                     match operator.map {
-                        Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
-                        None => set_rows(registers, items, inputs, i),
+                        Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
+                        None => set_rows(registers, items, &inputs.arrays, i),
                     }
                     self.block(registers, body)?;
                     registers.move_scalars(&block.results, accumulators.iter().copied());
@@ -239,7 +258,7 @@ impl<'a> Interpreter<'a> {
         let mut values = registers.take_all(operator.neutral);
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, inputs, i);
+            set_rows(registers, items, &inputs.arrays, i);
             self.block(registers, body)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
@@ -271,7 +290,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -288,13 +307,15 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
+                let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next = self.scan_columns(registers, columns, inputs, bits, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                next =
+                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, inputs, i);
+                set_rows(registers, items, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &shared);
                 self.put_arrays(registers, arrays, width, i, &shared)?;
@@ -313,7 +334,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, operator, outputs, inputs)
+        self.finish(registers, operator, outputs, &inputs.arrays)
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
@@ -350,7 +371,13 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            let (source, width) = (row.block().bytes(), elem.bytes());
+            // A small row is what a column is to others: a value on its way, not a copy.
+            if row.elements() as usize * width <= PIECE {
+                move_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            } else {
+                copy_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            }
         }
         Ok(())
     }

@@ -34,6 +34,11 @@ pub enum Scope {
         /// The number of the instruction in its block.
         index: usize,
     },
+    /// A round of a loop whose counter and carried values are in their registers.
+    Round {
+        /// The body of the loop.
+        body: BlockId,
+    },
 }
 
 /// What a register holds.

@@ -4,7 +4,7 @@ use super::arrays::unknown;
 use super::record::{Known, Named, Recorder, Step};
 use super::{Counter, Maker};
 use galopvm_base::TypedId;
-use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, RegId, field::Fields, module::BODY};
 use galopvm_kir::{Axis, Body, Combine, Exp, Index, Rhs, Type, VarId};
 use std::collections::HashSet;
 
@@ -37,17 +37,12 @@ impl<'a> Recorder<'a> {
                 self.choose((block, index), dsts, *cond, [*then, *otherwise])
             }
             Instr::Call { dsts, function, args } => {
-                let name = self.callee(*function).name.clone();
-                let gives = dsts.iter().any(|dst| self.is_array(dst.0));
-                if gives && args.iter().any(|arg| self.is_array(arg.reg)) {
-                    let what = format!("a call of {name}, which takes and gives arrays");
-                    return self.refuse(block, index, &what);
+                if dsts.iter().any(|dst| self.is_array(dst.0)) {
+                    return self.through((block, index), dsts, *function, args);
                 }
-                if gives {
-                    return self.refuse(block, index, &format!("a call of {name}, which gives arrays"));
-                }
-                let args = args.iter().map(|arg| self.operand(*arg)).collect::<Step<Vec<Exp>>>()?;
-                self.opaque(&galopvm_kir::text::as_name(&name), dsts, args)
+                let name = galopvm_kir::text::as_name(&self.callee(*function).name);
+                let args = self.operands(args)?;
+                self.opaque(&name, dsts, args)
             }
             Instr::Fail { dsts, .. } if dsts.iter().any(|dst| self.is_array(dst.0)) => {
                 self.refuse(block, index, "an array that never gets a value")
@@ -82,6 +77,35 @@ impl<'a> Recorder<'a> {
             }
             _ => self.refuse(block, index, "an instruction that no region describes"),
         }
+    }
+
+    /// A call that gives arrays, as the code of the callee. Its registers are not those of the region.
+    fn through(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dsts: &[Def],
+        function: FuncId,
+        args: &[Operand],
+    ) -> Step<()> {
+        let args = args.iter().map(|arg| self.known(arg.reg)).collect::<Step<Vec<Known>>>()?;
+        let Some(caller) = self.enter_function(function, args) else {
+            let name = self.callee(function).name.clone();
+            return self.refuse(block, index, &format!("a call of {name} inside itself"));
+        };
+        self.block(BODY)?;
+        let results = &self.code.blocks[BODY].results;
+        let results = results.iter().map(|operand| self.known(operand.reg)).collect::<Step<Vec<Known>>>()?;
+        self.leave_function(caller);
+        for (dst, result) in dsts.iter().zip(results) {
+            match result {
+                Known::Scalar(exp) => self.define(dst.0, exp)?,
+                Known::Array(array) => {
+                    let name = Rhs::Exps(vec![Exp::Var(array.var)]);
+                    self.make(dst.0, None, array.shape, name)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn operands(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
@@ -232,7 +256,7 @@ impl<'a> Recorder<'a> {
     ) -> Step<()> {
         let Reduction { neutral, map, op } = how;
         if neutral.iter().any(|operand| self.is_array(operand.reg)) {
-            return self.refuse(block, index, "a reduction of arrays");
+            return self.reduce_arrays((block, index), dsts, arrays, how, prefixes);
         }
         let width = self.scalar(width)?;
         let neutral = self.scalars(neutral)?;
@@ -296,6 +320,33 @@ impl<'a> Recorder<'a> {
             true => self.push(pat, Rhs::Scan { axis, body, combine }),
             false => self.push(pat, Rhs::Reduce { axes: vec![axis], body, combine }),
         }
+    }
+
+    /// A reduction of arrays: its results may share memory with anything that goes into it.
+    fn reduce_arrays(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dsts: &[Def],
+        arrays: &[Operand],
+        how: Reduction<'_>,
+        prefixes: bool,
+    ) -> Step<()> {
+        if prefixes {
+            return self.refuse(block, index, "prefixes of arrays");
+        }
+        let mut args = self.operands(arrays)?;
+        args.extend(self.operands(how.neutral)?);
+        args.extend(self.free(&how.map.into_iter().chain([how.op]).collect::<Vec<_>>())?);
+        for (dst, neutral) in dsts.iter().zip(how.neutral) {
+            let unknown = Exp::Opaque("reduce".into(), args.clone());
+            match self.known(neutral.reg)? {
+                Known::Scalar(_) => self.define(dst.0, unknown)?,
+                Known::Array(array) => {
+                    self.make(dst.0, None, array.shape, Rhs::Exps(vec![unknown]))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Names for carried values, which have the shapes of the initial ones.

@@ -40,11 +40,19 @@ pub(super) enum Rows {
     Same(Exp),
 }
 
+/// The function to come back to after a call.
+pub(super) struct Caller<'a> {
+    code: &'a Function,
+    env: HashMap<RegId, Known>,
+}
+
 /// The region while it is made.
 pub(super) struct Recorder<'a> {
     pub code: &'a Function,
     module: &'a Module,
     value: &'a dyn Fn(RegId) -> Option<Seen>,
+    /// The functions whose code is being gone through, outermost first.
+    calls: Vec<FuncId>,
     /// Registers from outside whose arrays the region may use up, with the number of further holders each has.
     own: HashMap<RegId, u32>,
     env: HashMap<RegId, Known>,
@@ -73,6 +81,7 @@ pub fn record(
         code,
         module,
         value,
+        calls: vec![function],
         own: HashMap::new(),
         env: HashMap::new(),
         region: Region { name: code.name.clone(), ..Region::default() },
@@ -90,6 +99,12 @@ pub fn record(
             recorder.own(code.params.iter().map(|param| (*param, true)));
             recorder.block(BODY)?;
             code.blocks[BODY].results.clone()
+        }
+        Scope::Round { body } => {
+            let block = code.blocks.get(body).ok_or_else(refusal)?;
+            recorder.own(block.params.iter().map(|param| (*param, true)));
+            recorder.block(body)?;
+            block.results.clone()
         }
         Scope::Loop { block, index } => {
             let instr = code.blocks.get(block).and_then(|b| b.code.get(index)).ok_or_else(refusal)?;
@@ -174,6 +189,28 @@ impl<'a> Recorder<'a> {
         &self.module.functions[function]
     }
 
+    /// Goes on with the code of another function, whose parameters stand for these values; gives what to come back to.
+    /// Nothing if that function is gone through already.
+    pub fn enter_function(&mut self, function: FuncId, args: Vec<Known>) -> Option<Caller<'a>> {
+        if self.calls.contains(&function) {
+            return None;
+        }
+        let code = &self.module.functions[function];
+        let env = code.params.iter().copied().zip(args).collect();
+        self.calls.push(function);
+        Some(Caller {
+            code: std::mem::replace(&mut self.code, code),
+            env: std::mem::replace(&mut self.env, env),
+        })
+    }
+
+    /// Comes back to the caller.
+    pub fn leave_function(&mut self, caller: Caller<'a>) {
+        self.calls.pop();
+        self.code = caller.code;
+        self.env = caller.env;
+    }
+
     /// What a register stands for; one from outside becomes a constant or a parameter.
     pub fn known(&mut self, reg: RegId) -> Step<Known> {
         if let Some(known) = self.env.get(&reg) {
@@ -235,6 +272,9 @@ impl<'a> Recorder<'a> {
 
     /// A name for a register.
     pub fn name(&mut self, reg: RegId, ty: Type) -> VarId {
+        if self.calls.len() > 1 {
+            return self.temporary(ty);
+        }
         let var = self.region.vars.push(Var { name: reg.to_string(), ty: Some(ty) });
         self.registers.insert(var, reg);
         var
@@ -250,9 +290,9 @@ impl<'a> Recorder<'a> {
     pub fn counter(&mut self, counter: Counter) -> VarId {
         let ty = Type::scalar(ElemType::I64);
         let var = match counter {
+            _ if self.calls.len() > 1 => return self.temporary(ty),
             Counter::Rows(block) => {
-                // With the line, since `i8` is a type.
-                let name = format!("i_{}", block.index());
+                let name = format!("row{}", block.index());
                 self.region.vars.push(Var { name, ty: Some(ty) })
             }
             Counter::Loop(reg) => self.name(reg, ty),
@@ -313,7 +353,7 @@ impl<'a> Recorder<'a> {
     pub fn announce(&mut self, reg: RegId, maker: Option<Maker>, shape: Vec<Exp>) -> VarId {
         let elem = self.code.regs[reg].elem;
         let var = self.name(reg, Type { elem, shape: shape.clone() });
-        if let Some(maker) = maker {
+        if let Some(maker) = maker.filter(|_| self.calls.len() == 1) {
             self.makers.insert(var, maker);
         }
         self.set(reg, Known::Array(Named { var, elem, shape, rows: None }));

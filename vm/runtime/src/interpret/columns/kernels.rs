@@ -1,8 +1,10 @@
 //! Loops over columns, one for each scalar operation and type.
 //!
 //! A column is bytes, as blocks of memory are: inputs and outputs that lie one element after the other are columns
-//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers.
+//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers; those
+//! that compute much are also there for processors with wide vectors (`wide.rs`).
 
+use super::wide;
 use crate::interpret::typed::{
     operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
     typed_types,
@@ -13,18 +15,18 @@ use galopvm_lmad::Dim;
 use half::f16;
 
 /// A unary operation or a conversion: result, operand.
-pub(super) type Kernel1 = fn(&mut [u8], &[u8]);
+pub(in crate::interpret) type Kernel1 = fn(&mut [u8], &[u8]);
 /// A binary operation: result, operands; whether some element has no value.
-pub(super) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
+pub(in crate::interpret) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
 /// A ternary operation: result, operands.
-pub(super) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
+pub(in crate::interpret) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
 /// Combines a value with all elements, one after the other.
-pub(super) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
 /// The same, with every value on the way as a column.
-pub(super) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
-trait Lane: Native {
+pub(super) trait Lane: Native {
     /// The bytes of a value.
     type Bytes: Copy;
     fn lanes(bytes: &[u8]) -> &[Self::Bytes];
@@ -72,18 +74,64 @@ lanes! {
     bool u8 1;
 }
 
-fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
-    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
-        *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+/// Elements that are computed together: where one of them has no quick value, all are computed again.
+const TOGETHER: usize = 128;
+
+pub(super) fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    mapped1::<T, O, OP>(out, a);
+}
+
+/// The loop of a unary operation, to be compiled for some kind of processor.
+#[inline(always)]
+pub(super) fn mapped1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    for (out, a) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(T::lanes(a).chunks(TOGETHER)) {
+        let mut known = true;
+        for (out, a) in out.iter_mut().zip(a) {
+            let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
+            *out = O::write(bits);
+            known &= is_known;
+        }
+        if !known {
+            for (out, a) in out.iter_mut().zip(a) {
+                *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+            }
+        }
     }
 }
 
-fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+pub(super) fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    mapped2::<T, O, OP>(out, a, b)
+}
+
+/// The loop of a binary operation.
+#[inline(always)]
+pub(super) fn mapped2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    let op = const { operation(OP) };
     let mut trapped = false;
-    for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
-        match T::binary(const { operation(OP) }, T::read(*a), T::read(*b)) {
-            Ok(bits) => *out = O::write(bits),
-            Err(_) => trapped = true,
+    if const { operation(OP).can_trap(T::TYPE) } {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            match T::binary(op, T::read(*a), T::read(*b)) {
+                Ok(bits) => *out = O::write(bits),
+                Err(_) => trapped = true,
+            }
+        }
+        return trapped;
+    }
+    let operands = T::lanes(a).chunks(TOGETHER).zip(T::lanes(b).chunks(TOGETHER));
+    for (out, (a, b)) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(operands) {
+        let mut known = true;
+        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+            let (bits, is_known) = T::quick_binary(op, T::read(*a), T::read(*b));
+            *out = O::write(bits);
+            known &= is_known;
+        }
+        if !known {
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                match T::binary(op, T::read(*a), T::read(*b)) {
+                    Ok(bits) => *out = O::write(bits),
+                    Err(_) => trapped = true,
+                }
+            }
         }
     }
     trapped
@@ -129,17 +177,17 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
 }
 
 /// The loop of a unary operation.
-pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
-    typed_function!(1 map1 op ty)
+pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
+    wide::unary(op, ty).or_else(|| typed_function!(1 map1 op ty))
 }
 
 /// The loop of a binary operation.
-pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
-    typed_function!(2 map2 op ty)
+pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
+    wide::binary(op, ty).or_else(|| typed_function!(2 map2 op ty))
 }
 
 /// The loop of a ternary operation on three values of a type.
-pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
+pub(in crate::interpret) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
     match op {
         // Its operands differ in type.
         ScalarOp::Select => None,
@@ -148,17 +196,17 @@ pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
 }
 
 /// The loop of a conversion.
-pub(super) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
+pub(in crate::interpret) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
     typed_conversion!(converted from to)
 }
 
 /// The loop that combines all elements.
-pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
+pub(in crate::interpret) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
 }
 
 /// The loop that gives all prefixes.
-pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
+pub(in crate::interpret) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
 }
 
@@ -172,7 +220,7 @@ fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
 }
 
 /// The loop that takes elements of this width from one column where a mask is set, else from another.
-pub(super) fn selection(width: usize) -> Kernel3 {
+pub(in crate::interpret) fn selection(width: usize) -> Kernel3 {
     match width {
         1 => choose::<1>,
         2 => choose::<2>,
@@ -182,7 +230,7 @@ pub(super) fn selection(width: usize) -> Kernel3 {
 }
 
 /// Fills a column with one value.
-pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
+pub(in crate::interpret) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     let bytes = bits.to_le_bytes();
     match width {
         1 => out.fill(bytes[0]),
@@ -204,7 +252,7 @@ fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride
 }
 
 /// Fills a column with elements that lie `stride` apart.
-pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
+pub(in crate::interpret) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
     match width {
         1 => strided_with::<1>(out, bytes, start, stride),
         2 => strided_with::<2>(out, bytes, start, stride),
@@ -215,7 +263,13 @@ pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, st
 
 /// Adds to the places in a column of `i64` what an index, a column as well, means in a dimension; whether some index
 /// that counts is outside. Where a mask is given, others do not count, and their place is of no account.
-pub(super) fn advance(places: &mut [u8], index: &[u8], mask: Option<&[u8]>, size: i64, stride: i64) -> bool {
+pub(in crate::interpret) fn advance(
+    places: &mut [u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    size: i64,
+    stride: i64,
+) -> bool {
     let mut outside = false;
     let pairs = places.as_chunks_mut::<8>().0.iter_mut().zip(index.as_chunks::<8>().0);
     let mut step = |place: &mut [u8; 8], index: &[u8; 8], counts: bool| {
@@ -266,7 +320,7 @@ fn pick_with<const W: usize>(
 
 /// Fills a column with the elements at the indices of a vector that starts with `bytes`; whether some index that counts
 /// is outside.
-pub(super) fn pick(
+pub(in crate::interpret) fn pick(
     out: &mut [u8],
     width: usize,
     bytes: &[u8],
@@ -283,7 +337,7 @@ pub(super) fn pick(
 }
 
 /// Fills a column with the elements at places.
-pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
+pub(in crate::interpret) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
     match width {
         1 => gather_with::<1>(out, bytes, places),
         2 => gather_with::<2>(out, bytes, places),
@@ -293,7 +347,7 @@ pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) 
 }
 
 /// Whether a condition fails somewhere that counts.
-pub(super) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
+pub(in crate::interpret) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
     match mask {
         None => condition.contains(&0),
         Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),

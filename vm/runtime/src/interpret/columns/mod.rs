@@ -1,6 +1,6 @@
 //! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
 //!
-//! - `kernels.rs`: the loops, one for each scalar operation and type. `program.rs`: what a block becomes.
+//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors. `program.rs`: what a block becomes.
 //!   `translate.rs`: from the block to its program. `run.rs`: a program at work.
 //! - `mod.rs`: operators by blocks of rows.
 //!
@@ -8,10 +8,11 @@
 //! order); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
 //! message.
 
-mod kernels;
+pub(super) mod kernels;
 mod program;
 mod run;
 mod translate;
+mod wide;
 
 use super::soac::Targets;
 use super::{Interpreter, Outcome, Registers, machine};
@@ -91,7 +92,7 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS || !self.paths.columns {
+        if width < FEW_ROWS || !self.switches.columns {
             return None;
         }
         let translated = registers.prepared.blocks[block].translated(index)?;

@@ -10,7 +10,7 @@
 
 mod code;
 mod flow;
-mod functions;
+pub(super) mod functions;
 mod operands;
 mod operators;
 mod run;
@@ -19,6 +19,8 @@ mod translate;
 mod unit;
 
 pub(super) use flow::cost;
+pub(super) use functions::{Function1, Function2};
+pub(super) use operators::Parts;
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
@@ -47,7 +49,7 @@ impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
         let translated = registers.prepared.blocks[block].translated(index)?;
-        if !self.paths.machine {
+        if !self.switches.machine {
             return None;
         }
         let inner_operators = !self.tiers.has_backends();

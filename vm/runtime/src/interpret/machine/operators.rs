@@ -7,21 +7,21 @@ use crate::interpret::columns::Columns;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 
 /// An operator's parts.
-struct Parts<'a> {
-    dsts: &'a [Def],
-    width: Operand,
-    neutral: &'a [Operand],
-    arrays: &'a [Operand],
+pub(in crate::interpret) struct Parts<'a> {
+    pub(in crate::interpret) dsts: &'a [Def],
+    pub(in crate::interpret) width: Operand,
+    pub(in crate::interpret) neutral: &'a [Operand],
+    pub(in crate::interpret) arrays: &'a [Operand],
     /// The block that makes items of rows, if there is one.
-    map: Option<BlockId>,
+    pub(in crate::interpret) map: Option<BlockId>,
     /// The block that combines, for all operators but `map`.
-    combine: Option<BlockId>,
+    pub(in crate::interpret) combine: Option<BlockId>,
     /// Whether there is a row of results for each row.
-    rows: bool,
+    pub(in crate::interpret) rows: bool,
 }
 
 impl<'a> Parts<'a> {
-    fn of(instr: &'a Instr) -> Option<Parts<'a>> {
+    pub(in crate::interpret) fn of(instr: &'a Instr) -> Option<Parts<'a>> {
         Some(match instr {
             Instr::Map { dsts, width, arrays, body } => Parts {
                 dsts,
