@@ -1,13 +1,15 @@
 //! The engine: which back ends there are on this machine, and how sessions are to use them.
 
+use crate::costs;
 use crate::error::{Error, guarded};
 use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
+use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Switches, Tiering, TraceSink};
+use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -73,8 +75,11 @@ struct Config {
     threads: Option<usize>,
     route: Route,
     switches: Switches,
+    costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
+    shows: Option<ShowSink>,
+    explain: Option<ExplainSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -115,6 +120,12 @@ impl EngineBuilder {
         self
     }
 
+    /// What decisions count with; by default what `galopvm doctor --calibrate` measured of this machine, or the usual.
+    pub fn costs(mut self, costs: Costs) -> EngineBuilder {
+        self.config.costs = Some(costs);
+        self
+    }
+
     /// Most bytes that the values of one session may take at one time.
     pub fn memory_limit(mut self, bytes: u64) -> EngineBuilder {
         self.config.limits.memory = Some(bytes);
@@ -139,6 +150,18 @@ impl EngineBuilder {
         self
     }
 
+    /// Receives what programs show with `trace` and `break`; by default nobody does.
+    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
+        self.config.shows = Some(sink);
+        self
+    }
+
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
+        self.config.explain = Some(sink);
+        self
+    }
+
     /// A code generator of the host's own, asked for all that can be compiled, instead of the built-in ones.
     pub fn own_backend(mut self, backend: Arc<dyn Backend>) -> EngineBuilder {
         self.config.own = Some(backend);
@@ -150,6 +173,7 @@ impl EngineBuilder {
         Engine(Arc::new(Inner {
             config: self.config,
             machine: OnceLock::new(),
+            costs: OnceLock::new(),
             backends: OnceLock::new(),
             pool: OnceLock::new(),
         }))
@@ -159,6 +183,7 @@ impl EngineBuilder {
 struct Inner {
     config: Config,
     machine: OnceLock<Machine>,
+    costs: OnceLock<Costs>,
     backends: OnceLock<Backends>,
     pool: OnceLock<Option<rayon::ThreadPool>>,
 }
@@ -218,6 +243,18 @@ impl Engine {
             let greatest = X86Backend::greatest_mode();
             machine::detect(config.cpu.map_or(greatest, |wanted| wanted.min(greatest)), config.threads)
         })
+    }
+
+    /// What decisions count with. The file of measured costs is read when this is first asked for.
+    pub fn costs(&self) -> &Costs {
+        let own = &self.0.config.costs;
+        self.0.costs.get_or_init(|| own.clone().unwrap_or_else(|| costs::of(self.machine())))
+    }
+
+    /// The same for sessions, which may never ask.
+    pub(crate) fn lazy_costs(&self) -> LazyCosts {
+        let engine = self.clone();
+        LazyCosts::new(move || engine.costs().clone())
     }
 
     /// What was asked for and is not to be had, with the reasons: the interpreter does that work.
@@ -297,6 +334,14 @@ impl Engine {
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {
         self.0.config.trace.clone()
+    }
+
+    pub(crate) fn shows(&self) -> Option<ShowSink> {
+        self.0.config.shows.clone()
+    }
+
+    pub(crate) fn explain(&self) -> Option<ExplainSink> {
+        self.0.config.explain.clone()
     }
 
     /// A session in which the entry points of a program can be called.

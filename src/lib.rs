@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod convert;
+pub mod costs;
 mod engine;
 mod error;
 pub mod machine;
@@ -50,11 +51,12 @@ pub use error::{Error, Messages};
 pub use program::Program;
 pub use session::Session;
 
+pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
-pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
+pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Switch,
-    Switches, Tier, TraceSink, Value, available_memory, data,
+    Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, RuntimeError, ShowSink,
+    Shown, SiteReport, Switch, Switches, Tier, TraceSink, Value, available_memory, data,
 };

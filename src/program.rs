@@ -70,6 +70,11 @@ impl Program {
         &self.module.module().entries
     }
 
+    /// The names of the tuning parameters, `#[param(name)]`.
+    pub fn params(&self) -> Vec<&str> {
+        self.module.module().params()
+    }
+
     /// Warnings of the compilation, if there were any.
     pub fn warnings(&self) -> Option<&Messages> {
         self.warnings.as_ref()
