@@ -94,7 +94,7 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Lanes> {
-        if !self.paths.lanes || width < self.few_lanes() {
+        if !self.switches.lanes || width < self.few_lanes() {
             return None;
         }
         let translated = registers.prepared.blocks[block].translated(index)?;
@@ -107,7 +107,7 @@ impl<'a> Interpreter<'a> {
 
     /// Below so many rows other ways are faster, if they are allowed.
     fn few_lanes(&self) -> i64 {
-        if self.paths.machine { FEW_ROWS } else { 1 }
+        if self.switches.machine { FEW_ROWS } else { 1 }
     }
 
     /// Executes a map in lock step; says whether it did.
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a> {
         let memory = self.memory;
         let mut run = Running::new(&lanes.program, memory);
         enter(&mut run, registers, inputs);
-        if self.paths.machine && worth(&run) <= 0.0 {
+        if self.switches.machine && worth(&run) <= 0.0 {
             return Ok(false);
         }
         run.set_capacity(capacity(&run, width));
@@ -191,7 +191,7 @@ impl<'a> Interpreter<'a> {
             if let Some(bytes) = target.bytes_mut() {
                 let rows = (Rows::Stride(stride), Rows::Stride(1));
                 let source = (input.block().bytes(), &source);
-                copy_rows(run.memory, (bytes, &view), source, rows, row.width(), run.len, None);
+                copy_rows(run.memory, (bytes, &view), source, rows, row.width(), run.len, None)?;
             }
             run.bases.put(packed, target);
             (base, stride) = (packed, 1);
@@ -237,7 +237,7 @@ impl<'a> Interpreter<'a> {
                 let source = (run.bases.bytes(run.base(view)), &run.lmad(view));
                 let target = Lmad { offset: to.offset, dims: to.dims[1..].into() };
                 let rows = (run.rows(view.across), Rows::Stride(to.dims[0].stride));
-                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None);
+                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::memory::{Bases, Rows};
 use super::program::{Across, Lane, Number, Program, Step, Value, View};
 use crate::array::{load, store, view};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, Trap};
 use crate::interpret::Interpreter;
 use crate::interpret::columns::kernels;
 use crate::interpret::machine::functions;
@@ -19,6 +19,12 @@ pub(super) enum Stopped {
     GivesUp,
     /// The end of everything.
     Error(Box<RuntimeError>),
+}
+
+impl From<Trap> for Stopped {
+    fn from(trap: Trap) -> Stopped {
+        Stopped::Error(trap.into())
+    }
 }
 
 impl From<OutOfMemory> for Stopped {
@@ -169,7 +175,7 @@ impl<'v> Running<'v> {
         let mask = mask.map(|mask| self.lane(mask));
         let len = if to_across == Across::Same { 1 } else { self.len };
         if let Some(target) = out.bytes_mut() {
-            super::memory::copy_rows(self.memory, (target, &to), (bytes, &from), rows, width, len, mask);
+            super::memory::copy_rows(self.memory, (target, &to), (bytes, &from), rows, width, len, mask)?;
         }
         self.bases.put(target, out);
         Ok(())
