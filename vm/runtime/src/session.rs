@@ -25,6 +25,8 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
+    /// Analyses are asked however little there is to gain: tests want to see what they do.
+    pub eager: bool,
     /// What decisions count with.
     pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
@@ -42,6 +44,7 @@ pub struct Session {
     memory: Memory,
     limits: Limits,
     switches: Switches,
+    eager: bool,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
@@ -67,6 +70,7 @@ impl Session {
             memory,
             limits: options.limits,
             switches,
+            eager: options.eager,
             interrupt: Arc::default(),
             tiers,
             slots: None,
@@ -180,6 +184,7 @@ impl Session {
         );
         interpreter.slots = self.slots.take();
         interpreter.plans = std::mem::take(&mut self.plans);
+        interpreter.eager = self.eager;
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();

@@ -117,6 +117,8 @@ pub(crate) struct Interpreter<'a> {
     /// Frames for further calls.
     spare: Vec<Frame>,
     switches: Switches,
+    /// Whether analyses are asked however little there is to gain.
+    pub(crate) eager: bool,
     /// What the host gives besides arguments.
     pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
@@ -155,6 +157,7 @@ impl<'a> Interpreter<'a> {
             stack_size: FIRST_STACK,
             spare: Vec::new(),
             switches,
+            eager: false,
             host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),

@@ -26,7 +26,8 @@ impl<'a> Interpreter<'a> {
         work: u64,
         placing: &mut Placing,
     ) {
-        if !self.switches.reuse || work < LEAST_WORK || !operator.is_map() {
+        let is_worth = work >= LEAST_WORK || self.eager;
+        if !self.switches.reuse || !is_worth || !operator.is_map() {
             if operator.is_map() {
                 let why = if self.switches.reuse { Unasked::LittleWork } else { Unasked::SwitchedOff };
                 self.tiers.tell_unasked(site, 0..operator.dsts.len(), why);

@@ -108,7 +108,11 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS || !self.switches.columns { None } else { self.column_form(registers, block, index) }
+        if width < FEW_ROWS || !self.switches.columns {
+            None
+        } else {
+            self.column_form(registers, block, index)
+        }
     }
 
     /// The columns of an operator whose rows are combined in strands, whoever executes it.

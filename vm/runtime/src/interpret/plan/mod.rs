@@ -91,14 +91,16 @@ impl<'a> Interpreter<'a> {
         }
         let site = (registers.function, scope);
         let known = self.plans.sites.entry(site).or_insert_with(|| SitePlans::of(registers.code, scope));
-        if !known.copies {
+        // Where no plan ever helped there will be no more.
+        let is_hopeless = known.made >= FREE && known.ran.is_zero() && !self.eager;
+        if !known.copies || is_hopeless {
             return None;
         }
         let (free, has_loops) = (known.free.clone(), known.loops);
         let numbers = numbers(registers, &free)?;
         let plan = match known.known.iter().find(|(other, _)| *other == numbers) {
             Some((_, plan)) => plan.clone(),
-            None if known.made >= FREE && known.analysed > known.ran / PART => return None,
+            None if !self.eager && known.made >= FREE && known.analysed > known.ran / PART => return None,
             None => {
                 let start = Instant::now();
                 let plan = self.make_plan(registers, scope, &free, has_loops).map(Arc::new);
@@ -153,7 +155,7 @@ impl<'a> Interpreter<'a> {
         let is_large = free.iter().filter(|reg| registers.is_array(**reg)).any(large);
         let counts =
             |reg: &RegId| !registers.is_array(*reg) && registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
-        if !is_large && !free.iter().any(counts) {
+        if !self.eager && !is_large && !free.iter().any(counts) {
             return None;
         }
         let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
