@@ -1,5 +1,6 @@
 //! The choice over a sequence of kernels against every sequence of choices.
 
+use galopvm_analysis::Effort;
 use galopvm_analysis::strategy::{Access, Kernel, Lane, Problem, Write, solve, steady};
 
 /// A linear congruential generator: the same sequence everywhere.
@@ -102,7 +103,7 @@ fn the_choice_is_the_cheapest() {
         let problem = random.problem();
         let start: Vec<Vec<usize>> =
             problem.initial.iter().map(|layout| layout.iter().copied().collect()).collect();
-        let solution = solve(&problem);
+        let solution = solve(&problem, Effort::Quick);
         assert!(!solution.bounded);
         assert_eq!(solution.total, everything(&problem, 0, &start), "round {round}: {problem:#?}");
         assert!(solution.at_least <= solution.total, "round {round}");
@@ -125,7 +126,7 @@ fn too_many_states_are_said_to_be() {
             .map(|_| Kernel { lanes: vec![lane(&mut random)], dead: Vec::new(), runs: 1 })
             .collect(),
     };
-    let solution = solve(&problem);
+    let solution = solve(&problem, Effort::Quick);
     assert!(solution.bounded && solution.at_least <= solution.total);
     let as_it_is: u64 = problem.kernels.iter().flat_map(|k| &k.lanes[0].reads).map(|read| read.time[0]).sum();
     assert!(solution.total <= as_it_is, "{} {as_it_is}", solution.total);
@@ -151,7 +152,7 @@ fn rounds_settle_where_repeating_is_cheapest() {
         },
     ];
     let mut problem = Problem { initial: vec![Some(0)], copy: vec![vec![100, 100]], kernels };
-    assert_eq!(solve(&problem).total, 10);
+    assert_eq!(solve(&problem, Effort::Quick).total, 10);
     let cycle = steady(&problem).expect("few states");
     assert_eq!(cycle.cost, 5 * cycle.rounds);
     problem.kernels[1].lanes[0].writes[0].time[1] = 50;
