@@ -159,3 +159,45 @@ fn rounds_settle_where_repeating_is_cheapest() {
     let cycle = steady(&problem).expect("few states");
     assert_eq!(cycle.cost, 10 * cycle.rounds);
 }
+
+/// Fifty kernels with three lanes that read four arrays each, as they come in or as others make them.
+fn long(random: &mut Random) -> Problem {
+    let (arrays, layouts) = (12, 6);
+    let mut problem = Problem {
+        initial: vec![Some(0); arrays],
+        copy: vec![vec![60; layouts]; arrays],
+        kernels: Vec::new(),
+    };
+    for _ in 0..50 {
+        let mut kernel = Kernel { runs: 1, ..Kernel::default() };
+        let reads: Vec<usize> = (0..4).map(|_| random.below(arrays)).collect();
+        for _ in 0..3 {
+            let reads = reads.iter().map(|array| Access { array: *array, time: random.times(layouts) });
+            kernel.lanes.push(Lane { reads: reads.collect(), ..Lane::default() });
+        }
+        problem.kernels.push(kernel);
+    }
+    problem
+}
+
+#[test]
+fn long_sequences_are_cut_short_and_end_near_the_best() {
+    let mut random = Random(11);
+    let (mut quick, mut thorough, mut plain) = (0, 0, 0);
+    for _ in 0..4 {
+        let problem = long(&mut random);
+        let solutions = [Effort::Quick, Effort::Thorough].map(|effort| solve(&problem, effort));
+        assert!(solutions.iter().all(|solution| solution.bounded && solution.at_least <= solution.total));
+        assert!(solutions.iter().all(|solution| solution.steps.len() == 50));
+        quick += solutions[0].total;
+        thorough += solutions[1].total;
+        let first = |kernel: &Kernel| {
+            let lane = |lane: &Lane| lane.reads.iter().map(|read| read.time[0]).sum::<u64>();
+            kernel.lanes.iter().map(lane).min().unwrap_or(0)
+        };
+        plain += problem.kernels.iter().map(first).sum::<u64>();
+    }
+    println!("as it is {plain}, quick {quick}, thorough {thorough}");
+    assert!(thorough <= quick && quick * 100 <= thorough * 110, "{plain} {quick} {thorough}");
+    assert!(quick < plain, "{plain} {quick}");
+}

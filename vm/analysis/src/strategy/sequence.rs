@@ -4,7 +4,8 @@
 //! cheapest layout that is held or made for it (a copy is made for a read that gains by it, never for an update),
 //! writes leave the layout that was written, and what is dead is held no more. The cheapest way to each state is kept,
 //! so that the result is exact, unless there are more than [`MOST_STATES`], or more than [`MOST_WAYS`] ways to go on
-//! from them: then the cheapest go on and the result says that it is bounded.
+//! from them: then those go on that are cheapest together
+//! with what is ahead of them, and the result says that it is bounded.
 
 use crate::Effort;
 use std::collections::BTreeMap;
@@ -190,6 +191,7 @@ fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
     let mut bounded = false;
     let mut ways_left = MOST_WAYS * effort.times();
     let mut states: Vec<Vec<(Holdings, u64)>> = Vec::new();
+    let ahead = Ahead::of(problem);
     for (k, kernel) in problem.kernels.iter().enumerate() {
         let mut before = std::mem::take(&mut layers[k]);
         let mut known = Known::default();
@@ -197,14 +199,14 @@ fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
         let share = ways_left / (problem.kernels.len() - k);
         let each = before.first().map_or(1, |(held, _)| known.ways(problem, kernel, held)).max(1);
         if before.len().saturating_mul(each) > share.max(ways_left / 2) {
-            before.truncate((share / each).clamp(1, BEAM));
+            ahead.keep_best(problem, k, &mut before, (share / each).clamp(1, BEAM));
             bounded = true;
         }
         let most = (share / (before.len() * kernel.lanes.len()).max(1)).max(8);
         let mut next: BTreeMap<Holdings, Reached> = BTreeMap::new();
         for (from, (held, reached)) in before.iter().enumerate() {
             for (lane, way) in kernel.lanes.iter().enumerate() {
-                let (ends, ways, all) = known.outcomes(problem, kernel, (lane, way), held, most);
+                let (ends, ways, all) = known.outcomes((problem, &ahead), k, (lane, way), held, most);
                 bounded |= !all;
                 ways_left = ways_left.saturating_sub(ways);
                 for (held, cost) in ends {
@@ -224,7 +226,7 @@ fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
         states.push(layer.iter().map(|(held, reached)| (held.clone(), reached.cost)).collect());
         let later = &problem.kernels[k + 1..];
         if layer.len() > MOST_STATES {
-            layer.truncate(BEAM);
+            ahead.keep_best(problem, k + 1, &mut layer, BEAM);
             bounded = true;
         }
         let layer = worth_following(problem, later, layer);
@@ -316,6 +318,72 @@ fn at_least(problem: &Problem) -> u64 {
     problem.kernels.iter().map(kernel).fold(0, u64::saturating_add)
 }
 
+/// What the reads that come later would take, by kernel, array and layout, if that layout alone were held: what tells
+/// states apart where not all can be followed.
+struct Ahead(Vec<Vec<Vec<u64>>>);
+
+impl Ahead {
+    fn of(problem: &Problem) -> Ahead {
+        let none: Vec<Vec<u64>> = problem.copy.iter().map(|layouts| vec![0; layouts.len()]).collect();
+        let mut all = vec![none];
+        for kernel in problem.kernels.iter().rev() {
+            let mut here = all[all.len() - 1].clone();
+            // What is replaced or dies here is not read later.
+            let writes = kernel.lanes.iter().flat_map(|lane| &lane.writes).map(|write| write.array);
+            for array in writes.chain(kernel.dead.iter().copied()) {
+                here[array].fill(0);
+            }
+            // Along the lane that is best for each: the least that it can be.
+            let mut least: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+            for lane in &kernel.lanes {
+                let mut sums: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+                for read in &lane.reads {
+                    let sum = sums.entry(read.array).or_insert_with(|| vec![0; here[read.array].len()]);
+                    for (sum, time) in sum.iter_mut().zip(&read.time) {
+                        *sum = sum.saturating_add(time.saturating_mul(kernel.runs));
+                    }
+                }
+                for (array, sums) in sums {
+                    let known = least.entry(array).or_insert_with(|| sums.clone());
+                    known.iter_mut().zip(sums).for_each(|(known, sum)| *known = sum.min(*known));
+                }
+            }
+            for (array, sums) in least {
+                here[array].iter_mut().zip(sums).for_each(|(all, sum)| *all = all.saturating_add(sum));
+            }
+            all.push(here);
+        }
+        all.reverse();
+        Ahead(all)
+    }
+
+    /// What is ahead of a kernel for one array: along a layout that is held, or that is made at once.
+    fn cost(&self, problem: &Problem, kernel: usize, array: usize, held: Held) -> u64 {
+        let each = self.0[kernel][array].iter().enumerate().map(|(layout, time)| {
+            let copy = if held.contains(layout) { 0 } else { problem.copy[array][layout] };
+            time.saturating_add(copy)
+        });
+        if held.is_empty() { 0 } else { each.min().unwrap_or(0) }
+    }
+
+    /// Leaves the states that promise most, cheapest first.
+    fn keep_best(
+        &self,
+        problem: &Problem,
+        kernel: usize,
+        layer: &mut Vec<(Holdings, Reached)>,
+        count: usize,
+    ) {
+        let score = |(held, reached): &(Holdings, Reached)| {
+            let each = held.iter().enumerate().map(|(array, held)| self.cost(problem, kernel, array, *held));
+            each.fold(reached.cost, u64::saturating_add)
+        };
+        layer.sort_by_cached_key(score);
+        layer.truncate(count);
+        layer.sort_by_key(|(_, reached)| reached.cost);
+    }
+}
+
 /// What can happen to arrays in one kernel, by lane, array, and what is held of it: states share most of it.
 #[derive(Default)]
 struct Known(BTreeMap<(usize, usize, Held), Rc<[Outcome]>>);
@@ -350,36 +418,44 @@ impl Known {
     /// if there are more than `most`.
     fn outcomes(
         &mut self,
-        problem: &Problem,
-        kernel: &Kernel,
+        (problem, ahead): (&Problem, &Ahead),
+        number: usize,
         way: (usize, &Lane),
         held: &Holdings,
         most: usize,
     ) -> (Vec<(Holdings, u64)>, usize, bool) {
+        let kernel = &problem.kernels[number];
         let touched = touched(kernel, way.1);
         let mut complete = true;
         let mut ways = 0usize;
-        // By array of `touched`: the cost so far, the entry before it, the number of the outcome.
-        let mut levels: Vec<Vec<(u64, usize, usize)>> = vec![vec![(0, 0, 0)]];
+        // By array of `touched`: the cost so far, the entry before it, the number of the outcome, and the cost with
+        // what is ahead.
+        let mut levels: Vec<Vec<(u64, usize, usize, u64)>> = vec![vec![(0, 0, 0, 0)]];
         let mut here = Vec::with_capacity(touched.len());
         for array in &touched {
             let outcomes = self.array(problem, kernel, way, *array, held[*array]);
             let all = &levels[levels.len() - 1];
             let mut next = Vec::with_capacity(all.len() * outcomes.len());
-            for (before, (cost, ..)) in all.iter().enumerate() {
-                let ends = outcomes.iter().enumerate();
-                next.extend(ends.map(|(k, outcome)| (cost.saturating_add(outcome.cost), before, k)));
+            let later: Vec<u64> = outcomes
+                .iter()
+                .map(|outcome| ahead.cost(problem, number + 1, *array, outcome.held))
+                .collect();
+            for (before, (cost, .., score)) in all.iter().enumerate() {
+                next.extend(outcomes.iter().zip(&later).enumerate().map(|(k, (outcome, later))| {
+                    let score = score.saturating_add(outcome.cost).saturating_add(*later);
+                    (cost.saturating_add(outcome.cost), before, k, score)
+                }));
             }
             ways += next.len();
             if next.len() > most {
-                next.sort_by_key(|(cost, ..)| *cost);
+                next.sort_by_key(|(.., score)| *score);
                 next.truncate((most / 2).max(1));
                 complete = false;
             }
             here.push(outcomes);
             levels.push(next);
         }
-        let state = |end: &(u64, usize, usize)| {
+        let state = |end: &(u64, usize, usize, u64)| {
             let mut holdings = held.clone();
             let mut entry = *end;
             for (level, (array, outcomes)) in touched.iter().zip(&here).enumerate().rev() {
