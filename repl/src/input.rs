@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, colours};
 use galopvm::data::{self, DataError, Reader};
-use galopvm::{Diagnostic, Entry, Memory, Optimisation, Session, Value, ValueType};
+use galopvm::{Diagnostic, Entry, Memory, Session, Switches, Value, ValueType};
 use galopvm_base::{Sources, Span};
 use std::io::Read;
 use std::path::Path;
@@ -115,17 +115,23 @@ impl Input {
         Ok(galopvm::program::source_text(&self.name, &self.bytes)?)
     }
 
+    /// Whether it is standard input.
+    pub fn is_standard_input(&self) -> bool {
+        self.is_standard_input
+    }
+
     /// The program: bytecode if the bytes say so, otherwise source.
-    pub fn program(&self, off: &[Optimisation]) -> Result<galopvm::Program, Failure> {
+    pub fn program(&self, switches: Switches) -> Result<galopvm::Program, Failure> {
         Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
             galopvm::Program::from_bytecode(&self.name, &self.bytes)?
         } else {
-            galopvm::Program::from_source_without(&self.name, self.text()?, off)?
+            galopvm::Program::from_source_with(&self.name, self.text()?, switches)?
         })
     }
 }
 
-fn read(
+/// The values for an entry point from a reader of `input`, which messages call `name`.
+pub fn read(
     mut reader: Reader<'_>,
     input: &[u8],
     name: &str,

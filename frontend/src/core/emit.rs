@@ -14,6 +14,7 @@ enum Key {
     Dim(Var, u32),
     Index(Var, Vec<Atom>),
     Permute(Var, Vec<u32>),
+    Reverse(Var, u32),
 }
 
 /// An open block.
@@ -44,6 +45,8 @@ pub(super) struct FunState {
     opposites: HashMap<Atom, Atom>,
     /// Numbers that are not negative.
     naturals: HashSet<Atom>,
+    /// Tuning parameters that were read: whether they are given, and their values.
+    params: HashMap<String, (Atom, Atom)>,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// How many `#[unsafe]` enclose the expression being built.
@@ -211,6 +214,7 @@ impl FunState {
             Op::Dim(v, dim) => Some(Key::Dim(*v, *dim)),
             Op::Index(v, index) => Some(Key::Index(*v, index.clone())),
             Op::Permute(v, perm) => Some(Key::Permute(*v, perm.clone())),
+            Op::Reverse(v, dim) => Some(Key::Reverse(*v, *dim)),
             _ => None,
         };
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
@@ -222,6 +226,18 @@ impl FunState {
             open.known.insert(key, atom);
         }
         atom
+    }
+
+    /// A tuning parameter, read once at the function's beginning: whether it is given, and its value.
+    pub fn param(&mut self, name: &str) -> (Atom, Atom) {
+        if let Some(known) = self.params.get(name) {
+            return *known;
+        }
+        let types = [ValueType::scalar(ElemType::Bool), ValueType::scalar(ElemType::I64)];
+        let atoms = self.push_into(0, Op::Param(name.to_string()), &types);
+        let pair = (atoms[0], atoms[1]);
+        self.params.insert(name.to_string(), pair);
+        pair
     }
 
     /// A check that ends the program; nothing if it is known to hold.

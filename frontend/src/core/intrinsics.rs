@@ -3,6 +3,7 @@
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
+use crate::types::Type;
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 use galopvm_stdlib::{Intrinsic, Lowering};
@@ -21,6 +22,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (Lowering::Scan, [op, neutral, arrays]) => self.reduce(op, neutral, arrays, true, span),
             (Lowering::Zip, arrays) => self.zip(arrays, span),
             (Lowering::Unzip | Lowering::Identity, [value]) => Ok(value.clone()),
+            (Lowering::Trace | Lowering::Break, [value]) => {
+                let stops = row.lowering == Lowering::Break;
+                let ty = instance.types.first().map_or(Type::Error, |(_, ty)| ty.clone());
+                self.show(if stops { "" } else { row.name }, stops, &ty, value, span);
+                Ok(value.clone())
+            }
             (Lowering::Iota, [count]) => {
                 let count = self.atom(count, span)?;
                 let ty = ElemType::I64;
@@ -34,13 +41,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 self.replicate(count, value, span)
             }
             (Lowering::Transpose, [value]) => self.each(value, span, &mut |b, part| {
-                let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
-                let mut perm: Vec<u32> = (0..ty.rank as u32).collect();
+                let mut perm: Vec<u32> = (0..b.fun.type_of(part).rank as u32).collect();
                 perm.swap(0, 1);
-                let known: Vec<Option<Atom>> = perm.iter().map(|d| Some(b.fun.dim(part, *d))).collect();
-                let array = b.fun.emit(Op::Permute(var, perm), ty);
-                b.know_all(array, &known);
-                array
+                b.permute(part, perm)
             }),
             (Lowering::Flatten, [value]) => self.each(value, span, &mut |b, part| {
                 let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };

@@ -2,10 +2,11 @@
 //!
 //! A row for every golden case with an input, then for some regions that are long or meant to be hard (files given as
 //! arguments come after these): index table, bounds, choice of layouts for the whole region, short-circuiting,
-//! lifetimes and packing, reuse of every outermost kernel; the best of some runs in microseconds, and the first of all.
+//! lifetimes and packing, reuse of every outermost kernel, fusion; the best of some runs in microseconds, and the first of all.
 
 use galopvm_analysis::bounds::bounds;
 use galopvm_analysis::circuit::circuits;
+use galopvm_analysis::fusion;
 use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, table};
 use galopvm_analysis::memory::{allocations, pack};
 use galopvm_analysis::reuse::{Effort, analyse};
@@ -42,10 +43,10 @@ fn time(work: impl FnOnce()) -> f64 {
 }
 
 /// Every analysis of a region, each with its time.
-fn all(region: &CheckedRegion, observed: &Observed) -> [f64; 6] {
+fn all(region: &CheckedRegion, observed: &Observed) -> [f64; 7] {
     let code = region.region();
     let (costs, profile) = (Costs::default(), Profile::default());
-    let mut times = [0.0; 6];
+    let mut times = [0.0; 7];
     let mut rows = None;
     times[0] = time(|| rows = Some(table(region, observed)));
     times[1] = time(|| drop(black_box(bounds(region, observed))));
@@ -66,6 +67,10 @@ fn all(region: &CheckedRegion, observed: &Observed) -> [f64; 6] {
         });
     }
     times[5] = time(|| reuse(code, observed));
+    times[6] = time(|| {
+        let fusions = fusion::decide(region, observed);
+        drop(black_box(fusion::apply(region, &fusions)));
+    });
     times
 }
 
@@ -104,6 +109,18 @@ fn chain(kernels: usize, arrays: usize) -> (String, String) {
         }
         let _ = writeln!(text, "      let x{step} = {}\n      in x{step}", sum.join(" + "));
     }
+    (env, text)
+}
+
+/// Kernels of which each reads the one before it (or, if `fan`, the first one) and an array.
+fn readers(count: usize, fan: bool) -> (String, String) {
+    let env = "size n = 1000\narray a0 : [n]f32\narray b : [n]f32\n".to_string();
+    let mut text = String::new();
+    for k in 1..=count {
+        let from = if fan { 0 } else { k - 1 };
+        let _ = writeln!(text, "let a{k} =\n  kernel at{k} < n do\n    in a{from}[at{k}] + b[at{k}] * 2");
+    }
+    let _ = writeln!(text, "in (a{count}, a{})", count / 2);
     (env, text)
 }
 
@@ -217,6 +234,8 @@ fn main() -> Result<(), String> {
         ("8 stencils with borders", stencils(8)),
         ("8 elimination steps", eliminations(8)),
         ("many pieces", pieces()),
+        ("chain of 64 kernels", readers(64, false)),
+        ("64 kernels of one array", readers(64, true)),
     ] {
         regions.push((name.into(), env, input));
     }
@@ -225,7 +244,7 @@ fn main() -> Result<(), String> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         regions.insert(at, (name, section(&case, "ENV"), section(&case, "INPUT")));
     }
-    let heads = ["table", "bounds", "layouts", "circuits", "memory", "reuse", "together", "first"];
+    let heads = ["table", "bounds", "layouts", "circuits", "memory", "reuse", "fusion", "together", "first"];
     print!("{:28}", "in microseconds");
     heads.iter().for_each(|head| print!(" {head:>9}"));
     println!();

@@ -9,6 +9,7 @@
 //! - `effort.rs`: how much an answer may cost.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
+//! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
 //! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
@@ -20,6 +21,7 @@ pub mod affine;
 pub mod bounds;
 pub mod circuit;
 mod effort;
+pub mod fusion;
 mod interval;
 pub mod layout;
 pub mod memory;

@@ -3,28 +3,38 @@
 //! - `session.rs`: the way in: a loaded program, its limits, calls. `stop.rs`: what ends a call early.
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
+//! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
+//! - `region/`: functions and loops as kernel IR, with the numbers of a run.
+//! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs` and `memory/mapped.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs` and `memory/mapped.rs` only.
 
 pub mod array;
+mod costs;
 pub mod data;
 pub mod error;
+pub mod explain;
 pub mod interpret;
 pub mod lift;
 pub mod memory;
 pub mod profile;
+pub mod region;
 pub mod session;
 mod stop;
+pub mod switches;
 pub mod tier;
 pub mod value;
 
 pub use array::{Array, Element, SliceIndex};
+pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
-pub use interpret::{Limits, Paths};
-pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory};
+pub use explain::{ExplainSink, Explained};
+pub use interpret::{Limits, ShowSink, Shown};
+pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
+pub use switches::{Switch, Switches};
 pub use tier::{Event, SiteReport, Tiering, TraceSink};
 pub use value::Value;

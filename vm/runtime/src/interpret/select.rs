@@ -21,6 +21,9 @@ struct Classes {
 /// The class of rows that a filter leaves out.
 const OUT: u64 = 1;
 
+/// What it costs to look at a row, in bytes moved.
+const ROW_COST: usize = 16;
+
 impl<'a> Interpreter<'a> {
     pub(super) fn filter(
         &mut self,
@@ -107,7 +110,9 @@ impl<'a> Interpreter<'a> {
         let target = result.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let (bytes, from) = (source.block().bytes(), source.lmad());
         let (class_bytes, class_width) = (classes.of_row.block().bytes(), classes.of_row.elem().bytes());
+        let mut pace = self.stop.pace();
         for i in 0..classes.of_row.elements() {
+            pace.go(ROW_COST)?;
             let place = &mut next[load(class_bytes, class_width, i) as usize];
             let to = *place;
             if to >= rows {
@@ -117,7 +122,7 @@ impl<'a> Interpreter<'a> {
             if shape.len() == 1 {
                 store(target, width, to, load(bytes, width, from.offset + i * from.dims[0].stride));
             } else {
-                copy_elements(self.memory, target, &view.fix(0, to), bytes, &from.fix(0, i), width);
+                copy_elements(self.memory, target, &view.fix(0, to), bytes, &from.fix(0, i), width)?;
             }
         }
         Ok(result)

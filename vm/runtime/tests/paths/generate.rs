@@ -1,5 +1,7 @@
 //! Programs in assembly, made at random: an operator or a loop with scalar code in it.
 
+mod nest;
+
 use crate::{Random, values};
 use galopvm_base::{ElemType, ScalarOp};
 use std::collections::BTreeMap;
@@ -24,6 +26,8 @@ pub struct Generator {
     budget: usize,
     body: String,
     results: Vec<(u32, String)>,
+    /// Whether code may make arrays.
+    nests: bool,
 }
 
 impl Generator {
@@ -39,6 +43,7 @@ impl Generator {
             budget: 14,
             body: String::new(),
             results: Vec::new(),
+            nests: false,
         }
     }
 
@@ -338,6 +343,9 @@ impl Generator {
     }
 
     fn instruction(&mut self, code: &mut String) {
+        if self.nests && self.random.one_in(2) {
+            return self.array_instruction(code);
+        }
         match self.random.below(14) {
             0 | 1 => self.branch(code),
             2 | 3 if !self.arrays.is_empty() => self.index(code),

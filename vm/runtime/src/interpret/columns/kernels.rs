@@ -1,8 +1,11 @@
 //! Loops over columns, one for each scalar operation and type.
 //!
 //! A column is bytes, as blocks of memory are: inputs and outputs that lie one element after the other are columns
-//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers.
+//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers; those
+//! that compute much are also there for processors with wide vectors (`wide.rs`).
 
+use super::strands::{STRANDS, start_of_strand};
+use super::wide;
 use crate::interpret::typed::{
     operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
     typed_types,
@@ -13,18 +16,20 @@ use galopvm_lmad::Dim;
 use half::f16;
 
 /// A unary operation or a conversion: result, operand.
-pub(super) type Kernel1 = fn(&mut [u8], &[u8]);
+pub(in crate::interpret) type Kernel1 = fn(&mut [u8], &[u8]);
 /// A binary operation: result, operands; whether some element has no value.
-pub(super) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
+pub(in crate::interpret) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
 /// A ternary operation: result, operands.
-pub(super) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
+pub(in crate::interpret) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
 /// Combines a value with all elements, one after the other.
-pub(super) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
-/// The same, with every value on the way as a column.
-pub(super) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
+/// Combines the values of strands with elements: the first one goes to the first strand, and so on around.
+pub(super) type FoldStrands = fn(&mut [Bits; STRANDS], &[u8]);
+/// The same as [`Fold`], with every value on the way as a column.
+pub(in crate::interpret) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
-trait Lane: Native {
+pub(super) trait Lane: Native {
     /// The bytes of a value.
     type Bytes: Copy;
     fn lanes(bytes: &[u8]) -> &[Self::Bytes];
@@ -72,18 +77,50 @@ lanes! {
     bool u8 1;
 }
 
-fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+pub(super) fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    mapped1::<T, O, OP>(out, a);
+}
+
+/// The loop of a unary operation, to be compiled for some kind of processor. Where an element has no quick value, all
+/// are computed again.
+#[inline(always)]
+pub(super) fn mapped1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    let mut known = true;
     for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
-        *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+        let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
+        *out = O::write(bits);
+        known &= is_known;
+    }
+    if !known {
+        for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+            *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+        }
     }
 }
 
-fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+pub(super) fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    mapped2::<T, O, OP>(out, a, b)
+}
+
+/// The loop of a binary operation.
+#[inline(always)]
+pub(super) fn mapped2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    let op = const { operation(OP) };
+    let mut known = const { !operation(OP).can_trap(T::TYPE) };
+    if known {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            let (bits, is_known) = T::quick_binary(op, T::read(*a), T::read(*b));
+            *out = O::write(bits);
+            known &= is_known;
+        }
+    }
     let mut trapped = false;
-    for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
-        match T::binary(const { operation(OP) }, T::read(*a), T::read(*b)) {
-            Ok(bits) => *out = O::write(bits),
-            Err(_) => trapped = true,
+    if !known {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            match T::binary(op, T::read(*a), T::read(*b)) {
+                Ok(bits) => *out = O::write(bits),
+                Err(_) => trapped = true,
+            }
         }
     }
     trapped
@@ -115,6 +152,32 @@ fn fold_with<T: Lane, O: Lane, const OP: u8>(start: Bits, items: &[u8]) -> Resul
     Ok(value)
 }
 
+fn fold_strands_with<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
+    folded_strands::<T, OP>(strands, items);
+}
+
+/// The loop that combines elements in strands.
+#[inline(always)]
+pub(super) fn folded_strands<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
+    let combine = |a: T, item: T::Bytes| {
+        let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
+        T::of_bits(bits)
+    };
+    let mut values = strands.map(T::of_bits);
+    let (rows, rest) = T::lanes(items).as_chunks::<STRANDS>();
+    for row in rows {
+        // By number: so the strands are seen to be registers.
+        #[expect(clippy::needless_range_loop, reason = "with iterators the strands stay in memory")]
+        for k in 0..STRANDS {
+            values[k] = combine(values[k], row[k]);
+        }
+    }
+    for (value, item) in values.iter_mut().zip(rest) {
+        *value = combine(*value, *item);
+    }
+    *strands = values.map(T::to_bits);
+}
+
 fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
     start: Bits,
     items: &[u8],
@@ -129,17 +192,17 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
 }
 
 /// The loop of a unary operation.
-pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
-    typed_function!(1 map1 op ty)
+pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
+    wide::unary(op, ty).or_else(|| typed_function!(1 map1 op ty))
 }
 
 /// The loop of a binary operation.
-pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
-    typed_function!(2 map2 op ty)
+pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
+    wide::binary(op, ty).or_else(|| typed_function!(2 map2 op ty))
 }
 
 /// The loop of a ternary operation on three values of a type.
-pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
+pub(in crate::interpret) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
     match op {
         // Its operands differ in type.
         ScalarOp::Select => None,
@@ -148,41 +211,77 @@ pub(super) fn ternary(op: ScalarOp, ty: ElemType) -> Option<Kernel3> {
 }
 
 /// The loop of a conversion.
-pub(super) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
+pub(in crate::interpret) fn conversion(from: ElemType, to: ElemType) -> Kernel1 {
     typed_conversion!(converted from to)
 }
 
 /// The loop that combines all elements.
-pub(super) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
+pub(in crate::interpret) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
 }
 
+/// The instance of a generic function `f::<T, OP>` for an operation that is done in strands.
+macro_rules! stranded_function {
+    ($function:ident $op:ident $ty:ident) => {
+        match $ty {
+            ElemType::F32 => stranded_function!(@ $function $op f32),
+            _ => stranded_function!(@ $function $op f64),
+        }
+    };
+    (@ $function:ident $op:ident $rust:ident) => {
+        match $op {
+            ScalarOp::Add => $function::<$rust, { ScalarOp::Add as u8 }>,
+            ScalarOp::Mul => $function::<$rust, { ScalarOp::Mul as u8 }>,
+            ScalarOp::Min => $function::<$rust, { ScalarOp::Min as u8 }>,
+            _ => $function::<$rust, { ScalarOp::Max as u8 }>,
+        }
+    };
+}
+
+pub(super) use stranded_function;
+
+/// The loop that combines elements in strands, if that is how this operation is done on many rows.
+pub(super) fn fold_strands(op: ScalarOp, ty: ElemType) -> Option<FoldStrands> {
+    start_of_strand(op, ty)?;
+    Some(wide::fold_strands(op, ty).unwrap_or(stranded_function!(fold_strands_with op ty)))
+}
+
 /// The loop that gives all prefixes.
-pub(super) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
+pub(in crate::interpret) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
 }
 
-fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
-    let (yes, no) = (yes.as_chunks::<W>().0, no.as_chunks::<W>().0);
-    for (out, (mask, (yes, no))) in
-        out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no)))
-    {
-        *out = if *mask != 0 { *yes } else { *no };
-    }
+/// Takes bits of one column or of the other: with a branch, columns without pattern would be slow.
+macro_rules! choose {
+    ($name:ident $word:ident) => {
+        fn $name(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
+            let operands = yes.as_chunks().0.iter().zip(no.as_chunks().0);
+            for (out, (mask, (yes, no))) in out.as_chunks_mut().0.iter_mut().zip(mask.iter().zip(operands)) {
+                let mask = $word::from(*mask != 0).wrapping_neg();
+                let bits = $word::from_le_bytes(*yes) & mask | $word::from_le_bytes(*no) & !mask;
+                *out = bits.to_le_bytes();
+            }
+        }
+    };
 }
 
+choose!(choose_1 u8);
+choose!(choose_2 u16);
+choose!(choose_4 u32);
+choose!(choose_8 u64);
+
 /// The loop that takes elements of this width from one column where a mask is set, else from another.
-pub(super) fn selection(width: usize) -> Kernel3 {
+pub(in crate::interpret) fn selection(width: usize) -> Kernel3 {
     match width {
-        1 => choose::<1>,
-        2 => choose::<2>,
-        4 => choose::<4>,
-        _ => choose::<8>,
+        1 => choose_1,
+        2 => choose_2,
+        4 => choose_4,
+        _ => choose_8,
     }
 }
 
 /// Fills a column with one value.
-pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
+pub(in crate::interpret) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     let bytes = bits.to_le_bytes();
     match width {
         1 => out.fill(bytes[0]),
@@ -192,7 +291,25 @@ pub(super) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     }
 }
 
+/// Fills a column of `i64` with numbers that grow by a step.
+pub(super) fn count(out: &mut [u8], start: i64, step: i64) {
+    let mut value = start;
+    for out in out.as_chunks_mut::<8>().0 {
+        *out = value.to_le_bytes();
+        value = value.wrapping_add(step);
+    }
+}
+
 fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride: i64) {
+    let count = out.len() / W;
+    let first = start.wrapping_add(1).wrapping_sub(count as i64) as usize;
+    if stride == -1
+        && let Some(bytes) = bytes.get(first.wrapping_mul(W)..).and_then(|bytes| bytes.get(..count * W))
+    {
+        let backwards = bytes.as_chunks::<W>().0.iter().rev();
+        out.as_chunks_mut::<W>().0.iter_mut().zip(backwards).for_each(|(out, element)| *out = *element);
+        return;
+    }
     let mut place = start;
     for out in out.as_chunks_mut::<W>().0 {
         let at = (place as usize).wrapping_mul(W);
@@ -204,7 +321,7 @@ fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride
 }
 
 /// Fills a column with elements that lie `stride` apart.
-pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
+pub(in crate::interpret) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i64) {
     match width {
         1 => strided_with::<1>(out, bytes, start, stride),
         2 => strided_with::<2>(out, bytes, start, stride),
@@ -215,7 +332,13 @@ pub(super) fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, st
 
 /// Adds to the places in a column of `i64` what an index, a column as well, means in a dimension; whether some index
 /// that counts is outside. Where a mask is given, others do not count, and their place is of no account.
-pub(super) fn advance(places: &mut [u8], index: &[u8], mask: Option<&[u8]>, size: i64, stride: i64) -> bool {
+pub(in crate::interpret) fn advance(
+    places: &mut [u8],
+    index: &[u8],
+    mask: Option<&[u8]>,
+    size: i64,
+    stride: i64,
+) -> bool {
     let mut outside = false;
     let pairs = places.as_chunks_mut::<8>().0.iter_mut().zip(index.as_chunks::<8>().0);
     let mut step = |place: &mut [u8; 8], index: &[u8; 8], counts: bool| {
@@ -266,7 +389,7 @@ fn pick_with<const W: usize>(
 
 /// Fills a column with the elements at the indices of a vector that starts with `bytes`; whether some index that counts
 /// is outside.
-pub(super) fn pick(
+pub(in crate::interpret) fn pick(
     out: &mut [u8],
     width: usize,
     bytes: &[u8],
@@ -283,7 +406,7 @@ pub(super) fn pick(
 }
 
 /// Fills a column with the elements at places.
-pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
+pub(in crate::interpret) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
     match width {
         1 => gather_with::<1>(out, bytes, places),
         2 => gather_with::<2>(out, bytes, places),
@@ -293,7 +416,7 @@ pub(super) fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) 
 }
 
 /// Whether a condition fails somewhere that counts.
-pub(super) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
+pub(in crate::interpret) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
     match mask {
         None => condition.contains(&0),
         Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),

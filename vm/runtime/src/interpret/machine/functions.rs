@@ -9,9 +9,9 @@ use galopvm_base::{Bits, ElemType, ScalarOp};
 use half::f16;
 
 /// A unary operation, or a conversion.
-pub(super) type Function1 = fn(Bits) -> Bits;
+pub(in crate::interpret) type Function1 = fn(Bits) -> Bits;
 /// A binary operation.
-pub(super) type Function2 = fn(Bits, Bits) -> Result<Bits, ScalarTrap>;
+pub(in crate::interpret) type Function2 = fn(Bits, Bits) -> Result<Bits, ScalarTrap>;
 
 #[allow(
     clippy::extra_unused_type_parameters,
@@ -34,21 +34,21 @@ fn converted<T: Native, O: Native>(a: Bits) -> Bits {
 }
 
 /// The function of a unary operation.
-pub(super) fn unary(op: ScalarOp, ty: ElemType) -> Option<Function1> {
+pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Function1> {
     typed_function!(1 one op ty)
 }
 
 /// The function of a binary operation.
-pub(super) fn binary(op: ScalarOp, ty: ElemType) -> Option<Function2> {
+pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Function2> {
     typed_function!(2 two op ty)
 }
 
 /// The function of a conversion.
-pub(super) fn conversion(from: ElemType, to: ElemType) -> Function1 {
+pub(in crate::interpret) fn conversion(from: ElemType, to: ElemType) -> Function1 {
     typed_conversion!(converted from to)
 }
 
 /// A ternary operation that has no instruction of its own.
-pub(super) fn ternary(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
+pub(in crate::interpret) fn ternary(op: ScalarOp, ty: ElemType, a: Bits, b: Bits, c: Bits) -> Bits {
     eval3(op, ty, a, b, c)
 }

@@ -4,24 +4,25 @@ use super::code::Op;
 use super::translate::{Made, Refused, Translator, stored_by_width};
 use super::unit::{Base, Left, Origin, Place, Slot, Source};
 use crate::interpret::columns::Columns;
+use crate::interpret::prepare::in_operators;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 
 /// An operator's parts.
-struct Parts<'a> {
-    dsts: &'a [Def],
-    width: Operand,
-    neutral: &'a [Operand],
-    arrays: &'a [Operand],
+pub(in crate::interpret) struct Parts<'a> {
+    pub(in crate::interpret) dsts: &'a [Def],
+    pub(in crate::interpret) width: Operand,
+    pub(in crate::interpret) neutral: &'a [Operand],
+    pub(in crate::interpret) arrays: &'a [Operand],
     /// The block that makes items of rows, if there is one.
-    map: Option<BlockId>,
+    pub(in crate::interpret) map: Option<BlockId>,
     /// The block that combines, for all operators but `map`.
-    combine: Option<BlockId>,
+    pub(in crate::interpret) combine: Option<BlockId>,
     /// Whether there is a row of results for each row.
-    rows: bool,
+    pub(in crate::interpret) rows: bool,
 }
 
 impl<'a> Parts<'a> {
-    fn of(instr: &'a Instr) -> Option<Parts<'a>> {
+    pub(in crate::interpret) fn of(instr: &'a Instr) -> Option<Parts<'a>> {
         Some(match instr {
             Instr::Map { dsts, width, arrays, body } => Parts {
                 dsts,
@@ -86,7 +87,11 @@ impl<'a> Translator<'a> {
             let extent = self.extent(place, 0)?;
             self.emit(Op::Extent, width, extent, 0)?;
         }
-        if Columns::of(self.function, instr).is_some() {
+        if let Some(columns) = Columns::of(self.function, instr) {
+            // Many rows are combined in another order than that of a loop.
+            if columns.has_strands() && !self.is_known(width) && !in_operators(self.function)[self.origin.0] {
+                return Err(Refused);
+            }
             self.unit.wide.push(width);
         }
         self.operator(&parts, width, &arrays, &[])?;

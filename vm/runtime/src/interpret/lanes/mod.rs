@@ -1,0 +1,287 @@
+//! Operators in lock step: each step of the block is done for a group of rows before the next one is.
+//!
+//! Columns do that for code without loops and arrays; this is for the rest: loops and inner operators with the same
+//! trip counts for all rows, arrays that the block makes, views, branches by masks. Numbers that are the same for all rows
+//! are computed once for the group.
+//!
+//! - `varying.rs`: what differs from row to row. `program.rs`: what a block becomes. `translate.rs` with `flow.rs` (branches,
+//!   loops, inner operators) and `arrays.rs`: from the block to its program.
+//! - `run.rs`: a program at work, on `memory.rs`. `dot.rs`: reductions of two rows as loops of their own.
+//! - `mod.rs`: operators by groups of rows, and whether that is worth it.
+//!
+//! Arrays that the block makes have the elements of the group's rows side by side. Rows of inputs that are read again and
+//! again are brought into that order first.
+//!
+//! Invariants: results have the bits that executing the block row by row would give; a program only writes memory of
+//! its own, so that one which may trap is given up, and the operator executed by others.
+
+mod arrays;
+mod dot;
+mod flow;
+mod memory;
+mod program;
+mod run;
+mod translate;
+mod varying;
+
+use super::{Interpreter, Outcome, Registers};
+use crate::array::Array;
+use crate::error::ErrorKind;
+use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, field::Fields};
+use galopvm_lmad::Lmad;
+use memory::{Rows, copy_rows};
+use program::{Across, Need, Number, Param, Program, Result as Left};
+use run::{Done, Running, Stopped};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Below so many rows a group is not worth it.
+const FEW_ROWS: i64 = 32;
+
+/// Rows of a group at most, and at least where their arrays take much memory.
+const MOST_ROWS: i64 = 512;
+const LEAST_ROWS: i64 = 32;
+
+/// Bytes that the arrays of a group should take: what a second-level cache has.
+const CACHE: f64 = 1e6;
+
+/// Bytes of a group's rows that are brought together at most.
+const MOST_PACKED: i64 = 16 << 20;
+
+/// The guess for an extent or a trip count that is not known at the start.
+const UNKNOWN: f64 = 16.0;
+
+/// After so many programs that were given up there is no further try.
+const TRIES: u32 = 3;
+
+/// An operator in lock step.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    program: Program,
+    /// Whether there are operators in the block, which back ends want to see.
+    has_operators: bool,
+    given_up: AtomicU32,
+}
+
+impl Lanes {
+    /// The form of an operator, if it has one.
+    fn of(function: &Function, instr: &Instr) -> Option<Lanes> {
+        let Instr::Map { body, .. } = instr else { return None };
+        let program = translate::translate(function, *body)?;
+        Some(Lanes { program, has_operators: has_operators(function, *body), given_up: AtomicU32::new(0) })
+    }
+}
+
+fn has_operators(function: &Function, block: BlockId) -> bool {
+    function.blocks[block].code.iter().any(|instr| {
+        let is_operator = matches!(
+            instr,
+            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+        );
+        is_operator || Fields::of(instr).blocks.iter().any(|block| has_operators(function, *block))
+    })
+}
+
+/// A result in the making; arrays of arrays as soon as the extents are known.
+type Outputs = SmallVec<[Option<Array>; 4]>;
+
+impl<'a> Interpreter<'a> {
+    /// The lanes of an operator, if it has that form and there are rows enough.
+    pub(super) fn lanes(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Option<&'a Lanes> {
+        if !self.switches.lanes || width < self.few_lanes() {
+            return None;
+        }
+        let translated = registers.prepared.blocks[block].translated(index)?;
+        let instr = &registers.code.blocks[block].code[index];
+        let lanes =
+            translated.lanes.get_or_init(|| Lanes::of(registers.code, instr).map(Box::new)).as_deref()?;
+        let wanted = !(lanes.has_operators && self.tiers.has_backends());
+        (wanted && lanes.given_up.load(Ordering::Relaxed) < TRIES).then_some(lanes)
+    }
+
+    /// Below so many rows other ways are faster, if they are allowed.
+    fn few_lanes(&self) -> i64 {
+        if self.switches.machine { FEW_ROWS } else { 1 }
+    }
+
+    /// Executes a map in lock step; says whether it did.
+    pub(super) fn map_lanes(
+        &mut self,
+        registers: &mut Registers<'a>,
+        lanes: &Lanes,
+        width: i64,
+        dsts: &[Def],
+        inputs: &[Array],
+    ) -> Outcome<bool> {
+        let memory = self.memory;
+        let mut run = Running::new(&lanes.program, memory);
+        enter(&mut run, registers, inputs);
+        if self.switches.machine && worth(&run) <= 0.0 {
+            return Ok(false);
+        }
+        run.set_capacity(capacity(&run, width));
+        let mut outputs: Outputs = lanes.program.results.iter().map(|_| None).collect();
+        let paid_until = (self.until_look, self.fuel);
+        let outcome = self.groups(&mut run, width, inputs, &mut outputs);
+        drop(run);
+        match outcome {
+            Ok(()) => {
+                for (dst, output) in dsts.iter().zip(outputs) {
+                    registers.set_array(dst.0, output.expect("the first group makes all results"));
+                }
+                Ok(true)
+            }
+            Err(Stopped::Error(error)) if error.kind != ErrorKind::OutOfFuel => Err(error),
+            // Some row may end the call before the fuel is used up.
+            Err(_) => {
+                (self.until_look, self.fuel) = paid_until;
+                lanes.given_up.fetch_add(1, Ordering::Relaxed);
+                Ok(false)
+            }
+        }
+    }
+
+    fn groups(&mut self, run: &mut Running<'_>, width: i64, inputs: &[Array], outputs: &mut Outputs) -> Done {
+        let program = run.program;
+        self.lane_steps(run, &program.once)?;
+        let mut start = 0;
+        while start < width {
+            run.len = (width - start).min(run.capacity as i64) as usize;
+            self.pay(program.cost.saturating_mul(run.len as u64)).map_err(Stopped::Error)?;
+            for (param, input) in program.params.iter().zip(inputs) {
+                self.rows_of(run, param, input, start)?;
+            }
+            self.lane_steps(run, &program.steps)?;
+            for (left, output) in program.results.iter().zip(outputs.iter_mut()) {
+                self.put_rows_of(run, left, output, width, start)?;
+            }
+            start += run.len as i64;
+        }
+        Ok(())
+    }
+
+    /// Lets a parameter be the rows of a group.
+    fn rows_of(&mut self, run: &mut Running<'_>, param: &Param, input: &Array, start: i64) -> Done {
+        let row = &param.row;
+        let dims = &input.lmad().dims;
+        let mut stride = dims[0].stride;
+        let source = Lmad {
+            offset: input.lmad().offset.wrapping_add(start.wrapping_mul(stride)),
+            dims: dims[1..].into(),
+        };
+        let (mut base, mut view) = (row.owner, source.clone());
+        let elements = source.elements();
+        let room = elements.saturating_mul(run.capacity as i64).saturating_mul(row.width() as i64);
+        if let Some(packed) = param.packed
+            && stride != 0
+            && stride != 1
+            && room <= MOST_PACKED
+        {
+            run.bases.reserve(run.memory, packed, room.max(0) as usize)?;
+            self.pay_elements(elements.saturating_mul(run.len as i64)).map_err(Stopped::Error)?;
+            view = Lmad::row_major(&source.shape());
+            view.dims.iter_mut().for_each(|dim| dim.stride *= run.capacity as i64);
+            let mut target = run.bases.take(packed);
+            if let Some(bytes) = target.bytes_mut() {
+                let rows = (Rows::Stride(stride), Rows::Stride(1));
+                let source = (input.block().bytes(), &source);
+                copy_rows(run.memory, (bytes, &view), source, rows, row.width(), run.len, None)?;
+            }
+            run.bases.put(packed, target);
+            (base, stride) = (packed, 1);
+        }
+        run.set(row.base, base as i64);
+        run.set(row.offset, view.offset);
+        run.set_dims(row, &view);
+        if let Across::Stride(across) = row.across {
+            run.set(across, stride);
+        }
+        Ok(())
+    }
+
+    /// Puts a result of a group where it stays.
+    fn put_rows_of(
+        &mut self,
+        run: &Running<'_>,
+        left: &Left,
+        output: &mut Option<Array>,
+        width: i64,
+        start: i64,
+    ) -> Done {
+        let (elem, row) = match left {
+            Left::Lane(_, elem) => (*elem, SmallVec::new()),
+            Left::Array(view) => (view.elem, run.sizes(view)),
+        };
+        let shape: SmallVec<[i64; 4]> = std::iter::once(width).chain(row).collect();
+        let array = match output {
+            Some(array) if array.shape() == shape => array,
+            Some(_) => return Err(Stopped::GivesUp),
+            none => none.insert(Array::fresh(self.memory, elem, &shape)?),
+        };
+        let to = array.lmad().triplet(0, start, run.len as i64, 1);
+        let bytes = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
+        match left {
+            Left::Lane(lane, _) => {
+                let values = run.lane(*lane);
+                let from = start as usize * elem.bytes();
+                bytes[from..from + values.len()].copy_from_slice(values);
+            }
+            Left::Array(view) => {
+                self.pay_elements(to.elements()).map_err(Stopped::Error)?;
+                let source = (run.bases.bytes(run.base(view)), &run.lmad(view));
+                let target = Lmad { offset: to.offset, dims: to.dims[1..].into() };
+                let rows = (run.rows(view.across), Rows::Stride(to.dims[0].stride));
+                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets what a program gets from outside.
+fn enter<'v>(run: &mut Running<'v>, registers: &'v Registers<'_>, inputs: &'v [Array]) {
+    let program = run.program;
+    for (number, bits) in &program.constants {
+        run.numbers[*number as usize] = *bits;
+    }
+    for (reg, number) in &program.scalars {
+        run.numbers[*number as usize] = registers.bits(Operand::new(*reg));
+    }
+    for (reg, view) in &program.arrays {
+        let array = registers.array(Operand::new(*reg));
+        run.bases.share(view.owner, array.block().bytes());
+        run.set(view.offset, array.lmad().offset);
+        run.set_dims(view, array.lmad());
+    }
+    for (param, input) in program.params.iter().zip(inputs) {
+        run.bases.share(param.row.owner, input.block().bytes());
+        let row = Lmad { offset: 0, dims: input.lmad().dims[1..].into() };
+        run.set_dims(&param.row, &row);
+    }
+}
+
+/// Operations that a program saves for each row, by a guess.
+fn worth(run: &Running<'_>) -> f64 {
+    let times = |number: &Option<Number>| number.map_or(UNKNOWN, |number| run.int(number).max(0) as f64);
+    run.program.weights.iter().map(|w| w.gain * w.times.iter().map(times).product::<f64>()).sum()
+}
+
+/// How many rows a group should have.
+fn capacity(run: &Running<'_>, width: i64) -> usize {
+    let bytes = |need: &Need| match &need.sizes {
+        None => UNKNOWN * need.bytes as f64,
+        Some(sizes) => {
+            sizes.iter().map(|size| run.int(*size).max(0) as f64).product::<f64>() * need.bytes as f64
+        }
+    };
+    let each: f64 = run.program.needs.iter().map(bytes).sum();
+    let rows = if each > 0.0 { (CACHE / each) as i64 } else { MOST_ROWS };
+    let rows = (rows / LEAST_ROWS * LEAST_ROWS).clamp(LEAST_ROWS, MOST_ROWS);
+    rows.min(width).max(1) as usize
+}
