@@ -199,7 +199,7 @@ fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
         let share = ways_left / (problem.kernels.len() - k);
         let each = before.first().map_or(1, |(held, _)| known.ways(problem, kernel, held)).max(1);
         if before.len().saturating_mul(each) > share.max(ways_left / 2) {
-            ahead.keep_best(problem, k, &mut before, (share / each).clamp(1, BEAM));
+            ahead.keep_best(k, &mut before, (share / each).clamp(1, BEAM));
             bounded = true;
         }
         let most = (share / (before.len() * kernel.lanes.len()).max(1)).max(8);
@@ -226,7 +226,7 @@ fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
         states.push(layer.iter().map(|(held, reached)| (held.clone(), reached.cost)).collect());
         let later = &problem.kernels[k + 1..];
         if layer.len() > MOST_STATES {
-            ahead.keep_best(problem, k + 1, &mut layer, BEAM);
+            ahead.keep_best(k + 1, &mut layer, BEAM);
             bounded = true;
         }
         let layer = worth_following(problem, later, layer);
@@ -318,9 +318,13 @@ fn at_least(problem: &Problem) -> u64 {
     problem.kernels.iter().map(kernel).fold(0, u64::saturating_add)
 }
 
-/// What the reads that come later would take, by kernel, array and layout, if that layout alone were held: what tells
-/// states apart where not all can be followed.
-struct Ahead(Vec<Vec<Vec<u64>>>);
+/// What the reads that come later would take: what tells states apart where not all can be followed.
+struct Ahead {
+    /// By kernel, array and layout, if that layout alone were held.
+    along: Vec<Vec<Vec<u64>>>,
+    /// By kernel and array, along the layout that is best with its copy.
+    made: Vec<Vec<u64>>,
+}
 
 impl Ahead {
     fn of(problem: &Problem) -> Ahead {
@@ -354,28 +358,28 @@ impl Ahead {
             all.push(here);
         }
         all.reverse();
-        Ahead(all)
+        let made = |arrays: &Vec<Vec<u64>>| {
+            let best = |(times, copies): (&Vec<u64>, &Vec<u64>)| {
+                times.iter().zip(copies).map(|(time, copy)| time.saturating_add(*copy)).min().unwrap_or(0)
+            };
+            arrays.iter().zip(&problem.copy).map(best).collect()
+        };
+        Ahead { made: all.iter().map(made).collect(), along: all }
     }
 
     /// What is ahead of a kernel for one array: along a layout that is held, or that is made at once.
-    fn cost(&self, problem: &Problem, kernel: usize, array: usize, held: Held) -> u64 {
-        let each = self.0[kernel][array].iter().enumerate().map(|(layout, time)| {
-            let copy = if held.contains(layout) { 0 } else { problem.copy[array][layout] };
-            time.saturating_add(copy)
-        });
-        if held.is_empty() { 0 } else { each.min().unwrap_or(0) }
+    fn cost(&self, kernel: usize, array: usize, held: Held) -> u64 {
+        if held.is_empty() {
+            return 0;
+        }
+        let along = &self.along[kernel][array];
+        held.iter().filter_map(|layout| along.get(layout).copied()).fold(self.made[kernel][array], u64::min)
     }
 
     /// Leaves the states that promise most, cheapest first.
-    fn keep_best(
-        &self,
-        problem: &Problem,
-        kernel: usize,
-        layer: &mut Vec<(Holdings, Reached)>,
-        count: usize,
-    ) {
+    fn keep_best(&self, kernel: usize, layer: &mut Vec<(Holdings, Reached)>, count: usize) {
         let score = |(held, reached): &(Holdings, Reached)| {
-            let each = held.iter().enumerate().map(|(array, held)| self.cost(problem, kernel, array, *held));
+            let each = held.iter().enumerate().map(|(array, held)| self.cost(kernel, array, *held));
             each.fold(reached.cost, u64::saturating_add)
         };
         layer.sort_by_cached_key(score);
@@ -436,10 +440,8 @@ impl Known {
             let outcomes = self.array(problem, kernel, way, *array, held[*array]);
             let all = &levels[levels.len() - 1];
             let mut next = Vec::with_capacity(all.len() * outcomes.len());
-            let later: Vec<u64> = outcomes
-                .iter()
-                .map(|outcome| ahead.cost(problem, number + 1, *array, outcome.held))
-                .collect();
+            let later: Vec<u64> =
+                outcomes.iter().map(|outcome| ahead.cost(number + 1, *array, outcome.held)).collect();
             for (before, (cost, .., score)) in all.iter().enumerate() {
                 next.extend(outcomes.iter().zip(&later).enumerate().map(|(k, (outcome, later))| {
                     let score = score.saturating_add(outcome.cost).saturating_add(*later);
