@@ -1,6 +1,7 @@
 //! Values in every format: inputs, `dataset`, `datacmp`.
 
 use super::{DOT, Folder, Ran, command};
+use std::fs;
 
 #[test]
 fn inputs_come_in_every_format_and_mixed() {
