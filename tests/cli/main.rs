@@ -662,7 +662,7 @@ def main (xs: []i32) (y: f64) =
         let shown = "\
 element: 2
 element: 4
-shows.fut:3:12-62: [2, 4]
+shows.fut:3:12-61: [2, 4]
 trace: (2, {x = [#a 1, #b (0.5, true)], y = 0.5})
 early: 0.5
 ";
@@ -670,7 +670,7 @@ early: 0.5
     }
     // Bytecode shows the same, without places what it can.
     folder.run("compile shows.fut -o shows.gbc", "").succeeds();
-    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-62: [2]"));
+    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-61: [2]"));
     folder.run("run shows.gbc -w", "[1] f64.nan").succeeds().shows(&["nan"]);
 }
 
