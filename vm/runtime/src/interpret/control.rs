@@ -51,7 +51,7 @@ impl<'a> Interpreter<'a> {
         init: &[Operand],
     ) -> Outcome<bool> {
         match self.unit(registers, block, index) {
-            Some(unit) => self.enter_unit(registers, unit, &Entry { dsts, init, width: 0, arrays: &[] }),
+            Some(unit) => self.enter_unit(registers, unit, dsts, &Entry::of_loop(init)),
             None => Ok(false),
         }
     }

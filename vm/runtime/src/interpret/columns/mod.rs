@@ -44,7 +44,7 @@ impl Columns {
     /// The form of an operator, if it has one.
     pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
         let (program, combine, blocks) = match instr {
-            Instr::Map { body, .. } => {
+            Instr::Map { body, .. } | Instr::Filter { body, .. } | Instr::Partition { body, .. } => {
                 (translate::translate(function, *body, true)?, Vec::new(), [Some(*body), None])
             }
             Instr::Reduce { neutral, body, .. } | Instr::Scan { neutral, body, .. } => {
@@ -64,7 +64,7 @@ impl Columns {
 }
 
 /// A block that combines each accumulator with its item by one operation.
-fn combinations(function: &Function, block: BlockId) -> Option<Vec<(ScalarOp, ElemType)>> {
+pub(super) fn combinations(function: &Function, block: BlockId) -> Option<Vec<(ScalarOp, ElemType)>> {
     let code = &function.blocks[block];
     let (accumulators, items) = code.params.split_at(code.results.len());
     let combination = |(k, result): (usize, RegId)| {
