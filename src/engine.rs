@@ -1,13 +1,15 @@
 //! The engine: which back ends there are on this machine, and how sessions are to use them.
 
+use crate::costs;
 use crate::error::{Error, guarded};
 use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
+use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{Limits, Memory, Tiering, TraceSink};
+use galopvm_runtime::{LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -72,8 +74,11 @@ struct Config {
     cpu: Option<CpuMode>,
     threads: Option<usize>,
     route: Route,
+    switches: Switches,
+    costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
+    shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -108,6 +113,18 @@ impl EngineBuilder {
         self
     }
 
+    /// What may be done to make programs faster; by default everything. Results are the same without.
+    pub fn switches(mut self, switches: Switches) -> EngineBuilder {
+        self.config.switches = switches;
+        self
+    }
+
+    /// What decisions count with; by default what `galopvm doctor --calibrate` measured of this machine, or the usual.
+    pub fn costs(mut self, costs: Costs) -> EngineBuilder {
+        self.config.costs = Some(costs);
+        self
+    }
+
     /// Most bytes that the values of one session may take at one time.
     pub fn memory_limit(mut self, bytes: u64) -> EngineBuilder {
         self.config.limits.memory = Some(bytes);
@@ -132,6 +149,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Receives what programs show with `trace` and `break`; by default nobody does.
+    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
+        self.config.shows = Some(sink);
+        self
+    }
+
     /// A code generator of the host's own, asked for all that can be compiled, instead of the built-in ones.
     pub fn own_backend(mut self, backend: Arc<dyn Backend>) -> EngineBuilder {
         self.config.own = Some(backend);
@@ -143,6 +166,7 @@ impl EngineBuilder {
         Engine(Arc::new(Inner {
             config: self.config,
             machine: OnceLock::new(),
+            costs: OnceLock::new(),
             backends: OnceLock::new(),
             pool: OnceLock::new(),
         }))
@@ -152,6 +176,7 @@ impl EngineBuilder {
 struct Inner {
     config: Config,
     machine: OnceLock<Machine>,
+    costs: OnceLock<Costs>,
     backends: OnceLock<Backends>,
     pool: OnceLock<Option<rayon::ThreadPool>>,
 }
@@ -194,6 +219,11 @@ impl Engine {
         self.0.config.route
     }
 
+    /// What may be done to make programs faster.
+    pub fn switches(&self) -> Switches {
+        self.0.config.switches
+    }
+
     /// The limits of each session.
     pub fn limits(&self) -> &Limits {
         &self.0.config.limits
@@ -208,6 +238,18 @@ impl Engine {
         })
     }
 
+    /// What decisions count with. The file of measured costs is read when this is first asked for.
+    pub fn costs(&self) -> &Costs {
+        let own = &self.0.config.costs;
+        self.0.costs.get_or_init(|| own.clone().unwrap_or_else(|| costs::of(self.machine())))
+    }
+
+    /// The same for sessions, which may never ask.
+    pub(crate) fn lazy_costs(&self) -> LazyCosts {
+        let engine = self.clone();
+        LazyCosts::new(move || engine.costs().clone())
+    }
+
     /// What was asked for and is not to be had, with the reasons: the interpreter does that work.
     pub fn notes(&self) -> &[String] {
         &self.backends().notes
@@ -220,6 +262,9 @@ impl Engine {
     fn find_backends(&self) -> Backends {
         let config = &self.0.config;
         let mut found = Backends::default();
+        if !config.switches.jit {
+            return found;
+        }
         if let Some(own) = &config.own {
             found.usable.push(own.clone());
             return found;
@@ -284,6 +329,10 @@ impl Engine {
         self.0.config.trace.clone()
     }
 
+    pub(crate) fn shows(&self) -> Option<ShowSink> {
+        self.0.config.shows.clone()
+    }
+
     /// A session in which the entry points of a program can be called.
     pub fn session(&self, program: &Program) -> Session {
         Session::new(self, program, Memory::default())
@@ -309,6 +358,7 @@ impl fmt::Debug for Engine {
             .field("cpu", &config.cpu)
             .field("threads", &config.threads)
             .field("route", &config.route)
+            .field("switches", &config.switches)
             .field("limits", &config.limits)
             .finish_non_exhaustive()
     }

@@ -29,13 +29,14 @@
 //!   errors with a stack of places ([`Error::Run`]). Nothing panics, whatever the program or its arguments are;
 //!   a mistake of galopvm itself is an error, too ([`Error::Internal`]).
 //! - A back end that is missing or refuses a kernel is no error: the interpreter does that work.
-//! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set and threads;
+//! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set, threads and [`Switches`];
 //!   [`Session::interrupt_flag`] stops a call from another thread.
 //!
 //! This crate ties the parts together and adds no logic.
 #![forbid(unsafe_code)]
 
 mod convert;
+pub mod costs;
 mod engine;
 mod error;
 pub mod machine;
@@ -47,14 +48,15 @@ mod tests;
 pub use convert::{Arguments, FromValue, IntoValue, Results};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
 pub use error::{Error, Messages};
-pub use program::{Optimisation, Program};
+pub use program::Program;
 pub use session::Session;
 
+pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
-pub use galopvm_bytecode::{Entry, EntryValue, ValueType};
+pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, SiteReport, Tier, TraceSink,
-    Value, data,
+    Array, Element, ErrorKind, Event, Limits, Memory, MemoryStats, RuntimeError, ShowSink, Shown, SiteReport,
+    Switch, Switches, Tier, TraceSink, Value, available_memory, data,
 };

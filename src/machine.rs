@@ -1,6 +1,7 @@
 //! What this machine is, as plans want to know it.
 
 use galopvm_kir::{CpuMode, Machine};
+use std::io::Read;
 use std::path::Path;
 
 /// The number of hardware threads this process may use.
@@ -10,24 +11,73 @@ pub fn hardware_threads() -> usize {
 
 /// The numbers of this machine, or as much of it as is asked for.
 pub fn detect(cpu: CpuMode, threads: Option<usize>) -> Machine {
-    let usual = Machine::default();
+    let (usual, mut caches) = (Machine::default(), [None; 2]);
+    // Every start comes by here: what plans do not ask for is not read.
+    for cache in listed_caches() {
+        if let Some(known) = caches.get_mut((cache.level as usize).wrapping_sub(1)) {
+            *known = known.or(Some(cache.bytes));
+        }
+        if caches.iter().all(Option::is_some) {
+            break;
+        }
+    }
     Machine {
         cpu,
         threads: threads.unwrap_or_else(hardware_threads).max(1),
-        l1_bytes: cache_bytes(1).unwrap_or(usual.l1_bytes),
-        l2_bytes: cache_bytes(2).unwrap_or(usual.l2_bytes),
+        l1_bytes: caches[0].unwrap_or(usual.l1_bytes),
+        l2_bytes: caches[1].unwrap_or(usual.l2_bytes),
         ..usual
     }
 }
 
-/// Bytes of the first processor's data cache of a level, where the system tells.
-fn cache_bytes(level: u32) -> Option<usize> {
-    (0..8).find_map(|index| {
+/// A cache of the first processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cache {
+    /// 1 is the nearest.
+    pub level: u32,
+    /// How much it holds.
+    pub bytes: usize,
+}
+
+/// The caches for data of the first processor, nearest first, where the system tells.
+pub fn caches() -> Vec<Cache> {
+    let mut caches: Vec<Cache> = listed_caches().collect();
+    caches.sort_by_key(|cache| cache.level);
+    caches
+}
+
+/// The same in the system's order, which is that of levels on systems that we know; read one after the other.
+fn listed_caches() -> impl Iterator<Item = Cache> {
+    let caches = (0..16).map_while(|index| {
         let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
         let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).ok();
-        let wanted = read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
-        if wanted { size(read("size")?.trim()) } else { None }
-    })
+        if read("type")?.trim() == "Instruction" {
+            return Some(None);
+        }
+        let (level, bytes) = (read("level")?.trim().parse().ok()?, size(read("size")?.trim())?);
+        Some(Some(Cache { level, bytes }))
+    });
+    caches.flatten()
+}
+
+/// What the system calls the processor.
+pub fn processor_name() -> Option<String> {
+    // The first processor is enough, and with hundreds of them the whole text takes long to make.
+    let mut text = Vec::new();
+    std::fs::File::open("/proc/cpuinfo").ok()?.take(4096).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.split_once(':').map(|(_, value)| value.trim().to_string())
+    };
+    field("model name").or_else(|| field("Processor")).filter(|name| !name.is_empty())
+}
+
+/// A line that tells this kind of machine from others whose processors go by the same name.
+pub fn signature() -> String {
+    let name = processor_name().unwrap_or_else(|| format!("unknown {}", std::env::consts::ARCH));
+    let caches = caches().into_iter().map(|cache| format!(", L{} {}K", cache.level, cache.bytes >> 10));
+    caches.fold(name, |text, cache| text + &cache)
 }
 
 /// Sizes as the system writes them: `32K`, `1M`, `512`.
@@ -52,6 +102,13 @@ mod tests {
         assert_eq!(size("512"), Some(512));
         assert_eq!(size("K"), None);
         assert_eq!(size(""), None);
+    }
+
+    #[test]
+    fn a_signature_is_one_line_and_stays() {
+        assert_eq!(signature(), signature());
+        assert!(!signature().contains('\n') && !signature().is_empty());
+        assert!(caches().is_sorted_by_key(|cache| cache.level));
     }
 
     #[test]

@@ -4,37 +4,10 @@ use crate::error::{Error, Messages, guarded};
 use galopvm_base::Sources;
 use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
 use galopvm_frontend::Options;
-use galopvm_runtime::Memory;
 use galopvm_runtime::data::Input;
+use galopvm_runtime::{Memory, Switches};
 use std::path::Path;
 use std::sync::Arc;
-
-/// An optimisation with a switch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Optimisation {
-    /// A map becomes part of the reduction that reads its results.
-    Fusion,
-}
-
-impl Optimisation {
-    /// Every optimisation.
-    pub const ALL: [Optimisation; 1] = [Optimisation::Fusion];
-
-    /// Its word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Optimisation::Fusion => "fusion",
-        }
-    }
-}
-
-impl std::str::FromStr for Optimisation {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Optimisation, ()> {
-        Optimisation::ALL.into_iter().find(|o| o.name() == text).ok_or(())
-    }
-}
 
 /// A program that may run. Cheap to clone; belongs to no engine.
 #[derive(Clone)]
@@ -46,15 +19,15 @@ pub struct Program {
 impl Program {
     /// Compiles source text. `name` is what messages call the file.
     pub fn from_source(name: &str, text: &str) -> Result<Program, Error> {
-        Program::from_source_without(name, text, &[])
+        Program::from_source_with(name, text, Switches::ON)
     }
 
-    /// Compiles source text with some optimisations switched off. The results of the program are the same.
-    pub fn from_source_without(name: &str, text: &str, off: &[Optimisation]) -> Result<Program, Error> {
+    /// Compiles source text with some switches off. The results of the program are the same.
+    pub fn from_source_with(name: &str, text: &str, switches: Switches) -> Result<Program, Error> {
         guarded(|| {
             let mut sources = Sources::new();
             let file = sources.add(name, text);
-            let options = Options { fusion: !off.contains(&Optimisation::Fusion), ..Options::default() };
+            let options = Options { fusion: switches.fusion, ..Options::default() };
             let compiled = galopvm_frontend::compile_with(&mut sources, file, &options);
             let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
             let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
@@ -95,6 +68,11 @@ impl Program {
     /// The entry points, in source order.
     pub fn entries(&self) -> &[Entry] {
         &self.module.module().entries
+    }
+
+    /// The names of the tuning parameters, `#[param(name)]`.
+    pub fn params(&self) -> Vec<&str> {
+        self.module.module().params()
     }
 
     /// Warnings of the compilation, if there were any.

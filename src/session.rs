@@ -23,7 +23,10 @@ impl Session {
             limits: engine.limits().clone(),
             memory: Some(memory),
             tiering: engine.tiering(),
+            switches: engine.switches(),
+            costs: engine.lazy_costs(),
             trace: engine.trace(),
+            shows: engine.shows(),
             ..Options::default()
         };
         Session {
@@ -49,6 +52,18 @@ impl Session {
         let outcome = guarded(|| Ok(engine.with_threads(|| inner.call(entry, arguments))?));
         self.broken = matches!(outcome, Err(Error::Internal(_)));
         outcome
+    }
+
+    /// Gives a tuning parameter of the program, `#[param(name)]`, a value for further calls. It is an error if the
+    /// program has none of this name.
+    pub fn set_param(&mut self, name: &str, value: i64) -> Result<(), Error> {
+        if self.inner.set_param(name, value) {
+            return Ok(());
+        }
+        let known = self.inner.module().module().params().join(", ");
+        let known =
+            if known.is_empty() { "the program has none".into() } else { format!("there are {known}") };
+        Err(Error::Type(format!("There is no tuning parameter `{name}`: {known}.")))
     }
 
     /// The entry point of this name, or the error that says which there are.

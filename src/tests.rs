@@ -141,6 +141,14 @@ impl Backend for Broken {
 }
 
 #[test]
+fn nothing_is_compiled_with_the_switch_off() {
+    let program = program("def main [n] (xs: [n]i32): [n]i32 = map (+ 1) xs");
+    let builder = Engine::builder().own_backend(Arc::new(Broken));
+    let mut session = builder.switches(Switches::without(&[Switch::Jit])).build().session(&program);
+    assert_eq!(session.call::<Vec<i32>>("main", (vec![1i32; 5000],)).unwrap(), [2; 5000]);
+}
+
+#[test]
 fn a_panic_is_an_error_that_asks_to_be_reported() {
     let program = program("def main [n] (xs: [n]i32): [n]i32 = map (+ 1) xs");
     let engine = Engine::builder().own_backend(Arc::new(Broken)).build();

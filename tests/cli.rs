@@ -40,7 +40,12 @@ impl Drop for Folder {
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_galopvm"));
-    command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder).env("NO_COLOR", "1");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_DATA_HOME", folder)
+        .env("XDG_CACHE_HOME", folder)
+        .env("NO_COLOR", "1");
     command.env_remove("GALOPVM_VULKAN_DEVICE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -371,6 +376,34 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn switches_leave_results_equal() {
+    let folder = Folder::new("switches");
+    folder.write(
+        "mean.fut",
+        "def main [n] (rows: [n][n]f64): (f64, [n][n]i64) =
+           let means = map (\\row -> f64.sum row / f64.i64 n) (transpose rows)
+           in (f64.sum means, map (scan (+) 0) (tabulate_2d n n (\\i j -> i * j)))",
+    );
+    let input = "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]";
+    let expected = "15f64\n[[0i64, 0i64, 0i64], [0i64, 1i64, 3i64], [0i64, 2i64, 6i64]]\n";
+    let mut names: Vec<&str> = galopvm::Switch::ALL.iter().map(|switch| switch.name()).collect();
+    let all = names.join(",");
+    names.push(&all);
+    for names in names {
+        for backend in ["auto", "x86"] {
+            folder.run(&format!("run mean.fut --backend {backend} --no {names}"), input).prints(expected);
+        }
+    }
+    folder.run("run mean.fut --no jit --no machine,columns --stats", input).succeeds();
+    folder.run("run mean.fut --no jitt", "").fails(2, &["'jitt'", "shortcircuit", "similar", "'jit'"]);
+    folder.run("repl --no jit,galop", "map (+ 1) [1, 2]").succeeds().shows(&["[2i32, 3i32]"]);
+    folder
+        .run("run --help", "")
+        .succeeds()
+        .shows(&galopvm::Switch::ALL.iter().map(|s| s.meaning()).collect::<Vec<_>>());
+}
+
+#[test]
 fn doctor_says_what_there_is() {
     let folder = Folder::new("doctor");
     let ran = folder.run("doctor", "");
@@ -397,6 +430,53 @@ fn doctor_says_what_there_is() {
         "galopvm/history",
     ]);
     folder.run("doctor --backend interp", "").succeeds().shows(&["the interpreter alone"]);
+    folder.run("doctor --no jit,fusion", "").succeeds().shows(&["alone: --no jit", "--no", "fusion, jit"]);
+    folder.run("doctor --json", "").succeeds().shows(&[
+        "\"version\"",
+        "\"processor\"",
+        "\"caches\"",
+        "\"backends\"",
+        "\"costs\"",
+        "\"source\": \"usual\"",
+        "\"switches\"",
+        "\"shortcircuit\": true",
+    ]);
+}
+
+#[test]
+fn doctor_measures_once_and_forgets() {
+    let folder = Folder::new("calibrate");
+    folder.run("doctor --reset", "").succeeds().shows(&["Costs of memory layouts", "nothing was measured"]);
+    if !cfg!(all(target_arch = "x86_64", unix)) {
+        folder.run("doctor --calibrate", "").fails(1, &["cannot measure"]);
+        return;
+    }
+    let measured =
+        ["Measured just now", "reading", "memory", "used", "the measured ones", "usual", "near", "copystart"];
+    folder.run("doctor --calibrate", "").succeeds().shows(&measured);
+    let text = String::from_utf8(folder.read("galopvm/costs")).unwrap();
+    assert!(text.starts_with("galopvm costs 1\n\nprocessor ") && text.contains("\nscalar near "), "{text}");
+    folder.run("doctor", "").succeeds().shows(&["the measured ones", "galopvm/costs"]);
+    folder.run("doctor --json", "").succeeds().shows(&[
+        "\"source\": \"measured\"",
+        "\"measured\": {",
+        "\"scalar\": {",
+    ]);
+    // Whatever is in the file, programs run, and doctor says what is wrong with it.
+    folder.write("dot.fut", DOT);
+    for broken in [text.replace("near ", "nearly "), text.replace("costs 1", "costs 2"), "\0".into()] {
+        folder.write("galopvm/costs", broken);
+        folder.run("run dot.fut", "[1, 2, 3] [4, 5, 6]").prints("32i32\n");
+        folder.run("doctor", "").succeeds().shows(&[
+            "warning",
+            "galopvm/costs",
+            "not used",
+            "the usual ones",
+        ]);
+    }
+    folder.run("doctor --reset", "").succeeds().shows(&["nothing was measured"]);
+    assert!(!folder.0.join("galopvm/costs").exists());
+    folder.run("doctor --reset --calibrate", "").fails(2, &["cannot be used with"]);
 }
 
 #[test]
@@ -495,6 +575,85 @@ never
 }
 
 #[test]
+fn the_prompt_shows_values_as_they_are_written() {
+    let folder = Folder::new("shown");
+    let input = "\
+type shape = #circle f32 | #box {w: f32, h: i32} | #none
+[#circle 1, #none, #box {w = -2, h = 3}] : []shape
+#some (#circle (-1)) [#none] : #some shape ([]shape) | #not
+[[(1, [true]), (2, [false])]]
+{unit = (), units = [(), ()], none = [] : [0](i32, bool)}
+map (\\x -> break (x + 1)) [1]
+def f (x: (i32, bool)) = trace x
+f (1, true)
+";
+    let ran = folder.run("repl", input);
+    ran.succeeds().shows(&[
+        "[#circle 1f32, #none, #box {h = 3i32, w = -2f32}]\n",
+        "#some (#circle (-1f32)) [#none]\n",
+        "[[(1i32, [true]), (2i32, [false])]]\n",
+        "{none = [], unit = (), units = [(), ()]}\n",
+        "[2i32]\n",
+        "(1i32, true)\n",
+    ]);
+    in_order("repl", &ran.err, &["Breakpoint at [5]:1:12-25: 2\n", "trace: (1, true)\n"]);
+}
+
+#[test]
+fn programs_show_what_they_trace() {
+    let folder = Folder::new("trace");
+    let program = "\
+type t = #a i32 | #b (f64, bool)
+def main (xs: []i32) (y: f64) =
+  let zs = #[trace] map (\\x -> #[trace(element)] (x * 2)) xs
+  let (_, w) = trace (zs[0], {y, x = [#a 1, #b (y, true)] : []t})
+  let _ = #[trace(function)] (\\x -> x + zs[0])
+  let _ = #[trace(early)] (if y > 1 then trace y else y)
+  in (zs, #[break] w.y)
+";
+    folder.write("shows.fut", program);
+    for backend in ["interp", "auto", "x86", "reference"] {
+        let ran = folder.run(&format!("run shows.fut --backend {backend}"), "[1, 2] 0.5");
+        ran.succeeds().shows(&["[2i32, 4i32]\n0.5f64\n"]);
+        let shown = "\
+element: 2
+element: 4
+shows.fut:3:12-62: [2, 4]
+trace: (2, {x = [#a 1, #b (0.5, true)], y = 0.5})
+early: 0.5
+";
+        assert_eq!(ran.err, shown, "{backend}");
+    }
+    // Bytecode shows the same, without places what it can.
+    folder.run("compile shows.fut -o shows.gbc", "").succeeds();
+    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-62: [2]"));
+    folder.run("run shows.gbc -w", "[1] f64.nan").succeeds().shows(&["nan"]);
+}
+
+#[test]
+fn tuning_parameters_are_given_by_name() {
+    let folder = Folder::new("params");
+    let program = "\
+def scale (x: i64) = x * #[param(factor)] 2
+def main (xs: []i64) = (map scale xs, #[param(offset)] xs[0], #[param(other)] 1i32)
+";
+    folder.write("tuned.fut", program);
+    folder.run("run tuned.fut --print-params", "").prints("factor (user)\noffset (user)\n");
+    folder.run("run tuned.fut", "[3, 4]").prints("[6i64, 8i64]\n3i64\n1i32\n");
+    let given = "--param factor=-10 --param offset=7";
+    folder.run(&format!("run tuned.fut {given}"), "[3, 4]").prints("[-30i64, -40i64]\n7i64\n1i32\n");
+    // The file beside the program, another one, none; the command line comes last.
+    folder.write("tuned.fut.tuning", "factor=3\n\nmain.threshold=9\n").write("other.tuning", "factor = 4");
+    folder.run("run tuned.fut", "[1]").prints("[3i64]\n1i64\n1i32\n");
+    folder.run("run tuned.fut --tuning other.tuning", "[1]").prints("[4i64]\n1i64\n1i32\n");
+    folder.run("run tuned.fut --no-tuning", "[1]").prints("[2i64]\n1i64\n1i32\n");
+    folder.run("run tuned.fut --param factor=5", "[1]").prints("[5i64]\n1i64\n1i32\n");
+    folder.run("run tuned.fut --param fctor=5", "[1]").fails(2, &["`fctor`: there are factor, offset"]);
+    folder.run("compile tuned.fut -o tuned.gbc", "").succeeds();
+    folder.run("run tuned.gbc --param factor=6 --backend reference", "[1]").prints("[6i64]\n1i64\n1i32\n");
+}
+
+#[test]
 fn long_values_are_cut_at_the_prompt() {
     let folder = Folder::new("long");
     let ran = folder.run("repl", "iota 1000000\n");
@@ -528,11 +687,12 @@ fn run_takes_what_futharks_executables_take() {
     folder.run("run dot.fut --entry-point main --no-print-result", "[1] [2]").prints("");
     folder.run("run dot.fut --print-params", "").prints("");
     folder.write("good.tuning", "main.tile=16\n").write("bad.tuning", "main.tile=16\nwhat\n");
-    for options in ["--param tile=3", "--tuning good.tuning", "--cache-file c --param x=0"] {
+    for options in ["--tuning good.tuning", "--cache-file c --tuning good.tuning"] {
         let ran = folder.run(&format!("run dot.fut {options}"), "[1] [2]");
         ran.succeeds().shows(&["2i32"]);
-        assert!(ran.err.contains("no tuning parameters"), "{}", ran.err);
+        assert!(ran.err.contains("no tuning parameter `main.tile`"), "{}", ran.err);
     }
+    folder.run("run dot.fut --param tile=3", "[1] [2]").fails(2, &["`tile`: the program has none"]);
     folder.run("run dot.fut --param tile", "[1] [2]").fails(2, &["NAME=NUMBER"]);
     folder.run("run dot.fut --tuning bad.tuning", "[1] [2]").fails(2, &["bad.tuning:2"]);
     for option in ["-D", "-P", "--profile", "-L", "--log"] {

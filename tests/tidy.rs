@@ -36,7 +36,9 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
 /// The only files that may hold unsafe code, and what for.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/runtime/src/memory/block.rs", "raw blocks of elements"),
+    ("vm/runtime/src/memory/slab.rs", "small pieces of larger storage"),
     ("vm/runtime/src/memory/mapped.rs", "mapped input files"),
+    ("vm/runtime/src/interpret/columns/wide.rs", "loops compiled for wide vectors"),
     ("jit/src/executable.rs", "executable memory and the calls into it"),
     ("jit/src/library.rs", "functions that generated code calls"),
     ("gpu/src/device.rs", "Vulkan commands"),

@@ -12,7 +12,7 @@ use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
 use galopvm_base::{Diagnostic, FileId, Sources};
-use galopvm_bytecode::Module;
+use galopvm_bytecode::{Form, Module};
 
 /// What may be chosen about a compilation.
 #[derive(Clone, Debug)]
@@ -66,6 +66,8 @@ pub struct ExpressionReport {
     /// A program whose entry point [`EXPRESSION_ENTRY`] gives the value; absent if only the type was asked for, and
     /// for functions.
     pub module: Option<Module>,
+    /// How the results of that entry point make the value.
+    pub form: Option<Form>,
     /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -205,9 +207,11 @@ pub fn compile_expression(
         }
         let shown = checker.vars.show(&ty);
         let is_function = matches!(checker.vars.resolve(&ty), crate::types::Type::Arrow(..));
-        let mut module = None;
+        let (mut module, mut form) = (None, None);
         if evaluate && !is_function {
-            let (mut program, found) = build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
+            let (mut program, shape, found) =
+                build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
+            form = shape;
             diagnostics.append(&mut checker.names.diagnostics);
             diagnostics.extend(found);
             if !has_errors(&diagnostics) {
@@ -215,6 +219,6 @@ pub fn compile_expression(
                 module = finish(&program, sources, &mut diagnostics);
             }
         }
-        ExpressionReport { ty: Some(shown), module, diagnostics }
+        ExpressionReport { ty: Some(shown), module, form, diagnostics }
     })
 }

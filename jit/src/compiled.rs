@@ -6,7 +6,7 @@ use crate::isa::Isa;
 use crate::lir::sweep::sweep;
 use crate::listing::disassemble;
 use crate::lower::{Form, Job, Shape, lower, piece_axis};
-use crate::record::{Layout, Record};
+use crate::record::{Layout, Record, Stop};
 use galopvm_base::{ElemType, ScalarOp, scalar};
 use galopvm_kir::backend::stride_class;
 use galopvm_kir::{
@@ -25,9 +25,6 @@ const LARGEST_PIECE: u64 = 1 << 23;
 
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
 const MOST_PIECES: i64 = 1 << 16;
-
-/// Whether the host wants a launch to end.
-type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Code for one form of the region.
 struct Code {
@@ -215,8 +212,9 @@ impl X86Compiled {
         stream: bool,
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let run =
-            |&(low, high): &(i64, i64)| !stop() && code.executable.run(&record.piece(low, high, stream));
+        let run = |&(low, high): &(i64, i64)| {
+            !stop() && code.executable.run(&mut record.piece(low, high, stream, &stop))
+        };
         ended(self.all(pieces, run), stop)
     }
 
@@ -243,8 +241,8 @@ impl X86Compiled {
         {
             let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
             let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
-                let piece = record.piece(low, high, false).with_results(places);
-                !stop() && code.executable.run(&piece)
+                let mut piece = record.piece(low, high, false, &stop).with_results(places);
+                !stop() && code.executable.run(&mut piece)
             };
             let well = if pieces.len() == 1 || self.machine.threads <= 1 {
                 partials.iter_mut().zip(pieces).all(run)

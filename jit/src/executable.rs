@@ -3,7 +3,7 @@
 //! A buffer is written while writable and run while executable, never both (dynasmrt's two buffer types).
 #![allow(unsafe_code)]
 
-use crate::record::Record;
+use crate::record::{Record, Stop};
 use dynasmrt::AssemblyOffset;
 use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 
@@ -26,16 +26,26 @@ impl Executable {
         &self.buffer
     }
 
-    /// Runs the code on a launch record. True if all is well, false if something trapped.
-    pub fn run(&self, record: &Record<'_>) -> bool {
+    /// Runs the code on the record of a piece. True if all is well, false if something trapped or the host wanted it
+    /// to end.
+    pub fn run(&self, record: &mut Record<'_>) -> bool {
         let entry = self.buffer.ptr(AssemblyOffset(0));
         // SAFETY: the buffer holds a function of this type, made by `emit`. A record is made from a checked launch
         // and borrows its blocks, so every view lies inside a block that stays where it is; the code reads and
         // writes inside the views only (reads are checked, or proven by whoever made the plan), and pieces that
         // run at the same time write different elements.
         unsafe {
-            let function: extern "C" fn(*const u64) -> u64 = std::mem::transmute(entry);
-            function(record.words().as_ptr()) == 0
+            let function: extern "C" fn(*mut u64) -> u64 = std::mem::transmute(entry);
+            function(record.words_mut().as_mut_ptr()) == 0
         }
     }
+}
+
+/// Asks the host whether a launch is to end: 1 if so. Generated code calls it with the word `STOP` of its record.
+///
+/// # Safety
+/// `stop` points to a [`Stop`] that lives as long as the record.
+pub unsafe extern "C" fn ask(stop: *const Stop<'_>) -> u32 {
+    // SAFETY: the caller says so.
+    u32::from(unsafe { (*stop)() })
 }

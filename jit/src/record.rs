@@ -15,7 +15,17 @@ pub const LOW: u32 = 0;
 pub const HIGH: u32 = 1;
 /// Not 0: results are large and aligned, store past the caches.
 pub const STREAM: u32 = 2;
-const FIXED: u32 = 3;
+/// Work until the host is asked whether to go on; the code counts it down. See `lower/poll.rs` for the units.
+pub const ALLOWANCE: u32 = 3;
+/// Whom to ask: a [`Stop`].
+pub const STOP: u32 = 4;
+const FIXED: u32 = 5;
+
+/// Units of work between two questions: some milliseconds.
+pub const WORK: u32 = 1 << 22;
+
+/// Whether the host wants a launch to end.
+pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
 /// Where things are in the record of a region.
 pub struct Layout {
@@ -28,7 +38,7 @@ pub struct Layout {
 pub struct Record<'l> {
     words: Vec<u64>,
     results: Vec<u32>,
-    blocks: PhantomData<&'l mut [u8]>,
+    blocks: PhantomData<(&'l mut [u8], Stop<'l>)>,
 }
 
 impl Layout {
@@ -116,17 +126,22 @@ fn address(block: u64, size: usize, lmad: &galopvm_lmad::Lmad) -> u64 {
 }
 
 impl<'l> Record<'l> {
-    /// The words.
-    pub fn words(&self) -> &[u64] {
-        &self.words
+    /// The words. The code writes to the allowance.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 
-    /// The record for a piece of the threaded axis.
-    pub fn piece(&self, low: i64, high: i64, stream: bool) -> Record<'l> {
+    /// The record for a piece of the threaded axis, which may be stopped.
+    pub fn piece<'s>(&self, low: i64, high: i64, stream: bool, stop: &'s Stop<'s>) -> Record<'s>
+    where
+        'l: 's,
+    {
         let mut words = self.words.clone();
         words[LOW as usize] = low as u64;
         words[HIGH as usize] = high as u64;
         words[STREAM as usize] = u64::from(stream);
+        words[ALLOWANCE as usize] = u64::from(WORK);
+        words[STOP as usize] = std::ptr::from_ref(stop) as u64;
         Record { words, results: self.results.clone(), blocks: PhantomData }
     }
 

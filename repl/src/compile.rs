@@ -2,8 +2,7 @@
 
 use crate::failure::{Failure, Outcome, rendered, say};
 use crate::input;
-use crate::settings;
-use galopvm::Optimisation;
+use crate::settings::Off;
 use std::path::{Path, PathBuf};
 
 /// Compile a program to a .gbc file
@@ -25,9 +24,8 @@ pub struct Args {
     /// Leave the source places out
     #[arg(long)]
     strip: bool,
-    /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
-    no: Vec<Optimisation>,
+    #[command(flatten)]
+    off: Off,
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
@@ -36,7 +34,7 @@ pub struct Args {
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let input = input::bytes_of(&args.file)?;
-    let mut program = input.program(&args.no)?;
+    let mut program = input.program(args.off.switches())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&rendered(warnings));
     }

@@ -21,7 +21,7 @@ pub struct Args {
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    let program = input::bytes_of(&args.file)?.program(&[])?;
+    let program = input::bytes_of(&args.file)?.program(galopvm::Switches::ON)?;
     let text = galopvm_bytecode::text::print(program.module().module());
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())

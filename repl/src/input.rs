@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, colours};
 use galopvm::data::{self, DataError, Reader};
-use galopvm::{Diagnostic, Entry, Memory, Optimisation, Session, Value, ValueType};
+use galopvm::{Diagnostic, Entry, Memory, Session, Switches, Value, ValueType};
 use galopvm_base::{Sources, Span};
 use std::io::Read;
 use std::path::Path;
@@ -116,11 +116,11 @@ impl Input {
     }
 
     /// The program: bytecode if the bytes say so, otherwise source.
-    pub fn program(&self, off: &[Optimisation]) -> Result<galopvm::Program, Failure> {
+    pub fn program(&self, switches: Switches) -> Result<galopvm::Program, Failure> {
         Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
             galopvm::Program::from_bytecode(&self.name, &self.bytes)?
         } else {
-            galopvm::Program::from_source_without(&self.name, self.text()?, off)?
+            galopvm::Program::from_source_with(&self.name, self.text()?, switches)?
         })
     }
 }

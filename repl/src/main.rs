@@ -3,6 +3,7 @@
 //! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
+//!   `json.rs`: text for programs.
 //!
 //! Exit codes: 0 success; 1 the program failed while it ran; 2 the user's source, file or command line is wrong;
 //! 70 a mistake of galopvm itself; 130 ended by Ctrl-C. `datacmp` alone says with 2 that values differ.
@@ -13,12 +14,14 @@ mod check;
 mod compile;
 mod datacmp;
 mod dataset;
+mod deadline;
 mod dis;
 mod doctor;
 mod dump;
 mod failure;
 mod input;
 mod interrupt;
+mod json;
 mod repl;
 mod run;
 mod settings;

@@ -1,11 +1,12 @@
 //! `galopvm run`: calls an entry point with values from standard input and prints its results.
 
+use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 use crate::stats::Phases;
-use galopvm::{Optimisation, Session, Value, data};
+use galopvm::{Session, Shown, Value, data};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,9 +33,6 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
-    /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
-    no: Vec<Optimisation>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -81,17 +79,21 @@ struct Measurement {
     debugging: bool,
 }
 
-/// Options of Futhark's executables for parameters, of which galopvm has none: it decides by the sizes that it sees.
+/// Values of the program's tuning parameters. There are no others: galopvm decides by the sizes that it sees.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Tuning (accepted for Futhark's tools)")]
+#[command(next_help_heading = "Tuning")]
 struct Tuning {
-    /// Set a tuning parameter; there are none
+    /// Give a tuning parameter, #[param(NAME)] in the source, a value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    param: Vec<String>,
-    /// Read tuning parameters from a file; there are none
-    #[arg(long, value_name = "FILE")]
+    param: Vec<(String, i64)>,
+    /// Read values of tuning parameters from this file, a line NAME=VALUE for each [default: FILE.tuning, if there is
+    /// one]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_tuning")]
     tuning: Option<PathBuf>,
-    /// Print the tuning parameters, which are none, and end
+    /// Do not look for FILE.tuning
+    #[arg(long)]
+    no_tuning: bool,
+    /// Print the tuning parameters of the program and their class, and end
     #[arg(long)]
     print_params: bool,
     /// Where compiled code may be kept; not used
@@ -113,16 +115,15 @@ line, 130 ended by Ctrl-C.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    check_tuning(&args.tuning)?;
-    if args.tuning.print_params {
-        return Ok(());
-    }
     let interrupts = Interrupts::listen();
     let mut phases = Phases::start();
     let source = input::bytes_of(&args.file)?;
-    let program = source.program(&args.no)?;
+    let program = source.program(args.settings.switches())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
+    }
+    if args.tuning.print_params {
+        return Ok(program.params().iter().try_for_each(|name| print_line(&format!("{name} (user)")))?);
     }
     phases.end("load");
     let Measurement { debugging, stats, trace, .. } = args.measurement;
@@ -130,14 +131,18 @@ pub fn run(args: Args) -> Outcome {
     if trace || debugging {
         builder = builder.trace(Arc::new(|event| say(&event.to_string())));
     }
-    let engine = builder.build();
+    let engine = builder.shows(Arc::new(show)).build();
     for note in engine.notes() {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
+    tune(&mut session, &args.tuning, &args.file)?;
     let entry = session.entry(&args.entry)?.clone();
     phases.end("prepare");
+    let time = args.settings.timeout;
+    let reading = Deadline::of("Reading the input", time);
     let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
     let outcome = measured(&mut session, &args.entry, values, &args.measurement);
@@ -151,6 +156,7 @@ pub fn run(args: Args) -> Outcome {
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
     if !args.output.no_print_result {
+        let _writing = Deadline::of("Writing the results", time);
         print(&results, &args.output)?;
     }
     phases.end("write");
@@ -208,29 +214,57 @@ fn print(results: &[Value], output: &Output) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints what the program shows, as Futhark's programs do. They do not stop anywhere.
+fn show(shown: &Shown<'_>) {
+    if shown.stops {
+        return;
+    }
+    let mut out = BufWriter::new(io::stderr().lock());
+    // Nobody can be told that standard error is closed.
+    let _ = write!(out, "{}: ", shown.label)
+        .and_then(|()| shown.write_value(&mut out))
+        .and_then(|()| writeln!(out));
+}
+
+fn print_line(text: &str) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{text}")
+}
+
 /// An assignment of a tuning parameter.
-fn assignment(text: &str) -> Result<String, String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() && value.parse::<u64>().is_ok() => Ok(text.into()),
+fn assignment(text: &str) -> Result<(String, i64), String> {
+    let parsed = text.split_once('=').and_then(|(name, value)| Some((name, value.trim().parse().ok()?)));
+    match parsed {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_string(), value)),
         _ => Err("NAME=NUMBER is wanted".into()),
     }
 }
 
-/// Says that tuning parameters do nothing, or what is wrong with them.
-fn check_tuning(tuning: &Tuning) -> Result<(), Failure> {
-    let mut ignored = tuning.param.len();
-    if let Some(path) = &tuning.tuning {
+/// Gives tuning parameters the values of a file, then those of the command line. Files are often made for several back
+/// ends: what the program does not have is no mistake there.
+fn tune(session: &mut Session, tuning: &Tuning, program: &Path) -> Result<(), Failure> {
+    let mut beside = program.as_os_str().to_owned();
+    beside.push(".tuning");
+    let beside = Some(PathBuf::from(beside)).filter(|path| !tuning.no_tuning && path.is_file());
+    if let Some(path) = tuning.tuning.as_ref().or(beside.as_ref()) {
         let bytes = galopvm::program::read(path)?;
         let name = path.display().to_string();
         for (k, line) in galopvm::program::source_text(&name, &bytes)?.lines().enumerate() {
-            if let Err(error) = assignment(line) {
-                return Err(Failure::user(format!("{name}:{}: {error}", k + 1), ""));
+            if line.trim().is_empty() {
+                continue;
             }
-            ignored += 1;
+            let (param, value) = assignment(line).map_err(|error| {
+                Failure::user(
+                    format!("{name}:{}: {error}", k + 1),
+                    "write a line `NAME=NUMBER` for each parameter",
+                )
+            })?;
+            if session.set_param(&param, value).is_err() && tuning.tuning.is_some() {
+                say(&format!("note: {name}:{}: the program has no tuning parameter `{param}`", k + 1));
+            }
         }
     }
-    if ignored > 0 {
-        say("note: galopvm has no tuning parameters: it decides by the sizes that it sees");
+    for (param, value) in &tuning.param {
+        session.set_param(param, *value)?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Options that choose the back end and bounds.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use galopvm::{BackendChoice, CpuMode, Engine, Optimisation, Route};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use galopvm::{BackendChoice, CpuMode, Engine, Route, Switch, Switches};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -28,9 +28,25 @@ pub fn route() -> impl TypedValueParser<Value = Route> {
     word(Route::ALL.map(Route::name).to_vec())
 }
 
-/// Parses the word of an optimisation.
-pub fn optimisation() -> impl TypedValueParser<Value = Optimisation> {
-    word(Optimisation::ALL.map(Optimisation::name).to_vec())
+/// Parses the word of a switch; help shows what each does.
+fn switch() -> impl TypedValueParser<Value = Switch> {
+    let known = Switch::ALL.iter().map(|switch| PossibleValue::new(switch.name()).help(switch.meaning()));
+    PossibleValuesParser::new(known).try_map(|text| Switch::from_str(&text).map_err(|()| "unknown word"))
+}
+
+/// What is not to be done.
+#[derive(Args)]
+pub struct Off {
+    /// Leave these out, separated by commas; results stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switch())]
+    no: Vec<Switch>,
+}
+
+impl Off {
+    /// Everything on but what was named.
+    pub fn switches(&self) -> Switches {
+        Switches::without(&self.no)
+    }
 }
 
 /// What executes the program, and within which bounds.
@@ -55,15 +71,22 @@ pub struct Settings {
     /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
-    /// Most time that a run may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    off: Off,
 }
 
 impl Settings {
+    /// What may be done to make programs faster.
+    pub fn switches(&self) -> Switches {
+        self.off.switches()
+    }
+
     /// An engine builder with these settings.
     pub fn builder(&self) -> galopvm::EngineBuilder {
-        let mut builder = Engine::builder().backend(self.backend).route(self.route);
+        let mut builder = Engine::builder().backend(self.backend).route(self.route).switches(self.switches());
         if let Some(cpu) = self.cpu {
             builder = builder.cpu(cpu);
         }
@@ -74,7 +97,7 @@ impl Settings {
             builder = builder.timeout(time);
         }
         // A system that gives out more than it has ends programs without a word.
-        if let Some(bytes) = self.max_memory.or_else(available_memory) {
+        if let Some(bytes) = self.max_memory.or_else(galopvm::available_memory) {
             builder = builder.memory_limit(bytes);
         }
         if let Some(operations) = self.fuel {
@@ -82,14 +105,6 @@ impl Settings {
         }
         builder
     }
-}
-
-/// Bytes that the system can give without moving other programs out, where it says so.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 /// Parses a number of threads.

@@ -40,6 +40,10 @@ pub enum Lowering {
     Rotate,
     /// The argument itself.
     Identity,
+    /// The argument itself, which is shown to whoever listens.
+    Trace,
+    /// The argument itself; where a debugger stops.
+    Break,
     /// Values written at positions of so many dimensions; positions outside are ignored.
     Scatter(u8),
     /// Values combined into the elements at positions of so many dimensions.
@@ -162,8 +166,8 @@ intrinsics! {
         "rotate" Rotate "[n] 't : (r: i64) -> (a: [n]t) -> *[n]t"
             "Element `i` of the result is element `i + r` (round the end).";
         "opaque" Identity "'t : (x: t) -> t" "The same value; a hint not to look through.";
-        "trace" Identity "'t : (x: t) -> t" "The same value; a place where a debugger may look at it.";
-        "break" Identity "'t : (x: t) -> t" "The same value; a place where a debugger may stop.";
+        "trace" Trace "'t : (x: t) -> t" "The same value, which is shown on standard error.";
+        "break" Break "'t : (x: t) -> t" "The same value; a place where the prompt says so and shows it.";
         "jvp2" Jvp "'a 'b : (f: a -> b) -> (x: a) -> (x': a) -> (b, b)"
             "The value of `f` at `x` and its derivative in direction `x'`.";
         "vjp2" Vjp "'a 'b : (f: a -> b) -> (x: a) -> (y': b) -> (b, a)"

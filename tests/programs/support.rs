@@ -1,7 +1,7 @@
 //! What tests of whole programs share: engines to compare, layouts of arrays, comparison of values.
 
 use crate::random::Random;
-use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Value};
+use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::evaluate::Layout;
 use galopvm_runtime::Array;
@@ -34,6 +34,16 @@ pub fn candidates() -> Vec<Candidate> {
             found.push(candidate(&format!("x86 {cpu}, {threads} threads"), engine));
         }
     }
+    // Results do not depend on switches, neither on one alone nor on all together.
+    for switch in Switch::ALL {
+        let backend = match switch {
+            Switch::Machine | Switch::Columns => BackendChoice::Interp,
+            _ => BackendChoice::X86,
+        };
+        let engine = Engine::builder().backend(backend).threads(2).switches(Switches::without(&[*switch]));
+        found.push(candidate(&format!("{backend}, --no {}", switch.name()), engine.build()));
+    }
+    found.push(candidate("everything off", Engine::builder().switches(Switches::OFF).build()));
     match galopvm_gpu::Gpu::open(&galopvm_gpu::DeviceChoice::default()) {
         Ok(_) => {
             for route in [Route::Direct, Route::Glsl] {

@@ -213,22 +213,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             [_, second, _] => self.fun.scalar(ScalarOp::Sub, ty, &[*second, first]),
             _ => number(if kind == RangeKind::Downto { -1 } else { 1 }),
         };
-        // Counted in i64, where neither a difference of smaller types nor -step wraps.
-        let wide = |b: &mut Self, a: Atom| b.fun.convert(ty, ElemType::I64, a);
-        let (from, to) = (wide(self, first), wide(self, last));
-        let by = match values.as_slice() {
-            [_, second, _] => {
-                let second = wide(self, *second);
-                self.fun.size_op(ScalarOp::Sub, second, from)
-            }
-            _ => Atom::i64(if kind == RangeKind::Downto { -1 } else { 1 }),
-        };
-        let zero = Atom::i64(0);
-        let up = self.fun.size_op(ScalarOp::Gt, by, zero);
-        let down = self.fun.size_op(ScalarOp::Lt, by, zero);
-        let rises = self.fun.size_op(ScalarOp::Le, from, to);
-        let falls = self.fun.size_op(ScalarOp::Ge, from, to);
+        let second = (values.len() == 3).then(|| values[1]);
         let bools = ElemType::Bool;
+        let (up, down) = self.direction(ty, first, second, kind);
+        let rises = self.fun.scalar(ScalarOp::Le, ty, &[first, last]);
+        let falls = self.fun.scalar(ScalarOp::Ge, ty, &[first, last]);
         let rising = self.fun.scalar(ScalarOp::And, bools, &[up, rises]);
         let falling = self.fun.scalar(ScalarOp::And, bools, &[down, falls]);
         let valid = match kind {
@@ -246,24 +235,69 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             _ => format!("Range {{}}{dots}{{}} is invalid."),
         };
         self.fun.assert(valid, message, values.clone());
-        let distance = self.fun.size_op(ScalarOp::Sub, to, from);
-        let distance = self.fun.scalar(ScalarOp::Abs, ElemType::I64, &[distance]);
-        let stride = self.fun.scalar(ScalarOp::Abs, ElemType::I64, &[by]);
-        let count = match kind {
-            RangeKind::Inclusive => {
-                let whole = self.fun.size_op(ScalarOp::Quot, distance, stride);
-                self.fun.size_op(ScalarOp::Add, whole, Atom::i64(1))
-            }
-            _ if stride == Atom::i64(1) && from == zero && kind == RangeKind::Upto => to,
-            _ => {
-                let less_one = self.fun.size_op(ScalarOp::Sub, stride, Atom::i64(1));
-                let padded = self.fun.size_op(ScalarOp::Add, distance, less_one);
-                self.fun.size_op(ScalarOp::Quot, padded, stride)
-            }
-        };
+        let count = self.range_count(ty, (first, second, last), kind, up);
         self.fun.span = Some(span);
         let array = self.fun.emit(Op::Iota { ty, count, start: first, step }, ValueType::array(ty, 1));
         self.fun.know(array, 0, count);
         Ok(Value::Atom(array))
+    }
+
+    /// Whether a range goes up, and whether it goes down.
+    fn direction(
+        &mut self,
+        ty: ElemType,
+        first: Atom,
+        second: Option<Atom>,
+        kind: RangeKind,
+    ) -> (Atom, Atom) {
+        let Some(second) = second else {
+            return (Atom::bool(kind != RangeKind::Downto), Atom::bool(kind == RangeKind::Downto));
+        };
+        let up = self.fun.scalar(ScalarOp::Gt, ty, &[second, first]);
+        (up, self.fun.scalar(ScalarOp::Lt, ty, &[second, first]))
+    }
+
+    /// The number of elements of a valid range.
+    fn range_count(
+        &mut self,
+        ty: ElemType,
+        (first, second, last): (Atom, Option<Atom>, Atom),
+        kind: RangeKind,
+        up: Atom,
+    ) -> Atom {
+        // Differences of narrow types fit into i64; those of wide ones are numbers of 64 bits without a sign.
+        let wide = if ty.bytes() < 8 || (second.is_none() && ty.is_signed()) {
+            ElemType::I64
+        } else {
+            ElemType::U64
+        };
+        let [first, last] = [first, last].map(|a| self.fun.convert(ty, wide, a));
+        let second = second.map(|a| self.fun.convert(ty, wide, a));
+        if wide == ElemType::I64 && second.is_none() && kind == RangeKind::Upto && first == Atom::i64(0) {
+            return last;
+        }
+        let apart = |b: &mut Self, to: Atom| {
+            let over = b.fun.scalar(ScalarOp::Sub, wide, &[to, first]);
+            let under = b.fun.scalar(ScalarOp::Sub, wide, &[first, to]);
+            b.fun.scalar(ScalarOp::Select, wide, &[up, over, under])
+        };
+        let distance = apart(self, last);
+        let stride = match second {
+            Some(second) => apart(self, second),
+            None => Atom::Const(Scalar::from_int(wide, 1)),
+        };
+        let whole = self.fun.scalar(ScalarOp::Quot, wide, &[distance, stride]);
+        let whole = self.fun.convert(wide, ElemType::I64, whole);
+        let more = match (kind, second) {
+            (RangeKind::Inclusive, _) => Atom::i64(1),
+            (_, None) => Atom::i64(0),
+            (_, Some(_)) => {
+                let rest = self.fun.scalar(ScalarOp::Rem, wide, &[distance, stride]);
+                let zero = Atom::Const(Scalar::from_int(wide, 0));
+                let some = self.fun.scalar(ScalarOp::Ne, wide, &[rest, zero]);
+                self.fun.convert(ElemType::Bool, ElemType::I64, some)
+            }
+        };
+        self.fun.size_op(ScalarOp::Add, whole, more)
     }
 }

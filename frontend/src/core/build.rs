@@ -14,7 +14,7 @@ use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
 use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
-use galopvm_bytecode::{Entry, EntryValue, FuncId};
+use galopvm_bytecode::{Entry, EntryValue, Form, FuncId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -73,19 +73,18 @@ pub fn build(checker: &mut Checker<'_, '_, '_>, entries: &[GlobalId]) -> (Progra
     (builder.program, diagnostics)
 }
 
-/// Builds an entry point without parameters that gives an expression's value.
+/// Builds an entry point without parameters that gives an expression's value, and the form of that.
 pub fn build_expression<'a>(
     checker: &mut Checker<'a, '_, '_>,
     name: &str,
     exp: &'a Exp<'a>,
     ty: &Type,
-) -> (Program, Vec<Diagnostic>) {
+) -> (Program, Option<Form>, Vec<Diagnostic>) {
     let mut builder = Builder::new(checker);
-    let mut diagnostics = Vec::new();
-    if let Err(diagnostic) = builder.expression_entry(name, exp, ty) {
-        diagnostics.push(*diagnostic);
+    match builder.expression_entry(name, exp, ty) {
+        Ok(form) => (builder.program, Some(form), Vec::new()),
+        Err(diagnostic) => (builder.program, None, vec![*diagnostic]),
     }
-    (builder.program, diagnostics)
 }
 
 impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
@@ -235,13 +234,16 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         Ok(EntryValue { name, ty: self.checker.vars.show(ty), values })
     }
 
-    fn expression_entry(&mut self, name: &str, exp: &'a Exp<'a>, ty: &Type) -> Built<()> {
+    fn expression_entry(&mut self, name: &str, exp: &'a Exp<'a>, ty: &Type) -> Built<Form> {
         let span = exp.at.span;
         self.structure(ty, span)?;
         self.fun = FunState::at(span);
         self.fun.begin(&[]);
         let value = self.eval(exp, &Context::empty())?;
-        self.finish_entry(name, Vec::new(), ty, value.parts(), span)
+        let parts = value.parts();
+        let form = self.form(ty, parts.len(), span);
+        self.finish_entry(name, Vec::new(), ty, parts, span)?;
+        Ok(form)
     }
 
     /// Closes the function being built and adds it to the program.

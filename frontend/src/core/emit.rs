@@ -44,6 +44,8 @@ pub(super) struct FunState {
     opposites: HashMap<Atom, Atom>,
     /// Numbers that are not negative.
     naturals: HashSet<Atom>,
+    /// Tuning parameters that were read: whether they are given, and their values.
+    params: HashMap<String, (Atom, Atom)>,
     /// How many parallel operators enclose the current block.
     pub soacs: u32,
     /// How many `#[unsafe]` enclose the expression being built.
@@ -222,6 +224,18 @@ impl FunState {
             open.known.insert(key, atom);
         }
         atom
+    }
+
+    /// A tuning parameter, read once at the function's beginning: whether it is given, and its value.
+    pub fn param(&mut self, name: &str) -> (Atom, Atom) {
+        if let Some(known) = self.params.get(name) {
+            return *known;
+        }
+        let types = [ValueType::scalar(ElemType::Bool), ValueType::scalar(ElemType::I64)];
+        let atoms = self.push_into(0, Op::Param(name.to_string()), &types);
+        let pair = (atoms[0], atoms[1]);
+        self.params.insert(name.to_string(), pair);
+        pair
     }
 
     /// A check that ends the program; nothing if it is known to hold.

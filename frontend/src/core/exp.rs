@@ -74,12 +74,22 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             ExpKind::Error => self.refuse(span, "this expression"),
             ExpKind::Parens(inner) | ExpKind::QualParens(_, inner) => self.eval(inner, ctx),
             ExpKind::Attr(attr, inner) => {
-                // `#[unsafe]` drops assertions; other attributes are hints.
+                // `#[unsafe]` drops assertions; what is not one of these is a hint.
                 let unchecked = u32::from(attr.name == "unsafe");
                 self.fun.unchecked += unchecked;
                 let value = self.eval(inner, ctx);
                 self.fun.unchecked -= unchecked;
-                value
+                let value = value?;
+                match (attr.name, attr.args) {
+                    ("trace", None) => self.show("", false, &self.type_of(inner, ctx), &value, span),
+                    ("trace", Some([tag])) => {
+                        self.show(tag.name, false, &self.type_of(inner, ctx), &value, span);
+                    }
+                    ("break", None) => self.show("", true, &self.type_of(inner, ctx), &value, span),
+                    ("param", Some([name])) => return Ok(self.parameter(name.name, value)),
+                    _ => {}
+                }
+                Ok(value)
             }
             ExpKind::Tuple(items) => Ok(Value::tuple(self.eval_all(items, ctx)?)),
             ExpKind::Record(fields) => {
@@ -203,6 +213,27 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 }
                 Ok(value)
             }
+        }
+    }
+
+    /// Shows a value to whoever listens; functions cannot be shown. Without a label the place is what it is called.
+    pub(super) fn show(&mut self, label: &str, stops: bool, ty: &Type, value: &Value<'a>, span: Span) {
+        if value.has_function() || matches!(value, Value::Acc(..) | Value::Size(_)) {
+            return;
+        }
+        let values = value.parts();
+        let form = self.form(ty, values.len(), span);
+        self.fun.emit_all(Op::Trace { label: label.to_string(), form, stops, values }, &[]);
+    }
+
+    /// A tuning parameter, whose value is this one unless the host gives another. Only `i64` can be given.
+    fn parameter(&mut self, name: &str, default: Value<'a>) -> Value<'a> {
+        match default {
+            Value::Atom(atom) if self.fun.type_of(atom) == ValueType::scalar(ElemType::I64) => {
+                let (given, value) = self.fun.param(name);
+                Value::Atom(self.fun.scalar(ScalarOp::Select, ElemType::I64, &[given, value, atom]))
+            }
+            other => other,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
+use crate::types::Type;
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 use galopvm_stdlib::{Intrinsic, Lowering};
@@ -21,6 +22,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (Lowering::Scan, [op, neutral, arrays]) => self.reduce(op, neutral, arrays, true, span),
             (Lowering::Zip, arrays) => self.zip(arrays, span),
             (Lowering::Unzip | Lowering::Identity, [value]) => Ok(value.clone()),
+            (Lowering::Trace | Lowering::Break, [value]) => {
+                let stops = row.lowering == Lowering::Break;
+                let ty = instance.types.first().map_or(Type::Error, |(_, ty)| ty.clone());
+                self.show(if stops { "" } else { row.name }, stops, &ty, value, span);
+                Ok(value.clone())
+            }
             (Lowering::Iota, [count]) => {
                 let count = self.atom(count, span)?;
                 let ty = ElemType::I64;

@@ -6,7 +6,7 @@
 //! - A block sees what encloses it.
 
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, define_id};
-use galopvm_bytecode::{Entry, FuncId, ValueType};
+use galopvm_bytecode::{Entry, Form, FuncId, ValueType};
 
 define_id!(
     /// A variable of a function.
@@ -108,6 +108,8 @@ pub enum Op {
     Call(FuncId, Vec<Atom>),
     Assert(Atom, String, Vec<Atom>),
     Fail(String, Vec<Atom>),
+    Trace { label: String, form: Form, stops: bool, values: Vec<Atom> },
+    Param(String),
     Dim(Var, u32),
     Index(Var, Vec<Atom>),
     Slice(Var, Vec<SliceDim>),
@@ -186,6 +188,8 @@ impl Op {
             Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
                 args.iter().for_each(|a| see(*a))
             }
+            Op::Trace { values, .. } => values.iter().for_each(|a| see(*a)),
+            Op::Param(_) => {}
             Op::Convert(_, _, a) | Op::If(a, ..) => see(*a),
             Op::For { bound, init, .. } => {
                 see(*bound);
@@ -293,6 +297,8 @@ impl Op {
             Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
                 all(args, see);
             }
+            Op::Trace { values, .. } => all(values, see),
+            Op::Param(_) => {}
             Op::Convert(_, _, a) | Op::If(a, ..) => see(AtomMut::Atom(a)),
             Op::For { bound, init, .. } => {
                 see(AtomMut::Atom(bound));
@@ -430,6 +436,7 @@ impl Op {
         match self {
             Op::Scalar(op, ty, args) => !op.can_trap(*ty) || nonzero(args.get(1)),
             Op::Convert(..)
+            | Op::Param(_)
             | Op::Dim(..)
             | Op::Permute(..)
             | Op::Reverse(..)
@@ -453,7 +460,7 @@ impl Op {
             }
             Op::Array(_, rank, _) => *rank == 1,
             // A `while` may run forever.
-            Op::While { .. } | Op::Call(..) | Op::Assert(..) | Op::Fail(..) => false,
+            Op::While { .. } | Op::Call(..) | Op::Assert(..) | Op::Fail(..) | Op::Trace { .. } => false,
             // Destinations that disagree in their extents, which the checker rules out.
             Op::Scatter { .. } => true,
             Op::FlatIndex { .. } | Op::FlatUpdate { .. } => false,

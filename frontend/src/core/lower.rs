@@ -219,6 +219,16 @@ impl Lower<'_, '_> {
             Op::Fail(message, args) => {
                 Instr::Fail { dsts, message: message.clone(), args: self.operands(args) }
             }
+            Op::Trace { label, form, stops, values } => Instr::Trace {
+                label: label.clone(),
+                form: form.clone(),
+                stops: u32::from(*stops),
+                values: self.operands(values),
+            },
+            Op::Param(name) => match dsts.as_slice() {
+                [given, value] => Instr::Param { given: *given, value: *value, name: name.clone() },
+                _ => return Ok(()),
+            },
             Op::Dim(v, dim) => Instr::Dim { dst, array: array(*v), dim: *dim },
             Op::Index(v, index) => Instr::Index { dst, array: array(*v), index: self.operands(index) },
             Op::Slice(v, dims) => Instr::Slice { dst, array: array(*v), dims: self.dims(dims) },

@@ -6,6 +6,7 @@ mod build;
 mod call;
 mod emit;
 mod exp;
+mod form;
 mod fuse;
 mod intrinsics;
 pub mod ir;

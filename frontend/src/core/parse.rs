@@ -262,6 +262,13 @@ impl<'a> Reader<'a> {
             "call" => Op::Call(FuncId(self.id("@")?), self.atoms()?),
             "assert" => Op::Assert(self.atom()?, self.quoted()?, self.atoms()?),
             "fail" => Op::Fail(self.quoted()?, self.atoms()?),
+            "trace" => {
+                let label = self.quoted()?;
+                let form = self.quoted()?.parse().map_err(|error: String| self.error(error))?;
+                let stops: u32 = self.number()?;
+                Op::Trace { label, form, stops: stops != 0, values: self.atoms()? }
+            }
+            "param" => Op::Param(self.quoted()?),
             "dim" => Op::Dim(self.var()?, self.number()?),
             "index" => Op::Index(self.var()?, self.atoms()?),
             "slice" => Op::Slice(self.var()?, self.dims()?),

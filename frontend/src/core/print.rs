@@ -153,6 +153,13 @@ fn op(out: &mut String, fun: &Fun, op: &Op, indent: usize) {
         Op::Fail(message, args) => {
             let _ = write!(out, "fail {message:?} {}", atoms(args));
         }
+        Op::Trace { label, form, stops, values } => {
+            let stops = u32::from(*stops);
+            let _ = write!(out, "trace {label:?} {:?} {stops} {}", form.to_string(), atoms(values));
+        }
+        Op::Param(name) => {
+            let _ = write!(out, "param {name:?}");
+        }
         Op::Dim(v, dim) => {
             let _ = write!(out, "dim {v} {dim}");
         }

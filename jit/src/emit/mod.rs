@@ -1,10 +1,11 @@
 //! Emission: low IR with registers to bytes.
 //!
+//! - `poll.rs`: asking the host whether to go on.
 //! - `encode.rs`, `evex.rs`, `rows.rs`: vector instructions in all three encodings. `general.rs`: general registers
 //!   (dynasm). `vector.rs`, `memory.rs`, `masks.rs`: what each vector operation becomes. This file: the frame,
 //!   blocks, moves.
 //!
-//! The function made is `extern "C" fn(record: *const u64) -> u64`, 0 if all is well. Frame, from rsp up: the
+//! The function made is `extern "C" fn(record: *mut u64) -> u64`, 0 if all is well. Frame, from rsp up: the
 //! work area of helpers and of element-by-element gathers, then the spill slots. rsp is aligned to 64.
 
 // The assembler macro converts register numbers to the type they have already.
@@ -17,6 +18,7 @@ mod evex;
 mod general;
 mod masks;
 mod memory;
+mod poll;
 mod rows;
 mod vector;
 
@@ -40,7 +42,8 @@ pub fn emit(code: &Code, isa: Isa) -> Result<Vec<u8>, Refusal> {
     let output = flat.allocate(isa)?;
     let mut asm = VecAssembler::new(0);
     let labels = code.order.iter().map(|_| asm.new_dynamic_label()).collect();
-    let mut emitter = Emitter { asm, isa, flat: &flat, output: &output, labels, forward: Vec::new() };
+    let mut emitter =
+        Emitter { asm, isa, flat: &flat, output: &output, labels, forward: Vec::new(), polls: Vec::new() };
     emitter.function(code);
     emitter.asm.finalize().map_err(|e| Refusal::new(format!("assembling failed: {e}")))
 }
@@ -53,6 +56,8 @@ struct Emitter<'a> {
     labels: Vec<DynamicLabel>,
     /// Per position, where a jump to the block really leads: past blocks that only jump on.
     forward: Vec<usize>,
+    /// What is to stand behind the last block.
+    polls: Vec<poll::Cold>,
 }
 
 /// Registers of an instruction.
@@ -95,6 +100,7 @@ impl Emitter<'_> {
                 }
             }
         }
+        self.cold_polls();
     }
 
     fn destination(&self, blocks: &[Vec<InstOrEdit<'_>>], mut k: usize) -> usize {
@@ -171,6 +177,8 @@ impl Emitter<'_> {
             }
             Op::Return => self.leave(0),
             Op::Trap => self.leave(1),
+            Op::Poll(cost) => self.poll(cost),
+            Op::PollAt { cost, mask } => self.poll_at(cost, mask, a[0]),
             Op::MaskAll | Op::MaskLogic(_) | Op::MaskHalf(_) | Op::MaskJoin | Op::Cmp(..) | Op::Blend(_) => {
                 self.mask_op(inst.op, out, a);
             }

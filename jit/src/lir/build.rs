@@ -6,7 +6,7 @@
 //! - out of a `Guard` (the test whether a loop runs at all) pure work moves, array reads do not;
 //! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing.
 
-use super::{Block, Class, Code, Inst, Label, Op, Reg};
+use super::{Block, Class, Code, Extent, Inst, Label, Op, Reg};
 use galopvm_base::TypedId;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -34,6 +34,9 @@ struct Open {
 
 type Key = (Op, SmallVec<[Reg; 4]>);
 
+/// A call of a helper on all lanes takes as long as so many instructions.
+const HELP_WEIGHT: u32 = 400;
+
 /// Builds one [`Code`].
 pub struct Builder {
     code: Code,
@@ -41,6 +44,8 @@ pub struct Builder {
     scopes: Vec<Open>,
     numbered: HashMap<Key, Reg>,
     levels: Vec<u32>,
+    /// About how many instructions were appended; helpers count for what they do.
+    weight: u32,
     /// AVX2 keeps masks in vector registers.
     mask_class: Class,
 }
@@ -54,12 +59,18 @@ impl Builder {
             scopes: Vec::new(),
             numbered: HashMap::new(),
             levels: Vec::new(),
+            weight: 0,
             mask_class,
         };
         let entry = builder.block();
         builder.start(entry);
         builder.scopes.push(Open { kind: Scope::Root, outside: entry, keys: Vec::new() });
         builder
+    }
+
+    /// The weight of everything appended so far.
+    pub fn weight(&self) -> u32 {
+        self.weight
     }
 
     /// The finished function.
@@ -194,6 +205,11 @@ impl Builder {
     }
 
     fn append(&mut self, label: Label, inst: Inst) {
+        self.weight += match inst.op {
+            Op::Help(_, Extent::All) => HELP_WEIGHT,
+            Op::Help(_, Extent::One) | Op::HelpScalar(_) => HELP_WEIGHT / 8,
+            _ => 1,
+        };
         self.code.blocks[label.index()].insts.push(inst);
     }
 

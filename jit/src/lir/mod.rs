@@ -310,6 +310,16 @@ pub enum Op {
     MaskHalf(bool),
     /// The mask of narrow lanes out of two masks of wide lanes.
     MaskJoin,
+    /// After a turn of a loop: takes this from the launch's allowance of work; when that is used up, asks the host
+    /// whether to go on. If not, the function ends as if something had trapped.
+    Poll(u32),
+    /// The same, but only where the bits of a mask are all clear in a counter.
+    PollAt {
+        /// What is taken.
+        cost: u32,
+        /// Which bits.
+        mask: i32,
+    },
     /// A call of a helper on up to three vectors (or scalars in vectors).
     Help(Helper, Extent),
     /// A call of a helper on up to three general registers.
@@ -360,6 +370,8 @@ impl Op {
                     | Op::ScatterEach(_)
                     | Op::Quot(..)
                     | Op::Rem(..)
+                    | Op::Poll(_)
+                    | Op::PollAt { .. }
                     | Op::Help(..)
                     | Op::HelpScalar(_)
             )

@@ -2,6 +2,7 @@
 //! under masks, and a loop runs until no lane is left in it.
 
 use super::Lower;
+use super::poll::{Turns, is_few};
 use super::primitive::Raw;
 use super::value::{Parts, Value, class_of, lane_of};
 use crate::lir::build::Scope;
@@ -25,8 +26,10 @@ pub struct Span {
     pub low: Reg,
     /// The end.
     pub high: Reg,
-    /// A small positive number.
+    /// A small power of two.
     pub step: i64,
+    /// There are few turns.
+    pub few: bool,
 }
 
 impl<'a> Lower<'a> {
@@ -231,7 +234,7 @@ impl<'a> Lower<'a> {
         shapes: &[(ElemType, bool)],
         work: Work<'_, 'a>,
     ) -> Result<(Reg, Vec<Value>), Refusal> {
-        let Span { low, high, step } = span;
+        let Span { low, high, step, few } = span;
         let (pre, skip, header, back, out, after) =
             (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
         // `counter + step <= high`, rewritten so that nothing overflows: `counter < high - (step - 1)`.
@@ -248,9 +251,11 @@ impl<'a> Lower<'a> {
         let counter = self.b.param(header, crate::lir::Class::Int);
         let carried = self.block_values(header, shapes);
         self.b.start(header);
+        let turn = self.turn_begins();
         let next = work(self, counter, &carried)?;
         let next = self.registers(&next, shapes);
         let next_counter = self.b.op(Op::AluImm(Bin::Add, Width::W64, step as i32), &[counter]);
+        self.turn_ends(turn, if few { Turns::Few } else { Turns::Counted(next_counter, step) });
         self.b.end(Op::BranchIf(Cond::Lt, Width::W64, back, out), &[next_counter, last]);
         self.b.close();
         self.b.close();
@@ -286,13 +291,13 @@ impl<'a> Lower<'a> {
             return self.for_lanes(carried, values, axis, &bound, body, &keep);
         }
         let shapes = self.carried_shapes(carried, &values, body, None);
-        let (zero, high) = (self.b.int(0), self.uniform(&bound));
-        let (_, results) =
-            self.counted(Span { low: zero, high, step: 1 }, &values, &shapes, &mut |l, counter, now| {
-                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-                l.bind_all(carried, now);
-                l.body(body)
-            })?;
+        let (low, high) = (self.b.int(0), self.uniform(&bound));
+        let span = Span { low, high, step: 1, few: is_few(bound.known()) };
+        let (_, results) = self.counted(span, &values, &shapes, &mut |l, counter, now| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            l.bind_all(carried, now);
+            l.body(body)
+        })?;
         Ok(results)
     }
 
@@ -353,6 +358,7 @@ impl<'a> Lower<'a> {
         let now = self.block_values(header, &shapes);
         self.b.start(header);
         self.bind_all(carried, &now);
+        let turn = self.turn_begins();
         let go_on = self.exp(cond)?;
         let go_on = self.uniform(&go_on);
         let asked = self.b.current();
@@ -360,6 +366,7 @@ impl<'a> Lower<'a> {
         self.b.start(run);
         let next = self.body(body)?;
         let next = self.registers(&next, &shapes);
+        self.turn_ends(turn, Turns::Unknown);
         self.b.end(Op::Jump(back), &[]);
         self.b.close();
         self.b.start(back);
@@ -464,6 +471,7 @@ impl<'a> Lower<'a> {
         self.b.start(header);
         let running = self.parts(&running[0]);
         self.mask = Some(running.clone());
+        let turn = self.turn_begins();
         let computed = work(self, round, &now)?;
         let condition = Raw::Many(running.clone());
         let next: Vec<Value> = (0..now.len())
@@ -476,6 +484,7 @@ impl<'a> Lower<'a> {
         let still = self.parts(&still);
         let still = self.under_mask(&still);
         let next = self.registers(&next, shapes);
+        self.turn_ends(turn, Turns::Counted(next_round, 1));
         let any = self.any_of(&still);
         self.b.end(Op::BranchAny(back, out), &[any]);
         self.b.close();

@@ -3,6 +3,7 @@
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
 //! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
+//! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `choose.rs`: which axis goes across the lanes if the plan does not say.
@@ -14,6 +15,7 @@ mod choose;
 mod control;
 mod convert;
 mod nest;
+mod poll;
 mod primitive;
 mod reduce;
 mod scalar;
@@ -66,6 +68,8 @@ pub struct Lower<'a> {
     loads: HashMap<Reg, (Lane, Addr, Parts)>,
     /// Blocks that trap, to be placed at the end.
     cold: Vec<Label>,
+    /// Loops lowered so far.
+    loops: usize,
 }
 
 impl Lower<'_> {

@@ -70,6 +70,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
         used: used_names(job.region),
         loads: HashMap::new(),
         cold: Vec::new(),
+        loops: 0,
     };
     lower.region_code(job, form)?;
     Ok(lower.b.finish())
@@ -180,7 +181,7 @@ impl Lower<'_> {
             return self.map(inner, results, None);
         };
         let (low, high) = self.range(form, at, piece)?;
-        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
             let index = Value::uniform(ElemType::I64, counter);
             l.bind_scalar(axis.var, index.clone());
             let mut results = results.clone();
@@ -212,7 +213,7 @@ impl Lower<'_> {
         if Some(first) == lane {
             return self.lane_loop(Some(axis.var), (low, high), nest);
         }
-        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
             l.loops(rest, lane, nest)?;
             Ok(Vec::new())
@@ -228,11 +229,12 @@ impl Lower<'_> {
         };
         let (low, high) = self.range(nest.form, tile.row, nest.piece)?;
         let step = ROWS as i64;
-        let (low, _) = self.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
-            l.tile_rows(tile, nest.form, counter, &nest.results)?;
-            Ok(Vec::new())
-        })?;
-        self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+        let (low, _) =
+            self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
+                l.tile_rows(tile, nest.form, counter, &nest.results)?;
+                Ok(Vec::new())
+            })?;
+        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(nest.form.axes[tile.row].var, Value::uniform(ElemType::I64, counter));
             let values = l.body(nest.form.body())?;
             l.store_element(nest.form, &nest.results, &values)?;
@@ -285,7 +287,7 @@ impl Lower<'_> {
     ) -> Result<(), Refusal> {
         let form = nest.form;
         if self.isa.lanes() == 1 {
-            self.counted(Span { low, high, step: 1 }, &[], &[], &mut |l, counter, _| {
+            self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
                 l.element(nest)?;
                 Ok(Vec::new())
@@ -298,11 +300,12 @@ impl Lower<'_> {
         });
         let step = self.lane_count() as i64;
         let main = |l: &mut Self| -> Result<Reg, Refusal> {
-            let (counter, _) = l.counted(Span { low, high, step }, &[], &[], &mut |l, counter, _| {
-                l.bind_lane(var, counter);
-                l.element(nest)?;
-                Ok(Vec::new())
-            })?;
+            let (counter, _) =
+                l.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
+                    l.bind_lane(var, counter);
+                    l.element(nest)?;
+                    Ok(Vec::new())
+                })?;
             Ok(counter)
         };
         // Streaming pays where the work of an element is small against its memory traffic.
@@ -332,7 +335,7 @@ impl Lower<'_> {
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         self.counted(
-            Span { low: counter, high: end, step: self.isa.lanes() as i64 },
+            Span { low: counter, high: end, step: self.isa.lanes() as i64, few: true },
             &[],
             &[],
             &mut |l, counter, _| {

@@ -6,6 +6,7 @@
 //! is done only where the order of combination cannot be seen.
 
 use super::control::Span;
+use super::poll::is_few;
 use super::value::{Parts, Rep, Value, lane_of};
 use super::{Lanes, Lower};
 use crate::lir::{Op, Reg};
@@ -134,11 +135,11 @@ impl<'a> Lower<'a> {
             Some(range) => range,
             None => (self.b.int(0), self.uniform(&bound)),
         };
-        let (_, results) =
-            self.counted(Span { low, high, step: 1 }, accs, shapes, &mut |l, counter, now| {
-                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-                l.fold_axes(inner, None, now, shapes, leaf)
-            })?;
+        let span = Span { low, high, step: 1, few: is_few(bound.known()) };
+        let (_, results) = self.counted(span, accs, shapes, &mut |l, counter, now| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            l.fold_axes(inner, None, now, shapes, leaf)
+        })?;
         Ok(results)
     }
 
@@ -170,7 +171,7 @@ impl<'a> Lower<'a> {
             };
             let step = l.lane_count() as i64;
             let (counter, accs) =
-                l.counted(Span { low, high, step }, accs, &shapes, &mut |l, counter, now| {
+                l.counted(Span { low, high, step, few: false }, accs, &shapes, &mut |l, counter, now| {
                     l.bind_lane_axis(last.var, counter);
                     let items = l.body(body)?;
                     l.combined(body, combine, now, &items)
@@ -205,8 +206,11 @@ impl<'a> Lower<'a> {
         let saved = self.lanes.replace(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         let step = self.isa.lanes() as i64;
-        let (_, firsts) =
-            self.counted(Span { low, high: end, step }, &firsts, &shapes, &mut |l, counter, now| {
+        let (_, firsts) = self.counted(
+            Span { low, high: end, step, few: true },
+            &firsts,
+            &shapes,
+            &mut |l, counter, now| {
                 l.enter_rest(counter, high);
                 l.bind_lane_axis(var, counter);
                 let items = l.body(body)?;
@@ -215,7 +219,8 @@ impl<'a> Lower<'a> {
                 let next = next.iter().zip(now).map(|(new, old)| l.merge(&mask, new, old)).collect();
                 l.mask = None;
                 Ok(next)
-            })?;
+            },
+        )?;
         self.lanes = saved;
         let join = |(first, rest): (&Value, &Parts)| {
             let mut parts = if let Rep::Lanes(parts) = &first.rep { parts.clone() } else { Parts::new() };

@@ -143,6 +143,16 @@ pub fn compile(
 
 /// Runs a compiled region; the elements of each result.
 pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
+    run_until(region, code, args, &|| false)
+}
+
+/// The same, but asks whether to go on.
+pub fn run_until(
+    region: &VerifiedRegion,
+    code: &dyn Compiled,
+    args: &[Arg],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Vec<u64>>, RunError> {
     let inputs: Vec<Vec<u8>> = args
         .iter()
         .filter_map(|a| if let Arg::Array(ty, data, _) = a { Some(bytes_of(*ty, data)) } else { None })
@@ -179,7 +189,7 @@ pub fn run(region: &VerifiedRegion, code: &dyn Compiled, args: &[Arg]) -> Result
         launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: Lmad::row_major(shape) });
         launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));
     }
-    code.run(&mut launch)?;
+    code.run_until(&mut launch, stop)?;
     drop(launch);
     let elements = |ty: ElemType, bytes: &[u8]| -> Vec<u64> {
         let element = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));

@@ -4,9 +4,9 @@
 //! `related` places, `hints`, and `incomplete` (more text could make it right). Lines and columns count from 1 and
 //! columns count characters, as in all messages; `offset` counts bytes from 0. The end of a range is exclusive.
 
+use crate::json::string;
 use galopvm::Diagnostic;
 use galopvm_base::{Sources, Span};
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -75,21 +75,4 @@ fn range(sources: &Sources, span: Span) -> String {
         format!("{{\"line\":{},\"column\":{},\"offset\":{offset}}}", at.line, at.column)
     };
     format!("{{\"start\":{},\"end\":{}}}", point(span.start), point(span.end.max(span.start)))
-}
-
-/// A text as a JSON string.
-fn string(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted += "\\n",
-            '\t' => quoted += "\\t",
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", c as u32);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }

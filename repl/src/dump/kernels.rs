@@ -20,7 +20,7 @@ pub fn dump(
     values: Option<&Values>,
 ) -> Result<Dumped, Failure> {
     debug_assert!(stage.is_observed());
-    let mut builder = Engine::builder();
+    let mut builder = Engine::builder().switches(args.off.switches());
     builder = match stage {
         Stage::Spirv => builder.own_backend(Arc::new(Listed { kind: Listing::Spirv, route: args.route })),
         Stage::Glsl => builder.own_backend(Arc::new(Listed { kind: Listing::Glsl, route: Route::Glsl })),

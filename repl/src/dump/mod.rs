@@ -7,9 +7,9 @@ mod program;
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, Input, Values};
-use crate::settings;
+use crate::settings::{self, Off};
 use clap::ValueEnum;
-use galopvm::{CpuMode, Memory, Optimisation, Program, Route};
+use galopvm::{CpuMode, Memory, Program, Route};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -49,9 +49,8 @@ pub struct Args {
     /// Worker threads that plans count on [default: one for each hardware thread]
     #[arg(long, value_name = "N", value_parser = settings::threads)]
     threads: Option<usize>,
-    /// Switch optimisations of source off, separated by commas; results stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = settings::optimisation())]
-    no: Vec<Optimisation>,
+    #[command(flatten)]
+    off: Off,
     /// How kernels become SPIR-V
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = settings::route())]
     route: Route,
@@ -136,9 +135,9 @@ pub fn run(args: Args) -> Outcome {
                 ));
             }
             Stage::Ast => program::ast(&source)?,
-            Stage::Core => program::core(&source, &args.no)?,
+            Stage::Core => program::core(&source, args.off.switches())?,
             _ => {
-                let program = known(&mut compiled, || source.program(&args.no))?;
+                let program = known(&mut compiled, || source.program(args.off.switches()))?;
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,

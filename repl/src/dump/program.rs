@@ -3,7 +3,7 @@
 use super::{Dumped, heading, refused, sites};
 use crate::failure::{Failure, colours};
 use crate::input::Input;
-use galopvm::{Diagnostic, Messages, Optimisation, Program};
+use galopvm::{Diagnostic, Messages, Program, Switches};
 use galopvm_base::Sources;
 use galopvm_bytecode::text;
 use galopvm_frontend::{Options, core, core_program, syntax_text};
@@ -28,10 +28,10 @@ pub fn ast(source: &Input) -> Result<Dumped, Failure> {
 }
 
 /// Core.
-pub fn core(source: &Input, off: &[Optimisation]) -> Result<Dumped, Failure> {
+pub fn core(source: &Input, switches: Switches) -> Result<Dumped, Failure> {
     let mut sources = Sources::new();
     let file = sources.add(&source.name, source.text()?);
-    let options = Options { fusion: !off.contains(&Optimisation::Fusion), ..Options::default() };
+    let options = Options { fusion: switches.fusion, ..Options::default() };
     let report = core_program(&mut sources, file, &options);
     refuse_errors(sources, report.diagnostics)?;
     let program = report.program.unwrap_or_default();

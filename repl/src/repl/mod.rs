@@ -12,14 +12,15 @@ use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
 use crate::stats::shown;
-use galopvm::{Array, Engine, Error, Memory, Program, Value, data};
+use galopvm::{Engine, Error, Memory, Program, Shown, Value, data};
 use galopvm_base::Sources;
-use galopvm_bytecode::{Entry, Module};
+use galopvm_bytecode::{Form, Module};
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
 use lines::{Line, Lines};
 use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Most bytes of a value that are shown.
@@ -64,7 +65,7 @@ const COMMANDS: [&str; 6] = ["type", "time", "load", "defs", "help", "quit"];
 pub fn run(args: Args) -> Outcome {
     let (lines, note) = Lines::standard_input();
     let mut repl = Repl {
-        engine: args.settings.builder().build(),
+        engine: args.settings.builder().shows(Arc::new(show)).build(),
         memory: Memory::default(),
         scope: Scope::default(),
         loaded: None,
@@ -104,6 +105,7 @@ struct Repl {
 struct Evaluation {
     ty: String,
     module: Option<Module>,
+    form: Option<Form>,
 }
 
 impl Repl {
@@ -240,7 +242,7 @@ impl Repl {
         if !diagnostics.is_empty() {
             say(&rendered(&self.scope.relocate(scope, &sources, diagnostics)));
         }
-        Some(Evaluation { ty: report.ty?, module: report.module })
+        Some(Evaluation { ty: report.ty?, module: report.module, form: report.form })
     }
 
     fn evaluate(&mut self, text: &str, timed: bool) -> io::Result<()> {
@@ -266,8 +268,7 @@ impl Repl {
         match outcome {
             Ok(values) => {
                 let ran = start.elapsed();
-                let is_tuple = evaluation.ty.starts_with('(');
-                print(&value_text(session.entry(EXPRESSION_ENTRY).ok(), &values, is_tuple))?;
+                print(&value_text(evaluation.form.as_ref(), &values))?;
                 if timed {
                     print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran)))?;
                 }
@@ -301,56 +302,26 @@ fn explained(error: Error) -> String {
     }
 }
 
-/// A value as the prompt shows it. Arrays of tuples are stored as one array for each component.
-fn value_text(entry: Option<&Entry>, values: &[Value], is_tuple: bool) -> String {
-    let mut rest = values;
-    let mut items = Vec::new();
-    for result in entry.map_or(&[][..], |e| &e.results) {
-        let (parts, others) = rest.split_at((result.values as usize).min(rest.len()));
-        rest = others;
-        items.push(match parts {
-            [] => "()".to_string(),
-            [one] => limited(one),
-            many if result.ty.trim_start_matches('*').starts_with('[') => array_of_tuples(many),
-            // Which constructor a sum has is told by its first part, how the parts are shared by the compiler.
-            _ if result.ty.contains('#') => format!("a value of type {}", result.ty),
-            many => format!("({})", many.iter().map(limited).collect::<Vec<_>>().join(", ")),
-        });
-    }
-    match items.as_slice() {
-        [one] if one == "()" || !is_tuple => one.clone(),
-        items => format!("({})", items.join(", ")),
-    }
+/// A value as the prompt shows it, cut off where it gets too long.
+fn value_text(form: Option<&Form>, values: &[Value]) -> String {
+    let parts = Form::Tuple((0..values.len() as u32).map(Form::Value).collect());
+    limited(values, &mut |out| data::write_form(out, form.unwrap_or(&parts), values, data::Style::Program))
 }
 
-/// The elements one by one, or, of more than one dimension, the components as arrays.
-fn array_of_tuples(components: &[Value]) -> String {
-    let arrays: Vec<&Array> =
-        components.iter().filter_map(Value::as_array).filter(|a| a.rank() == 1).collect();
-    let elements = arrays.iter().map(|a| a.elements()).min().unwrap_or(0);
-    if arrays.len() < components.len() || elements == 0 {
-        let parts: Vec<String> = components.iter().map(limited).collect();
-        return format!("zip{} {}", parts.len(), parts.join(" "));
-    }
-    let mut text = String::from("[");
-    for k in 0..elements {
-        let parts: Vec<String> = arrays.iter().filter_map(|a| a.get(&[k])).map(|s| s.to_string()).collect();
-        text.push_str(&format!("{}({})", if k == 0 { "" } else { ", " }, parts.join(", ")));
-        if text.len() > VALUE_SHOWN {
-            return format!("{text} .. ({elements} elements)");
-        }
-    }
-    text + "]"
+/// What a program shows while it runs. Nobody stops it, but it is said that it would.
+fn show(shown: &Shown<'_>) {
+    let text = limited(&[], &mut |out| shown.write_value(out));
+    say(&format!("{}{}: {text}", if shown.stops { "Breakpoint at " } else { "" }, shown.label));
 }
 
-/// The text of a value, cut off where it gets too long.
-fn limited(value: &Value) -> String {
+/// What is written, cut off where it gets too long.
+fn limited(values: &[Value], write: &mut dyn FnMut(&mut Limited) -> io::Result<()>) -> String {
     let mut out = Limited { text: Vec::new(), left: VALUE_SHOWN };
-    let whole = data::write_text(&mut out, value).is_ok();
+    let whole = write(&mut out).is_ok();
     let mut text = String::from_utf8_lossy(&out.text).into_owned();
     if !whole {
-        let elements = value.as_array().map_or(1, |array| array.elements());
-        text.push_str(&format!(" .. ({elements} elements)"));
+        let elements = values.iter().filter_map(Value::as_array).map(|array| array.elements()).max();
+        text.push_str(&elements.map_or(" ..".into(), |n| format!(" .. ({n} elements)")));
     }
     text
 }

@@ -8,6 +8,7 @@
 //! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
+//! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
 //! - Functions are pure and deterministic: no input or output, no clock, no randomness, no back end.
@@ -18,6 +19,7 @@
 pub mod affine;
 pub mod bounds;
 pub mod circuit;
+pub mod fusion;
 mod interval;
 pub mod layout;
 pub mod memory;

@@ -198,7 +198,7 @@ impl Counter<'_> {
 }
 
 /// What an operation costs, in additions.
-fn weight(op: ScalarOp, ty: ElemType) -> u64 {
+pub(crate) fn weight(op: ScalarOp, ty: ElemType) -> u64 {
     match op {
         _ if op.info().precision == Precision::Library => 16,
         ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if ty.is_int() => 8,

@@ -4,6 +4,7 @@
 //! `b2` a block, `@3` a function, `(..)` a list, types and scalar operations by name, constants as scalars, strings
 //! quoted.
 
+use crate::form::Form;
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
 use galopvm_base::{ElemType, Scalar, ScalarOp, define_id};
@@ -355,6 +356,22 @@ impl Field for String {
     }
     fn parse(input: &mut Reader<'_>) -> Result<String, TextError> {
         input.quoted()
+    }
+}
+
+impl Field for Form {
+    const MODE: &'static str = "form";
+    fn encode(&self, out: &mut Encoder<'_>) {
+        self.to_string().encode(out);
+    }
+    fn decode(input: &mut Decoder<'_>) -> Result<Form, WireError> {
+        String::decode(input)?.parse().map_err(|error: String| input.error(error))
+    }
+    fn print(&self) -> String {
+        format!("{:?}", self.to_string())
+    }
+    fn parse(input: &mut Reader<'_>) -> Result<Form, TextError> {
+        input.quoted()?.parse().map_err(|error: String| input.error(error))
     }
 }
 

@@ -3,6 +3,7 @@
 //! - `op.rs`: the table, one row per instruction. `field.rs`: the operand modes rows are made of; each mode knows
 //!   how to encode, decode, print, parse and visit itself, so a new row needs none of that.
 //! - `module.rs`: modules, functions, code blocks, entry points, source places.
+//! - `form.rs`: how values of the language are made of values of the machine.
 //! - `file.rs`: the `.gbc` container. `wire.rs`: its primitive encodings.
 //! - `text/`: assembler and disassembler. `verify/`: what may be relied on before anything runs.
 //!
@@ -13,6 +14,7 @@
 
 pub mod field;
 pub mod file;
+pub mod form;
 pub mod module;
 pub mod op;
 pub mod reference;
@@ -22,6 +24,7 @@ mod wire;
 
 pub use field::{BlockId, Def, FuncId, Operand, RegId, SliceDim};
 pub use file::{FormatError, VERSION, decode, encode};
+pub use form::Form;
 pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 pub use op::{Effect, Instr, OpRow, Opcode};
 pub use verify::{VerifiedModule, VerifyError, verify};

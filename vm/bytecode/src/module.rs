@@ -139,6 +139,19 @@ impl Module {
         self.entries.iter().find(|e| e.name == name)
     }
 
+    /// The names of the tuning parameters that the code reads, each once, in the order of the code.
+    pub fn params(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for instr in self.functions.iter().flat_map(|f| f.blocks.iter()).flat_map(|b| &b.code) {
+            if let Instr::Param { name, .. } = instr
+                && !names.contains(&name.as_str())
+            {
+                names.push(name.as_str());
+            }
+        }
+        names
+    }
+
     /// A place and the calls that led there, innermost first.
     pub fn call_chain(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
         // Each call refers to an earlier one, so this ends; a module that was not verified may lie.

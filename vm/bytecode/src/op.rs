@@ -5,6 +5,7 @@
 //! a new instruction is a row, its typing rule (`verify/types.rs`) and its execution (interpreter).
 
 use crate::field::{BlockId, Def, Field, FieldVisitor, FuncId, Operand, SliceDim};
+use crate::form::Form;
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
@@ -22,6 +23,8 @@ pub enum Effect {
     AllocTrap,
     /// Whatever its blocks or its callee do.
     Control,
+    /// It is seen from outside: it is neither dropped, repeated nor moved past another such instruction.
+    Seen,
 }
 
 impl Effect {
@@ -33,6 +36,7 @@ impl Effect {
             Effect::Alloc => "alloc",
             Effect::AllocTrap => "alloc, trap",
             Effect::Control => "control",
+            Effect::Seen => "seen",
         }
     }
 }
@@ -176,6 +180,10 @@ opcodes! {
         "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
     0x15 Fail "fail" Trap { dsts: Vec<Def>, message: String, args: Vec<Operand> }
         "Ends the program with the message, written as for `assert`; the registers may have any types and never get a value.";
+    0x16 Trace "trace" Seen { label: String, form: Form, stops: u32, values: Vec<Operand> }
+        "Shows the value that the form makes of the values, under a label, to whoever listens; `stops` is 1 where a debugger may stop, else 0.";
+    0x17 Param "param" Pure { given: Def, value: Def, name: String }
+        "The tuning parameter of this name: whether the host has given it a value (bool), and that value (i64), else 0.";
     // Arrays
     0x20 Dim "dim" Pure { dst: Def, array: Operand, dim: u32 }
         "The extent of one dimension, as i64.";

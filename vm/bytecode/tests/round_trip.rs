@@ -19,8 +19,10 @@ b0 ():
   r15 : []f32 = slice r0 (:r2!:)
   r16 : i64 = const 1i64
   r17 : []f32 = update r15! (r16) r13
-  r18 : f32 = index r17! (r16!)
+  r18 : f32 = index r17 (r16!)
   r19 : i32 = const 3i32
+  trace "seen \"it\"" "{a = 0, b = [1 (1, 1)]}" 1 (r19, r17)
+  r20 : bool, r21 : i64 = param "tile"
   assert r12 "odd \"{}\"\n" (r19)
   => (r18!, r19!, r12!)
 b1 (r5 : f32, r6 : f32):

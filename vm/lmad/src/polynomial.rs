@@ -1,6 +1,6 @@
 //! Polynomials over numbered parameters, with what can be said of their signs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A sum of products of parameters.
@@ -57,6 +57,11 @@ impl Polynomial {
     /// Whether the coefficient of a single product is negative.
     pub fn is_negative_product(&self) -> bool {
         self.terms.len() == 1 && self.terms.values().all(|count| *count < 0)
+    }
+
+    /// The parameters in it, each once, in order.
+    pub fn parameters(&self) -> BTreeSet<usize> {
+        self.terms.keys().flatten().copied().collect()
     }
 
     /// The number of parameters in the longest product.
@@ -163,6 +168,7 @@ mod tests {
         assert_eq!(text(&p), "n - 2*w + 3");
         assert_eq!(text(&p.plus(&p, -1)), "0");
         assert_eq!(text(&n.times(&w).plus(&n, 1)), "n + n*w");
+        assert_eq!(n.times(&w).plus(&one, 1).parameters().into_iter().collect::<Vec<_>>(), [0, 1]);
         assert_eq!(p.value(&[10, 4]), Some(5));
         assert_eq!(p.value(&[10]), None);
         let below = w.plus(&one, -1);

@@ -1,10 +1,12 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::array::Array;
+use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Interpreter, Limits, Paths, Prepared, Slots};
+use crate::interpret::{Host, Interpreter, Limits, Paths, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
+use crate::switches::Switches;
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -20,10 +22,14 @@ pub struct Options {
     pub memory: Option<Memory>,
     /// When operators are compiled, and by whom; by default never.
     pub tiering: Tiering,
-    /// The faster ways to interpret that may be taken; by default all.
-    pub paths: Paths,
+    /// What makes programs faster and may be done; by default all.
+    pub switches: Switches,
+    /// What decisions count with.
+    pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
+    /// Receives what the program shows; by default nobody does.
+    pub shows: Option<ShowSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -36,6 +42,8 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    params: Vec<(String, i64)>,
+    shows: Option<ShowSink>,
 }
 
 impl Session {
@@ -46,16 +54,20 @@ impl Session {
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
         }
-        let tiers = Tiers::new(module.clone(), &prepared.sites, options.tiering, options.trace);
+        let switches = options.switches;
+        let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
         Session {
             module,
             prepared,
             memory,
             limits: options.limits,
-            paths: options.paths,
+            paths: Paths { machine: switches.machine, columns: switches.columns, lanes: switches.lanes },
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            params: Vec::new(),
+            shows: options.shows,
         }
     }
 
@@ -78,6 +90,16 @@ impl Session {
     pub fn set_limits(&mut self, limits: Limits) {
         self.memory.set_budget(limits.memory);
         self.limits = limits;
+    }
+
+    /// Gives a tuning parameter of the program a value for further calls; false if it has none of this name.
+    pub fn set_param(&mut self, name: &str, value: i64) -> bool {
+        if !self.module.module().params().contains(&name) {
+            return false;
+        }
+        self.params.retain(|(other, _)| other != name);
+        self.params.push((name.to_string(), value));
+        true
     }
 
     /// The entry point of this name, or the error that says which there are.
@@ -141,16 +163,18 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        let memory = self.memory.for_call(&stop);
         let mut interpreter = Interpreter::new(
             module,
             &self.prepared,
-            &self.memory,
+            &memory,
             &stop,
             &mut self.tiers,
             &self.limits,
             self.paths,
         );
         interpreter.slots = self.slots.take();
+        interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
         if !files.iter().all(Block::is_intact) {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// Bytes of bulk work between two looks at whether to go on: some milliseconds, with fresh pages.
+const BYTES_BETWEEN: usize = 4 << 20;
+
 /// The flag of a session and the end of the running call's time. Asking costs little.
 #[derive(Clone, Default)]
 pub(crate) struct Stop {
@@ -37,6 +40,37 @@ impl Stop {
                 Err(Trap::of_kind(ErrorKind::Timeout, message))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// For bulk work that asks now and then.
+    pub(crate) fn pace(&self) -> Pace<'_> {
+        Pace { stop: self, left: BYTES_BETWEEN }
+    }
+}
+
+/// Bulk work under way: says after how many bytes to ask again whether to go on.
+pub(crate) struct Pace<'s> {
+    stop: &'s Stop,
+    left: usize,
+}
+
+impl Pace<'_> {
+    /// The most that may be done at once, in bytes.
+    pub(crate) const STRETCH: usize = BYTES_BETWEEN;
+
+    /// Counts bytes that are about to be moved; the error to end with, if the call is to end.
+    #[inline]
+    pub(crate) fn go(&mut self, bytes: usize) -> Result<(), Trap> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = BYTES_BETWEEN;
+                self.stop.check()
+            }
         }
     }
 }

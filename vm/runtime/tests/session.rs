@@ -3,7 +3,9 @@
 use galopvm_base::Scalar;
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_kir::{Argument, Backend, Buffer, Compiled, Launch, Listing, Reference, Refusal, RunError, Unit};
-use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Tier, Tiering, Value, data};
+use galopvm_runtime::{
+    Array, ErrorKind, Limits, Memory, Options, Session, Switch, Switches, Tier, Tiering, Value, data,
+};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,6 +19,8 @@ entry "counts" @3 ("xs" : "*[]i64", "n" : "i64") -> ("[]i64")
 entry "gather" @4 ("xs" : "[]i64", "is" : "[]i64") -> ("[]i64")
 entry "deep" @5 ("n" : "i64") -> ("i64")
 entry "rows" @6 ("xs" : "[][]i64") -> ("[]i64")
+entry "bytes" @8 ("n" : "i64") -> ("[]i8", "i64")
+entry "quotients" @9 ("n" : "i64", "at" : "i64") -> ("[]i64", "[]i64", "i64")
 entry "repeat" @7 ("xs" : "[]i64", "n" : "i64") -> ("[]i64")
 fn @0 "double" (r0 : []i64) -> ([]i64)
 b0 ():
@@ -98,6 +102,42 @@ b1 (r4 : i64, r5 : []i64):
 b2 (r7 : i64):
   r8 : i64 = op2 add i64 r7! r4
   => (r8!)
+fn @8 "bytes" (r0 : i64) -> ([]i8, i64)
+b0 ():
+  r1 : i64 = const 0i64
+  r2 : i64 = const 3i64
+  r3 : []i64 = iota i64 r0 r1 r2!
+  r4 : []i8 = map r0 (r3) b1
+  r5 : i64 = reduce r0! (r1!) (r3!) b2
+  => (r4!, r5!)
+b1 (r6 : i64):
+  r7 : i8 = convert i64 i8 r6!
+  => (r7!)
+b2 (r8 : i64, r9 : i64):
+  r10 : i64 = op2 add i64 r8! r9!
+  => (r10!)
+fn @9 "quotients" (r0 : i64, r1 : i64) -> ([]i64, []i64, i64)
+b0 ():
+  r2 : i64 = const 0i64
+  r3 : i64 = const 1i64
+  r4 : []i64 = iota i64 r0 r2 r3!
+  r5 : i64 = redomap r0 (r2) (r4) b3 b2
+  r6 : []i64 = scan r0 (r2!) (r4) b4
+  r7 : []i64 = map r0! (r4!, r6) b1
+  => (r7!, r6!, r5!)
+b1 (r8 : i64, r9 : i64):
+  r10 : i64 = op2 sub i64 r8! r1
+  r11 : i64 = op2 div i64 r9! r10!
+  => (r11!)
+b2 (r12 : i64, r13 : i64):
+  r14 : i64 = op2 add i64 r12! r13!
+  => (r14!)
+b3 (r15 : i64):
+  r16 : i64 = op2 mul i64 r15 r15!
+  => (r16!)
+b4 (r17 : i64, r18 : i64):
+  r19 : i64 = op2 add i64 r17! r18!
+  => (r19!)
 "#;
 
 fn module() -> VerifiedModule {
@@ -218,6 +258,58 @@ fn the_memory_limit_is_kept_and_can_be_used_up() {
         assert!(memory.block(size / 2).is_ok() && memory.block(LIMIT as usize).is_ok());
         assert!(memory.stats().peak_held_bytes <= LIMIT);
     }
+}
+
+/// Kernels count for themselves, and columns look at a part; only the rest of the interpreter wants a range in memory.
+#[test]
+fn a_range_that_operators_go_over_takes_no_memory_before_it_is_wanted() {
+    const N: i64 = 1_000_000;
+    let by_rows = Switches::without(&[Switch::Columns]);
+    let mut interpreter = session(Options { switches: by_rows, ..Options::default() });
+    let expected = interpreter.call("bytes", vec![int(N)]).expect("it runs");
+    assert_eq!(expected[1], int(3 * (N * (N - 1) / 2)));
+    // Made once, for both operators.
+    let stats = interpreter.memory().stats();
+    assert_eq!((stats.peak_bytes, stats.allocations), (9 * N as u64, 2));
+    let limits = Limits { memory: Some(2 * N as u64), ..Limits::default() };
+    let reference = || Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+    for tiering in [reference(), Tiering::interpreter()] {
+        let mut session = session(Options { limits: limits.clone(), tiering, ..Options::default() });
+        assert_eq!(session.call("bytes", vec![int(N)]), Ok(expected.clone()));
+    }
+    let mut interpreter = session(Options { limits, switches: by_rows, ..Options::default() });
+    let error = interpreter.call("bytes", vec![int(N)]).expect_err("the range has 8 MB");
+    assert_eq!(error.kind, ErrorKind::OutOfMemory);
+    let error = interpreter.call("bytes", vec![int(-1)]).expect_err("no range");
+    assert_eq!(error.message, "Range 0..3..<-3 is invalid.");
+}
+
+#[test]
+fn ranges_in_windows_have_the_same_elements_and_errors() {
+    let no_columns = Switches::without(&[Switch::Columns]);
+    let ways = [Switches::ON, no_columns, no_columns.with(Switch::Machine, false)];
+    for n in [0, 1, 100, 8191, 8192, 32768, 32769, 100_000] {
+        for at in [-1, 0, 5, 32767, 32768, 70_000, 99_999] {
+            let outcomes = ways.map(|switches| {
+                let mut session = session(Options { switches, ..Options::default() });
+                session.call("quotients", vec![int(n), int(at)]).map(|v| shown(&v)).map_err(|e| e.to_string())
+            });
+            assert_eq!(outcomes[0].is_err(), (0..n).contains(&at), "{n} {at}");
+            assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]), "{n} {at}");
+        }
+    }
+}
+
+#[test]
+fn the_reference_back_end_stops() {
+    let tiering = Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
+    let limits = Limits { timeout: Some(Duration::from_millis(100)), ..Limits::default() };
+    let mut session = session(Options { limits, tiering, ..Options::default() });
+    let error = session.call("bytes", vec![int(1 << 33)]).expect_err("it takes minutes");
+    assert!(matches!(error.kind, ErrorKind::Timeout | ErrorKind::OutOfMemory), "{error}");
+    let rows = ints(&session, &[1; 100]);
+    let endless = session.call("repeat", vec![rows, int(i64::MAX)]).expect_err("it takes years");
+    assert_eq!(endless.kind, ErrorKind::Timeout);
 }
 
 #[cfg(unix)]

@@ -165,17 +165,22 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Takes notice of the updates and fillings that copy, because what they change is used later: these make arrays
-    /// of their own. `places` says which.
-    pub fn settle(&mut self, places: &BTreeMap<VarId, Place>) {
-        let mut read = Vec::new();
+    /// Takes notice of what copies although it need not: updates and fillings of what is used later, and changes of
+    /// shape that no view expresses. These make arrays of their own. `places` says which.
+    pub(super) fn settle(&mut self, places: &BTreeMap<VarId, Place>) {
+        let (mut read, mut written) = (Vec::new(), Vec::new());
         for (var, array) in &mut self.arrays {
-            let (Source::Update(of) | Source::Filled(of)) = array.source else { continue };
             if places.get(var).is_none_or(|place| place.block != *var) {
                 continue;
             }
-            if matches!(array.source, Source::Update(_)) {
-                read.push((of, array.position.clone()));
+            match array.source {
+                Source::Update(of) => read.push((of, array.position.clone())),
+                Source::Filled(_) => {}
+                Source::View(of, Change::Reshape(..)) => {
+                    read.push((of, array.position.clone()));
+                    written.push((*var, array.position.clone()));
+                }
+                _ => continue,
             }
             array.source = Source::Fresh;
             for event in self.events.iter_mut().filter(|event| event.array == *var && event.write) {
@@ -184,6 +189,9 @@ impl<'a> Facts<'a> {
         }
         for (array, position) in read {
             self.event(array, &position, Part::Whole, false);
+        }
+        for (array, position) in written {
+            self.event(array, &position, Part::Whole, true);
         }
     }
 
@@ -225,6 +233,9 @@ impl<'a> Facts<'a> {
     }
 
     fn event(&mut self, array: VarId, position: &[Frame], part: Part, write: bool) {
+        if !self.is_array(array) {
+            return;
+        }
         self.events.push(Event { array, position: position.to_vec(), part, write });
     }
 

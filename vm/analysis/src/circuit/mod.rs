@@ -27,7 +27,7 @@ mod web;
 
 pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
-pub use place::{Places, may_lie_in};
+pub use place::{Places, may_lie_in, settled};
 pub use position::{Frame, Inside, Position};
 pub use solve::{Circuits, circuits, circuits_priced};
 pub use verdict::{Entry, Operand, Outcome, Place, Reason};

@@ -5,15 +5,23 @@ use super::moving::{Along, Moving};
 use super::position::{Frame, Inside, is_after, lies_in};
 use super::verdict::Place;
 use crate::affine::Form;
-use galopvm_kir::VarId;
+use galopvm_kir::{Observed, Region, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The places of arrays; arrays that lie now here, now there have none.
 pub type Places = BTreeMap<VarId, Place>;
 
+/// What a region does with arrays, and where these lie as it is written, with everything that copies known to copy.
+pub fn settled<'a>(region: &'a Region, observed: &'a Observed) -> (Facts<'a>, Places) {
+    let mut facts = Facts::of(region, observed);
+    let places = initial(&facts);
+    facts.settle(&places);
+    (facts, places)
+}
+
 /// The places as the region is written.
-pub fn initial(facts: &Facts<'_>) -> Places {
+fn initial(facts: &Facts<'_>) -> Places {
     let mut places = Places::new();
     for var in facts.arrays.keys() {
         find(facts, *var, &mut places, 0);

@@ -37,9 +37,7 @@ pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'
 }
 
 fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
-    let mut facts = Facts::of(region, observed);
-    let places = place::initial(&facts);
-    facts.settle(&places);
+    let (facts, places) = place::settled(region, observed);
     let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS, pricing };
     let mut outcomes = Vec::new();
     // What is copied later decides where what is copied earlier goes.
@@ -96,7 +94,8 @@ impl Solver<'_> {
 
     fn operand(&mut self, point: &Point, k: usize, outcome: &mut Outcome, made: &mut Vec<VarId>) -> Operand {
         let array = point.operands[k];
-        let mut operand = Operand { array, last_use: false, copy: None, in_place: false };
+        let mut operand =
+            Operand { array, last_use: false, copy: None, in_place: false, refused: Vec::new() };
         let Some(array) = array else { return operand };
         let repeated = point.operands[k + 1..].contains(&Some(array));
         operand.last_use = !repeated && self.is_last_use(array, point);
@@ -105,16 +104,22 @@ impl Solver<'_> {
         let web = if repeated {
             Err(Reason::NotLastUse)
         } else {
-            target.clone().and_then(|place| self.moved(point, array, &place, operand.last_use))
+            let web = target.clone().and_then(|place| self.web(point, array, &place, operand.last_use));
+            web.and_then(|web| match self.speaks_against(point, array, &web) {
+                None => Ok(web),
+                Some(reason) => {
+                    operand.refused = web.places();
+                    Err(reason)
+                }
+            })
         };
         let depends = parent;
         match web {
             Ok(web) => {
                 operand.in_place = true;
-                for var in &web.order {
-                    let place = Place { block: web.block, view: web.views[var].clone() };
-                    self.places.insert(*var, place.clone());
-                    outcome.entries.push(Entry { array: *var, outcome: Ok(place), depends });
+                for (var, place) in web.places() {
+                    self.places.insert(var, place.clone());
+                    outcome.entries.push(Entry { array: var, outcome: Ok(place), depends });
                 }
                 for (var, while_made) in &web.live {
                     let outcome_ = Err(Reason::LiveRange(*while_made));
@@ -196,8 +201,8 @@ impl Solver<'_> {
         Ok(Place { block: whole.block, view })
     }
 
-    /// The arrays that move when `array` is built in its place.
-    fn moved(&mut self, point: &Point, array: VarId, place: &Place, last_use: bool) -> Result<Web, Reason> {
+    /// The arrays that move when `array` is built in its place, if they can.
+    fn web(&mut self, point: &Point, array: VarId, place: &Place, last_use: bool) -> Result<Web, Reason> {
         if !last_use {
             return Err(Reason::NotLastUse);
         }
@@ -212,10 +217,13 @@ impl Solver<'_> {
         self.is_unique(place.block)?;
         let web = Web::of(self.facts, &self.places, array, place, &point.position)?;
         self.in_scope(&web)?;
-        match conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget) {
-            Some(reason) => Err(reason),
-            None => self.pricing.map_or(Ok(()), |pricing| pays(pricing, &web, array)).map(|()| web),
-        }
+        Ok(web)
+    }
+
+    /// A place that is used, or the price.
+    fn speaks_against(&mut self, point: &Point, array: VarId, web: &Web) -> Option<Reason> {
+        let used = conflict::find(self.facts, &self.places, web, &point.position, &mut self.budget);
+        used.or_else(|| self.pricing.and_then(|pricing| pays(pricing, web, array).err()))
     }
 
     /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so

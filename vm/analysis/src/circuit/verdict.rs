@@ -125,6 +125,8 @@ pub struct Operand {
     pub copy: Option<(Lmad, Lmad, CopyClass)>,
     /// Whether it is built in its place, so that nothing is copied.
     pub in_place: bool,
+    /// Where it and what moves with it would lie, if a used place or the price alone speaks against it.
+    pub refused: Vec<(VarId, Place)>,
 }
 
 /// A statement that would copy.

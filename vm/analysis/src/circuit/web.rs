@@ -3,7 +3,7 @@
 
 use super::facts::{Facts, Source};
 use super::moving::Moving;
-use super::place::{self, Places, forward, used_after};
+use super::place::{self, Places, backward, forward, used_after};
 use super::position::{Frame, Inside, body_of, is_after, lies_in};
 use super::verdict::{Place, Reason};
 use galopvm_kir::VarId;
@@ -42,6 +42,15 @@ impl Web {
         web.rebase(facts, array, &place.view, point)?;
         web.follow(facts, places, point)?;
         Ok(web)
+    }
+
+    /// The new places, in the order in which the arrays were reached.
+    pub fn places(&self) -> Vec<(VarId, Place)> {
+        let place = |var: &VarId| {
+            let view = self.views.get(var)?.clone();
+            Some((*var, Place { block: self.block, view }))
+        };
+        self.order.iter().filter_map(place).collect()
     }
 
     fn rebase(
@@ -140,7 +149,9 @@ impl Web {
         self.rebase(facts, init, view, point)?;
         // The first value is not needed again, by other names than the loop's.
         let own = forward(facts, carried, true);
-        let mut first = forward(facts, init, false);
+        let sources = backward(facts, init);
+        let mut first: BTreeSet<VarId> =
+            sources.iter().flat_map(|source| forward(facts, *source, false)).collect();
         first.retain(|name| !own.contains(name) && *name != result);
         let loop_position = &facts.arrays.get(&result).ok_or(unknown)?.position;
         let used = facts

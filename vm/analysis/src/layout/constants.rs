@@ -1,6 +1,6 @@
-//! The numbers of a machine that the cost model counts with: measured once, or the usual ones.
+//! The numbers of a machine that the cost model counts with: the usual ones, or those of this machine.
 //!
-//! Text, for keeping what was measured: two lines, `gpu lanes 32 sector 32 launch 1048576` and
+//! Text, for cases: two lines, `gpu lanes 32 sector 32 launch 1048576` and
 //! `cpu vector 32 line 64 lines 16384 l1 32768 near 8 far 20 reversed 2 tile 4 gather 1 copyline 30 copystart 2000`.
 
 use galopvm_kir::Machine;

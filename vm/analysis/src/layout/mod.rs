@@ -2,7 +2,7 @@
 //!
 //! - Facts: `table.rs`, `walk.rs`, `view.rs` (the index table), `value.rs` (what an index does when a variable takes
 //!   a step), `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks against it).
-//! - Prices: `constants.rs` (numbers of the machine), `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
+//! - Prices: `constants.rs` (numbers of the machine), `times.rs` (those that are measured), `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
 //! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel),
 //!   `producer.rs` (results born in the layout of their consumer), `part.rs` (copies of a part), `mapping.rs` (instructions
 //!   and threads).
@@ -22,6 +22,7 @@ pub mod order;
 pub mod part;
 pub mod producer;
 pub mod table;
+pub mod times;
 pub mod transform;
 pub mod value;
 mod view;
@@ -38,6 +39,7 @@ pub use manifest::{Gate, Question, Verdict, pays, runs_text};
 pub use mapping::Reach;
 pub use order::{Condition, Target, Wish, order_text, wish, wish_text};
 pub use table::{ArrayInfo, Axis, Kind, Role, Row, Table};
+pub use times::CpuTimes;
 pub use transform::{plain_text, transform};
 pub use value::{Quality, Step, Value};
 pub use walk::table;

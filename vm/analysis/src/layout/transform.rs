@@ -17,13 +17,13 @@ use galopvm_kir::{ArrayArg, Body, Exp, ReadId, Region, Rhs, Stm, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The way to a body: statements, and which of their bodies.
-type Way = Vec<(usize, usize)>;
+pub(crate) type Way = Vec<(usize, usize)>;
 
 /// A place in front of a statement (or of the results) of a body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Site {
-    way: Way,
-    stm: usize,
+pub(crate) struct Site {
+    pub way: Way,
+    pub stm: usize,
 }
 
 /// Where things are in a region.
@@ -294,7 +294,8 @@ fn redirect(exp: &mut Exp, from: VarId, to: VarId) {
     }
 }
 
-fn rebuilt(
+/// A body, at the end of a way, with statements added.
+pub(crate) fn rebuilt(
     body: Body,
     way: &Way,
     before: &BTreeMap<Site, Vec<Stm>>,

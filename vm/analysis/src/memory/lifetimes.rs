@@ -1,7 +1,7 @@
 //! The blocks that a region makes: sizes, lifetimes, and how far their making can be moved to the front.
 
 use super::Lifetime;
-use crate::circuit::{Circuits, Facts, Inside, Source, may_lie_in};
+use crate::circuit::{Circuits, Inside, Source, may_lie_in, settled};
 use galopvm_kir::{Observed, Region, VarId};
 use std::collections::BTreeMap;
 
@@ -14,6 +14,8 @@ pub struct Allocation {
     pub lifetime: Lifetime,
     /// Bytes of an element.
     pub element_bytes: usize,
+    /// It is made in a loop, once for each round.
+    pub in_loop: bool,
     /// It is made in a loop, but its size does not change and nothing of it survives a round: it can be made once,
     /// before the loop.
     pub out_of_loop: bool,
@@ -22,8 +24,7 @@ pub struct Allocation {
 /// The blocks of known size that a region makes outside kernels, when arrays lie as short-circuiting says. Their sizes
 /// being numbers, all can be made at entry.
 pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<Allocation> {
-    let mut facts = Facts::of(region, observed);
-    facts.settle(&circuits.places);
+    let (facts, _) = settled(region, observed);
     let mut needed: BTreeMap<VarId, (usize, usize)> = BTreeMap::new();
     let mut need = |block: VarId, stm: usize| {
         let interval = needed.entry(block).or_insert((stm, stm));
@@ -70,6 +71,7 @@ pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) ->
             array: *var,
             lifetime: Lifetime { name, size, from, to },
             element_bytes: region.vars[*var].ty.as_ref().map_or(1, |ty| ty.elem.bytes()),
+            in_loop,
             out_of_loop: in_loop && !survives,
         });
     }

@@ -64,6 +64,15 @@ impl Case {
     }
 }
 
+/// A region that is not a case's own.
+pub fn region_of(env: &str, input: &str) -> Result<(CheckedRegion, Observed), String> {
+    let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
+    let mut region = parse_region_in(known, input).map_err(|error| format!("{error}\n{input}"))?;
+    types::infer(&mut region);
+    let region = check(region).map_err(|errors| format!("{}\n{input}", errors[0]))?;
+    Ok((region, observed))
+}
+
 /// What a group makes of a section.
 pub struct Outcome {
     /// Lines that say what was computed.

@@ -1,10 +1,9 @@
 //! `circuit`: arrays built in the place they are copied to. Each line is a list of claims that the report must make.
 
-use crate::case::{Case, Outcome, Section};
-use crate::execute;
+use crate::case::{Case, Outcome, Section, region_of};
+use crate::oracle::confirm;
 use galopvm_analysis::circuit::circuits;
-use galopvm_kir::text::{parse_env, parse_region_in};
-use galopvm_kir::{CheckedRegion, Observed, ObservedParam, Region, check, types};
+use galopvm_kir::{CheckedRegion, Observed, ObservedParam, Region};
 use std::collections::BTreeSet;
 
 /// What this group takes.
@@ -26,20 +25,6 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
         return Outcome::whole(section, Err(error));
     }
     Outcome::each(section, |line| claims(line, case, &region, &observed))
-}
-
-/// Runs the region plainly and as planned, in random orders, and compares.
-pub fn confirm(region: &CheckedRegion, observed: &Observed, orders: u64) -> Result<(), String> {
-    let circuits = circuits(region.region(), observed);
-    let plain = execute::run(region, observed, None, 0)?;
-    for seed in 1..=orders {
-        let planned = execute::run(region, observed, Some(&circuits.places), seed)?;
-        if !execute::agree(&plain, &planned) {
-            let text = circuits.text(region.region());
-            return Err(format!("order {seed} gives another result\n{text}"));
-        }
-    }
-    Ok(())
 }
 
 /// The claims of a report: its lines, cut at ` ; `.
@@ -135,15 +120,6 @@ fn unless_copied(claim: &str, case: &Case, computed: &BTreeSet<String>) -> Resul
     confirm(&region, &observed, 6)?;
     let (computed, _) = report(&region, &observed);
     Ok(legal && computed.contains(&format!("{array}_copy -> no reason layout-chosen({array}_copy)")))
-}
-
-/// A region of its own.
-fn region_of(env: &str, input: &str) -> Result<(CheckedRegion, Observed), String> {
-    let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
-    let mut region = parse_region_in(known, input).map_err(|error| format!("{error}\n{input}"))?;
-    types::infer(&mut region);
-    let region = check(region).map_err(|errors| format!("{}\n{input}", errors[0]))?;
-    Ok((region, observed))
 }
 
 /// The small programs behind `P1 no ; P2 no ; ..`, with the array they are about and the reason.

@@ -6,14 +6,16 @@
 
 mod case;
 mod circuit;
-mod execute;
 mod inplace;
 mod kernels;
 mod layout;
+mod machine;
 mod memory;
 mod numbers;
+mod oracle;
 mod prices;
 mod programs;
+mod regions;
 mod reuse;
 mod strategy;
 mod version;

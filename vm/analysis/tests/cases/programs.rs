@@ -1,7 +1,7 @@
 //! Random regions: each is run plainly and with its arrays where short-circuiting puts them.
 
-use crate::circuit::confirm;
 use crate::inplace::Random;
+use crate::oracle::confirm;
 use galopvm_analysis::circuit::circuits;
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{check, types};

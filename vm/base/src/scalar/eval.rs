@@ -3,6 +3,7 @@
 //! Halves compute in f32 and round once. The functions panic on nothing: an operation applied to a type outside
 //! its domain (which verified code cannot contain) gives 0.
 
+use super::library;
 use super::table::ScalarOp;
 use super::value::Bits;
 use crate::elem::ElemType;
@@ -84,6 +85,17 @@ pub trait Native: Copy {
     fn binary(op: ScalarOp, a: Self, b: Self) -> Result<Bits, ScalarTrap>;
     /// A ternary operation on three values of the type, which `select` is not.
     fn ternary(op: ScalarOp, a: Self, b: Self, c: Self) -> Bits;
+    /// A unary operation as code that a loop can do for many values at once: what it gives, and whether that is its
+    /// value. Where not, [`Native::unary`] knows it.
+    #[inline(always)]
+    fn quick_unary(op: ScalarOp, a: Self) -> (Bits, bool) {
+        (Self::unary(op, a), true)
+    }
+    /// The same for a binary operation on a type on which it cannot trap.
+    #[inline(always)]
+    fn quick_binary(op: ScalarOp, a: Self, b: Self) -> (Bits, bool) {
+        (Self::binary(op, a, b).unwrap_or(0), true)
+    }
 }
 
 impl Native for bool {
@@ -366,7 +378,7 @@ trait Float: Copy + PartialOrd + Into<f64> {
 }
 
 macro_rules! float_impl {
-    ($($t:ident $elem:ident $bits:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
+    ($($t:ident $elem:ident $bits:ident $library:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
         impl Float for $t {
             #[inline(always)]
             fn bits(self) -> Bits { self.to_bits() as u64 }
@@ -429,39 +441,24 @@ macro_rules! float_impl {
                     }
                     ScalarOp::Round => whole(self, |near| near),
                     ScalarOp::Rsqrt => 1.0 / self.sqrt(),
-                    ScalarOp::Cbrt => self.cbrt(),
-                    ScalarOp::Exp => self.exp(),
-                    ScalarOp::Log => self.ln(),
-                    ScalarOp::Log2 => self.log2(),
-                    ScalarOp::Log10 => self.log10(),
-                    ScalarOp::Log1p => self.ln_1p(),
-                    ScalarOp::Sin => self.sin(),
-                    ScalarOp::Cos => self.cos(),
-                    ScalarOp::Tan => self.tan(),
-                    ScalarOp::Asin => self.asin(),
-                    ScalarOp::Acos => self.acos(),
-                    ScalarOp::Atan => self.atan(),
-                    ScalarOp::Sinh => self.sinh(),
-                    ScalarOp::Cosh => self.cosh(),
-                    ScalarOp::Tanh => self.tanh(),
-                    ScalarOp::Asinh => self.asinh(),
-                    ScalarOp::Acosh => self.acosh(),
-                    ScalarOp::Atanh => self.atanh(),
                     ScalarOp::Gamma => $tgamma(self),
                     ScalarOp::Lgamma => $lgamma(self),
                     ScalarOp::Erf => $erf(self),
                     ScalarOp::Erfc => $erfc(self),
-                    _ => return None,
+                    _ => {
+                        return match library::$library::quick1(op, self) {
+                            Some((value, true)) => Some(value),
+                            _ => library::general1(op, f64::from(self)).map(|value| value as $t),
+                        };
+                    }
                 })
             }
             #[inline(always)]
             fn library2(self, op: ScalarOp, b: $t) -> Option<$t> {
-                Some(match op {
-                    ScalarOp::Pow => self.powf(b),
-                    ScalarOp::Atan2 => self.atan2(b),
-                    ScalarOp::Hypot => self.hypot(b),
-                    _ => return None,
-                })
+                match library::$library::quick2(op, self, b) {
+                    Some((value, true)) => Some(value),
+                    _ => library::general2(op, f64::from(self), f64::from(b)).map(|value| value as $t),
+                }
             }
         }
         impl Native for $t {
@@ -472,6 +469,20 @@ macro_rules! float_impl {
             fn to_bits(self) -> Bits { $t::to_bits(self) as u64 }
             #[inline(always)]
             fn unary(op: ScalarOp, a: $t) -> Bits { float1(op, a) }
+            #[inline(always)]
+            fn quick_unary(op: ScalarOp, a: $t) -> (Bits, bool) {
+                match library::$library::quick1(op, a) {
+                    Some((value, known)) => (value.bits(), known),
+                    None => (float1(op, a), true),
+                }
+            }
+            #[inline(always)]
+            fn quick_binary(op: ScalarOp, a: $t, b: $t) -> (Bits, bool) {
+                match library::$library::quick2(op, a, b) {
+                    Some((value, known)) => (value.bits(), known),
+                    None => (float2(op, a, b), true),
+                }
+            }
             #[inline(always)]
             fn binary(op: ScalarOp, a: $t, b: $t) -> Result<Bits, ScalarTrap> { Ok(float2(op, a, b)) }
             #[inline(always)]
@@ -486,8 +497,8 @@ macro_rules! float_impl {
 }
 
 float_impl! {
-    f32 F32 u32 libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
-    f64 F64 u64 libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
+    f32 F32 u32 single libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
+    f64 F64 u64 double libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
 }
 
 #[inline(always)]

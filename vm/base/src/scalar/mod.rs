@@ -2,11 +2,13 @@
 //!
 //! - `table.rs`: one row per operation (name, typing, algebra, precision, traps, documentation).
 //! - `eval.rs`: the meaning of each operation on every type.
+//! - `library/`: exponentials, logarithms, angles.
 //! - `convert.rs`: the meaning of conversions between types.
 //! - `value.rs`: a scalar with its type, its text form.
 
 mod convert;
 mod eval;
+mod library;
 mod table;
 mod value;
 

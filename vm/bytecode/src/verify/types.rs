@@ -176,6 +176,20 @@ pub(super) fn instruction(
             t.message(message, args)
         }
         Instr::Fail { dsts: _, message, args } => t.message(message, args),
+        Instr::Trace { label: _, form, stops, values } => {
+            if *stops > 1 {
+                return Err(format!("`stops` is {stops}, not 0 or 1"));
+            }
+            if form.fits(&t.all(values)) {
+                Ok(())
+            } else {
+                Err(format!("the form {form} does not fit the values"))
+            }
+        }
+        Instr::Param { given, value, name: _ } => {
+            t.define(*given, BOOL)?;
+            t.define(*value, SIZE)
+        }
         Instr::Dim { dst, array, dim } => {
             t.dimension(*array, *dim)?;
             t.define(*dst, SIZE)

@@ -25,13 +25,29 @@ use crate::ir::VarId;
 use crate::verify::VerifiedRegion;
 use galopvm_base::TypedId;
 
+/// Bodies between two looks at whether to go on.
+const LOOK_AFTER: u32 = 256;
+
+/// Whether whoever wanted the results no longer wants them.
+type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
+
 /// Computes the results of a region from one value for each parameter.
 pub fn evaluate(region: &VerifiedRegion, arguments: &[Value]) -> Result<Vec<Value>, RunError> {
+    evaluate_until(region, arguments, &|| false)
+}
+
+/// The same, until `stop` says that it is to end.
+fn evaluate_until(
+    region: &VerifiedRegion,
+    arguments: &[Value],
+    stop: Stop<'_>,
+) -> Result<Vec<Value>, RunError> {
     let params = &region.region().params;
     if params.len() != arguments.len() {
         return Err(failed(format!("{} arguments for {} parameters", arguments.len(), params.len())));
     }
-    let mut evaluation = Evaluation { region, values: vec![None; region.region().vars.len()] };
+    let values = vec![None; region.region().vars.len()];
+    let mut evaluation = Evaluation { region, values, stop, until_look: 0 };
     for (param, argument) in params.iter().zip(arguments) {
         let ty = region.type_of(*param);
         if argument.elem() != ty.elem || argument.shape().len() != ty.rank() {
@@ -50,6 +66,9 @@ struct Evaluation<'a> {
     region: &'a VerifiedRegion,
     /// The values of names that have one now.
     values: Vec<Option<Value>>,
+    stop: Stop<'a>,
+    /// Bodies until it is asked.
+    until_look: u32,
 }
 
 impl Evaluation<'_> {

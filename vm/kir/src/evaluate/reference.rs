@@ -1,7 +1,7 @@
 //! The reference back end: loads what a launch gives, evaluates, stores.
 
 use super::layout::{load, store};
-use super::{Value, evaluate, failed};
+use super::{Value, evaluate_until, failed};
 use crate::backend::{Argument, Backend, Compiled, Launch, Listing, Refusal, RunError, Unit};
 use crate::verify::VerifiedRegion;
 use galopvm_base::Scalar;
@@ -27,6 +27,10 @@ struct Code {
 
 impl Compiled for Code {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+        self.run_until(launch, &|| false)
+    }
+
+    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
         launch.check(&self.region).map_err(|error| failed(error.0))?;
         let mut values = Vec::new();
         for (param, argument) in self.region.region().params.iter().zip(&launch.arguments) {
@@ -36,7 +40,7 @@ impl Compiled for Code {
                 Argument::Array { buffer, lmad } => load(elem, launch.buffers[*buffer].bytes(), lmad)?,
             });
         }
-        let results = evaluate(&self.region, &values)?;
+        let results = evaluate_until(&self.region, &values, stop)?;
         for (view, value) in launch.results.iter().zip(&results) {
             // `check` made sure that it may be written.
             let bytes =

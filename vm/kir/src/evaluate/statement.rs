@@ -2,7 +2,7 @@
 
 use super::expression::place;
 use super::value::{Array, Value, each_index, elements, room};
-use super::{Evaluation, failed};
+use super::{Evaluation, LOOK_AFTER, failed};
 use crate::backend::RunError;
 use crate::ir::*;
 use galopvm_base::scalar::Bits;
@@ -17,6 +17,11 @@ struct Collected {
 
 impl Evaluation<'_> {
     pub(super) fn body(&mut self, body: &Body) -> Result<Vec<Value>, RunError> {
+        self.until_look = match self.until_look {
+            0 if (self.stop)() => return Err(RunError::Stopped),
+            0 => LOOK_AFTER,
+            left => left - 1,
+        };
         for stm in &body.stms {
             let values = self.rhs(stm)?;
             self.bind_all(&stm.pat, values);

@@ -1,13 +1,15 @@
 //! Moving elements from one view to another of the same shape, as fast as the kind of copy allows.
 
+use crate::error::Trap;
 use crate::memory::{CopyKind, Memory};
+use crate::stop::Pace;
 use galopvm_lmad::{CopyClass, CopyDim, CopyPlan, Lmad, copy_plan};
 
 /// Elements of a tile's side: the buffer for a tile of 4-byte elements is a third of a first-level cache.
 const TILE: usize = 64;
 
 /// Copies the elements of `source_view` to the places of `target_view`, which has the same shape and no place twice.
-/// Both views lie in their bytes.
+/// Both views lie in their bytes. Ends early, with the error to end with, if the call that `memory` is for is to end.
 pub(crate) fn copy_elements(
     memory: &Memory,
     target: &mut [u8],
@@ -15,23 +17,25 @@ pub(crate) fn copy_elements(
     source: &[u8],
     source_view: &Lmad,
     width: usize,
-) {
+) -> Result<(), Trap> {
     let mut plan = copy_plan(target_view, source_view);
+    let mut pace = memory.stop().pace();
+    let pace = &mut pace;
     let kind = match plan.class {
-        CopyClass::Empty => return,
+        CopyClass::Empty => return Ok(()),
         CopyClass::Memcpy { elements } => {
-            stretch(target, plan.target, source, plan.source, elements, width);
+            stretch(pace, target, plan.target, source, plan.source, elements, width)?;
             CopyKind::Memcpy
         }
         CopyClass::Rows { cols, .. } => {
             let outer = &plan.dims[..plan.dims.len() - 1];
             each(outer, plan.target, plan.source, &mut |to, from| {
-                stretch(target, to, source, from, cols, width)
-            });
+                stretch(pace, target, to, source, from, cols, width)
+            })?;
             CopyKind::Rows
         }
         CopyClass::Transpose { .. } => {
-            nested(&plan, target, source, width);
+            nested(pace, &plan, target, source, width)?;
             CopyKind::Transpose
         }
         CopyClass::Strided { .. } => {
@@ -41,47 +45,88 @@ pub(crate) fn copy_elements(
             if let Some(k) = closest {
                 plan.dims[k..inner].rotate_left(1);
             }
-            nested(&plan, target, source, width);
+            nested(pace, &plan, target, source, width)?;
             CopyKind::Strided
         }
     };
     memory.count_copy(kind, source_view.elements() as u64 * width as u64);
+    Ok(())
 }
 
 /// Calls `f` with the target and source places of each iteration of some loops.
-fn each(dims: &[CopyDim], target: i64, source: i64, f: &mut impl FnMut(i64, i64)) {
+fn each(
+    dims: &[CopyDim],
+    target: i64,
+    source: i64,
+    f: &mut impl FnMut(i64, i64) -> Result<(), Trap>,
+) -> Result<(), Trap> {
     let Some((dim, inner)) = dims.split_first() else { return f(target, source) };
     for i in 0..dim.size {
-        each(inner, target + i * dim.target, source + i * dim.source, f);
+        each(inner, target + i * dim.target, source + i * dim.source, f)?;
     }
+    Ok(())
 }
 
-fn stretch(target: &mut [u8], to: i64, source: &[u8], from: i64, count: i64, width: usize) {
+fn stretch(
+    pace: &mut Pace<'_>,
+    target: &mut [u8],
+    to: i64,
+    source: &[u8],
+    from: i64,
+    count: i64,
+    width: usize,
+) -> Result<(), Trap> {
     let (to, from, bytes) = (to as usize * width, from as usize * width, count as usize * width);
-    target[to..to + bytes].copy_from_slice(&source[from..from + bytes]);
+    let (target, source) = (&mut target[to..to + bytes], &source[from..from + bytes]);
+    for (target, source) in target.chunks_mut(Pace::STRETCH).zip(source.chunks(Pace::STRETCH)) {
+        pace.go(target.len())?;
+        target.copy_from_slice(source);
+    }
+    Ok(())
 }
 
 /// Copies element by element.
-fn nested(plan: &CopyPlan, target: &mut [u8], source: &[u8], width: usize) {
+fn nested(
+    pace: &mut Pace<'_>,
+    plan: &CopyPlan,
+    target: &mut [u8],
+    source: &[u8],
+    width: usize,
+) -> Result<(), Trap> {
     match width {
-        1 => by_elements::<1>(plan, target, source),
-        2 => by_elements::<2>(plan, target, source),
-        4 => by_elements::<4>(plan, target, source),
-        _ => by_elements::<8>(plan, target, source),
+        1 => by_elements::<1>(pace, plan, target, source),
+        2 => by_elements::<2>(pace, plan, target, source),
+        4 => by_elements::<4>(pace, plan, target, source),
+        _ => by_elements::<8>(pace, plan, target, source),
     }
 }
 
-fn by_elements<const W: usize>(plan: &CopyPlan, target: &mut [u8], source: &[u8]) {
-    let Some((cols, outer)) = plan.dims.split_last() else { return };
+/// What an element costs that does not lie next to the one before, against one that does.
+const APART: usize = 4;
+
+fn by_elements<const W: usize>(
+    pace: &mut Pace<'_>,
+    plan: &CopyPlan,
+    target: &mut [u8],
+    source: &[u8],
+) -> Result<(), Trap> {
+    let Some((cols, outer)) = plan.dims.split_last() else { return Ok(()) };
     if let Some((rows, batch)) = outer.split_last()
         && rows.source.unsigned_abs() < cols.source.unsigned_abs()
     {
-        each(batch, plan.target, plan.source, &mut |to, from| {
-            tiles::<W>(target, to, source, from, *rows, *cols);
+        return each(batch, plan.target, plan.source, &mut |to, from| {
+            tiles::<W>(pace, target, to, source, from, *rows, *cols)
         });
-        return;
     }
-    each(outer, plan.target, plan.source, &mut |to, from| line::<W>(target, to, source, from, *cols));
+    let most = (Pace::STRETCH / W) as i64;
+    each(outer, plan.target, plan.source, &mut |to, from| {
+        for first in (0..cols.size).step_by(most as usize) {
+            let part = CopyDim { size: most.min(cols.size - first), ..*cols };
+            pace.go(part.size as usize * W * APART)?;
+            line::<W>(target, to + first * cols.target, source, from + first * cols.source, part);
+        }
+        Ok(())
+    })
 }
 
 #[inline]
@@ -120,7 +165,15 @@ fn line<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, di
 
 /// A matrix of the target whose rows lie along `cols`, and for which the source lies closer along `rows`: tile by
 /// tile, so that stretches of both sides are read and written as wholes.
-fn tiles<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, rows: CopyDim, cols: CopyDim) {
+fn tiles<const W: usize>(
+    pace: &mut Pace<'_>,
+    target: &mut [u8],
+    to: i64,
+    source: &[u8],
+    from: i64,
+    rows: CopyDim,
+    cols: CopyDim,
+) -> Result<(), Trap> {
     let is_wide = W == 8;
     let side = if is_wide { TILE / 2 } else { TILE } as i64;
     let packed = rows.source == 1 && cols.target == 1;
@@ -128,6 +181,7 @@ fn tiles<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, r
         let height = side.min(rows.size - row);
         for col in (0..cols.size).step_by(side as usize) {
             let breadth = side.min(cols.size - col);
+            pace.go((height * breadth) as usize * W)?;
             let to = to + row * rows.target + col * cols.target;
             let from = from + row * rows.source + col * cols.source;
             match (packed && height == side && breadth == side, is_wide) {
@@ -140,6 +194,7 @@ fn tiles<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, r
             }
         }
     }
+    Ok(())
 }
 
 /// A whole tile, by way of a buffer: rows `row_stride` apart in the target, columns `col_stride` in the source.

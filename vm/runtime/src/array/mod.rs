@@ -18,9 +18,13 @@ pub(crate) use element::{load, store};
 
 use crate::error::Trap;
 use crate::memory::{Block, Memory, OutOfMemory};
+use crate::stop::{Pace, Stop};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, ElemType, Scalar, ScalarOp};
 use galopvm_lmad::Lmad;
+
+/// Work on an element that is not part of a stretch, in bytes of one.
+const BY_ELEMENT: usize = 32;
 
 /// An array value; cloning shares the block.
 #[derive(Clone, Debug)]
@@ -43,14 +47,25 @@ impl Array {
         // `elements` saturates, so a shape with too many elements is found here as well.
         let bytes =
             usize::try_from(bytes).ok().filter(|_| lmad.elements() < i64::MAX).ok_or_else(too_large)?;
-        let mut block = memory.block(bytes)?;
-        if elem == ElemType::Bool
-            && let Some(bytes) = block.bytes_mut()
-        {
-            // Stale bytes need not be truth values.
-            bytes.fill(0);
-        }
+        // Stale bytes need not be truth values.
+        let block = if elem == ElemType::Bool { memory.zeros(bytes)? } else { memory.block(bytes)? };
         Ok(Array { block, elem, lmad })
+    }
+
+    /// A shape whose elements are still to be made. Only who asks [`Array::is_unmade`] may be given it.
+    pub(crate) fn unmade(memory: &Memory, elem: ElemType, count: i64) -> Array {
+        Array { block: memory.nothing(), elem, lmad: Lmad::row_major(&[count]) }
+    }
+
+    /// Moves index 0 to another place of the block, which need not be there: only who knows which rows are
+    /// there may look at any.
+    pub(crate) fn move_origin(&mut self, place: i64) {
+        self.lmad.offset = place;
+    }
+
+    /// Whether the elements are still to be made.
+    pub(crate) fn is_unmade(&self) -> bool {
+        self.block.is_empty() && !self.lmad.is_empty()
     }
 
     /// A row-major array of the elements of a slice, which must be as many as the shape says.
@@ -237,7 +252,7 @@ impl Array {
     }
 
     /// Copies the array unless its elements can be replaced.
-    pub(crate) fn make_writable(&mut self, memory: &Memory) -> Result<(), OutOfMemory> {
+    pub(crate) fn make_writable(&mut self, memory: &Memory) -> Result<(), Trap> {
         if !self.is_writable() {
             *self = self.copy(memory)?;
         }
@@ -255,15 +270,15 @@ impl Array {
     }
 
     /// A row-major array with the same elements: this one if it lies like that, else a copy.
-    pub fn to_row_major(&self, memory: &Memory) -> Result<Array, OutOfMemory> {
+    pub fn to_row_major(&self, memory: &Memory) -> Result<Array, Trap> {
         if self.lmad.is_row_major() { Ok(self.clone()) } else { self.copy(memory) }
     }
 
     /// A copy in a row-major block of its own.
-    pub fn copy(&self, memory: &Memory) -> Result<Array, OutOfMemory> {
+    pub fn copy(&self, memory: &Memory) -> Result<Array, Trap> {
         let mut copy = Array::fresh(memory, self.elem, &self.shape())?;
         let target = copy.block.bytes_mut().expect("nobody else has seen a fresh block");
-        copy_elements(memory, target, &copy.lmad, self.block.bytes(), &self.lmad, self.elem.bytes());
+        copy_elements(memory, target, &copy.lmad, self.block.bytes(), &self.lmad, self.elem.bytes())?;
         Ok(copy)
     }
 
@@ -278,7 +293,7 @@ impl Array {
         for (to, from, count) in [(0, first, extent - first), (extent - first, 0, first)] {
             let target_view = rotated.lmad.triplet(dim, to, count, 1);
             let source_view = self.lmad.triplet(dim, from, count, 1);
-            copy_elements(memory, target, &target_view, self.block.bytes(), &source_view, self.elem.bytes());
+            copy_elements(memory, target, &target_view, self.block.bytes(), &source_view, self.elem.bytes())?;
         }
         Ok(rotated)
     }
@@ -286,13 +301,36 @@ impl Array {
     /// Whether two arrays have one element type, one shape, and equal elements by the rule of `==`: zeros of either
     /// sign are equal, NaN equals nothing.
     pub fn equals(&self, other: &Array) -> bool {
-        if !self.elem.is_float() {
-            return self == other;
+        self.equals_until(other, &mut Stop::default().pace()).unwrap_or(false)
+    }
+
+    /// The same, unless the call is to end.
+    pub(crate) fn equals_until(&self, other: &Array, pace: &mut Pace<'_>) -> Result<bool, Trap> {
+        if self.elem != other.elem || self.shape() != other.shape() {
+            return Ok(false);
         }
-        let equal = |(a, b)| eval2(ScalarOp::Eq, self.elem, a, b) == Ok(1);
-        self.elem == other.elem
-            && self.shape() == other.shape()
-            && self.iter_bits().zip(other.iter_bits()).all(equal)
+        if !self.elem.is_float()
+            && let (Some(a), Some(b)) = (self.row_major_bytes(), other.row_major_bytes())
+        {
+            for (a, b) in a.chunks(Pace::STRETCH).zip(b.chunks(Pace::STRETCH)) {
+                pace.go(a.len())?;
+                if a != b {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        let equal = |a, b| match self.elem.is_float() {
+            true => eval2(ScalarOp::Eq, self.elem, a, b) == Ok(1),
+            false => a == b,
+        };
+        for (a, b) in self.iter_bits().zip(other.iter_bits()) {
+            pace.go(BY_ELEMENT)?;
+            if !equal(a, b) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The bits of all elements in row-major order.

@@ -2,6 +2,7 @@
 
 use super::view::{index, slice};
 use super::*;
+use crate::error::ErrorKind;
 use galopvm_lmad::{Dim, Lmad};
 
 fn numbers(memory: &Memory, shape: &[i64]) -> Array {
@@ -35,6 +36,35 @@ fn copies_of_every_kind_keep_the_elements() {
     }
     let stats = memory.stats();
     assert!(stats.copies.iter().all(|n| *n > 0), "{stats}");
+}
+
+#[test]
+fn large_copies_end_when_their_call_does() {
+    let memory = Memory::default();
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let ending = memory.for_call(&Stop::new(flag, None));
+    let side = 3000i64;
+    let array = Array::fresh(&memory, ElemType::I16, &[side, side]).unwrap();
+    let whole = array.lmad().clone();
+    let views = [
+        whole.clone(),
+        whole.transpose(),
+        whole.reverse(1),
+        whole.triplet(0, 0, side / 2, 2),
+        whole.triplet(1, 0, side - 1, 1),
+        whole.fix(0, 1).expand(0, side),
+        whole.reshape(&[side * side]).unwrap().reverse(0),
+        Lmad { offset: 0, dims: [Dim { size: side * side, stride: 0 }].into_iter().collect() },
+    ];
+    for view in views {
+        let array = array.with_view(view);
+        let error = array.copy(&ending).expect_err("the flag is set");
+        assert_eq!(error.kind, ErrorKind::Interrupted, "{}", array.lmad());
+        assert!(array.copy(&memory).is_ok());
+        assert!(array.equals_until(&array, &mut ending.stop().pace()).is_err());
+        // What takes no time is finished.
+        assert!(array.into_view(whole.fix(0, 1)).copy(&ending).is_ok());
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! - `input.rs`: where bytes come from. `reader.rs`: a sequence of values, all formats mixed; `elements.rs`: the elements
 //!   of an array in the making. `writer.rs`: values as text and binary, byte for byte as Futhark's compiled programs
-//!   and its `futhark dataset` write them. `npy.rs`: numpy's format.
+//!   and its `futhark dataset` write them. `npy.rs`: numpy's format. `form.rs`: tuples, records and sums as text.
 //! - `number.rs`: scalars from text; `numeral.rs`: scalars as text; `decimal.rs`: digits of floats.
 //! - `random.rs`: values as `futhark dataset` makes them. `compare.rs`: values as `futhark datacmp` compares them.
 //!
@@ -12,6 +12,7 @@
 mod compare;
 mod decimal;
 mod elements;
+mod form;
 mod input;
 mod npy;
 mod number;
@@ -21,6 +22,7 @@ mod reader;
 mod writer;
 
 pub use compare::{Difference, TOLERANCE, compare};
+pub use form::write_form;
 pub use input::Input;
 pub use npy::write_npy;
 pub use numeral::Style;

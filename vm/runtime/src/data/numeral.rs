@@ -15,6 +15,8 @@ pub enum Style {
     Program,
     /// As `futhark dataset` prints data: `0.1f32`, rows on lines of their own.
     Data,
+    /// As Futhark's interpreter shows traced values: as data, without types, on one line.
+    Bare,
 }
 
 /// Bytes that any scalar fits into.
@@ -111,7 +113,9 @@ pub(super) fn write(place: &mut [u8; LONGEST], ty: ElemType, bits: Bits, style: 
         }
         text.number(value);
     }
-    text.put(ty.name().as_bytes());
+    if style != Style::Bare {
+        text.put(ty.name().as_bytes());
+    }
     text.length
 }
 
@@ -122,9 +126,9 @@ fn write_float(text: &mut Text<'_>, ty: ElemType, value: f64, style: Style) {
         // Whole numbers of fewer digits are all there is.
         Style::Program if value < 1e9 && value.fract() == 0.0 => text.number(value as u64),
         Style::Program => write_general(text, rounded(value, if ty == ElemType::F64 { 17 } else { 9 })),
-        Style::Data if value == 0.0 => text.put(b"0.0"),
-        Style::Data if ty == ElemType::F64 => write_shown(text, shortest_f64(value)),
-        Style::Data => write_shown(text, shortest_f32(value as f32)),
+        _ if value == 0.0 => text.put(b"0.0"),
+        _ if ty == ElemType::F64 => write_shown(text, shortest_f64(value)),
+        _ => write_shown(text, shortest_f32(value as f32)),
     }
 }
 

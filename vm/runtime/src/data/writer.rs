@@ -33,6 +33,7 @@ pub fn write_text_in(out: &mut dyn Write, value: &Value, style: Style) -> io::Re
             let length = numeral::write(&mut place, scalar.ty, scalar.bits, style);
             out.write_all(&place[..length])
         }
+        Value::Array(array) if array.elements() == 0 && style == Style::Bare => out.write_all(b"[]"),
         Value::Array(array) if array.elements() == 0 => {
             let shape = crate::array::view::shape_text(&array.shape());
             write!(out, "empty({shape}{})", array.elem())

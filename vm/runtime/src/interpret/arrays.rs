@@ -1,9 +1,11 @@
 //! Instructions on arrays: views where the algebra has them, copies otherwise.
 
+use super::delay::DELAYED_FROM;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
 use crate::array::{Array, SliceIndex, copy_elements, store};
 use crate::error::Trap;
+use crate::stop::Pace;
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Def, Instr, Operand, SliceDim};
 use galopvm_lmad::Lmad;
@@ -13,9 +15,6 @@ type Indices = SmallVec<[i64; 4]>;
 
 /// Elements of bulk work that count as one operation.
 const ELEMENTS_PER_OPERATION: u64 = 8;
-
-/// Bytes that are written between two looks at whether to go on: some milliseconds.
-const UNINTERRUPTED: usize = 4 << 20;
 
 /// `index`, which programs execute most of all.
 #[inline]
@@ -77,7 +76,17 @@ impl<'a> Interpreter<'a> {
             Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, *count, *value)?),
             Instr::Iota { dst, ty, count, start, step } => {
                 let (start, step) = (registers.bits(*start), registers.bits(*step));
-                (dst, self.iota(*ty, registers.int(*count), start, step)?)
+                let count = registers.int(*count);
+                if count < 0 {
+                    return Err(Trap::new(range_message(*ty, count, start, step)).into());
+                }
+                self.pay_elements(count)?;
+                let is_large = count >= DELAYED_FROM / ty.bytes() as i64;
+                if is_large && registers.prepared.delayed.contains_key(&dst.0) {
+                    (dst, Array::unmade(self.memory, *ty, count))
+                } else {
+                    (dst, self.range(*ty, count, start, step)?)
+                }
             }
             Instr::Array { dst, ty, rank, rows } => {
                 (dst, self.literal(registers, *ty, *rank as usize, rows)?)
@@ -109,7 +118,7 @@ impl<'a> Interpreter<'a> {
             Instr::Equal { dst, a, b } => {
                 let elements = registers.array(*a).elements();
                 self.pay_elements(elements)?;
-                let equal = registers.array(*a).equals(registers.array(*b));
+                let equal = registers.array(*a).equals_until(registers.array(*b), &mut self.stop.pace())?;
                 registers.set_bits(dst.0, u64::from(equal));
                 registers.drop_last(*a);
                 registers.drop_last(*b);
@@ -172,7 +181,7 @@ impl<'a> Interpreter<'a> {
         if registers.is_array(value.reg) {
             let source = registers.take(value);
             self.pay_elements(source.elements())?;
-            copy_elements(self.memory, target, &part, source.block().bytes(), source.lmad(), width);
+            copy_elements(self.memory, target, &part, source.block().bytes(), source.lmad(), width)?;
         } else {
             store(target, width, part.offset, registers.bits(value));
         }
@@ -201,7 +210,7 @@ impl<'a> Interpreter<'a> {
         let mut at = 0;
         for array in &arrays {
             let part = view.triplet(dim, at, array.shape()[dim], 1);
-            copy_elements(self.memory, target, &part, array.block().bytes(), array.lmad(), width);
+            copy_elements(self.memory, target, &part, array.block().bytes(), array.lmad(), width)?;
             at += array.shape()[dim];
         }
         Ok(whole)
@@ -228,8 +237,9 @@ impl<'a> Interpreter<'a> {
         let mut array = Array::fresh(self.memory, elem, &[count])?;
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let pattern = bits.to_le_bytes();
-        for piece in target.chunks_mut(UNINTERRUPTED) {
-            self.stop.check()?;
+        let mut pace = self.stop.pace();
+        for piece in target.chunks_mut(Pace::STRETCH) {
+            pace.go(piece.len())?;
             match elem.bytes() {
                 1 => piece.fill(pattern[0]),
                 width => {
@@ -240,18 +250,16 @@ impl<'a> Interpreter<'a> {
         Ok(array)
     }
 
-    fn iota(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
-        if count < 0 {
-            return Err(Trap::new(range_message(ty, count, start, step)).into());
-        }
-        self.pay_elements(count)?;
+    /// `start`, `start + step`, .., wrapping.
+    pub(super) fn range(&mut self, ty: ElemType, count: i64, start: Bits, step: Bits) -> Outcome<Array> {
         let mut array = Array::fresh(self.memory, ty, &[count])?;
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let width = ty.bytes();
         let mut value = start;
         // The low bits of wrapping sums do not depend on the width.
-        for piece in target.chunks_mut(UNINTERRUPTED) {
-            self.stop.check()?;
+        let mut pace = self.stop.pace();
+        for piece in target.chunks_mut(Pace::STRETCH) {
+            pace.go(piece.len())?;
             for place in piece.chunks_exact_mut(width) {
                 store(place, width, 0, value);
                 value = value.wrapping_add(step);
@@ -291,7 +299,7 @@ impl<'a> Interpreter<'a> {
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         for (i, row) in rows.iter().enumerate() {
             let part = view.fix(0, i as i64);
-            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(array)
     }

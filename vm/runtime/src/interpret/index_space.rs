@@ -146,7 +146,7 @@ impl<'a> Interpreter<'a> {
                     put_scalars(dest, &index, values, chunk);
                 } else {
                     self.pay_elements(count.saturating_mul(Lmad::row_major(&row).elements()))?;
-                    self.put_rows(dest, &index, values, chunk);
+                    self.put_rows(dest, &index, values, chunk)?;
                 }
             }
         }
@@ -155,16 +155,23 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Writes row `i` of `values`, which have the shape of what they replace, for each `i`.
-    fn put_rows(&self, dest: &mut Array, index: &[Array], values: &Array, rows: std::ops::Range<i64>) {
+    fn put_rows(
+        &self,
+        dest: &mut Array,
+        index: &[Array],
+        values: &Array,
+        rows: std::ops::Range<i64>,
+    ) -> Outcome<()> {
         let (view, width) = (dest.lmad().clone(), dest.elem().bytes());
         let target = dest.block_mut().bytes_mut().expect("destinations are writable");
         for i in rows {
             if let Some(offset) = place(&view, index.iter().map(|array| number(array, i))) {
                 let part = Lmad { offset, dims: view.dims[index.len()..].into() };
                 let row = values.lmad().fix(0, i);
-                copy_elements(self.memory, target, &part, values.block().bytes(), &row, width);
+                copy_elements(self.memory, target, &part, values.block().bytes(), &row, width)?;
             }
         }
+        Ok(())
     }
 
     pub(super) fn hist(
@@ -352,7 +359,7 @@ impl<'a> Interpreter<'a> {
                 return Err(Trap::new(message).into());
             }
             self.pay_elements(row.elements())?;
-            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), width);
+            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), width)?;
         }
         Ok(())
     }

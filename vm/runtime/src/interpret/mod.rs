@@ -3,7 +3,9 @@
 //! - `mod.rs`: calls, blocks, the one loop over instructions; fuel, interrupts, back traces. `frame.rs`: registers.
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
-//!   `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
+//!   `show.rs`: what programs show and what hosts tell them.
+//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
+//!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
@@ -13,6 +15,7 @@
 mod arrays;
 mod columns;
 mod control;
+mod delay;
 mod frame;
 mod index_space;
 mod lanes;
@@ -21,14 +24,17 @@ mod prepare;
 mod scalar;
 mod select;
 mod shape;
+mod show;
 mod soac;
 mod typed;
 
 pub use prepare::Site;
+pub use show::{ShowSink, Shown};
 
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use prepare::Prepared;
+pub(crate) use show::Host;
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
@@ -118,6 +124,8 @@ pub(crate) struct Interpreter<'a> {
     /// Frames for further calls.
     spare: Vec<Frame>,
     paths: Paths,
+    /// What the host gives besides arguments.
+    pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
     pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
@@ -148,6 +156,7 @@ impl<'a> Interpreter<'a> {
             stack_size: FIRST_STACK,
             spare: Vec::new(),
             paths,
+            host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),
         }
@@ -292,6 +301,9 @@ impl<'a> Interpreter<'a> {
             | Instr::Assert { .. }
             | Instr::Fail { .. } => {
                 return self.control(registers, block, at, instr);
+            }
+            Instr::Trace { .. } | Instr::Param { .. } => {
+                return self.show_instruction(registers, block, at, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;

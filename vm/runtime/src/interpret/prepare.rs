@@ -1,6 +1,7 @@
 //! What the interpreter wants to know of the code before it runs: slots of registers, scopes of arrays, sites.
 
 use super::columns::Columns;
+use super::delay::{Delayed, delayed};
 use super::lanes::Lanes;
 use super::machine::Unit;
 use galopvm_base::IdVec;
@@ -42,6 +43,8 @@ pub(crate) struct PreparedFunction {
     /// For each array register its place among the arrays of a frame.
     pub(crate) slots: IdVec<RegId, Option<u32>>,
     pub(crate) arrays: usize,
+    /// Ranges that are made when they are wanted.
+    pub(crate) delayed: Delayed,
     pub(crate) blocks: IdVec<BlockId, PreparedBlock>,
 }
 
@@ -93,7 +96,7 @@ impl Prepared {
                 weight: weight(function, code),
             })
             .collect();
-        PreparedFunction { slots, arrays: arrays as usize, blocks }
+        PreparedFunction { slots, arrays: arrays as usize, delayed: delayed(function), blocks }
     }
 
     fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {

@@ -3,7 +3,7 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::soac::inputs;
+use super::soac::{Arrays, inputs};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, copy_elements, load, store};
 use galopvm_base::ElemType;
@@ -21,6 +21,9 @@ struct Classes {
 /// The class of rows that a filter leaves out.
 const OUT: u64 = 1;
 
+/// What it costs to look at a row, in bytes moved.
+const ROW_COST: usize = 16;
+
 impl<'a> Interpreter<'a> {
     pub(super) fn filter(
         &mut self,
@@ -33,7 +36,8 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let width = registers.int(width);
         let inputs = inputs(registers, width, arrays)?;
-        let classes = self.classes(registers, at, &inputs, 2, (width, body), |answer| answer ^ OUT)?;
+        let classes =
+            self.classes(registers, at, (arrays, inputs.clone()), 2, (width, body), |answer| answer ^ OUT)?;
         let kept = classes.counts[0];
         registers.set_bits(dsts[0].0, kept as u64);
         for (dst, input) in dsts[1..].iter().zip(&inputs) {
@@ -56,7 +60,10 @@ impl<'a> Interpreter<'a> {
         let inputs = inputs(registers, width, arrays)?;
         let count = dsts.len() - inputs.len();
         let last = count as u64 - 1;
-        let classes = self.classes(registers, at, &inputs, count, (width, body), |answer| answer.min(last))?;
+        let classes =
+            self.classes(registers, at, (arrays, inputs.clone()), count, (width, body), |answer| {
+                answer.min(last)
+            })?;
         let (counts, results) = dsts.split_at(count);
         let mut starts = Vec::with_capacity(count);
         let mut start = 0;
@@ -77,12 +84,12 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         at: (BlockId, usize),
-        inputs: &[Array],
+        rows: (&[Operand], Arrays),
         count: usize,
         (width, body): (i64, BlockId),
         class: impl Fn(u64) -> u64,
     ) -> Outcome<Classes> {
-        let answers = self.all_rows(registers, at, width, body, inputs)?;
+        let answers = self.all_rows(registers, at, width, body, rows)?;
         let (from, width) = (answers[0].block().bytes(), answers[0].elem().bytes());
         let rows = answers[0].elements();
         let elem = if count <= 256 { ElemType::U8 } else { ElemType::U32 };
@@ -107,7 +114,9 @@ impl<'a> Interpreter<'a> {
         let target = result.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let (bytes, from) = (source.block().bytes(), source.lmad());
         let (class_bytes, class_width) = (classes.of_row.block().bytes(), classes.of_row.elem().bytes());
+        let mut pace = self.stop.pace();
         for i in 0..classes.of_row.elements() {
+            pace.go(ROW_COST)?;
             let place = &mut next[load(class_bytes, class_width, i) as usize];
             let to = *place;
             if to >= rows {
@@ -117,7 +126,7 @@ impl<'a> Interpreter<'a> {
             if shape.len() == 1 {
                 store(target, width, to, load(bytes, width, from.offset + i * from.dims[0].stride));
             } else {
-                copy_elements(self.memory, target, &view.fix(0, to), bytes, &from.fix(0, i), width);
+                copy_elements(self.memory, target, &view.fix(0, to), bytes, &from.fix(0, i), width)?;
             }
         }
         Ok(result)

@@ -5,6 +5,7 @@
 
 use super::arrays::mismatch;
 use super::columns::Columns;
+use super::delay::Windows;
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, store};
@@ -117,13 +118,17 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
+        let columns = self.columns(registers, block, index, width);
+        if columns.is_none() {
+            self.make_delayed(registers, operator.arrays)?;
+        }
         let inputs = inputs(registers, width, operator.arrays)?;
         if let Kind::Map = operator.kind {
-            let results = self.all_rows(registers, (block, index), width, operator.body, &inputs)?;
+            let rows = (operator.arrays, inputs);
+            let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
         }
-        let columns = self.columns(registers, block, index, width);
         if columns.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
             && self.reduce_lanes(registers, lanes, width, operator.dsts, operator.neutral, &inputs)?
@@ -138,34 +143,36 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
+        let inputs = Windows::new(registers, operator.arrays, inputs);
         match operator.kind {
-            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, &inputs, columns),
-            Kind::Scan => self.scan(registers, width, operator, &inputs, columns),
+            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
 
-    /// What the block of the operator at a place of the code makes of all rows.
+    /// What the block of the operator at a place of the code makes of all rows of operands.
     pub(super) fn all_rows(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
         width: i64,
         body: BlockId,
-        inputs: &[Array],
+        (operands, inputs): (&[Operand], Arrays),
     ) -> Outcome<Arrays> {
         let columns = self.columns(registers, block, index, width);
         if columns.is_none() {
             if let Some(lanes) = self.lanes(registers, block, index, width)
-                && let Some(results) = self.lane_rows(registers, lanes, width, inputs)?
+                && let Some(results) = self.lane_rows(registers, lanes, width, &inputs)?
             {
                 return Ok(results);
             }
             if let Some(unit) = self.unit(registers, block, index)
-                && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, inputs))?
+                && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, &inputs))?
             {
                 return Ok(results);
             }
         }
+        let inputs = Windows::new(registers, operands, inputs);
         self.map(registers, width, body, inputs, columns)
     }
 
@@ -174,7 +181,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         body: BlockId,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<Arrays> {
         let block = &registers.code.blocks[body];
@@ -186,11 +193,12 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
-                next = self.map_columns(registers, columns, inputs, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                let seen = inputs.move_to(self.memory, next, width)?;
+                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
-                set_rows(registers, &block.params, inputs, i);
+                set_rows(registers, &block.params, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &block.results);
                 self.put_arrays(registers, arrays, width, i, &block.results)?;
@@ -199,7 +207,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, body, outputs, inputs)
+        self.finish(registers, body, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -207,7 +215,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -222,15 +230,17 @@ impl<'a> Interpreter<'a> {
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
+                    let seen = inputs.move_to(self.memory, next, width)?;
                     let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
-                    next = self.reduce_columns(registers, columns, inputs, &mut values, next..width)?;
-                    end = width.min(next + columns::BLOCK as i64);
+                    next =
+                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    end = seen.min(next + columns::BLOCK as i64);
                     accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
                 }
                 for i in next..end {
                     match operator.map {
-                        Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
-                        None => set_rows(registers, items, inputs, i),
+                        Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
+                        None => set_rows(registers, items, &inputs.arrays, i),
                     }
                     self.block(registers, body)?;
                     registers.move_scalars(&block.results, accumulators.iter().copied());
@@ -244,7 +254,7 @@ impl<'a> Interpreter<'a> {
         let mut values = registers.take_all(operator.neutral);
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, inputs, i);
+            set_rows(registers, items, &inputs.arrays, i);
             self.block(registers, body)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
@@ -276,7 +286,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        inputs: &[Array],
+        mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.body;
@@ -293,13 +303,15 @@ impl<'a> Interpreter<'a> {
         while next < width {
             let mut end = width;
             if let Some(columns) = columns {
+                let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next = self.scan_columns(registers, columns, inputs, bits, &mut targets, next..width)?;
-                end = width.min(next + columns::BLOCK as i64);
+                next =
+                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                end = seen.min(next + columns::BLOCK as i64);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, inputs, i);
+                set_rows(registers, items, &inputs.arrays, i);
                 self.block(registers, body)?;
                 put_scalars(registers, &mut targets, i, &shared);
                 self.put_arrays(registers, arrays, width, i, &shared)?;
@@ -318,7 +330,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        let results = self.finish(registers, body, outputs, inputs)?;
+        let results = self.finish(registers, body, outputs, &inputs.arrays)?;
         operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
         Ok(())
     }
@@ -357,7 +369,7 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes());
+            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
         }
         Ok(())
     }

@@ -240,7 +240,9 @@ impl Lifter<'_> {
                 let value = self.rotate(frame, *array, *dim, *amount)?;
                 self.define(frame, dst.0, value);
             }
-            Instr::Equal { .. }
+            Instr::Trace { .. }
+            | Instr::Param { .. }
+            | Instr::Equal { .. }
             | Instr::FlatIndex { .. }
             | Instr::FlatUpdate { .. }
             | Instr::Scatter { .. }

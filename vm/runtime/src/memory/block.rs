@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::pool::{OutOfMemory, Pool};
+use super::slab::Piece;
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::Range;
@@ -15,7 +16,12 @@ use std::sync::Arc;
 #[repr(C, align(64))]
 pub(super) struct Line([u8; LINE]);
 
-const LINE: usize = 64;
+impl Line {
+    pub(super) const ZERO: Line = Line([0; LINE]);
+}
+
+/// Bytes of a line.
+pub(super) const LINE: usize = 64;
 
 /// Storage of at least this size is mapped, so that it goes back to the system whole and can have huge pages.
 pub(super) const MAP_FROM: usize = 1 << 20;
@@ -25,6 +31,7 @@ const HUGE_FROM: usize = 4 << 20;
 
 /// Bytes that can be used again for another block of the same size class.
 pub(super) enum Storage {
+    Piece(Piece),
     Lines(Vec<Line>),
     Map(MmapMut),
 }
@@ -43,13 +50,14 @@ impl Storage {
         }
         let mut lines = Vec::new();
         lines.try_reserve_exact(size.div_ceil(LINE)).ok()?;
-        lines.resize(size.div_ceil(LINE), Line([0; LINE]));
+        lines.resize(size.div_ceil(LINE), Line::ZERO);
         Some(Storage::Lines(lines))
     }
 
     /// Number of bytes.
     pub(super) fn size(&self) -> usize {
         match self {
+            Storage::Piece(piece) => piece.size(),
             Storage::Lines(lines) => lines.len() * LINE,
             Storage::Map(map) => map.len(),
         }
@@ -58,6 +66,7 @@ impl Storage {
     #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
+            Storage::Piece(piece) => piece.bytes(),
             // SAFETY: the lines are `LINE` initialised bytes each without padding, one after the other, and the
             // result borrows from the vector.
             Storage::Lines(lines) => unsafe {
@@ -70,6 +79,7 @@ impl Storage {
     #[inline]
     fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
+            Storage::Piece(piece) => piece.bytes_mut(),
             // SAFETY: as in `bytes`; any byte pattern is a valid line, and the result borrows the vector mutably.
             Storage::Lines(lines) => unsafe {
                 std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * LINE)
@@ -232,7 +242,22 @@ impl fmt::Debug for Block {
 impl super::Memory {
     /// A block of this size with unspecified contents.
     pub fn block(&self, bytes: usize) -> Result<Block, OutOfMemory> {
-        let storage = self.pool().take(bytes)?;
+        let (storage, _) = self.pool().take(bytes)?;
+        Ok(Block::own(self.pool().clone(), storage, bytes))
+    }
+
+    /// A block without bytes, of which no account is kept.
+    pub(crate) fn nothing(&self) -> Block {
+        Block::own(self.pool().clone(), None, 0)
+    }
+
+    /// A block of this size whose bytes are 0.
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<Block, OutOfMemory> {
+        let (mut storage, is_zero) = self.pool().take(bytes)?;
+        // What the system gives is zero already, and what is kept is not much.
+        if let Some(storage) = storage.as_mut().filter(|_| !is_zero) {
+            storage.bytes_mut()[..bytes].fill(0);
+        }
         Ok(Block::own(self.pool().clone(), storage, bytes))
     }
 }

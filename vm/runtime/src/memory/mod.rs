@@ -1,6 +1,7 @@
 //! Blocks of bytes, where they come from and where they go when nobody holds them any more.
 //!
-//! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `mapped.rs`: files as blocks.
+//! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `slab.rs`: small storage.
+//!   `system.rs`: what the system can give. `mapped.rs`: files as blocks.
 //!
 //! Invariants: elements in blocks are little-endian; a fresh block has unspecified but initialised contents; running
 //! out of memory is a value ([`OutOfMemory`]), never an abort.
@@ -8,10 +9,13 @@
 mod block;
 mod mapped;
 mod pool;
+mod slab;
+mod system;
 
 pub use block::Block;
 pub(crate) use block::Exclusive;
 pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
+pub use system::available;
 
 pub(crate) use pool::CopyKind;

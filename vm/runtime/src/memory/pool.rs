@@ -5,9 +5,12 @@
 //! it is a promise to the host. Kept blocks are given up before a block is refused.
 
 use super::block::{MAP_FROM, Storage};
+use super::slab::{Cutter, LARGEST_PIECE, Piece, SLAB};
+use super::system;
+use crate::stop::Stop;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Freed bytes that are kept at most.
 const KEPT_BYTES: u64 = 512 << 20;
@@ -53,13 +56,17 @@ pub struct MemoryStats {
     pub allocations: u64,
     /// Of those, blocks that had been used before.
     pub reused: u64,
+    /// Of those, new blocks that were cut from a slab.
+    pub cut: u64,
+    /// Slabs taken from the system.
+    pub slabs: u64,
     /// Bytes of all blocks taken.
     pub allocated_bytes: u64,
     /// Bytes in use now.
     pub live_bytes: u64,
     /// Most bytes in use at one time.
     pub peak_bytes: u64,
-    /// Bytes held now: in use, kept for reuse, and added by size classes.
+    /// Bytes held now: in use, kept for reuse, and added by size classes and slabs.
     pub held_bytes: u64,
     /// Most bytes held at one time.
     pub peak_held_bytes: u64,
@@ -73,8 +80,15 @@ impl fmt::Display for MemoryStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "memory: peak {} bytes, live {} bytes, {} blocks taken ({} used before), {} bytes in all",
-            self.peak_bytes, self.live_bytes, self.allocations, self.reused, self.allocated_bytes
+            "memory: peak {} bytes, live {} bytes, {} blocks taken ({} used before, {} cut from {} slabs), {} bytes \
+             in all",
+            self.peak_bytes,
+            self.live_bytes,
+            self.allocations,
+            self.reused,
+            self.cut,
+            self.slabs,
+            self.allocated_bytes
         )?;
         f.write_str("copies:")?;
         for (k, name) in ["memcpy", "rows", "transpose", "strided"].into_iter().enumerate() {
@@ -85,127 +99,187 @@ impl fmt::Display for MemoryStats {
     }
 }
 
+/// Everything that changes. One lock for all of it costs less than a counter that several threads could change.
 #[derive(Default)]
-struct Counters {
-    allocations: AtomicU64,
-    reused: AtomicU64,
-    allocated_bytes: AtomicU64,
-    live_bytes: AtomicU64,
-    peak_bytes: AtomicU64,
-    held_bytes: AtomicU64,
-    peak_held_bytes: AtomicU64,
-    copies: [AtomicU64; 4],
-    copied_bytes: [AtomicU64; 4],
-}
-
-#[derive(Default)]
-struct FreeLists {
+struct State {
+    /// `None` is "no limit".
+    budget: Option<u64>,
+    /// Kept storage.
     by_class: Vec<Vec<Storage>>,
-    bytes: u64,
+    /// Bytes of it.
+    kept: u64,
+    /// Where new small storage comes from.
+    cutter: Option<Cutter>,
+    figures: MemoryStats,
 }
 
+#[derive(Default)]
 pub(super) struct Pool {
-    free: Mutex<FreeLists>,
-    /// `u64::MAX` is "no limit".
-    budget: AtomicU64,
-    counters: Counters,
+    state: Mutex<State>,
 }
 
 impl Pool {
-    /// Storage for `bytes`, kept or new; none is needed for no bytes.
-    pub(super) fn take(&self, bytes: usize) -> Result<Option<Storage>, OutOfMemory> {
-        let counters = &self.counters;
-        counters.allocations.fetch_add(1, Relaxed);
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is whole between any two statements, so a panic elsewhere does not spoil it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Storage for `bytes`, kept or new, and whether it is all zero; none is needed for no bytes.
+    pub(super) fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
+        let mut state = self.state();
+        let state = &mut *state;
+        state.figures.allocations += 1;
         if bytes == 0 {
-            return Ok(None);
+            return Ok((None, true));
         }
-        let failure = |budget| {
-            let live = counters.live_bytes.load(Relaxed);
-            OutOfMemory { requested: bytes as u64, live, budget }
-        };
+        let live = state.figures.live_bytes;
+        let failure = |budget| OutOfMemory { requested: bytes as u64, live, budget };
         let (class, size) = size_class(bytes).ok_or_else(|| failure(None))?;
-        let storage = match self.take_kept(class, size) {
+        let (storage, is_zero) = match state.take_kept(class, size) {
             Some(storage) => {
-                counters.reused.fetch_add(1, Relaxed);
-                storage
+                state.figures.reused += 1;
+                (storage, false)
             }
-            None => self.take_new(size).map_err(failure)?,
+            None => (state.take_new(size).map_err(failure)?, true),
         };
-        counters.allocated_bytes.fetch_add(bytes as u64, Relaxed);
-        let live = counters.live_bytes.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
-        counters.peak_bytes.fetch_max(live, Relaxed);
-        Ok(Some(storage))
-    }
-
-    fn lists(&self) -> std::sync::MutexGuard<'_, FreeLists> {
-        // The lists are whole between any two statements, so a panic elsewhere does not spoil them.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A kept block of the class, or of one of the next for blocks whose classes are narrow.
-    fn take_kept(&self, class: usize, size: usize) -> Option<Storage> {
-        let mut lists = self.lists();
-        let last = if size >= MAP_FROM { class + NARROW / 4 } else { class };
-        let storage = (class..=last).find_map(|class| lists.by_class.get_mut(class)?.pop())?;
-        lists.bytes -= storage.size() as u64;
-        Some(storage)
-    }
-
-    /// Storage from the system, if the budget allows it; the error is the budget, if that was the reason.
-    fn take_new(&self, size: usize) -> Result<Storage, Option<u64>> {
-        let budget = self.budget.load(Relaxed);
-        if !self.hold(size, budget) {
-            self.give_up_kept();
-            if !self.hold(size, budget) {
-                return Err(Some(budget));
-            }
-        }
-        let storage = Storage::take(size).or_else(|| {
-            self.give_up_kept();
-            Storage::take(size)
-        });
-        storage.ok_or_else(|| {
-            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
-            None
-        })
-    }
-
-    /// Counts bytes as held unless the budget is then exceeded.
-    fn hold(&self, size: usize, budget: u64) -> bool {
-        let held = self.counters.held_bytes.fetch_add(size as u64, Relaxed).saturating_add(size as u64);
-        if held > budget {
-            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
-            return false;
-        }
-        self.counters.peak_held_bytes.fetch_max(held, Relaxed);
-        true
-    }
-
-    /// Gives all kept storage back to the system.
-    fn give_up_kept(&self) {
-        let kept = std::mem::take(&mut *self.lists());
-        self.counters.held_bytes.fetch_sub(kept.bytes, Relaxed);
+        let figures = &mut state.figures;
+        figures.allocated_bytes = figures.allocated_bytes.saturating_add(bytes as u64);
+        figures.live_bytes += bytes as u64;
+        figures.peak_bytes = figures.peak_bytes.max(figures.live_bytes);
+        Ok((Some(storage), is_zero))
     }
 
     /// Takes storage back from a block of `bytes`.
     pub(super) fn give_back(&self, bytes: usize, storage: Option<Storage>) {
         let Some(storage) = storage else { return };
-        self.counters.live_bytes.fetch_sub(bytes as u64, Relaxed);
         let size = storage.size();
-        let mut lists = self.lists();
+        let mut state = self.state();
+        state.figures.live_bytes -= bytes as u64;
         // A smaller budget may have been set meanwhile.
-        let too_much = self.counters.held_bytes.load(Relaxed) > self.budget.load(Relaxed);
-        let Some((class, _)) =
-            size_class(size).filter(|_| !too_much && lists.bytes + size as u64 <= KEPT_BYTES)
-        else {
-            self.counters.held_bytes.fetch_sub(size as u64, Relaxed);
+        let is_over = state.budget.is_some_and(|budget| state.figures.held_bytes > budget);
+        let fits = state.kept + size as u64 <= KEPT_BYTES;
+        // Part of a slab gives nothing back to the system.
+        let keeps = matches!(storage, Storage::Piece(_)) || fits && !is_over;
+        let Some((class, _)) = size_class(size).filter(|_| keeps) else {
+            state.figures.held_bytes -= size as u64;
+            drop(state);
+            // Giving a large one back takes the system a while, in which others may go on.
+            drop(storage);
             return;
         };
-        if lists.by_class.len() <= class {
-            lists.by_class.resize_with(class + 1, Vec::new);
+        if state.by_class.len() <= class {
+            state.by_class.resize_with(class + 1, Vec::new);
         }
-        lists.bytes += size as u64;
-        lists.by_class[class].push(storage);
+        state.kept += size as u64;
+        state.by_class[class].push(storage);
+    }
+}
+
+impl State {
+    /// A kept block of the class, or of one of the next for blocks whose classes are narrow.
+    fn take_kept(&mut self, class: usize, size: usize) -> Option<Storage> {
+        let last = if size >= MAP_FROM { class + NARROW / 4 } else { class };
+        let storage = (class..=last).find_map(|class| self.by_class.get_mut(class)?.pop())?;
+        self.kept -= storage.size() as u64;
+        Some(storage)
+    }
+
+    /// Storage from the system, if the budget allows it; the error is the budget, if that was the reason.
+    fn take_new(&mut self, size: usize) -> Result<Storage, Option<u64>> {
+        if size <= LARGEST_PIECE
+            && let Some(piece) = self.cut(size)
+        {
+            self.figures.cut += 1;
+            return Ok(Storage::Piece(piece));
+        }
+        if !self.hold(size) {
+            self.give_up_kept();
+            if !self.hold(size) {
+                return Err(self.budget);
+            }
+        }
+        let take = || if system::has(size) { Storage::take(size) } else { None };
+        let storage = take().or_else(|| {
+            self.give_up_kept();
+            take()
+        });
+        storage.ok_or_else(|| {
+            self.figures.held_bytes -= size as u64;
+            None
+        })
+    }
+
+    /// Small storage from a slab, unless a further one would be too much.
+    fn cut(&mut self, size: usize) -> Option<Piece> {
+        if let Some(piece) = self.cutter.as_mut().and_then(|cutter| cutter.cut(size)) {
+            return Some(piece);
+        }
+        if !self.hold(SLAB) {
+            return None;
+        }
+        let Some(cutter) = Cutter::new() else {
+            self.figures.held_bytes -= SLAB as u64;
+            return None;
+        };
+        self.figures.slabs += 1;
+        // What is left of the last one is less than a piece.
+        let before = self.cutter.replace(cutter);
+        if before.is_some_and(|cutter| cutter.is_unused()) {
+            self.figures.held_bytes -= SLAB as u64;
+        }
+        self.cutter.as_mut()?.cut(size)
+    }
+
+    /// Counts bytes as held unless the budget is then exceeded.
+    fn hold(&mut self, size: usize) -> bool {
+        let held = self.figures.held_bytes.saturating_add(size as u64);
+        if self.budget.is_some_and(|budget| held > budget) {
+            return false;
+        }
+        self.figures.held_bytes = held;
+        self.figures.peak_held_bytes = self.figures.peak_held_bytes.max(held);
+        true
+    }
+
+    /// Gives kept storage back to the system: all but pieces of slabs of which other pieces are in use.
+    fn give_up_kept(&mut self) {
+        // How many of each slab's holders are kept pieces, or the cutter.
+        let mut kept: HashMap<usize, usize> = HashMap::new();
+        for storage in self.by_class.iter().flatten() {
+            if let Storage::Piece(piece) = storage {
+                *kept.entry(piece.slab().0).or_default() += 1;
+            }
+        }
+        if let Some(cutter) = &self.cutter {
+            *kept.entry(cutter.slab()).or_default() += 1;
+        }
+        let mut given = 0;
+        let is_idle = |piece: &Piece| {
+            let (slab, holders) = piece.slab();
+            kept.get(&slab).is_some_and(|kept| *kept == holders)
+        };
+        let mut idle: Vec<Piece> = Vec::new();
+        for storages in &mut self.by_class {
+            for storage in std::mem::take(storages) {
+                match storage {
+                    Storage::Piece(piece) if is_idle(&piece) => idle.push(piece),
+                    Storage::Piece(piece) => storages.push(Storage::Piece(piece)),
+                    whole => given += whole.size(),
+                }
+            }
+        }
+        self.kept = self.by_class.iter().flatten().map(|storage| storage.size() as u64).sum();
+        let ends =
+            |cutter: &mut Cutter| cutter.is_unused() || idle.iter().any(|p| p.slab().0 == cutter.slab());
+        if let Some(cutter) = self.cutter.take_if(ends)
+            && cutter.is_unused()
+        {
+            given += SLAB;
+        }
+        for piece in idle {
+            given += if piece.is_last() { SLAB } else { 0 };
+        }
+        self.figures.held_bytes -= given as u64;
     }
 }
 
@@ -236,47 +310,48 @@ fn size_class(bytes: usize) -> Option<(usize, usize)> {
 
 /// The door to a pool; clones share it.
 #[derive(Clone)]
-pub struct Memory(Arc<Pool>);
+pub struct Memory {
+    pool: Arc<Pool>,
+    /// Ends bulk work on behalf of a call.
+    stop: Stop,
+}
 
 impl Memory {
     /// A pool, with a limit of the bytes in use at one time if one is given.
     pub fn new(budget: Option<u64>) -> Memory {
-        Memory(Arc::new(Pool {
-            free: Mutex::default(),
-            budget: AtomicU64::new(budget.unwrap_or(u64::MAX)),
-            counters: Counters::default(),
-        }))
+        let memory = Memory { pool: Arc::default(), stop: Stop::default() };
+        memory.set_budget(budget);
+        memory
+    }
+
+    /// The same memory for a call that may have to end.
+    pub(crate) fn for_call(&self, stop: &Stop) -> Memory {
+        Memory { pool: self.pool.clone(), stop: stop.clone() }
+    }
+
+    /// What ends bulk work.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// Changes the limit; blocks that live already stay.
     pub fn set_budget(&self, budget: Option<u64>) {
-        self.0.budget.store(budget.unwrap_or(u64::MAX), Relaxed);
+        self.pool.state().budget = budget;
     }
 
     /// The figures.
     pub fn stats(&self) -> MemoryStats {
-        let counters = &self.0.counters;
-        let load = |c: &AtomicU64| c.load(Relaxed);
-        MemoryStats {
-            allocations: load(&counters.allocations),
-            reused: load(&counters.reused),
-            allocated_bytes: load(&counters.allocated_bytes),
-            live_bytes: load(&counters.live_bytes),
-            peak_bytes: load(&counters.peak_bytes),
-            held_bytes: load(&counters.held_bytes),
-            peak_held_bytes: load(&counters.peak_held_bytes),
-            copies: std::array::from_fn(|k| load(&counters.copies[k])),
-            copied_bytes: std::array::from_fn(|k| load(&counters.copied_bytes[k])),
-        }
+        self.pool.state().figures
     }
 
     pub(crate) fn count_copy(&self, kind: CopyKind, bytes: u64) {
-        self.0.counters.copies[kind as usize].fetch_add(1, Relaxed);
-        self.0.counters.copied_bytes[kind as usize].fetch_add(bytes, Relaxed);
+        let figures = &mut self.pool.state().figures;
+        figures.copies[kind as usize] += 1;
+        figures.copied_bytes[kind as usize] = figures.copied_bytes[kind as usize].saturating_add(bytes);
     }
 
     pub(super) fn pool(&self) -> &Arc<Pool> {
-        &self.0
+        &self.pool
     }
 }
 
@@ -338,6 +413,40 @@ mod tests {
         let large = memory.block(5 << 20).unwrap();
         assert_eq!(large.bytes().as_ptr() as usize % 64, 0);
         assert_eq!((memory.stats().reused, memory.stats().live_bytes), (2, 5 << 20));
+    }
+
+    #[test]
+    fn slabs_go_back_whole() {
+        let memory = Memory::new(Some(1 << 20));
+        let blocks: Vec<_> = (0..1000).map(|k| memory.block(100 + k % 300).unwrap()).collect();
+        let stats = memory.stats();
+        assert_eq!((stats.cut, stats.reused), (1000, 0));
+        assert!(stats.slabs <= 2 && stats.held_bytes == stats.slabs * SLAB as u64, "{stats:?}");
+        let few: Vec<_> = blocks.into_iter().take(1).collect();
+        let again: Vec<_> = (0..500).map(|_| memory.block(100).unwrap()).collect();
+        assert!(memory.stats().reused > 0);
+        drop(again);
+        // Only whole slabs are given up, and those in use are not.
+        assert!(memory.block(900 << 10).is_err());
+        assert_eq!(memory.stats().held_bytes, SLAB as u64);
+        assert!(memory.block(700 << 10).is_ok());
+        drop(few);
+        let large = memory.block(900 << 10).unwrap();
+        assert!(memory.stats().held_bytes <= 1 << 20);
+        drop(large);
+        assert_eq!(memory.stats().live_bytes, 0);
+    }
+
+    #[test]
+    fn zeros_are_zero() {
+        let memory = Memory::new(None);
+        for bytes in [1, 100, 5000, 3 << 20] {
+            let mut block = memory.block(bytes).unwrap();
+            block.bytes_mut().unwrap().fill(7);
+            drop(block);
+            let block = memory.zeros(bytes).unwrap();
+            assert!(block.bytes().iter().all(|byte| *byte == 0), "{bytes}");
+        }
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
             }
             Binding::Array(reg) => {
                 let array = array_of(reg)?;
+                if array.is_unmade() {
+                    return Err("a range is not in memory".into());
+                }
                 let known = gathered.blocks.iter().position(|b| b.same(array.block()));
                 let buffer = known.unwrap_or_else(|| {
                     gathered.references.push(u32::try_from(array.block().references()).unwrap_or(u32::MAX));

@@ -7,7 +7,7 @@ mod generate;
 mod values;
 
 use galopvm_bytecode::{text, verify};
-use galopvm_runtime::{Limits, Options, Paths, Session};
+use galopvm_runtime::{Limits, Options, Paths, Session, Switches};
 use generate::Generator;
 use std::fmt::Write;
 
@@ -42,7 +42,9 @@ fn outcome(text: &str, seed: u64, paths: Paths) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = Limits { fuel: Some(50_000_000), memory: Some(1 << 28), ..Limits::default() };
-    let mut session = Session::new(module, Options { paths, limits, ..Options::default() });
+    let switches =
+        Switches { machine: paths.machine, columns: paths.columns, lanes: paths.lanes, ..Switches::ON };
+    let mut session = Session::new(module, Options { switches, limits, ..Options::default() });
     let mut out = String::new();
     // Twice: what is translated once is used again.
     for turn in 0..2 {
@@ -102,7 +104,17 @@ fn operators() {
 
 #[test]
 fn nests() {
-    all_paths_agree(20_001..20_300, Generator::nest);
+    all_paths_agree(20_001..20_200, Generator::nest);
+}
+
+#[test]
+fn selections() {
+    all_paths_agree(30_001..30_150, Generator::selection);
+}
+
+#[test]
+fn histograms() {
+    all_paths_agree(40_001..40_150, Generator::histogram);
 }
 
 #[test]

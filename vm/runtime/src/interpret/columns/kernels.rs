@@ -1,8 +1,10 @@
 //! Loops over columns, one for each scalar operation and type.
 //!
 //! A column is bytes, as blocks of memory are: inputs and outputs that lie one element after the other are columns
-//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers.
+//! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers; those
+//! that compute much are also there for processors with wide vectors (`wide.rs`).
 
+use super::wide;
 use crate::interpret::typed::{
     operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
     typed_types,
@@ -24,7 +26,7 @@ pub(in crate::interpret) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>
 pub(in crate::interpret) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
-trait Lane: Native {
+pub(super) trait Lane: Native {
     /// The bytes of a value.
     type Bytes: Copy;
     fn lanes(bytes: &[u8]) -> &[Self::Bytes];
@@ -72,18 +74,64 @@ lanes! {
     bool u8 1;
 }
 
-fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
-    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
-        *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+/// Elements that are computed together: where one of them has no quick value, all are computed again.
+const TOGETHER: usize = 128;
+
+pub(super) fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    mapped1::<T, O, OP>(out, a);
+}
+
+/// The loop of a unary operation, to be compiled for some kind of processor.
+#[inline(always)]
+pub(super) fn mapped1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
+    for (out, a) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(T::lanes(a).chunks(TOGETHER)) {
+        let mut known = true;
+        for (out, a) in out.iter_mut().zip(a) {
+            let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
+            *out = O::write(bits);
+            known &= is_known;
+        }
+        if !known {
+            for (out, a) in out.iter_mut().zip(a) {
+                *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
+            }
+        }
     }
 }
 
-fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+pub(super) fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    mapped2::<T, O, OP>(out, a, b)
+}
+
+/// The loop of a binary operation.
+#[inline(always)]
+pub(super) fn mapped2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
+    let op = const { operation(OP) };
     let mut trapped = false;
-    for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
-        match T::binary(const { operation(OP) }, T::read(*a), T::read(*b)) {
-            Ok(bits) => *out = O::write(bits),
-            Err(_) => trapped = true,
+    if const { operation(OP).can_trap(T::TYPE) } {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            match T::binary(op, T::read(*a), T::read(*b)) {
+                Ok(bits) => *out = O::write(bits),
+                Err(_) => trapped = true,
+            }
+        }
+        return trapped;
+    }
+    let operands = T::lanes(a).chunks(TOGETHER).zip(T::lanes(b).chunks(TOGETHER));
+    for (out, (a, b)) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(operands) {
+        let mut known = true;
+        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+            let (bits, is_known) = T::quick_binary(op, T::read(*a), T::read(*b));
+            *out = O::write(bits);
+            known &= is_known;
+        }
+        if !known {
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                match T::binary(op, T::read(*a), T::read(*b)) {
+                    Ok(bits) => *out = O::write(bits),
+                    Err(_) => trapped = true,
+                }
+            }
         }
     }
     trapped
@@ -130,12 +178,12 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
 
 /// The loop of a unary operation.
 pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
-    typed_function!(1 map1 op ty)
+    wide::unary(op, ty).or_else(|| typed_function!(1 map1 op ty))
 }
 
 /// The loop of a binary operation.
 pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
-    typed_function!(2 map2 op ty)
+    wide::binary(op, ty).or_else(|| typed_function!(2 map2 op ty))
 }
 
 /// The loop of a ternary operation on three values of a type.

@@ -1,6 +1,6 @@
 //! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
 //!
-//! - `kernels.rs`: the loops, one for each scalar operation and type. `program.rs`: what a block becomes.
+//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors. `program.rs`: what a block becomes.
 //!   `translate.rs`: from the block to its program. `run.rs`: a program at work.
 //! - `mod.rs`: operators by blocks of rows.
 //!
@@ -12,6 +12,7 @@ pub(super) mod kernels;
 mod program;
 mod run;
 mod translate;
+mod wide;
 
 use super::soac::Targets;
 use super::{Interpreter, Outcome, Registers, machine};

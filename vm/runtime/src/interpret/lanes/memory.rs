@@ -1,6 +1,7 @@
 //! Arrays while a lane program runs: what it reads and what it makes, by number, and elements of all rows at once.
 
 use crate::array::{copy_elements, load, store};
+use crate::error::Trap;
 use crate::interpret::columns::kernels;
 use crate::memory::{Exclusive, Memory, OutOfMemory};
 use galopvm_lmad::{Dim, Lmad};
@@ -147,9 +148,9 @@ pub(super) fn copy_rows(
     width: usize,
     len: usize,
     mask: Option<&[u8]>,
-) {
+) -> Result<(), Trap> {
     if from.is_empty() {
-        return;
+        return Ok(());
     }
     if let (Rows::Stride(a), Rows::Stride(b), None) = (from_rows, to_rows, mask) {
         let with_rows = |view: &Lmad, stride: i64| {
@@ -157,11 +158,11 @@ pub(super) fn copy_rows(
             view.dims.push(Dim::new(len as i64, stride));
             view
         };
-        copy_elements(memory, target, &with_rows(to, b), source, &with_rows(from, a), width);
-        return;
+        return copy_elements(memory, target, &with_rows(to, b), source, &with_rows(from, a), width);
     }
     for row in (0..len).filter(|row| mask.is_none_or(|mask| mask[*row] != 0)) {
         let (a, b) = (from.shift(from_rows.distance(row)), to.shift(to_rows.distance(row)));
-        copy_elements(memory, target, &b, source, &a, width);
+        copy_elements(memory, target, &b, source, &a, width)?;
     }
+    Ok(())
 }

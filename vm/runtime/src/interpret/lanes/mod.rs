@@ -151,7 +151,8 @@ impl<'a> Interpreter<'a> {
         neutral: &[Operand],
         inputs: &[Array],
     ) -> Outcome<bool> {
-        let mut values: SmallVec<[Bits; 4]> = neutral.iter().map(|operand| registers.bits(*operand)).collect();
+        let mut values: SmallVec<[Bits; 4]> =
+            neutral.iter().map(|operand| registers.bits(*operand)).collect();
         let done = self.in_groups(registers, lanes, width, inputs, |_, run, _| {
             for ((value, left), fold) in values.iter_mut().zip(&lanes.program.results).zip(&lanes.folds) {
                 let Left::Lane(lane, _) = left else { return Err(Stopped::GivesUp) };
@@ -242,7 +243,7 @@ impl<'a> Interpreter<'a> {
             if let Some(bytes) = target.bytes_mut() {
                 let rows = (Rows::Stride(stride), Rows::Stride(1));
                 let source = (input.block().bytes(), &source);
-                copy_rows(run.memory, (bytes, &view), source, rows, row.width(), run.len, None);
+                copy_rows(run.memory, (bytes, &view), source, rows, row.width(), run.len, None)?;
             }
             run.bases.put(packed, target);
             (base, stride) = (packed, 1);
@@ -288,7 +289,7 @@ impl<'a> Interpreter<'a> {
                 let source = (run.bases.bytes(run.base(view)), &run.lmad(view));
                 let target = Lmad { offset: to.offset, dims: to.dims[1..].into() };
                 let rows = (run.rows(view.across), Rows::Stride(to.dims[0].stride));
-                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None);
+                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::memory::{Bases, Rows};
 use super::program::{Across, Lane, Number, Program, Step, Value, View};
 use crate::array::{load, store, view};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, Trap};
 use crate::interpret::Interpreter;
 use crate::interpret::columns::kernels;
 use crate::interpret::machine::functions;
@@ -25,6 +25,12 @@ impl From<OutOfMemory> for Stopped {
     fn from(_: OutOfMemory) -> Stopped {
         // Row by row may take less.
         Stopped::GivesUp
+    }
+}
+
+impl From<Trap> for Stopped {
+    fn from(trap: Trap) -> Stopped {
+        Stopped::Error(trap.into())
     }
 }
 
@@ -168,11 +174,13 @@ impl<'v> Running<'v> {
         let rows = (self.rows(from_across), self.rows(to_across));
         let mask = mask.map(|mask| self.lane(mask));
         let len = if to_across == Across::Same { 1 } else { self.len };
+        let mut outcome = Ok(());
         if let Some(target) = out.bytes_mut() {
-            super::memory::copy_rows(self.memory, (target, &to), (bytes, &from), rows, width, len, mask);
+            let (target, source) = ((target, &to), (bytes, &from));
+            outcome = super::memory::copy_rows(self.memory, target, source, rows, width, len, mask);
         }
         self.bases.put(target, out);
-        Ok(())
+        Ok(outcome?)
     }
 }
 

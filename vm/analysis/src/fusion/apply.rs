@@ -1,0 +1,101 @@
+//! The region after a decision. Each line is judged again, by what the lines before it made of the region; one that is
+//! not right, or reads otherwise than it says, changes nothing. What pays is not asked.
+
+use super::decide::{give_axes, inside};
+use super::inline::inline;
+use super::join::join;
+use super::judge::{judge_fuse, judge_join, maker};
+use super::lines::{Fusion, Fusions};
+use super::prove::Prover;
+use galopvm_kir::{Body, CheckedRegion, Region, VarId, check};
+
+/// The region with these fusions made.
+pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
+    let mut change = Change { prover: Prover::new(region.region()), region: region.region().clone() };
+    let mut body = std::mem::take(&mut change.region.body);
+    let mut made = false;
+    for line in &fusions.lines {
+        made |= change.line(&mut body, &line.fusion);
+    }
+    if !made {
+        return region.clone();
+    }
+    change.region.body = body;
+    let changed = check(change.region.renumbered());
+    debug_assert!(
+        changed.is_ok(),
+        "a fused region has names, scopes and types as they should be: {changed:?}"
+    );
+    changed.unwrap_or_else(|_| region.clone())
+}
+
+struct Change {
+    /// The region without its body.
+    region: Region,
+    prover: Prover,
+}
+
+impl Change {
+    fn line(&mut self, body: &mut Body, fusion: &Fusion) -> bool {
+        let (Fusion::Fuse(name, _) | Fusion::Join(name, _)) = fusion else { return false };
+        if let Some(at) = body.stms.iter().position(|stm| stm.pat.contains(name)) {
+            return match fusion {
+                Fusion::Fuse(_, readers) => self.fuse(body, at, readers),
+                Fusion::Join(_, second) => self.join(body, at, *second),
+                Fusion::Keep(_) => false,
+            };
+        }
+        let mut made = false;
+        for stm in &mut body.stms {
+            inside(&mut stm.rhs, self, &|change| &mut change.prover, &mut |change, inner| {
+                made = made || change.line(inner, fusion);
+            });
+        }
+        made
+    }
+
+    fn fuse(&mut self, body: &mut Body, at: usize, readers: &[VarId]) -> bool {
+        let Some(made) = maker(&mut self.region, &body.stms[at]) else { return false };
+        let before = give_axes(&mut self.region, body, at);
+        for (number, _) in &before {
+            self.prover.redefine(&self.region, &body.stms[*number]);
+        }
+        let fuse = judge_fuse(&self.region, body, at, made, &mut self.prover);
+        let as_said = |users: Vec<&usize>| {
+            users.len() == readers.len()
+                && users.iter().zip(readers).all(|(user, name)| body.stms[**user].pat.contains(name))
+        };
+        match fuse.ok().filter(|fuse| as_said(fuse.copies.keys().collect())) {
+            Some(fuse) => {
+                let changed = inline(&mut self.region, body, at, fuse);
+                self.changed(body, &changed);
+                true
+            }
+            None => {
+                for (number, stm) in before {
+                    body.stms[number] = stm;
+                }
+                false
+            }
+        }
+    }
+
+    fn join(&mut self, body: &mut Body, first: usize, second: VarId) -> bool {
+        let Some(second) = body.stms.iter().position(|stm| stm.pat.contains(&second)) else { return false };
+        if second <= first {
+            return false;
+        }
+        let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else {
+            return false;
+        };
+        let name = join(&mut self.region, body, first, second, &found);
+        self.changed(body, &[name]);
+        true
+    }
+
+    fn changed(&mut self, body: &Body, names: &[VarId]) {
+        for stm in body.stms.iter().filter(|stm| stm.pat.iter().any(|var| names.contains(var))) {
+            self.prover.redefine(&self.region, stm);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The decision: which statements of a region are fused, in order, each with its reason.
+//!
+//! In each body, from the outside in: every statement is computed where it is read, if that is right and pays; then
+//! statements over the same axes that read the same places are joined; both once more until nothing changes. Later
+//! decisions see what earlier ones made, so the region is changed on the way.
+
+use super::inline::inline;
+use super::join::join;
+use super::judge::{judge_fuse, judge_join, maker, price_fuse};
+use super::lines::{Fusion, FusionLine, Fusions};
+use super::price::{Saving, Sizes};
+use super::prove::Prover;
+use crate::work::ASSUMED_TRIPS;
+use galopvm_base::{ElemType, TypedId};
+use galopvm_kir::walk::PartMut;
+use galopvm_kir::{
+    ArrayArg, ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId,
+};
+
+/// Most operations of a statement that others were put into.
+pub const MOST_NODES: usize = 600;
+/// Most results of a joined statement.
+pub const MOST_RESULTS: usize = 8;
+/// Most fusions of one region.
+pub const MOST_FUSIONS: usize = 128;
+/// Most statements and pairs that are looked at.
+const MOST_TRIALS: usize = 4096;
+/// Most times that a body is gone over.
+const MOST_PASSES: usize = 4;
+
+/// The fusions of a region that are right for every launch and pay for what was observed.
+pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
+    let mut decision = Decision {
+        prover: Prover::new(region.region()),
+        sizes: Sizes::new(region.region(), observed),
+        region: region.region().clone(),
+        fusions: Fusions::default(),
+        kept: Vec::new(),
+        names: region.region().vars.len(),
+        around: (1, false),
+        in_kernel: false,
+        trials: 0,
+    };
+    let mut body = std::mem::take(&mut decision.region.body);
+    decision.body(&mut body);
+    decision.fusions.lines.append(&mut decision.kept);
+    decision.fusions
+}
+
+struct Decision {
+    /// The region without its body.
+    region: Region,
+    prover: Prover,
+    sizes: Sizes,
+    fusions: Fusions,
+    kept: Vec<FusionLine>,
+    /// How many names the region had: decisions are about statements of its own, not about copies of them.
+    names: usize,
+    /// How often the body is executed, and whether that is assumed.
+    around: (u64, bool),
+    in_kernel: bool,
+    trials: usize,
+}
+
+impl Decision {
+    fn is_own(&self, stm: &Stm) -> bool {
+        stm.pat.first().is_some_and(|var| var.index() < self.names)
+    }
+
+    fn may_join(&self, stm: &Stm) -> bool {
+        self.is_own(stm) && !stm.rhs.parallel_axes().is_empty()
+    }
+
+    fn exhausted(&mut self) -> bool {
+        self.trials += 1;
+        self.trials > MOST_TRIALS || self.fusions.lines.len() >= MOST_FUSIONS
+    }
+
+    fn body(&mut self, body: &mut Body) {
+        for pass in 1..=MOST_PASSES {
+            let kept = self.fuse_all(body);
+            if !self.join_all(body) || pass == MOST_PASSES {
+                self.kept.extend(kept);
+                break;
+            }
+        }
+        for stm in &mut body.stms {
+            let (times, assumed) = self.around;
+            let (rounds, unknown) = match &stm.rhs {
+                Rhs::While { .. } => (ASSUMED_TRIPS, true),
+                rhs => (self.sizes.runs(rhs.axes()), !self.sizes.are_known(rhs.axes())),
+            };
+            self.around = (times.saturating_mul(rounds), assumed || unknown);
+            let in_kernel = self.in_kernel;
+            self.in_kernel |= !stm.rhs.parallel_axes().is_empty();
+            inside(&mut stm.rhs, self, &|decision| &mut decision.prover, &mut |decision, inner| {
+                decision.body(inner);
+            });
+            self.around = (times, assumed);
+            self.in_kernel = in_kernel;
+        }
+    }
+
+    /// Fuses what can be fused, once over the body; gives the lines of what is kept.
+    fn fuse_all(&mut self, body: &mut Body) -> Vec<FusionLine> {
+        let mut kept = Vec::new();
+        let mut at = 0;
+        while at < body.stms.len() {
+            if self.exhausted() {
+                break;
+            }
+            let own = self.is_own(&body.stms[at]);
+            let Some(made) = maker(&mut self.region, &body.stms[at]).filter(|_| own) else {
+                at += 1;
+                continue;
+            };
+            // Reductions of whole arrays get an axis; those that stay without fusion stay as they are.
+            let before = give_axes(&mut self.region, body, at);
+            for (number, _) in &before {
+                self.prover.redefine(&self.region, &body.stms[*number]);
+            }
+            let verdict = judge_fuse(&self.region, body, at, made, &mut self.prover).and_then(|fuse| {
+                if !fuse.copies.keys().all(|user| self.is_own(&body.stms[*user])) {
+                    return Err("read by a copy of a statement".into());
+                }
+                let means = (&self.sizes, self.in_kernel);
+                let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.prover)?;
+                let saving = saving.times(self.around);
+                Ok((fuse, saving))
+            });
+            let name = body.stms[at].pat[0];
+            match verdict {
+                Ok((fuse, saving)) => {
+                    let reads: usize = fuse.copies.values().flatten().map(|copy| copy.sites.len()).sum();
+                    let users: Vec<VarId> = fuse.copies.keys().map(|user| body.stms[*user].pat[0]).collect();
+                    let changed = inline(&mut self.region, body, at, fuse);
+                    self.changed(body, &changed);
+                    self.line(Fusion::Fuse(name, users), format!("reads {reads}, {}", saving.text()));
+                }
+                Err(reason) => {
+                    for (number, stm) in before {
+                        body.stms[number] = stm;
+                    }
+                    if matches!(body.stms[at].rhs, Rhs::Kernel { .. }) {
+                        kept.push(FusionLine { fusion: Fusion::Keep(name), reason });
+                    }
+                    at += 1;
+                }
+            }
+        }
+        kept
+    }
+
+    /// Joins what can be joined; false if nothing was.
+    fn join_all(&mut self, body: &mut Body) -> bool {
+        let mut joined = false;
+        let mut first = 0;
+        while first < body.stms.len() {
+            let mut second = first + 1;
+            if !self.may_join(&body.stms[first]) {
+                first += 1;
+                continue;
+            }
+            while second < body.stms.len() {
+                if !self.may_join(&body.stms[second]) {
+                    second += 1;
+                    continue;
+                }
+                if self.exhausted() {
+                    return joined;
+                }
+                let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else {
+                    second += 1;
+                    continue;
+                };
+                let axes = body.stms[first].rhs.parallel_axes();
+                let elements = self.sizes.runs(axes);
+                let assumed = (!self.sizes.are_known(axes)).then_some(elements);
+                let saving = Saving { bytes: elements.saturating_mul(found.bytes), assumed };
+                let saving = saving.times(self.around);
+                let mut names: Vec<VarId> = found.shared.iter().copied().collect();
+                names.extend(found.sites.iter().map(|site| site.of));
+                names.dedup();
+                let names: Vec<&str> = names.iter().map(|var| self.region.name_of(*var)).collect();
+                let reason = format!("shares {}, {}", names.join(" "), saving.text());
+                let fusion = Fusion::Join(body.stms[first].pat[0], body.stms[second].pat[0]);
+                let name = join(&mut self.region, body, first, second, &found);
+                self.changed(body, &[name]);
+                self.line(fusion, reason);
+                joined = true;
+                if found.late {
+                    // What stands at the first place now was not looked at yet.
+                    second = first + 1;
+                    if !self.may_join(&body.stms[first]) {
+                        break;
+                    }
+                }
+            }
+            first += 1;
+        }
+        joined
+    }
+
+    fn line(&mut self, fusion: Fusion, reason: String) {
+        self.fusions.lines.push(FusionLine { fusion, reason });
+    }
+
+    /// Statements are other ones now.
+    fn changed(&mut self, body: &Body, names: &[VarId]) {
+        for stm in body.stms.iter().filter(|stm| stm.pat.iter().any(|var| names.contains(var))) {
+            self.prover.redefine(&self.region, stm);
+            self.sizes.redefine(stm);
+        }
+    }
+}
+
+/// Calls `f` with each body of a right side, with what is known inside it.
+pub(super) fn inside<S>(
+    rhs: &mut Rhs,
+    state: &mut S,
+    prover: &dyn Fn(&mut S) -> &mut Prover,
+    f: &mut dyn FnMut(&mut S, &mut Body),
+) {
+    let axes: Vec<Axis> = rhs.axes().to_vec();
+    let condition = if let Rhs::If { cond, .. } = &*rhs { Some(cond.clone()) } else { None };
+    let operator = matches!(rhs, Rhs::Reduce { .. } | Rhs::Scan { .. });
+    let mut number = 0;
+    rhs.each_part_mut(&mut |part| {
+        if let PartMut::Body(body) = part {
+            let mark = prover(state).mark();
+            // An operator may be executed without any iteration.
+            if !operator || number == 0 {
+                prover(state).enter(&axes);
+            }
+            if let Some(condition) = &condition {
+                prover(state).enter_branch(condition, number == 0);
+            }
+            f(state, body);
+            prover(state).forget(mark);
+            number += 1;
+        }
+    });
+}
+
+/// Writes `reduce op A` as a reduction over an axis, for later statements of the body that read what the statement at
+/// `at` makes. Gives the statements as they were.
+pub(super) fn give_axes(region: &mut Region, body: &mut Body, at: usize) -> Vec<(usize, Stm)> {
+    let mut views: Vec<VarId> = body.stms[at].pat.clone();
+    let mut before = Vec::new();
+    for number in at + 1..body.stms.len() {
+        let stm = &body.stms[number];
+        match &stm.rhs {
+            Rhs::Array { op: ArrayOp::Reduce, args } => {
+                let [ArrayArg::Op(op), ArrayArg::Exp(Exp::Var(array))] = args.as_slice() else { continue };
+                let (op, array) = (*op, *array);
+                let Some(ty) = region.vars[array].ty.clone() else { continue };
+                let (Some(identity), [extent]) = (op.info().identity, ty.shape.as_slice()) else { continue };
+                if !views.contains(&array) {
+                    continue;
+                }
+                let scalar = Some(Type::scalar(ty.elem));
+                let var = region.fresh("at", Some(Type::scalar(ElemType::I64)));
+                let (acc, item) = (region.fresh("all", scalar.clone()), region.fresh("one", scalar));
+                let element = region.read(array, vec![Exp::Var(var)]);
+                let combined = Exp::Op(op, vec![Exp::Var(acc), Exp::Var(item)]);
+                let rhs = Rhs::Reduce {
+                    axes: vec![Axis { var, bound: extent.clone() }],
+                    body: Body { stms: Vec::new(), results: vec![element] },
+                    combine: Combine {
+                        acc: vec![acc],
+                        neutral: vec![Exp::Const(identity.of(ty.elem))],
+                        item: vec![item],
+                        body: Body { stms: Vec::new(), results: vec![combined] },
+                    },
+                };
+                let pat = stm.pat.clone();
+                before.push((number, std::mem::replace(&mut body.stms[number], Stm { pat, rhs })));
+            }
+            Rhs::Array { args, .. } => {
+                if let Some(ArrayArg::Exp(Exp::Var(array))) = args.last()
+                    && views.contains(array)
+                {
+                    views.extend(&stm.pat);
+                }
+            }
+            Rhs::Exps(exps) => {
+                let of_ours = |exp: &Exp| match exp {
+                    Exp::Var(var) => views.contains(var),
+                    Exp::Read(read) => views.contains(&read.array),
+                    _ => false,
+                };
+                if exps.iter().all(of_ours) {
+                    views.extend(&stm.pat);
+                }
+            }
+            _ => {}
+        }
+    }
+    before
+}

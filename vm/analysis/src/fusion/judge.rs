@@ -1,0 +1,430 @@
+//! Whether a fusion is right, and whether it pays. The answers say what the change needs, or why not.
+
+use super::price::{ACCESS, Saving, Sizes};
+use super::prove::Prover;
+use super::reads::{Round, Site, Uses, Way, covers, uses};
+use super::traps::{cannot_trap, exp_is_safe};
+use super::view::{shape_of, size};
+use super::{MOST_NODES, MOST_RESULTS};
+use galopvm_kir::walk::Part;
+use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
+use galopvm_lmad::Polynomial;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A statement as a kernel: what it computes for each place of some axes.
+#[derive(Clone, Debug)]
+pub(super) struct Maker {
+    pub axes: Vec<Axis>,
+    pub body: Body,
+}
+
+/// A place where elements are computed, for the reads at the same index.
+#[derive(Clone, Debug)]
+pub(super) struct Copy {
+    pub way: Way,
+    pub stm: usize,
+    pub index: Vec<Exp>,
+    pub around: Vec<Round>,
+    pub sites: Vec<Site>,
+}
+
+/// A fusion that is right: a statement is computed where others read it.
+#[derive(Clone, Debug)]
+pub(super) struct Fuse {
+    pub maker: Maker,
+    /// By reading statement.
+    pub copies: BTreeMap<usize, Vec<Copy>>,
+    /// Views that are no longer needed.
+    pub views: BTreeSet<VarId>,
+}
+
+/// A join that is right.
+#[derive(Clone, Debug)]
+pub(super) struct Join {
+    /// The joined statement stands where the second stood, not where the first did.
+    pub late: bool,
+    /// Reads of the first's results by the second.
+    pub sites: Vec<Site>,
+    /// Results of the first that nobody else reads; what is read of them has a name after the change.
+    pub unread: BTreeSet<VarId>,
+    /// Arrays that both read at the same place.
+    pub shared: BTreeSet<VarId>,
+    /// How many bytes each iteration need not load and store.
+    pub bytes: u64,
+}
+
+/// A statement as a kernel; an array of numbers in order or of copies is one, too. The names of new axes are added to
+/// the region.
+pub(super) fn maker(region: &mut Region, stm: &Stm) -> Option<Maker> {
+    let mut axis = |bound: &Exp| {
+        let ty = galopvm_kir::Type::scalar(galopvm_base::ElemType::I64);
+        Axis { var: region.fresh("at", Some(ty)), bound: bound.clone() }
+    };
+    match &stm.rhs {
+        Rhs::Kernel { axes, body } => Some(Maker { axes: axes.clone(), body: body.clone() }),
+        Rhs::Array { op: ArrayOp::Iota, args } => match args.as_slice() {
+            [ArrayArg::Shape(shape)] => {
+                let axes: Vec<Axis> = shape.iter().map(&mut axis).collect();
+                let results = axes.iter().map(|axis| Exp::Var(axis.var)).collect();
+                Some(Maker { axes, body: Body { stms: Vec::new(), results } })
+            }
+            _ => None,
+        },
+        Rhs::Array { op: ArrayOp::Replicate, args } => match args.as_slice() {
+            [ArrayArg::Shape(shape), ArrayArg::Exp(exp)] => {
+                let axes = shape.iter().map(&mut axis).collect();
+                Some(Maker { axes, body: Body { stms: Vec::new(), results: vec![exp.clone()] } })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the results of a statement can be computed where they are read.
+pub(super) fn judge_fuse(
+    region: &Region,
+    body: &Body,
+    at: usize,
+    maker: Maker,
+    prover: &mut Prover,
+) -> Result<Fuse, String> {
+    let stm = &body.stms[at];
+    let Uses { users, views, held } = uses(region, body, at, maker.axes.len(), prover);
+    if held {
+        return Err("a result of the body around it".into());
+    }
+    if users.is_empty() {
+        return Err("nobody reads it".into());
+    }
+    let mut read: BTreeMap<usize, Vec<Site>> = BTreeMap::new();
+    for (user, sites) in users {
+        read.insert(user, sites?);
+    }
+    if matches!(stm.rhs, Rhs::Array { .. }) {
+        for axis in &maker.axes {
+            let bound = prover.polynomial(&axis.bound);
+            if !prover.is_not_negative(&bound) {
+                return Err("its extent may be negative".into());
+            }
+        }
+    }
+    if !cannot_trap(region, &maker.axes, &maker.body, prover) {
+        let covering: Vec<VarId> = read
+            .values()
+            .flatten()
+            .filter(|site| covers(site, &maker.axes, prover))
+            .map(|site| site.of)
+            .collect();
+        if covering.is_empty() {
+            return Err("it may trap, and not every element is read for sure".into());
+        }
+        let mark = prover.mark();
+        prover.enter(&maker.axes);
+        let results = stm.pat.iter().zip(&maker.body.results);
+        let lost = results
+            .filter(|(var, _)| !covering.contains(var))
+            .any(|(_, exp)| !exp_is_safe(region, exp, prover));
+        prover.forget(mark);
+        if lost {
+            return Err("one of its results may trap and is not read for sure".into());
+        }
+    }
+    for user in read.keys() {
+        if let Some((array, by)) = updated_between(region, body, at, *user) {
+            let (array, by) = (region.name_of(array), region.name_of(by));
+            return Err(format!("{array} could not be updated in place by {by}"));
+        }
+    }
+    let copies: BTreeMap<usize, Vec<Copy>> =
+        read.into_iter().map(|(user, sites)| (user, copies(user, sites))).collect();
+    for (user, copies) in &copies {
+        let nodes = nodes(&body.stms[*user].rhs) + copies.len() * body_nodes(&maker.body);
+        if nodes > MOST_NODES {
+            let name = region.name_of(body.stms[*user].pat[0]);
+            return Err(format!("{name} would have {nodes} operations, more than {MOST_NODES}"));
+        }
+    }
+    Ok(Fuse { maker, copies, views })
+}
+
+/// Reads at one index share a computation, if one of the places sees the other.
+fn copies(user: usize, mut sites: Vec<Site>) -> Vec<Copy> {
+    sites.sort_by_key(|site| (site.way.len(), site.stm));
+    let mut copies: Vec<Copy> = Vec::new();
+    for site in sites {
+        debug_assert!(site.way.first().is_some_and(|(stm, _)| *stm == user));
+        let place_in = |way: &Way| site.way.get(way.len()).map_or(site.stm, |(stm, _)| *stm);
+        let seen = copies.iter().position(|copy| {
+            copy.index == site.index && site.way.starts_with(&copy.way) && copy.stm <= place_in(&copy.way)
+        });
+        match seen {
+            Some(k) => copies[k].sites.push(site),
+            None => copies.push(Copy {
+                way: site.way.clone(),
+                stm: site.stm,
+                index: site.index.clone(),
+                around: site.around.clone(),
+                sites: vec![site],
+            }),
+        }
+    }
+    copies
+}
+
+/// What a fusion saves; an error if it computes more than it saves. `in_kernel`: the body is part of a kernel, and runs
+/// in turn as it is.
+pub(super) fn price_fuse(
+    region: &Region,
+    body: &Body,
+    at: usize,
+    fuse: &Fuse,
+    (sizes, in_kernel): (&Sizes, bool),
+    prover: &mut Prover,
+) -> Result<Saving, String> {
+    let axes = &fuse.maker.axes;
+    let elements = sizes.runs(axes);
+    let made = extent_of(axes, prover);
+    let mut runs = 0u64;
+    let mut assumed = !sizes.are_known(axes);
+    let (mut loads, mut load_bytes) = (0u64, 0u64);
+    for copy in fuse.copies.values().flatten() {
+        let around: Vec<Axis> = copy.around.iter().filter_map(Round::axis).cloned().collect();
+        // The same places, as often as not, whatever the sizes are.
+        let same = extent_of(&around, prover) == made && !copy.around.contains(&Round::While);
+        runs = runs.saturating_add(if same { elements } else { sizes.runs_around(&copy.around) });
+        for site in &copy.sites {
+            let times = sizes.runs_around(&site.read_around);
+            let bytes = region.vars[site.of].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
+            loads = loads.saturating_add(times);
+            load_bytes = load_bytes.saturating_add(times.saturating_mul(bytes));
+            assumed |= site.read_around.iter().any(|round| match round.axis() {
+                Some(axis) => !sizes.are_known(std::slice::from_ref(axis)),
+                None => *round == Round::While,
+            });
+        }
+    }
+    let cost = sizes.cost(region, &fuse.maker.body);
+    // What ran in parallel would run in turn.
+    let in_turn = |copy: &Copy| {
+        copy.around.iter().any(|round| matches!(round, Round::Loop(_) | Round::While))
+            && !copy.around.iter().any(|round| matches!(round, Round::Axis(_)))
+    };
+    for (user, copies) in &fuse.copies {
+        if !in_kernel && cost.work > 2 * ACCESS && copies.iter().any(in_turn) {
+            let name = region.name_of(body.stms[*user].pat[0]);
+            return Err(format!("{name} would compute it in turn, {} operations each", cost.work));
+        }
+    }
+    let before = elements
+        .saturating_mul(cost.work.saturating_add(ACCESS))
+        .saturating_add(loads.saturating_mul(ACCESS));
+    let after = runs.saturating_mul(cost.work);
+    if runs > elements && after > before {
+        return Err(format!(
+            "computed {runs} times instead of {elements}, {} operations each, it costs more than it saves",
+            cost.work
+        ));
+    }
+    let mut stores = 0u64;
+    for var in &body.stms[at].pat {
+        let Some(ty) = &region.vars[*var].ty else { continue };
+        stores = stores.saturating_add(sizes.elements(&ty.shape).saturating_mul(ty.elem.bytes() as u64));
+    }
+    let again = runs.saturating_sub(elements).saturating_mul(cost.bytes);
+    let bytes = stores.saturating_add(load_bytes).saturating_sub(again);
+    Ok(Saving { bytes, assumed: assumed.then_some(elements) })
+}
+
+fn extent_of(axes: &[Axis], prover: &mut Prover) -> Polynomial {
+    axes.iter().fold(Polynomial::number(1), |product, axis| product.times(&prover.polynomial(&axis.bound)))
+}
+
+/// An array that a statement reads and that is updated between two statements, and by which.
+fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Option<(VarId, VarId)> {
+    let mut roots: BTreeMap<VarId, VarId> = BTreeMap::new();
+    body.visit_stms(&mut |stm| {
+        let of = match &stm.rhs {
+            Rhs::Exps(exps) => match exps.as_slice() {
+                [Exp::Var(var)] => Some(*var),
+                [Exp::Read(read)] => Some(read.array),
+                _ => None,
+            },
+            Rhs::Array {
+                op: ArrayOp::Copy | ArrayOp::Concat | ArrayOp::Replicate | ArrayOp::Call, ..
+            } => None,
+            Rhs::Array { args, .. } => match args.last() {
+                Some(ArrayArg::Exp(Exp::Var(var))) => Some(*var),
+                _ => None,
+            },
+            // What a loop carries starts as its initial value.
+            Rhs::For { carried, init, .. } | Rhs::While { carried, init, .. } => {
+                for (var, exp) in carried.iter().zip(init) {
+                    if let Exp::Var(other) = exp {
+                        let root = roots.get(other).copied().unwrap_or(*other);
+                        roots.insert(*var, root);
+                    }
+                }
+                None
+            }
+            _ => None,
+        };
+        if let (Some(of), [var]) = (of, stm.pat.as_slice()) {
+            let root = roots.get(&of).copied().unwrap_or(of);
+            roots.insert(*var, root);
+        }
+    });
+    let root = |var: VarId| roots.get(&var).copied().unwrap_or(var);
+    let read: BTreeSet<VarId> = free_vars(&body.stms[from])
+        .into_iter()
+        .filter(|var| !shape_of(region, *var).is_empty())
+        .map(root)
+        .collect();
+    // A loop that reads may update, too.
+    let end = to + usize::from(body.stms[to].rhs.parallel_axes().is_empty());
+    let between = Body { stms: body.stms[from + 1..end].to_vec(), results: Vec::new() };
+    let mut found = None;
+    between.visit_stms(&mut |stm| {
+        if let Rhs::Update { array, .. } = &stm.rhs
+            && read.contains(&root(*array))
+        {
+            found = found.or(Some((root(*array), stm.pat[0])));
+        }
+    });
+    found
+}
+
+/// The names that a statement uses and does not bind.
+fn free_vars(stm: &Stm) -> BTreeSet<VarId> {
+    Body { stms: vec![stm.clone()], results: Vec::new() }.free_vars()
+}
+
+/// How many operations a right side has, at any depth.
+fn nodes(rhs: &Rhs) -> usize {
+    let mut count = 0;
+    rhs.each_part(&mut |part| match part {
+        Part::Exp(exp) => count += size(exp),
+        Part::Body(body) => count += body_nodes(body),
+        Part::Use(_) | Part::Bind(_) => {}
+    });
+    count
+}
+
+fn body_nodes(body: &Body) -> usize {
+    body.stms.iter().map(|stm| nodes(&stm.rhs)).sum::<usize>() + body.results.iter().map(size).sum::<usize>()
+}
+
+/// Whether two statements of a body, in this order, can become one; no reason if they are too different.
+pub(super) fn judge_join(
+    region: &Region,
+    body: &Body,
+    first: usize,
+    second: usize,
+    prover: &mut Prover,
+) -> Option<Join> {
+    let (a, b) = (&body.stms[first], &body.stms[second]);
+    let same_kind = match (&a.rhs, &b.rhs) {
+        (Rhs::Kernel { .. }, Rhs::Kernel { .. }) => true,
+        (Rhs::Reduce { combine: x, .. }, Rhs::Reduce { combine: y, .. })
+        | (Rhs::Scan { combine: x, .. }, Rhs::Scan { combine: y, .. }) => {
+            // Operators that are no scalar operations would slow down those that are.
+            x.scalar_ops().is_some() == y.scalar_ops().is_some()
+        }
+        _ => false,
+    };
+    let (axes, other_axes) = (a.rhs.parallel_axes(), b.rhs.parallel_axes());
+    let same_axes =
+        axes.len() == other_axes.len() && axes.iter().zip(other_axes).all(|(x, y)| x.bound == y.bound);
+    let fits = nodes(&a.rhs) + nodes(&b.rhs) <= MOST_NODES && a.pat.len() + b.pat.len() <= MOST_RESULTS;
+    if !same_kind || !same_axes || !fits {
+        return None;
+    }
+    let Uses { mut users, views, .. } = uses(region, body, first, axes.len(), prover);
+    let sites = match users.remove(&second) {
+        Some(sites) => sites.ok()?,
+        None => Vec::new(),
+    };
+    let kernel = matches!(a.rhs, Rhs::Kernel { .. });
+    let at_home = |site: &Site| {
+        kernel
+            && site.direct
+            && site.rest.is_empty()
+            && site.index.iter().zip(other_axes).all(|(at, axis)| *at == Exp::Var(axis.var))
+    };
+    // Views inside the second statement would lose their array.
+    let mut mentioned = 0;
+    Body { stms: vec![b.clone()], results: Vec::new() }.each_use(&mut |var| {
+        mentioned += usize::from(a.pat.contains(&var) || views.contains(&var));
+    });
+    if mentioned != sites.len() || !sites.iter().all(at_home) {
+        return None;
+    }
+    let unread: BTreeSet<VarId> =
+        sites.iter().map(|site| site.of).filter(|var| !is_used_apart(body, first, second, *var)).collect();
+    let (shared, mut bytes) = shared_reads(region, a, b, prover);
+    for var in sites.iter().map(|site| &site.of).chain(&unread) {
+        bytes += region.vars[*var].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
+    }
+    if shared.is_empty() && sites.is_empty() {
+        return None;
+    }
+    let between = &body.stms[first + 1..second];
+    let mentions = |stm: &Stm| free_vars(stm).iter().any(|var| a.pat.contains(var) || views.contains(var));
+    let late = !between.iter().any(mentions) && updated_between(region, body, first, second).is_none();
+    if !late {
+        let needed = free_vars(b);
+        if between.iter().flat_map(|stm| &stm.pat).any(|var| needed.contains(var)) {
+            return None;
+        }
+    }
+    Some(Join { late, sites, unread, shared, bytes })
+}
+
+/// Whether a name is used by anything but two statements of its body.
+fn is_used_apart(body: &Body, first: usize, second: usize, name: VarId) -> bool {
+    let mut used = false;
+    let mut see = |var| used |= var == name;
+    body.results.iter().for_each(|exp| exp.each_use(&mut see));
+    for (number, stm) in body.stms.iter().enumerate() {
+        if number != first && number != second {
+            stm.rhs.each_part(&mut |part| match part {
+                Part::Exp(exp) => exp.each_use(&mut see),
+                Part::Use(var) => see(var),
+                Part::Body(inner) => inner.each_use(&mut see),
+                Part::Bind(_) => {}
+            });
+        }
+    }
+    used
+}
+
+/// Arrays that both statements read at the same place in each iteration; the bytes that these are.
+fn shared_reads(region: &Region, a: &Stm, b: &Stm, prover: &mut Prover) -> (BTreeSet<VarId>, u64) {
+    let rename = |var: VarId| {
+        let at = b.rhs.parallel_axes().iter().position(|axis| axis.var == var)?;
+        a.rhs.parallel_axes().get(at).map(|axis| Exp::Var(axis.var))
+    };
+    let mut places = |stm: &Stm, rename: &dyn Fn(VarId) -> Option<Exp>| {
+        let mut places: BTreeSet<(VarId, Vec<Polynomial>)> = BTreeSet::new();
+        let body = Body { stms: vec![stm.clone()], results: Vec::new() };
+        body.visit_reads(&mut |read| {
+            let Index::Dims(dims) = &read.index else { return };
+            let mut index = Vec::new();
+            for dim in dims {
+                let DimIndex::At(at) = dim else { return };
+                index.push(prover.polynomial(&at.substitute(rename)));
+            }
+            if index.len() == shape_of(region, read.array).len() {
+                places.insert((read.array, index));
+            }
+        });
+        places
+    };
+    let (mine, theirs) = (places(a, &|_| None), places(b, &rename));
+    let (mut shared, mut bytes) = (BTreeSet::new(), 0);
+    for (array, _) in mine.intersection(&theirs) {
+        shared.insert(*array);
+        bytes += region.vars[*array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
+    }
+    (shared, bytes)
+}

@@ -1,0 +1,102 @@
+//! A decision about all fusions of a region, and its text form: one line per decision.
+//!
+//! ```text
+//! fuse a into b : reads 1, saves 8000 bytes
+//! join c with d : shares x, saves 4000 bytes
+//! keep e : a result of the region
+//! ```
+//!
+//! Statements are spoken of by the first name that they bind; a joined statement answers to the names of both.
+
+use galopvm_base::Pos;
+use galopvm_kir::text::ParseError;
+use galopvm_kir::{Region, VarId};
+use std::fmt::Write;
+
+/// One decision.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Fusion {
+    /// The elements of what makes the first name are computed where the others read them.
+    Fuse(VarId, Vec<VarId>),
+    /// Two statements over the same axes become one.
+    Join(VarId, VarId),
+    /// The array is made.
+    Keep(VarId),
+}
+
+/// A decision and why it was taken.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FusionLine {
+    /// What.
+    pub fusion: Fusion,
+    /// Why, for people; one line, never empty.
+    pub reason: String,
+}
+
+/// Every decision, in the order in which the changes are made.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Fusions {
+    /// In order; what is kept comes last.
+    pub lines: Vec<FusionLine>,
+}
+
+impl Fusions {
+    /// True if the region stays as it is.
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| matches!(line.fusion, Fusion::Keep(_)))
+    }
+
+    /// The lines in text, for a region with these names.
+    pub fn text(&self, region: &Region) -> String {
+        let mut text = String::new();
+        for line in &self.lines {
+            let name = |var: &VarId| region.name_of(*var);
+            let decision = match &line.fusion {
+                Fusion::Fuse(made, readers) => {
+                    let readers: Vec<&str> = readers.iter().map(name).collect();
+                    format!("fuse {} into {}", name(made), readers.join(", "))
+                }
+                Fusion::Join(first, second) => format!("join {} with {}", name(first), name(second)),
+                Fusion::Keep(made) => format!("keep {}", name(made)),
+            };
+            let _ = writeln!(text, "{decision} : {}", line.reason);
+        }
+        text
+    }
+
+    /// Reads the text form for a region with these names.
+    pub fn parse(region: &Region, text: &str) -> Result<Fusions, ParseError> {
+        let mut fusions = Fusions::default();
+        for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let number = u32::try_from(k + 1).unwrap_or(u32::MAX);
+            let error = |message: String| ParseError { pos: Pos { line: number, column: 1 }, message };
+            let Some((decision, reason)) = line.split_once(" : ") else {
+                return Err(error("expected a decision, ` : ` and its reason".into()));
+            };
+            let named = |name: &str| {
+                let found = region.vars.iter_ids().find(|(_, var)| var.name == name.trim());
+                found
+                    .map(|(id, _)| id)
+                    .ok_or_else(|| error(format!("the region has no name `{}`", name.trim())))
+            };
+            let two = |rest: &str, word: &str| {
+                let (a, b) = rest.split_once(word).ok_or_else(|| error(format!("expected`{word}`")))?;
+                Ok((named(a)?, b.to_string()))
+            };
+            let fusion = match decision.trim().split_once(' ') {
+                Some(("fuse", rest)) => {
+                    let (made, readers) = two(rest, " into ")?;
+                    Fusion::Fuse(made, readers.split(',').map(named).collect::<Result<_, _>>()?)
+                }
+                Some(("join", rest)) => {
+                    let (first, second) = two(rest, " with ")?;
+                    Fusion::Join(first, named(&second)?)
+                }
+                Some(("keep", rest)) => Fusion::Keep(named(rest)?),
+                _ => return Err(error(format!("`{decision}` is not a decision"))),
+            };
+            fusions.lines.push(FusionLine { fusion, reason: reason.to_string() });
+        }
+        Ok(fusions)
+    }
+}

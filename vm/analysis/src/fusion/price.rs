@@ -1,0 +1,190 @@
+//! What a fusion costs and what it saves, by the observed sizes.
+//!
+//! Work is counted in additions (the weights of `work.rs`); an element that is loaded or stored counts as [`ACCESS`] of
+//! them. Sizes that were not observed are taken as [`ASSUMED_TRIPS`], and bytes are then told for each element.
+
+use super::reads::Round;
+use crate::work::{ASSUMED_TRIPS, weight};
+use galopvm_base::{ElemType, Scalar};
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::walk::Part;
+use galopvm_kir::{Axis, Body, Exp, Observed, ObservedParam, Region, Rhs, Stm, VarId};
+use std::collections::BTreeMap;
+
+/// What loading or storing an element costs, in additions.
+pub(super) const ACCESS: u64 = 4;
+
+/// The numbers behind the names of a region.
+#[derive(Clone, Default)]
+pub(super) struct Sizes {
+    exact: BTreeMap<VarId, Scalar>,
+    /// Values in the middle of what iteration variables can be, and what follows from them.
+    typical: BTreeMap<VarId, Scalar>,
+}
+
+impl Sizes {
+    /// What was observed of the parameters, and the names that follow from it.
+    pub fn new(region: &Region, observed: &Observed) -> Sizes {
+        let mut sizes = Sizes::default();
+        for (var, param) in region.params.iter().zip(&observed.params) {
+            if let ObservedParam::Scalar(value) = param {
+                sizes.exact.insert(*var, *value);
+            }
+        }
+        sizes.body(&region.body);
+        sizes
+    }
+
+    /// The names of a statement that was changed.
+    pub fn redefine(&mut self, stm: &Stm) {
+        let body = Body { stms: vec![stm.clone()], results: Vec::new() };
+        for var in body.bound_vars() {
+            self.exact.remove(&var);
+            self.typical.remove(&var);
+        }
+        self.body(&body);
+    }
+
+    fn body(&mut self, body: &Body) {
+        for stm in &body.stms {
+            if let Rhs::Exps(exps) = &stm.rhs {
+                for (var, exp) in stm.pat.iter().zip(exps) {
+                    if let Some(value) = scalar_value(exp, &|var| self.exact.get(&var).copied()) {
+                        self.exact.insert(*var, value);
+                    } else if let Some(value) = self.typical(exp) {
+                        self.typical.insert(*var, value);
+                    }
+                }
+            }
+            for axis in stm.rhs.axes() {
+                let middle = self.trips(&axis.bound) / 2;
+                self.typical.insert(axis.var, Scalar::i64(i64::try_from(middle).unwrap_or(i64::MAX)));
+            }
+            stm.rhs.each_part(&mut |part| {
+                if let Part::Body(inner) = part {
+                    self.body(inner);
+                }
+            });
+        }
+    }
+
+    fn typical(&self, exp: &Exp) -> Option<Scalar> {
+        scalar_value(exp, &|var| self.exact.get(&var).or_else(|| self.typical.get(&var)).copied())
+    }
+
+    /// How often an axis runs.
+    pub fn trips(&self, bound: &Exp) -> u64 {
+        let value = self.typical(bound).filter(|value| value.ty == ElemType::I64);
+        value.map_or(ASSUMED_TRIPS, |value| u64::try_from(value.as_i64()).unwrap_or(0))
+    }
+
+    /// Whether the number of iterations follows from what was observed.
+    pub fn are_known(&self, axes: &[Axis]) -> bool {
+        axes.iter().all(|axis| scalar_value(&axis.bound, &|var| self.exact.get(&var).copied()).is_some())
+    }
+
+    /// How often the places of these axes are reached.
+    pub fn runs(&self, axes: &[Axis]) -> u64 {
+        axes.iter().fold(1, |runs, axis| runs.saturating_mul(self.trips(&axis.bound)))
+    }
+
+    /// How often a place is reached; a branch counts as taken.
+    pub fn runs_around(&self, around: &[Round]) -> u64 {
+        around.iter().fold(1, |runs, round| match round {
+            Round::Axis(axis) | Round::Loop(axis) => runs.saturating_mul(self.trips(&axis.bound)),
+            Round::While => runs.saturating_mul(ASSUMED_TRIPS),
+            Round::Branch => runs,
+        })
+    }
+
+    /// What one execution of a body costs, and the bytes that it loads.
+    pub fn cost(&self, region: &Region, body: &Body) -> Cost {
+        let mut cost = Cost::default();
+        for stm in &body.stms {
+            let rounds = match &stm.rhs {
+                Rhs::While { .. } => ASSUMED_TRIPS,
+                rhs => self.runs(rhs.axes()),
+            };
+            stm.rhs.each_part(&mut |part| match part {
+                Part::Exp(exp) => cost.exp(region, exp),
+                Part::Body(inner) => cost.add(self.cost(region, inner), rounds),
+                Part::Use(_) | Part::Bind(_) => {}
+            });
+            if let Rhs::Array { .. } | Rhs::Manifest { .. } = &stm.rhs {
+                let extents = stm.pat.iter().filter_map(|var| region.vars[*var].ty.as_ref());
+                let elements = extents.map(|ty| self.elements(&ty.shape)).sum::<u64>();
+                cost.work = cost.work.saturating_add(elements.saturating_mul(ACCESS));
+            }
+        }
+        body.results.iter().for_each(|exp| cost.exp(region, exp));
+        cost
+    }
+
+    /// How many elements an array of this shape has.
+    pub fn elements(&self, shape: &[Exp]) -> u64 {
+        shape.iter().fold(1, |count, extent| count.saturating_mul(self.trips(extent)))
+    }
+}
+
+/// What one execution costs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Cost {
+    /// In additions, accesses included.
+    pub work: u64,
+    /// Bytes that are loaded.
+    pub bytes: u64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Cost, rounds: u64) {
+        self.work = self.work.saturating_add(other.work.saturating_mul(rounds));
+        self.bytes = self.bytes.saturating_add(other.bytes.saturating_mul(rounds));
+    }
+
+    fn exp(&mut self, region: &Region, exp: &Exp) {
+        exp.visit(&mut |part| {
+            let (work, bytes) = match part {
+                Exp::Op(op, args) => {
+                    let ty = args.last().and_then(|arg| region.exp_type(arg));
+                    (weight(*op, ty.unwrap_or(ElemType::I64)), 0)
+                }
+                Exp::Convert(..) => (1, 0),
+                Exp::Read(read) => {
+                    let bytes = region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes());
+                    (ACCESS, bytes as u64)
+                }
+                Exp::Const(_) | Exp::Var(_) | Exp::Opaque(..) => (0, 0),
+            };
+            self.add(Cost { work, bytes }, 1);
+        });
+    }
+}
+
+/// What no longer goes to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Saving {
+    /// Bytes altogether.
+    pub bytes: u64,
+    /// The number of elements that sizes were taken for, if one of them was not observed.
+    pub assumed: Option<u64>,
+}
+
+impl Saving {
+    /// For a body that is executed so often; `true` if that is assumed.
+    pub fn times(self, (rounds, unknown): (u64, bool)) -> Saving {
+        let times = |count: u64| count.saturating_mul(rounds);
+        let bytes = times(self.bytes);
+        match self.assumed {
+            None if unknown => self,
+            assumed => Saving { bytes, assumed: assumed.map(times) },
+        }
+    }
+
+    /// `saves 8000 bytes`
+    pub fn text(self) -> String {
+        match self.assumed {
+            None => format!("saves {} bytes", self.bytes),
+            Some(elements) => format!("saves {} bytes for each element", self.bytes / elements.max(1)),
+        }
+    }
+}

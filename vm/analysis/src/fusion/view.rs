@@ -1,0 +1,247 @@
+//! Views of an array that may vanish: where an index into the view goes in the array.
+//!
+//! A view is the way from the array to it, one step per statement. Whether a step can trap is asked where it is made,
+//! whether an index lies inside the view where it is read, so that the composed index is inside the array, too.
+
+use super::prove::Prover;
+use galopvm_base::ScalarOp;
+use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Region, VarId};
+use galopvm_lmad::Polynomial;
+
+/// One step from an array to a view of it.
+#[derive(Clone, PartialEq, Debug)]
+enum Step {
+    /// A slice of any kind, or rows.
+    Part(Index),
+    /// Dimension `k` of the view is dimension `perm[k]`.
+    Permuted(Vec<usize>),
+    /// The first dimension, of this extent, backwards.
+    Reversed(Exp),
+    /// The same elements under another shape.
+    Reshaped { from: Vec<Exp>, to: Vec<Exp> },
+}
+
+/// A view of a result of a kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct View {
+    /// The result.
+    pub of: VarId,
+    steps: Vec<Step>,
+}
+
+fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
+    let (zero, one) = (Exp::int(0), Exp::int(1));
+    match op {
+        ScalarOp::Add if a == zero => b,
+        ScalarOp::Add | ScalarOp::Sub if b == zero => a,
+        ScalarOp::Mul if a == one => b,
+        ScalarOp::Mul if b == one => a,
+        ScalarOp::Mul if a == zero || b == zero => zero,
+        _ => Exp::Op(op, vec![a, b]),
+    }
+}
+
+fn has_reads(exp: &Exp) -> bool {
+    let mut reads = false;
+    exp.visit(&mut |part| reads |= matches!(part, Exp::Read(_)));
+    reads
+}
+
+impl View {
+    /// The result itself.
+    pub fn whole(of: VarId) -> View {
+        View { of, steps: Vec::new() }
+    }
+
+    /// True if it is the result itself.
+    pub fn is_whole(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn then(&self, step: Step) -> View {
+        let mut view = self.clone();
+        view.steps.push(step);
+        view
+    }
+
+    /// The view that a slice of this one is, if it cannot trap and is no matter of data.
+    pub fn part(&self, shape: &[Exp], index: &Index, prover: &mut Prover) -> Option<View> {
+        let mut data = false;
+        index.each_exp(&mut |exp| data |= has_reads(exp));
+        (!data && is_inside(shape, index, prover)).then(|| self.then(Step::Part(index.clone())))
+    }
+
+    /// The view that an operation on this one gives, if it moves nothing and cannot trap. `shape` is this one's.
+    pub fn operation(
+        &self,
+        shape: &[Exp],
+        op: ArrayOp,
+        args: &[ArrayArg],
+        prover: &mut Prover,
+    ) -> Option<View> {
+        match (op, args) {
+            (ArrayOp::Copy, _) => Some(self.clone()),
+            (ArrayOp::Transpose, _) if shape.len() >= 2 => {
+                let mut perm: Vec<usize> = (0..shape.len()).collect();
+                perm.swap(0, 1);
+                Some(self.then(Step::Permuted(perm)))
+            }
+            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(self.then(Step::Permuted(perm.clone()))),
+            (ArrayOp::Reverse, _) => Some(self.then(Step::Reversed(shape.first()?.clone()))),
+            (ArrayOp::Reshape, [ArrayArg::Shape(to), _]) => {
+                let sizes: Vec<Polynomial> = to.iter().map(|extent| prover.polynomial(extent)).collect();
+                let fits = sizes.iter().all(|size| prover.is_not_negative(size))
+                    && product(shape, prover) == product(to, prover);
+                fits.then(|| self.then(Step::Reshaped { from: shape.to_vec(), to: to.clone() }))
+            }
+            (ArrayOp::Flatten, _) => {
+                let [outer, inner, rest @ ..] = shape else { return None };
+                let joined = operation(ScalarOp::Mul, outer.clone(), inner.clone());
+                let to = [&[joined], rest].concat();
+                Some(self.then(Step::Reshaped { from: shape.to_vec(), to }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where an index goes in the array; the index lies inside the view.
+    pub fn place(&self, index: &[Exp], prover: &mut Prover) -> Option<Vec<Exp>> {
+        let mut index = index.to_vec();
+        for step in self.steps.iter().rev() {
+            index = match step {
+                Step::Part(part) => place_in_part(part, &index)?,
+                Step::Permuted(perm) => {
+                    let mut place = vec![Exp::int(0); perm.len()];
+                    for (dim, at) in perm.iter().zip(index) {
+                        *place.get_mut(*dim)? = at;
+                    }
+                    place
+                }
+                Step::Reversed(extent) => {
+                    let first = index.first_mut()?;
+                    let last = operation(ScalarOp::Sub, extent.clone(), Exp::int(1));
+                    *first = simplest(operation(ScalarOp::Sub, last, first.clone()), prover);
+                    index
+                }
+                Step::Reshaped { from, to } => place_in_shape(from, to, &index, prover)?,
+            };
+        }
+        Some(index)
+    }
+}
+
+fn product(shape: &[Exp], prover: &mut Prover) -> Polynomial {
+    let one = Polynomial::number(1);
+    shape.iter().fold(one, |product, extent| product.times(&prover.polynomial(extent)))
+}
+
+/// The spelling with fewest parts.
+pub(super) fn simplest(exp: Exp, prover: &mut Prover) -> Exp {
+    let value = prover.polynomial(&exp);
+    match prover.expression(&value) {
+        Some(other) if size(&other) < size(&exp) => other,
+        _ => exp,
+    }
+}
+
+/// The number of parts of an expression.
+pub(super) fn size(exp: &Exp) -> usize {
+    let mut size = 0;
+    exp.visit(&mut |_| size += 1);
+    size
+}
+
+fn place_in_part(part: &Index, index: &[Exp]) -> Option<Vec<Exp>> {
+    let mut left = index.iter().cloned();
+    let mut place = Vec::new();
+    match part {
+        Index::Dims(dims) => {
+            for dim in dims {
+                place.push(match dim {
+                    DimIndex::At(at) => at.clone(),
+                    DimIndex::Slice { start, step, .. } => {
+                        let far = operation(ScalarOp::Mul, left.next()?, step.clone());
+                        operation(ScalarOp::Add, start.clone(), far)
+                    }
+                });
+            }
+        }
+        Index::Lmad { offset, dims } => {
+            let mut at = (**offset).clone();
+            for (_, stride) in dims {
+                at = operation(ScalarOp::Add, at, operation(ScalarOp::Mul, left.next()?, stride.clone()));
+            }
+            place.push(at);
+        }
+    }
+    place.extend(left);
+    Some(place)
+}
+
+/// An index under one shape as an index under another shape with as many elements.
+fn place_in_shape(from: &[Exp], to: &[Exp], index: &[Exp], prover: &mut Prover) -> Option<Vec<Exp>> {
+    if index.iter().any(has_reads) {
+        return None;
+    }
+    let mut flat = Exp::int(0);
+    for (at, extent) in index.iter().zip(to) {
+        flat = operation(ScalarOp::Add, operation(ScalarOp::Mul, flat, extent.clone()), at.clone());
+    }
+    let mut place = Vec::new();
+    for extent in from[1..].iter().rev() {
+        let (whole, by) = (prover.polynomial(&flat), prover.polynomial(extent));
+        let split = prover.division(&whole, &by);
+        let spelled = split.and_then(|(q, r)| Some((prover.expression(&q)?, prover.expression(&r)?)));
+        let (quotient, rest) = spelled.unwrap_or_else(|| {
+            let apply = |op| operation(op, flat.clone(), extent.clone());
+            (apply(ScalarOp::Div), apply(ScalarOp::Mod))
+        });
+        place.push(rest);
+        flat = quotient;
+    }
+    place.push(flat);
+    place.reverse();
+    Some(place)
+}
+
+/// Whether an index of any kind can be shown to lie inside an array of this shape.
+pub(super) fn is_inside(shape: &[Exp], index: &Index, prover: &mut Prover) -> bool {
+    match index {
+        Index::Dims(dims) => dims.iter().zip(shape).all(|(dim, extent)| match dim {
+            DimIndex::At(at) => {
+                let (at, extent) = (prover.polynomial(at), prover.polynomial(extent));
+                prover.inside(&at, &extent)
+            }
+            DimIndex::Slice { start, count, step } => {
+                steps_inside(start, &[(count.clone(), step.clone())], extent, prover)
+            }
+        }),
+        Index::Lmad { offset, dims } => {
+            shape.first().is_some_and(|extent| steps_inside(offset, dims, extent, prover))
+        }
+    }
+}
+
+/// Whether every `start + sum k * step` lies inside an extent, if there are any; no count is negative.
+fn steps_inside(start: &Exp, dims: &[(Exp, Exp)], extent: &Exp, prover: &mut Prover) -> bool {
+    let counts: Vec<Polynomial> = dims.iter().map(|(count, _)| prover.polynomial(count)).collect();
+    if !counts.iter().all(|count| prover.is_not_negative(count)) {
+        return false;
+    }
+    let mark = prover.mark();
+    let mut at = prover.polynomial(start);
+    for (count, (_, step)) in counts.iter().zip(dims) {
+        prover.assume(count.plus(&Polynomial::number(1), -1));
+        let (any, step) = (prover.any_below(count.clone()), prover.polynomial(step));
+        at = at.plus(&any.times(&step), 1);
+    }
+    let extent = prover.polynomial(extent);
+    let inside = prover.inside(&at, &extent);
+    prover.forget(mark);
+    inside
+}
+
+/// The extents of an array of the region.
+pub(super) fn shape_of(region: &Region, var: VarId) -> &[Exp] {
+    region.vars[var].ty.as_ref().map_or(&[], |ty| &ty.shape)
+}

@@ -1,0 +1,80 @@
+//! Golden tests of fusion. A file of `tests/golden/fusion` is a title and sections: `---- env` (what was observed),
+//! `---- region`, then what follows: `---- fusions`, the decision, and `---- changed`, the region after it (without
+//! types). The changed region gives the same results. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
+
+use galopvm_analysis::fusion::{Fusions, apply, decide};
+use galopvm_analysis::layout::plain_text;
+use galopvm_base::Scalar;
+use galopvm_kir::evaluate::{Value, evaluate};
+use galopvm_kir::text::{parse_env, parse_region_in, print_region};
+use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn section<'a>(text: &'a str, name: &str) -> &'a str {
+    let start = text.find(&format!("---- {name}\n")).unwrap_or_else(|| panic!("section {name}"));
+    let rest = &text[start + name.len() + 6..];
+    rest.find("---- ").map_or(rest, |end| &rest[..end])
+}
+
+fn golden_files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/fusion");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the golden folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files
+}
+
+/// Arguments of the observed sizes, with small numbers in the arrays.
+fn arguments(region: &VerifiedRegion, observed: &Observed) -> Vec<Value> {
+    let value = |(var, param): (&galopvm_kir::VarId, &ObservedParam)| match param {
+        ObservedParam::Scalar(value) => Value::Scalar(*value),
+        ObservedParam::Array { lmad, .. } => {
+            let elem = region.type_of(*var).elem;
+            let shape = lmad.shape().to_vec();
+            let count = shape.iter().product::<i64>();
+            let data = (0..count).map(|k| Scalar::from_int(elem, (k * 7 + 3) % 5).bits).collect();
+            Value::new(elem, shape, data)
+        }
+    };
+    region.region().params.iter().zip(&observed.params).map(value).collect()
+}
+
+fn analysis(file: &Path, given: &str) -> String {
+    let (known, observed) = parse_env(section(given, "env")).unwrap_or_else(|e| panic!("env {e}"));
+    let mut region = parse_region_in(known, section(given, "region"))
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    types::infer(&mut region);
+    let region = verify(region).unwrap_or_else(|e| panic!("{}: {e:?}", file.display()));
+    let fusions = decide(&region, &observed);
+    let text = fusions.text(region.region());
+    assert_eq!(Fusions::parse(region.region(), &text).as_ref(), Ok(&fusions), "{}", file.display());
+    let changed = apply(&region, &fusions);
+    let after = verify(changed.region().clone())
+        .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), print_region(changed.region())));
+    let arguments = arguments(&region, &observed);
+    assert_eq!(evaluate(&after, &arguments), evaluate(&region, &arguments), "{}", file.display());
+    assert_eq!(after == region, fusions.is_empty(), "{}\n{}", file.display(), print_region(after.region()));
+    format!("---- fusions\n{text}---- changed\n{}", plain_text(after.region()))
+}
+
+#[test]
+fn golden() {
+    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
+    let mut failures = Vec::new();
+    let files = golden_files();
+    assert!(files.len() >= 15, "{} golden files", files.len());
+    for file in files {
+        let whole = fs::read_to_string(&file).expect("a golden file");
+        let given = whole.find("---- fusions\n").map_or(&whole[..], |at| &whole[..at]);
+        let found = format!("{given}{}", analysis(&file, given));
+        if accept {
+            fs::write(&file, &found).expect("written");
+        } else if found != whole {
+            failures.push(format!("{}:\n{found}", file.display()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,102 @@
+//! Functions of a mathematical library, written so that loops over them become vector code.
+//!
+//! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
+//!
+//! Each function gives a value without branches, and whether that is the value: where it is not (arguments so large that
+//! reducing them needs many digits, some infinities and zeros), slower code that branches has to say it. Both together are
+//! the meaning of the operation, the same on every machine: there are only additions, multiplications, divisions, square
+//! roots and bits, nothing is contracted, and no function of the system is asked.
+//!
+//! Polynomials are minimax approximations in the relative error of the function; the comment says how large that is.
+
+use super::table::ScalarOp;
+
+pub(super) mod double;
+pub(super) mod single;
+
+/// Adding it to a number below 2^51 rounds that to a whole number, which then stands in the low bits.
+const SHIFT: f64 = 6_755_399_441_055_744.0;
+
+/// The bits of the square root of 1/2: mantissas are taken from there to its double.
+const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
+
+/// The first 33 digits of pi/2, and the next 53: multiples of the first by numbers below 2^20 are exact.
+const QUARTER_1: f64 = 1.570_796_326_734_125_6;
+const QUARTER_2: f64 = 6.077_100_506_506_192e-11;
+
+/// Up to here arguments of sine and cosine are reduced by the multiplication.
+const LARGEST_ANGLE: f64 = 1_048_576.0;
+
+/// A polynomial, by Horner's rule; the first coefficient is that of x^0.
+#[inline(always)]
+fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    let mut value = coefficients[N - 1];
+    let mut k = N - 1;
+    while k > 0 {
+        k -= 1;
+        value = value * x + coefficients[k];
+    }
+    value
+}
+
+/// 2^n for a whole number to which [`SHIFT`] was added, between -1022 and 1023.
+#[inline(always)]
+fn power_of_two(shifted: f64) -> f64 {
+    f64::from_bits((shifted.to_bits() << 52).wrapping_add(1.0f64.to_bits()))
+}
+
+/// A positive normal number as 2^k * (1 + f), with 1 + f around 1.
+#[inline(always)]
+fn exponent_and_fraction(x: f64) -> (f64, f64) {
+    let raised = x.to_bits().wrapping_add(1.0f64.to_bits() - HALF_ROOT);
+    // The exponent is the mantissa of a number between 2^52 and 2^53.
+    let k = f64::from_bits((raised >> 52) | 0x4330_0000_0000_0000) - (4_503_599_627_370_496.0 + 1023.0);
+    let mantissa = f64::from_bits((raised & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_ROOT));
+    (k, mantissa - 1.0)
+}
+
+/// The sign of a number changed if a bit is set in another: `bit` is moved to the sign.
+#[inline(always)]
+fn negated_by(x: f64, bits: u64, bit: u32) -> f64 {
+    f64::from_bits(x.to_bits() ^ ((bits >> bit) << 63))
+}
+
+/// A function of one number for every argument, if it is one.
+pub(super) fn general1(op: ScalarOp, x: f64) -> Option<f64> {
+    Some(match op {
+        ScalarOp::Cbrt => libm::cbrt(x),
+        ScalarOp::Exp => libm::exp(x),
+        ScalarOp::Log => libm::log(x),
+        ScalarOp::Log2 => libm::log2(x),
+        ScalarOp::Log10 => libm::log10(x),
+        ScalarOp::Log1p => libm::log1p(x),
+        ScalarOp::Sin => libm::sin(x),
+        ScalarOp::Cos => libm::cos(x),
+        ScalarOp::Tan => libm::tan(x),
+        ScalarOp::Asin => libm::asin(x),
+        ScalarOp::Acos => libm::acos(x),
+        ScalarOp::Atan => libm::atan(x),
+        ScalarOp::Sinh => libm::sinh(x),
+        ScalarOp::Cosh => libm::cosh(x),
+        ScalarOp::Tanh => libm::tanh(x),
+        ScalarOp::Asinh => libm::asinh(x),
+        // What libm gives for negative numbers is not NaN.
+        ScalarOp::Acosh if x < 1.0 => f64::NAN,
+        ScalarOp::Acosh => libm::acosh(x),
+        ScalarOp::Atanh => libm::atanh(x),
+        _ => return None,
+    })
+}
+
+/// A function of two numbers for all arguments, if it is one.
+pub(super) fn general2(op: ScalarOp, a: f64, b: f64) -> Option<f64> {
+    Some(match op {
+        ScalarOp::Pow => libm::pow(a, b),
+        ScalarOp::Atan2 => libm::atan2(a, b),
+        ScalarOp::Hypot => libm::hypot(a, b),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Ranges that need no memory: an `iota` that only operators of its own block go over is made when one of them wants it
+//! in memory. Kernels count for themselves (`lift/operator.rs`), and columns look at a window of it, which stays in
+//! the caches; so most of the time nobody does.
+//!
+//! Invariant: what is in the register of such an `iota` until then - a shape without a block - is seen by
+//! parallel operators alone, and by `dim`.
+
+use super::soac::Arrays;
+use super::{Interpreter, Outcome, Registers};
+use crate::array::{Array, store};
+use crate::memory::Memory;
+use galopvm_base::Bits;
+use galopvm_bytecode::field::Fields;
+use galopvm_bytecode::{Function, Instr, Operand, RegId};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// Ranges of fewer bytes are made at once: asking costs more.
+pub(super) const DELAYED_FROM: i64 = 1 << 16;
+
+/// Rows of a window: a quarter of a megabyte at most.
+const WINDOW: i64 = 1 << 15;
+
+/// First element and step of each `iota` that can wait.
+pub(crate) type Delayed = HashMap<RegId, (Bits, Bits)>;
+
+/// The ranges of a function that can wait.
+pub(super) fn delayed(function: &Function) -> Delayed {
+    let mut uses: HashMap<RegId, usize> = HashMap::new();
+    for block in function.blocks.iter() {
+        for instr in &block.code {
+            if !matches!(instr, Instr::Dim { .. }) {
+                Fields::of(instr).operands.iter().for_each(|o| *uses.entry(o.reg).or_default() += 1);
+            }
+        }
+        block.results.iter().for_each(|o| *uses.entry(o.reg).or_default() += 1);
+    }
+    let all = || function.blocks.iter().flat_map(|block| &block.code);
+    let constants: HashMap<RegId, Bits> = all()
+        .filter_map(|instr| match instr {
+            Instr::Const { dst, value } => Some((dst.0, value.bits)),
+            _ => None,
+        })
+        .collect();
+    let mut delayed = Delayed::new();
+    for block in function.blocks.iter() {
+        for instr in &block.code {
+            if let Instr::Iota { dst, count, start, step, .. } = instr
+                && let (Some(start), Some(step)) = (constants.get(&start.reg), constants.get(&step.reg))
+            {
+                let gone_over: usize =
+                    block.code.iter().map(|instr| times_gone_over(instr, dst.0, count.reg)).sum();
+                if gone_over > 0 && uses.get(&dst.0) == Some(&gone_over) {
+                    delayed.insert(dst.0, (*start, *step));
+                }
+            }
+        }
+    }
+    delayed
+}
+
+/// How often an instruction goes over an array with as many rows as a register says.
+fn times_gone_over(instr: &Instr, array: RegId, rows: RegId) -> usize {
+    match instr {
+        Instr::Map { width, arrays, .. }
+        | Instr::Reduce { width, arrays, .. }
+        | Instr::Scan { width, arrays, .. }
+        | Instr::Redomap { width, arrays, .. }
+            if width.reg == rows =>
+        {
+            arrays.iter().filter(|operand| operand.reg == array).count()
+        }
+        _ => 0,
+    }
+}
+
+/// The arrays that an operator goes over, with windows on those that were not made.
+pub(super) struct Windows {
+    pub(super) arrays: Arrays,
+    /// Which of them are windows, with first element and step.
+    ranges: SmallVec<[(usize, Bits, Bits); 1]>,
+}
+
+impl Windows {
+    pub(super) fn new(registers: &Registers<'_>, operands: &[Operand], arrays: Arrays) -> Windows {
+        let range = |(k, (array, operand)): (usize, (&Array, &Operand))| {
+            if !array.is_unmade() {
+                return None;
+            }
+            let (start, step) = *registers.prepared.delayed.get(&operand.reg)?;
+            Some((k, start, step))
+        };
+        let ranges = arrays.iter().zip(operands).enumerate().filter_map(range).collect();
+        Windows { arrays, ranges }
+    }
+
+    /// Makes the rows from `from` on visible; says up to where they are, at most `end`.
+    pub(super) fn move_to(&mut self, memory: &Memory, from: i64, end: i64) -> Outcome<i64> {
+        if self.ranges.is_empty() {
+            return Ok(end);
+        }
+        let rows = WINDOW.min(end - from);
+        for (k, start, step) in &self.ranges {
+            let array = &mut self.arrays[*k];
+            let width = array.elem().bytes();
+            if array.block().is_empty() {
+                *array.block_mut() = memory.block(WINDOW as usize * width)?;
+            }
+            // Row `i` is element `i - from` of the block, as the low bits of wrapping sums say it.
+            array.move_origin(-from);
+            let target = array.block_mut().bytes_mut().expect("nobody else has seen a window");
+            let mut value = start.wrapping_add(step.wrapping_mul(from as Bits));
+            for place in target[..rows as usize * width].chunks_exact_mut(width) {
+                store(place, width, 0, value);
+                value = value.wrapping_add(*step);
+            }
+        }
+        Ok(from + rows)
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// Makes the ranges among operands that were not made yet.
+    pub(super) fn make_delayed(
+        &mut self,
+        registers: &mut Registers<'a>,
+        operands: &[Operand],
+    ) -> Outcome<()> {
+        for operand in operands {
+            let array = registers.array(*operand);
+            if array.is_unmade()
+                && let Some((start, step)) = registers.prepared.delayed.get(&operand.reg).copied()
+            {
+                let (elem, count) = (array.elem(), array.elements());
+                let made: Array = self.range(elem, count, start, step)?;
+                registers.set_array(operand.reg, made);
+            }
+        }
+        Ok(())
+    }
+}
