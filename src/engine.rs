@@ -9,7 +9,7 @@ use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
+use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -79,6 +79,7 @@ struct Config {
     limits: Limits,
     trace: Option<TraceSink>,
     shows: Option<ShowSink>,
+    explain: Option<ExplainSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -152,6 +153,12 @@ impl EngineBuilder {
     /// Receives what programs show with `trace` and `break`; by default nobody does.
     pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
         self.config.shows = Some(sink);
+        self
+    }
+
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
+        self.config.explain = Some(sink);
         self
     }
 
@@ -331,6 +338,10 @@ impl Engine {
 
     pub(crate) fn shows(&self) -> Option<ShowSink> {
         self.0.config.shows.clone()
+    }
+
+    pub(crate) fn explain(&self) -> Option<ExplainSink> {
+        self.0.config.explain.clone()
     }
 
     /// A session in which the entry points of a program can be called.

@@ -27,6 +27,7 @@ impl Session {
             costs: engine.lazy_costs(),
             trace: engine.trace(),
             shows: engine.shows(),
+            explain: engine.explain(),
             ..Options::default()
         };
         Session {

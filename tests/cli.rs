@@ -376,6 +376,47 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn explain_tells_what_was_decided() {
+    let folder = Folder::new("explain");
+    folder.write(
+        "join.fut",
+        "-- ==\n-- input { [1, 2] [3] }\nentry main (xs: []i32) (ys: []i32): []i32 =\n  map (+ 1) xs ++ map (* 2) ys\n\
+         entry free (n: i64) (b: bool): []i64 = if b then iota n else replicate n 0\n",
+    );
+    // The first input of the test block, as nothing comes from standard input.
+    let parts = [
+        "join.fut, entry point main, with the input of its test in line 2",
+        "==== join.fut:4:",
+        "function main",
+        "map (+ 1) xs ++ map (* 2) ys",
+        "concatenation to",
+        "built in place",
+        "saves a copy of 8 bytes",
+        "accesses (index table)",
+    ];
+    folder.run("explain join.fut", "").succeeds().shows(&parts);
+    let given = folder.run("explain join.fut --backend interp", "[1, 2, 3] [4]");
+    given.succeeds().shows(&["with the values of standard input", "saves a copy of 12 bytes"]);
+    assert!(!given.text().contains("kernel IR"), "{}", given.text());
+    folder.run("explain join.fut --regions", "").shows(&["kernel IR", "concat"]);
+    let json = folder.run("explain join.fut --json --no reuse,jit", "");
+    json.succeeds().shows(&[
+        "\"version\": 1",
+        "\"off\": [\"reuse\", \"jit\"]",
+        "\"parts\": [",
+        "\"kind\": \"region\"",
+    ]);
+    // No values, and no test block.
+    folder
+        .run("explain join.fut -e free", "")
+        .fails(2, &["no values for `free`", "echo '1i64 true'", "-e free"]);
+    folder.run("explain join.fut -e none", "").fails(2, &["no entry point `none`"]);
+    // What was found before an error is told as well.
+    folder.write("wrong.fut", "entry main (xs: []i32) = map (\\i -> xs[i]) (iota 3)\n");
+    folder.run("explain wrong.fut --backend interp", "[1]").fails(1, &["out of bounds"]).shows(&["map"]);
+}
+
+#[test]
 fn switches_leave_results_equal() {
     let folder = Folder::new("switches");
     folder.write(
@@ -791,7 +832,7 @@ entry twice (n: i64): []i64 = let a = iota n in a ++ a
 entry grown (n: i64): i64 = length (loop a = [1i64] while length a < n do a ++ a)
 entry copies (n: i64): [][]i64 = replicate (n / 1000) (iota 1000)
 entry turned (n: i64): [][]i64 = copy (transpose (replicate (n / 1000) (iota 1000)))
-entry bytes (n: i64): []u8 = map u8.i64 (iota n)
+entry bytes (n: i64): []u8 = map u8.i64 (iota (3 * n))
 ";
 
 /// What the process had at most, as `--stats` says.
@@ -821,8 +862,28 @@ fn limits_hold_and_say_so() {
         .run("run slow.fut --timeout 200ms", "9000000000000000000")
         .fails(1, &["longer than its time of 200ms"]);
     assert!(start.elapsed().as_secs() < 5);
+    // One element of a kernel, which has all the work.
+    folder.write("element.fut", "def main (n: i64): []i64 = map (\\k -> loop x = k for i < n do x ^ i + k) (iota 1)\n");
+    for backend in ["x86", "interp", "reference"] {
+        folder
+            .run(&format!("run element.fut --timeout 200ms --backend {backend}"), "9000000000000000000")
+            .fails(1, &["longer than its time of 200ms"]);
+    }
     folder.run("run slow.fut --timeout never", "1").fails(2, &["a time is wanted"]);
     folder.run("run slow.fut --timeout 1m --max-memory 1G --fuel 1000000", "10").prints("1i64\n");
+}
+
+#[test]
+fn reading_is_limited_in_time() {
+    let folder = Folder::new("reading");
+    folder.write("slow.fut", "def main (n: i64): i64 = n\n");
+    let mut child =
+        command(&folder.0, &["run", "slow.fut", "--timeout", "300ms"]).spawn().expect("galopvm starts");
+    // Open as long as galopvm runs.
+    let input = child.stdin.take();
+    let ran = Ran::new(&["run slow.fut"], child.wait_with_output().expect("galopvm ends"));
+    drop(input);
+    ran.fails(1, &["Error: Reading the input took longer than its time of 300ms."]);
 }
 
 #[cfg(unix)]

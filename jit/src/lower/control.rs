@@ -32,6 +32,10 @@ pub struct Span {
     pub few: bool,
 }
 
+fn with(first: Reg, rest: &[Reg]) -> Vec<Reg> {
+    [first].into_iter().chain(rest.iter().copied()).collect()
+}
+
 impl<'a> Lower<'a> {
     /// Parameters of a block for values that vary or not; and the values they are.
     pub fn block_values(&mut self, label: Label, shapes: &[(ElemType, bool)]) -> Vec<Value> {
@@ -259,9 +263,6 @@ impl<'a> Lower<'a> {
         self.b.end(Op::BranchIf(Cond::Lt, Width::W64, back, out), &[next_counter, last]);
         self.b.close();
         self.b.close();
-        let with = |first: Reg, rest: &[Reg]| -> Vec<Reg> {
-            [first].into_iter().chain(rest.iter().copied()).collect()
-        };
         self.b.end_of(pre, Op::Jump(header), &with(low, &init));
         self.b.start(back);
         self.b.end(Op::Jump(header), &with(next_counter, &next));
@@ -350,11 +351,14 @@ impl<'a> Lower<'a> {
             return self.while_lanes(carried, values, cond, body, &keep);
         }
         let init = self.registers(&values, &shapes);
+        let zero = self.b.int(0);
         let (header, run, back, out, after) =
             (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
         let outside = self.b.current();
         // The condition is asked before each round, so nothing of it may move in front of the loop but pure work.
         self.b.open_from(Scope::Guard, outside);
+        // Only to ask now and then whether to go on.
+        let number = self.b.param(header, crate::lir::Class::Int);
         let now = self.block_values(header, &shapes);
         self.b.start(header);
         self.bind_all(carried, &now);
@@ -366,17 +370,18 @@ impl<'a> Lower<'a> {
         self.b.start(run);
         let next = self.body(body)?;
         let next = self.registers(&next, &shapes);
-        self.turn_ends(turn, Turns::Unknown);
+        let next_number = self.b.op(Op::AluImm(Bin::Add, Width::W64, 1), &[number]);
+        self.turn_ends(turn, Turns::Counted(next_number, 1));
         self.b.end(Op::Jump(back), &[]);
         self.b.close();
         self.b.start(back);
-        self.b.end(Op::Jump(header), &next);
+        self.b.end(Op::Jump(header), &with(next_number, &next));
         let now = self.registers(&now, &shapes);
         self.b.end_of(asked, Op::BranchBool(run, out), &[go_on]);
         self.b.close();
         self.b.start(out);
         self.b.end(Op::Jump(after), &now);
-        self.b.end_of(outside, Op::Jump(header), &init);
+        self.b.end_of(outside, Op::Jump(header), &with(zero, &init));
         let results = self.block_values(after, &shapes);
         self.b.start(after);
         Ok(results)

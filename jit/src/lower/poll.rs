@@ -35,10 +35,8 @@ pub struct Turn {
 pub enum Turns {
     /// No more than a few.
     Few,
-    /// Any number; the register grows by the step in every turn.
+    /// Any number; the register grows by the step, a power of two, in every turn.
     Counted(Reg, i64),
-    /// Any number, and nobody counts them.
-    Unknown,
 }
 
 /// Whether a bound that is known means few turns.
@@ -59,15 +57,14 @@ impl Lower<'_> {
         let weight = (self.b.weight() - turn.weight).max(1);
         match turns {
             Turns::Few if is_innermost => {}
-            Turns::Counted(counter, step) if is_innermost && step > 0 && step < 1 << 16 => {
-                // The bits above those that a step changes count the turns. Steps are powers of two.
-                let step = (step as u32).next_power_of_two();
+            Turns::Counted(counter, step) if is_innermost => {
+                // The bits above those below the step count the turns.
+                let step = step as u32;
                 let period = (LOOK / weight).clamp(1, MOST_TURNS).next_power_of_two();
                 let mask = (period * step - 1) & !(step - 1);
                 let cost = period.saturating_mul(weight).min(LOOK * 4);
                 self.b.act(Op::PollAt { cost, mask: mask as i32 }, &[counter]);
             }
-            Turns::Unknown if is_innermost => self.b.act(Op::Poll(weight.min(LOOK)), &[]),
             _ => self.b.act(Op::Poll(AROUND + weight.min(LOOK)), &[]),
         }
     }

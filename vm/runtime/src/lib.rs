@@ -5,6 +5,8 @@
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
+//! - `region/`: functions and loops as kernel IR, with the numbers of a run.
+//! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs`, `memory/slab.rs` and `memory/mapped.rs` only.
@@ -13,10 +15,12 @@ pub mod array;
 mod costs;
 pub mod data;
 pub mod error;
+pub mod explain;
 pub mod interpret;
 pub mod lift;
 pub mod memory;
 pub mod profile;
+pub mod region;
 pub mod session;
 mod stop;
 pub mod switches;
@@ -26,7 +30,8 @@ pub mod value;
 pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
-pub use interpret::{Limits, Paths, ShowSink, Shown};
+pub use explain::{ExplainSink, Explained};
+pub use interpret::{Limits, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};

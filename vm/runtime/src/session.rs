@@ -3,7 +3,8 @@
 use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
-use crate::interpret::{Host, Interpreter, Limits, Paths, Prepared, ShowSink, Slots};
+use crate::explain::ExplainSink;
+use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -30,6 +31,8 @@ pub struct Options {
     pub trace: Option<TraceSink>,
     /// Receives what the program shows; by default nobody does.
     pub shows: Option<ShowSink>,
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub explain: Option<ExplainSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
@@ -38,10 +41,11 @@ pub struct Session {
     prepared: Prepared,
     memory: Memory,
     limits: Limits,
-    paths: Paths,
+    switches: Switches,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
+    plans: Plans,
     params: Vec<(String, i64)>,
     shows: Option<ShowSink>,
 }
@@ -56,16 +60,17 @@ impl Session {
         }
         let switches = options.switches;
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
-        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
         Session {
             module,
             prepared,
             memory,
             limits: options.limits,
-            paths: Paths { machine: switches.machine, columns: switches.columns, lanes: switches.lanes },
+            switches,
             interrupt: Arc::default(),
             tiers,
             slots: None,
+            plans: Plans::default(),
             params: Vec::new(),
             shows: options.shows,
         }
@@ -171,12 +176,14 @@ impl Session {
             &stop,
             &mut self.tiers,
             &self.limits,
-            self.paths,
+            self.switches,
         );
         interpreter.slots = self.slots.take();
+        interpreter.plans = std::mem::take(&mut self.plans);
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
+        self.plans = interpreter.plans;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

@@ -108,7 +108,7 @@ switches! {
     Jit jit: "operators compiled by a back end (x86, Vulkan, ..)";
     Machine machine: "loops and operators interpreted as flat code";
     Columns columns: "operators interpreted column by column";
-    Lanes lanes: "operators with loops and arrays inside interpreted for many rows in lock step";
+    Lanes lanes: "operators with loops and arrays interpreted in lock step";
 }
 
 #[cfg(test)]

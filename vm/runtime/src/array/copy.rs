@@ -9,7 +9,8 @@ use galopvm_lmad::{CopyClass, CopyDim, CopyPlan, Lmad, copy_plan};
 const TILE: usize = 64;
 
 /// Copies the elements of `source_view` to the places of `target_view`, which has the same shape and no place twice.
-/// Both views lie in their bytes. Ends early, with the error to end with, if the call that `memory` is for is to end.
+/// Both views lie in their bytes. The copy is counted. Ends early, with the error to end with, if the call that `memory`
+/// is for is to end.
 pub(crate) fn copy_elements(
     memory: &Memory,
     target: &mut [u8],
@@ -18,11 +19,27 @@ pub(crate) fn copy_elements(
     source_view: &Lmad,
     width: usize,
 ) -> Result<(), Trap> {
+    if let Some(kind) = move_elements(memory, target, target_view, source, source_view, width)? {
+        memory.count_copy(kind, source_view.elements() as u64 * width as u64);
+    }
+    Ok(())
+}
+
+/// As [`copy_elements`], not counted: for results that go from the interpreter's columns to their place. Gives the kind
+/// of copy, if there was anything to do.
+pub(crate) fn move_elements(
+    memory: &Memory,
+    target: &mut [u8],
+    target_view: &Lmad,
+    source: &[u8],
+    source_view: &Lmad,
+    width: usize,
+) -> Result<Option<CopyKind>, Trap> {
     let mut plan = copy_plan(target_view, source_view);
     let mut pace = memory.stop().pace();
     let pace = &mut pace;
     let kind = match plan.class {
-        CopyClass::Empty => return Ok(()),
+        CopyClass::Empty => return Ok(None),
         CopyClass::Memcpy { elements } => {
             stretch(pace, target, plan.target, source, plan.source, elements, width)?;
             CopyKind::Memcpy
@@ -49,8 +66,7 @@ pub(crate) fn copy_elements(
             CopyKind::Strided
         }
     };
-    memory.count_copy(kind, source_view.elements() as u64 * width as u64);
-    Ok(())
+    Ok(Some(kind))
 }
 
 /// Calls `f` with the target and source places of each iteration of some loops.

@@ -1,20 +1,23 @@
 //! Arrays: a view (LMAD) of a counted block.
 //!
 //! - `element.rs`: elements as bytes and as Rust values. `view.rs`: indices and slices with Futhark's meaning and
-//!   messages. `copy.rs`: moving elements from one view to another by the kind of copy.
+//!   messages. `copy.rs`: moving elements from one view to another by the kind of copy. `granted.rs`: writing into
+//!   blocks that others of the same execution hold.
 //!
 //! Invariants of [`Array`]: every place of the view lies in the block; bools are 0 or 1. Changing the layout changes
 //! only the view.
 
 mod copy;
 mod element;
+mod granted;
 pub(crate) mod view;
 
 pub use element::Element;
 pub use view::SliceIndex;
 
-pub(crate) use copy::copy_elements;
+pub(crate) use copy::{copy_elements, move_elements};
 pub(crate) use element::{load, store};
+pub(crate) use granted::{Granted, same_places};
 
 use crate::error::Trap;
 use crate::memory::{Block, Memory, OutOfMemory};

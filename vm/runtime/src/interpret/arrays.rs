@@ -3,15 +3,15 @@
 use super::delay::DELAYED_FROM;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
-use crate::array::{Array, SliceIndex, copy_elements, store};
+use crate::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
 use crate::error::Trap;
 use crate::stop::Pace;
 use galopvm_base::{Bits, ElemType};
-use galopvm_bytecode::{Def, Instr, Operand, SliceDim};
+use galopvm_bytecode::{Def, Instr, Operand, RegId, SliceDim};
 use galopvm_lmad::Lmad;
 use smallvec::SmallVec;
 
-type Indices = SmallVec<[i64; 4]>;
+pub(super) type Indices = SmallVec<[i64; 4]>;
 
 /// Elements of bulk work that count as one operation.
 const ELEMENTS_PER_OPERATION: u64 = 8;
@@ -55,7 +55,7 @@ impl<'a> Interpreter<'a> {
             }
             Instr::Update { dst, array, dims, value } => {
                 let dims = indices(registers, dims);
-                (dst, self.replace(registers, *array, *value, |view| view::slice(view, &dims))?)
+                (dst, self.replace(registers, dst.0, *array, *value, |view| view::slice(view, &dims))?)
             }
             Instr::Permute { dst, array, perm } => {
                 let perm: SmallVec<[usize; 4]> = perm.iter().map(|d| *d as usize).collect();
@@ -72,8 +72,12 @@ impl<'a> Interpreter<'a> {
                 }
                 (dst, reshaped)
             }
-            Instr::Concat { dst, arrays, dim } => (dst, self.concat(registers, arrays, *dim as usize)?),
-            Instr::Replicate { dst, count, value } => (dst, self.replicate(registers, *count, *value)?),
+            Instr::Concat { dst, arrays, dim } => {
+                (dst, self.concat(registers, dst.0, arrays, *dim as usize)?)
+            }
+            Instr::Replicate { dst, count, value } => {
+                (dst, self.replicate(registers, dst.0, *count, *value)?)
+            }
             Instr::Iota { dst, ty, count, start, step } => {
                 let (start, step) = (registers.bits(*start), registers.bits(*step));
                 let count = registers.int(*count);
@@ -89,15 +93,9 @@ impl<'a> Interpreter<'a> {
                 }
             }
             Instr::Array { dst, ty, rank, rows } => {
-                (dst, self.literal(registers, *ty, *rank as usize, rows)?)
+                (dst, self.literal(registers, dst.0, *ty, *rank as usize, rows)?)
             }
-            Instr::Copy { dst, array } => {
-                let source = registers.array(*array);
-                self.pay_elements(source.elements())?;
-                let copy = registers.array(*array).copy(self.memory)?;
-                registers.drop_last(*array);
-                (dst, copy)
-            }
+            Instr::Copy { dst, array } => (dst, self.copy(registers, dst.0, *array)?),
             Instr::Manifest { dst, array } => {
                 let source = registers.array(*array);
                 if !source.lmad().is_row_major() {
@@ -136,10 +134,10 @@ impl<'a> Interpreter<'a> {
                 let sizes: Indices = registers.array(*value).shape()[..strides.len()].into();
                 let part = |view: &Lmad| view::flat(view, offset, &sizes, &strides);
                 if view::flat_is_injective(&sizes, &strides) {
-                    (dst, self.replace(registers, *array, *value, part)?)
+                    (dst, self.replace(registers, dst.0, *array, *value, part)?)
                 } else {
                     let written = registers.array(*value).clone();
-                    let updated = self.replace(registers, *array, *value, part)?;
+                    let updated = self.replace(registers, dst.0, *array, *value, part)?;
                     let view = part(updated.lmad()).map_err(Trap::new)?;
                     // The last write of each element stays: the others must have been the same.
                     if updated.with_view(view) != written {
@@ -162,6 +160,7 @@ impl<'a> Interpreter<'a> {
     fn replace(
         &mut self,
         registers: &mut Registers<'a>,
+        dst: RegId,
         array: Operand,
         value: Operand,
         part_of: impl Fn(&Lmad) -> Result<Lmad, String>,
@@ -170,7 +169,35 @@ impl<'a> Interpreter<'a> {
         if registers.is_array(value.reg) && registers.array(value).shape() != part.shape() {
             return Err(Trap::new("Shape of slice does not match shape of value.").into());
         }
+        let allowed = match array.last && !self.active.is_empty() {
+            true => self.may_write(registers, dst, registers.array(array), 0),
+            false => None,
+        };
         let mut array = registers.take(array);
+        if registers.is_array(value.reg) && lies_in(registers.array(value), &array, &part) {
+            // The value was made where it goes.
+            registers.drop_last(value);
+            if allowed.is_none() && !array.is_writable() {
+                self.pay_elements(array.elements())?;
+                array.make_writable(self.memory)?;
+            }
+            return Ok(array);
+        }
+        if let Some(holders) = allowed
+            && !array.is_writable()
+            && let Some(whole) = Granted::new(array.clone(), holders + 1)
+        {
+            let mut place = whole.with_view(part);
+            match registers.is_array(value.reg) {
+                true => {
+                    let source = registers.take(value);
+                    self.pay_elements(source.elements())?;
+                    self.copy_to(place, &source)?;
+                }
+                false => place.store(place.array().lmad().offset, registers.bits(value)),
+            }
+            return Ok(array);
+        }
         if !array.is_writable() {
             self.pay_elements(array.elements())?;
             array.make_writable(self.memory)?;
@@ -184,68 +211,6 @@ impl<'a> Interpreter<'a> {
             copy_elements(self.memory, target, &part, source.block().bytes(), source.lmad(), width)?;
         } else {
             store(target, width, part.offset, registers.bits(value));
-        }
-        Ok(array)
-    }
-
-    fn concat(&mut self, registers: &mut Registers<'a>, operands: &[Operand], dim: usize) -> Outcome<Array> {
-        let arrays: SmallVec<[Array; 4]> = operands.iter().map(|o| registers.take(*o)).collect();
-        let mut shape = arrays[0].shape();
-        let mut total = 0i64;
-        for array in &arrays {
-            let other = array.shape();
-            if other.iter().zip(&shape).enumerate().any(|(d, (a, b))| d != dim && a != b) {
-                let (first, other) = (shape_text(&shape), shape_text(&other));
-                let message =
-                    format!("Cannot concatenate arrays of shapes {first} and {other} along dimension {dim}.");
-                return Err(Trap::new(message).into());
-            }
-            total = total.saturating_add(other[dim]);
-        }
-        shape[dim] = total;
-        self.pay_elements(Lmad::row_major(&shape).elements())?;
-        let mut whole = Array::fresh(self.memory, arrays[0].elem(), &shape)?;
-        let (view, width) = (whole.lmad().clone(), whole.elem().bytes());
-        let target = whole.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-        let mut at = 0;
-        for array in &arrays {
-            let part = view.triplet(dim, at, array.shape()[dim], 1);
-            copy_elements(self.memory, target, &part, array.block().bytes(), array.lmad(), width)?;
-            at += array.shape()[dim];
-        }
-        Ok(whole)
-    }
-
-    fn replicate(&mut self, registers: &mut Registers<'a>, count: Operand, value: Operand) -> Outcome<Array> {
-        let count = registers.int(count);
-        if count < 0 {
-            // As of the range that `replicate` maps over in Futhark.
-            return Err(Trap::new(range_message(ElemType::I64, count, 0, 1)).into());
-        }
-        if !registers.is_array(value.reg) {
-            self.pay_elements(count)?;
-            return self.filled(registers.elem(value.reg), count, registers.bits(value));
-        }
-        let row = registers.take(value);
-        let view = row.lmad().expand(0, count);
-        self.pay_elements(view.elements())?;
-        Ok(row.with_view(view).copy(self.memory)?)
-    }
-
-    /// An array of one value.
-    fn filled(&mut self, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
-        let mut array = Array::fresh(self.memory, elem, &[count])?;
-        let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-        let pattern = bits.to_le_bytes();
-        let mut pace = self.stop.pace();
-        for piece in target.chunks_mut(Pace::STRETCH) {
-            pace.go(piece.len())?;
-            match elem.bytes() {
-                1 => piece.fill(pattern[0]),
-                width => {
-                    piece.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(&pattern[..width]));
-                }
-            }
         }
         Ok(array)
     }
@@ -267,42 +232,11 @@ impl<'a> Interpreter<'a> {
         }
         Ok(array)
     }
+}
 
-    fn literal(
-        &mut self,
-        registers: &mut Registers<'a>,
-        elem: ElemType,
-        rank: usize,
-        rows: &[Operand],
-    ) -> Outcome<Array> {
-        let count = rows.len() as i64;
-        if rank == 1 {
-            let mut array = Array::fresh(self.memory, elem, &[count])?;
-            let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-            for (place, row) in rows.iter().enumerate() {
-                store(target, elem.bytes(), place as i64, registers.bits(*row));
-            }
-            return Ok(array);
-        }
-        let rows: SmallVec<[Array; 4]> = rows.iter().map(|row| registers.take(*row)).collect();
-        let mut shape: Indices = std::iter::once(count).collect();
-        match rows.first() {
-            Some(first) => shape.extend(first.shape()),
-            None => shape.resize(rank, 0),
-        }
-        if rows.iter().any(|row| row.shape()[..] != shape[1..]) {
-            return Err(Trap::new("shape of element differs from shape of first element").into());
-        }
-        self.pay_elements(Lmad::row_major(&shape).elements())?;
-        let mut array = Array::fresh(self.memory, elem, &shape)?;
-        let view = array.lmad().clone();
-        let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-        for (i, row) in rows.iter().enumerate() {
-            let part = view.fix(0, i as i64);
-            copy_elements(self.memory, target, &part, row.block().bytes(), row.lmad(), elem.bytes())?;
-        }
-        Ok(array)
-    }
+/// Whether a value is a part of an array under this view.
+fn lies_in(value: &Array, array: &Array, part: &Lmad) -> bool {
+    value.block().same(array.block()) && same_places(value.lmad(), part)
 }
 
 fn ints(registers: &Registers<'_>, operands: &[Operand]) -> Indices {
@@ -328,7 +262,7 @@ pub(super) fn mismatch(what: &str, expected: &[i64], found: &[i64]) -> String {
 }
 
 /// As Futhark says it of the range that an iota is.
-fn range_message(ty: ElemType, count: i64, start: Bits, step: Bits) -> String {
+pub(super) fn range_message(ty: ElemType, count: i64, start: Bits, step: Bits) -> String {
     let number = |bits: Bits| galopvm_base::Scalar::new(ty, bits).plain();
     let (second, end) = (start.wrapping_add(step), start.wrapping_add((count as u64).wrapping_mul(step)));
     let descending = ty.is_signed() && galopvm_base::Scalar::new(ty, step).as_i64() < 0;

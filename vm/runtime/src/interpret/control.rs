@@ -3,6 +3,7 @@
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
 use crate::error::Trap;
+use crate::region::Scope;
 use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
 use smallvec::SmallVec;
@@ -23,8 +24,16 @@ impl<'a> Interpreter<'a> {
                 self.block(registers, taken)?;
                 self.end_block(registers, taken, dsts);
             }
-            Instr::For { dsts, bound, init, body } => self.count(registers, dsts, *bound, init, *body)?,
-            Instr::While { dsts, init, cond, body } => self.repeat(registers, dsts, init, *cond, *body)?,
+            Instr::For { dsts, bound, init, body } => {
+                let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.count(registers, dsts, *bound, init, *body)?;
+                self.end_region(region);
+            }
+            Instr::While { dsts, init, cond, body } => {
+                let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.repeat(registers, dsts, init, *cond, *body)?;
+                self.end_region(region);
+            }
             Instr::Call { dsts, function, args } => self.call(registers, dsts, *function, args)?,
             Instr::Assert { cond, message, args } => {
                 if registers.bits(*cond) == 0 {
@@ -50,6 +59,10 @@ impl<'a> Interpreter<'a> {
         dsts: &[Def],
         init: &[Operand],
     ) -> Outcome<bool> {
+        self.explain(registers, Scope::Loop { block, index });
+        if self.tiers.explainer.as_mut().is_some_and(|told| told.opens(registers.code, block, index)) {
+            return Ok(false);
+        }
         match self.unit(registers, block, index) {
             Some(unit) => self.enter_unit(registers, unit, dsts, &Entry::of_loop(init)),
             None => Ok(false),
@@ -98,7 +111,9 @@ impl<'a> Interpreter<'a> {
         for i in 0..bound {
             registers.set_bits(counter, i as u64);
             registers.put_all(carried.iter().copied(), values);
+            let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
+            self.end_region(region);
             values = registers.take_all(&block.results);
             registers.release(scope);
         }
@@ -133,7 +148,9 @@ impl<'a> Interpreter<'a> {
                 values = registers.take_all(&last);
                 break;
             }
+            let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
+            self.end_region(region);
             values = registers.take_all(&block.results);
             registers.release(&registers.prepared.blocks[body].arrays);
         }
@@ -151,7 +168,10 @@ impl<'a> Interpreter<'a> {
         let mut callee = self.enter(function)?;
         let args = registers.take_all(args);
         callee.put_all(callee.code.params.iter().copied(), args);
+        self.explain(&callee, Scope::Function);
+        let region = self.begin_region(&callee, Scope::Function);
         let outcome = self.block(&mut callee, BODY);
+        self.end_region(region);
         if outcome.is_ok() {
             let results = callee.take_all(&callee.code.blocks[BODY].results);
             registers.put_all(dsts.iter().map(|d| d.0), results);

@@ -7,7 +7,7 @@ use super::prepare::PreparedFunction;
 use crate::array::Array;
 use crate::value::Value;
 use galopvm_base::{Bits, ElemType, Scalar, TypedId};
-use galopvm_bytecode::{Operand, RegId, ValueType};
+use galopvm_bytecode::{FuncId, Operand, RegId, ValueType};
 use smallvec::SmallVec;
 
 /// Values of registers.
@@ -36,6 +36,7 @@ impl Moved {
 
 /// A frame together with its layout.
 pub(crate) struct Registers<'a> {
+    pub(crate) function: FuncId,
     pub(crate) code: &'a galopvm_bytecode::Function,
     pub(crate) prepared: &'a PreparedFunction,
     pub(crate) frame: Frame,

@@ -18,8 +18,12 @@ mod control;
 mod delay;
 mod frame;
 mod index_space;
+mod join;
 mod lanes;
 mod machine;
+mod over;
+mod placed;
+mod plan;
 mod prepare;
 mod scalar;
 mod select;
@@ -33,12 +37,18 @@ pub use show::{ShowSink, Shown};
 
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
+pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
+use placed::Target;
+use plan::Active;
+
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
+use crate::region::Scope;
 use crate::stop::Stop;
+use crate::switches::Switches;
 use crate::tier::Tiers;
 use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
@@ -89,23 +99,6 @@ impl Default for Limits {
     }
 }
 
-/// The faster ways to execute operators and loops. Results do not depend on them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Paths {
-    /// Loops and operators as machine code.
-    pub machine: bool,
-    /// Operators by columns.
-    pub columns: bool,
-    /// Operators in lock step.
-    pub lanes: bool,
-}
-
-impl Default for Paths {
-    fn default() -> Paths {
-        Paths { machine: true, columns: true, lanes: true }
-    }
-}
-
 /// One execution, from a call from outside to its return.
 pub(crate) struct Interpreter<'a> {
     module: &'a Module,
@@ -123,13 +116,19 @@ pub(crate) struct Interpreter<'a> {
     stack_size: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
-    paths: Paths,
+    switches: Switches,
     /// What the host gives besides arguments.
     pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
     pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
     column_buffers: Vec<Vec<u8>>,
+    /// Places that were set for values of registers.
+    targets: Vec<Target>,
+    /// What is known of regions.
+    pub(crate) plans: Plans,
+    /// The plans in use, of the innermost call last.
+    active: Vec<Active>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -140,7 +139,7 @@ impl<'a> Interpreter<'a> {
         stop: &'a Stop,
         tiers: &'a mut Tiers,
         limits: &Limits,
-        paths: Paths,
+        switches: Switches,
     ) -> Interpreter<'a> {
         Interpreter {
             module,
@@ -155,10 +154,13 @@ impl<'a> Interpreter<'a> {
             stack_base: stack_position(),
             stack_size: FIRST_STACK,
             spare: Vec::new(),
-            paths,
+            switches,
             host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),
+            targets: Vec::new(),
+            plans: Plans::default(),
+            active: Vec::new(),
         }
     }
 
@@ -168,12 +170,22 @@ impl<'a> Interpreter<'a> {
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
+        self.explain(&registers, Scope::Function);
+        let region = self.begin_region(&registers, Scope::Function);
         let outcome = self.block(&mut registers, BODY).map(|()| {
             let body = &registers.code.blocks[BODY];
             body.results.iter().map(|operand| registers.value(*operand)).collect()
         });
+        self.end_region(region);
         self.leave(registers);
         outcome
+    }
+
+    /// Records what is about to run, if somebody wants to know what becomes of its copies.
+    fn explain(&mut self, registers: &Registers<'a>, scope: Scope) {
+        if let Some(explainer) = &mut self.tiers.explainer {
+            explainer.region(self.module, registers, scope);
+        }
     }
 
     /// A frame for a call.
@@ -186,7 +198,7 @@ impl<'a> Interpreter<'a> {
         let prepared = &self.prepared.functions[function];
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.resize(prepared);
-        Ok(Registers { code: &self.module.functions[function], prepared, frame })
+        Ok(Registers { function, code: &self.module.functions[function], prepared, frame })
     }
 
     fn leave(&mut self, registers: Registers<'a>) {
@@ -228,12 +240,18 @@ impl<'a> Interpreter<'a> {
         }
         let block: &'a CodeBlock = &registers.code.blocks[id];
         self.pay(block.code.len() as u64 + 1)?;
+        let mut captured = registers.prepared.blocks[id].captured.iter();
+        let mut next = captured.next();
         for (index, instr) in block.code.iter().enumerate() {
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
+            }
+            if let Some((_, slots)) = next.filter(|(at, _)| *at == index) {
+                registers.release(slots);
+                next = captured.next();
             }
         }
         Ok(())

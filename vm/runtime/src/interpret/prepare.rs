@@ -4,8 +4,10 @@ use super::columns::Columns;
 use super::delay::{Delayed, delayed};
 use super::lanes::Lanes;
 use super::machine::Unit;
+use super::over;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// What is translated at the first execution, or that it cannot be.
@@ -16,6 +18,8 @@ type Translation<T> = OnceLock<Option<Box<T>>>;
 pub(crate) struct Translated {
     pub(crate) unit: Translation<Unit>,
     pub(crate) columns: Translation<Columns>,
+    /// The array registers that can only die there, as soon as somebody asked.
+    dying: OnceLock<Vec<RegId>>,
     pub(crate) lanes: Translation<Lanes>,
 }
 
@@ -54,10 +58,15 @@ pub(crate) struct PreparedBlock {
     pub(crate) arrays: Vec<u32>,
     /// Whether all results are scalars.
     pub(crate) scalar_results: bool,
+    /// Whether it is executed for rows of an operator.
+    pub(crate) in_operator: bool,
     /// Numbers of the sites among the instructions, by position in the code.
     pub(crate) sites: Vec<(usize, u32)>,
     /// Loops and operators by position in the code.
     units: Vec<(usize, Translated)>,
+    /// Slots of arrays of the block that the blocks of an instruction are the last to use, by its position: no operand can
+    /// carry the mark there, since the blocks may run again.
+    pub(crate) captured: Vec<(usize, Vec<u32>)>,
     /// Operations of one execution, where trip counts are unknown by a guess.
     pub(crate) weight: u64,
 }
@@ -85,14 +94,17 @@ impl Prepared {
                 (!ty.is_scalar()).then(|| arrays - 1)
             })
             .collect();
+        let in_operators = in_operators(function);
         let blocks = function
             .blocks
             .iter_ids()
             .map(|(block, code)| PreparedBlock {
                 arrays: arrays_of(code, &slots),
+                in_operator: in_operators[block],
                 scalar_results: code.results.iter().all(|operand| slots[operand.reg].is_none()),
                 sites: self.sites_of(id, block, code),
                 units: units_of(code),
+                captured: captured(function, code, &slots),
                 weight: weight(function, code),
             })
             .collect();
@@ -121,15 +133,69 @@ impl PreparedBlock {
         Some(&self.units[at].1)
     }
 
+    /// The array registers of this block, number `block` of `function`, that nothing uses after the loop or operator at
+    /// a position of the code.
+    pub(crate) fn dying(&self, function: &Function, block: BlockId, index: usize) -> &[RegId] {
+        let find = || over::dying(function, &function.blocks[block], index);
+        self.translated(index).map_or(&[], |translated| translated.dying.get_or_init(find))
+    }
+
     /// The number of the site at a position of the code.
     pub(crate) fn site(&self, index: usize) -> Option<u32> {
         self.sites.iter().find(|(at, _)| *at == index).map(|(_, site)| *site)
     }
 }
 
+/// For each block whether it is executed for rows of an operator.
+pub(super) fn in_operators(function: &Function) -> IdVec<BlockId, bool> {
+    let mut around: IdVec<BlockId, Option<(BlockId, bool)>> = function.blocks.iter().map(|_| None).collect();
+    for (block, code) in function.blocks.iter_ids() {
+        for instr in &code.code {
+            let once = matches!(instr, Instr::If { .. } | Instr::For { .. } | Instr::While { .. });
+            Fields::of(instr).blocks.iter().for_each(|inner| around[*inner] = Some((block, !once)));
+        }
+    }
+    let is_inside = |(block, _): (BlockId, &CodeBlock)| {
+        let mut above = around[block];
+        while let Some((block, false)) = above {
+            above = around[block];
+        }
+        above.is_some()
+    };
+    function.blocks.iter_ids().map(is_inside).collect()
+}
+
 fn arrays_of(code: &CodeBlock, slots: &IdVec<RegId, Option<u32>>) -> Vec<u32> {
     let defined = code.code.iter().flat_map(|instr| Fields::of(instr).defs).map(|def| def.0);
     code.params.iter().copied().chain(defined).filter_map(|reg| slots[reg]).collect()
+}
+
+/// The arrays that are used for the last time by the blocks of an instruction of the block that defines them.
+fn captured(
+    function: &Function,
+    code: &CodeBlock,
+    slots: &IdVec<RegId, Option<u32>>,
+) -> Vec<(usize, Vec<u32>)> {
+    if code.code.iter().all(|instr| Fields::of(instr).blocks.is_empty()) {
+        return Vec::new();
+    }
+    let own: HashSet<u32> = arrays_of(code, slots).into_iter().collect();
+    let mut later: HashSet<RegId> = code.results.iter().map(|operand| operand.reg).collect();
+    let mut all = Vec::new();
+    for (index, instr) in code.code.iter().enumerate().rev() {
+        let mut used = HashSet::new();
+        over::uses(function, instr, &mut used);
+        if !Fields::of(instr).blocks.is_empty() {
+            let last = used.iter().filter(|reg| !later.contains(reg)).filter_map(|reg| slots[*reg]);
+            let last: Vec<u32> = last.filter(|slot| own.contains(slot)).collect();
+            if !last.is_empty() {
+                all.push((index, last));
+            }
+        }
+        later.extend(used);
+    }
+    all.reverse();
+    all
 }
 
 fn units_of(code: &CodeBlock) -> Vec<(usize, Translated)> {

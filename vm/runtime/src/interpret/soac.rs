@@ -4,11 +4,12 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::columns::Columns;
+use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
+use super::placed::{PIECE, Placing};
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::array::{Array, copy_elements, store};
+use crate::array::{Array, copy_elements, move_elements, store};
 use crate::error::Trap;
 use crate::memory::Memory;
 use crate::tier::Run;
@@ -38,18 +39,23 @@ enum Kind {
 }
 
 /// The fields that the operators share.
-struct Operator<'a> {
+pub(super) struct Operator<'a> {
     kind: Kind,
-    dsts: &'a [Def],
+    pub(super) dsts: &'a [Def],
     width: Operand,
     neutral: &'a [Operand],
-    arrays: &'a [Operand],
+    pub(super) arrays: &'a [Operand],
     /// The block that makes items of rows, for an operator that has one.
     map: Option<BlockId>,
-    body: BlockId,
+    pub(super) body: BlockId,
 }
 
 impl Operator<'_> {
+    /// True for `map`.
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self.kind, Kind::Map)
+    }
+
     fn of(instr: &Instr) -> Option<Operator<'_>> {
         let mut map = None;
         let (kind, dsts, width, neutral, arrays, body) = match instr {
@@ -87,6 +93,9 @@ impl<'a> Interpreter<'a> {
         let work = self.tiers.estimate(site, width, || {
             shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
         });
+        if self.tiers.explainer.is_some() {
+            self.tiers.tell_operator(site, registers, width, work);
+        }
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
@@ -101,7 +110,19 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => self.interpret_operator(registers, block, index, width, &operator),
+            Run::Interpret => {
+                let mut placing = Placing::none(operator.dsts.len());
+                self.over(registers, (block, index, site), &operator, work, &mut placing);
+                self.targeted(&operator, &mut placing);
+                if operator.is_map() && placing.is_empty() {
+                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+                    self.planned(registers, &results, &mut placing)?;
+                }
+                match placing.is_empty() {
+                    true => self.interpret_operator(registers, block, index, width, &operator),
+                    false => self.map_placed(registers, (block, index), width, &operator, placing),
+                }
+            }
             Run::Trapped => {
                 self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
@@ -110,7 +131,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn interpret_operator(
+    /// Interprets an operator.
+    pub(super) fn interpret_operator(
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
@@ -118,24 +140,39 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
-        let columns = self.columns(registers, block, index, width);
-        if columns.is_none() {
+        if self.columns(registers, block, index, width).is_none() {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
+        self.interpret_rows(registers, (block, index), width, operator, inputs)
+    }
+
+    /// Interprets an operator over so many rows of these arrays.
+    pub(super) fn interpret_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        operator: &Operator<'_>,
+        inputs: Arrays,
+    ) -> Outcome<()> {
         if let Kind::Map = operator.kind {
             let rows = (operator.arrays, inputs);
             let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
         }
+        let columns = self.columns(registers, block, index, width);
+        let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
+            && strands.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
             && self.reduce_lanes(registers, lanes, width, operator.dsts, operator.neutral, &inputs)?
         {
             return Ok(());
         }
         if columns.is_none()
+            && strands.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
             let entry = Entry::of_rows(width, &inputs);
@@ -143,9 +180,9 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs);
+        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
         match operator.kind {
-            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, columns),
+            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
     }
@@ -172,7 +209,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(results);
             }
         }
-        let inputs = Windows::new(registers, operands, inputs);
+        let inputs = Windows::new(registers, operands, inputs, columns);
         self.map(registers, width, body, inputs, columns)
     }
 
@@ -196,6 +233,7 @@ impl<'a> Interpreter<'a> {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 set_rows(registers, &block.params, &inputs.arrays, i);
@@ -216,7 +254,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         mut inputs: Windows,
-        columns: Option<&Columns>,
+        (columns, strands): (Option<&Columns>, Option<&Columns>),
     ) -> Outcome<()> {
         let body = operator.body;
         let block = &registers.code.blocks[body];
@@ -224,31 +262,33 @@ impl<'a> Interpreter<'a> {
         let (accumulators, items) = block.params.split_at(operator.neutral.len());
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
-            registers.move_scalars(operator.neutral, accumulators.iter().copied());
-            let last: SmallVec<[Operand; 4]> = accumulators.iter().map(|reg| Operand::new(*reg)).collect();
+            let neutral = operator.neutral.iter().map(|operand| registers.bits(*operand));
+            let mut values = Accumulators::new(strands, width, neutral);
             let mut next = 0;
             while next < width {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    let mut values = last.iter().map(|operand| registers.bits(*operand)).collect();
                     next =
                         self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
-                    accumulators.iter().zip(values).for_each(|(reg, bits)| registers.set_bits(*reg, bits));
+                    inputs.show(next..end);
                 }
                 for i in next..end {
                     match operator.map {
                         Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
                         None => set_rows(registers, items, &inputs.arrays, i),
                     }
+                    for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
+                        registers.set_bits(*reg, bits);
+                    }
                     self.block(registers, body)?;
-                    registers.move_scalars(&block.results, accumulators.iter().copied());
+                    values.put(i, block.results.iter().map(|result| registers.bits(*result)));
                     registers.release(scope);
                 }
                 next = end;
             }
-            registers.move_scalars(&last, dsts);
+            dsts.zip(values.finish(strands)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
             return Ok(());
         }
         let mut values = registers.take_all(operator.neutral);
@@ -308,6 +348,7 @@ impl<'a> Interpreter<'a> {
                 next =
                     self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
+                inputs.show(next..end);
             }
             for i in next..end {
                 registers.put_all(accumulators.iter().copied(), values);
@@ -369,7 +410,13 @@ impl<'a> Interpreter<'a> {
             }
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-            copy_elements(self.memory, target, &view, row.block().bytes(), row.lmad(), elem.bytes())?;
+            let (source, width) = (row.block().bytes(), elem.bytes());
+            // A small row is what a column is to others: a value on its way, not a copy.
+            if row.elements() as usize * width <= PIECE {
+                move_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            } else {
+                copy_elements(self.memory, target, &view, source, row.lmad(), width)?;
+            }
         }
         Ok(())
     }

@@ -189,6 +189,24 @@ impl Block {
         Arc::get_mut(&mut self.0)?.bytes_mut()
     }
 
+    /// The bytes for writing although others may hold the block; nothing if it may not be written.
+    ///
+    /// # Safety
+    /// While the result lives, nobody looks at the bytes through another holder of the block: all holders are known to
+    /// the caller, and none of them lends bytes.
+    #[expect(clippy::mut_from_ref, reason = "the caller promises what a unique reference would")]
+    pub(crate) unsafe fn bytes_mut_unguarded(&self) -> Option<&mut [u8]> {
+        let inner = Arc::as_ptr(&self.0).cast_mut();
+        // SAFETY: the pointer is that of a living `Arc`, and by the caller's promise no other reference into it is used
+        // as long as this one is.
+        unsafe { (*inner).bytes_mut() }
+    }
+
+    /// Whether the block may be written at all: it is not somebody else's memory.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.0.source, Source::Own { .. })
+    }
+
     /// Whether this is the only holder of a block that may be written.
     pub fn is_unique(&self) -> bool {
         Arc::strong_count(&self.0) == 1 && matches!(self.0.source, Source::Own { .. })

@@ -1,14 +1,17 @@
 //! Tiering: which operators run compiled, and when they are compiled.
 //!
+//! - `told.rs`: what is told to people.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
-//!   `trace.rs`: the events.
+//!   `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
 //! check is proven for that launch.
 
 mod launch;
+mod over;
+mod told;
 mod trace;
 mod version;
 mod worker;
@@ -17,6 +20,7 @@ pub use trace::{Event, TraceSink};
 pub use version::{Version, VersionKey};
 
 use crate::error::Trap;
+use crate::explain::{ExplainSink, Explainer};
 use crate::interpret::{Registers, Site};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
@@ -87,6 +91,8 @@ struct SiteState {
     estimate: Option<(i64, u64)>,
     /// The last launch and its version: an equal one needs no decision.
     last: Option<(launch::Signature, usize)>,
+    /// Whether its result may be written over an array.
+    over: over::Found,
 }
 
 /// A site as `explain` and `dump` show it.
@@ -110,6 +116,8 @@ pub(crate) struct Tiers {
     names: Vec<Site>,
     worker: Option<Worker>,
     stop: Stop,
+    /// Tells what is decided, if somebody wants to know.
+    pub(crate) explainer: Option<Explainer>,
 }
 
 /// Who executes a site.
@@ -137,9 +145,12 @@ impl Tiers {
         names: &[Site],
         tiering: Tiering,
         trace: Option<TraceSink>,
+        explain: Option<ExplainSink>,
     ) -> Tiers {
         let sites = names.iter().map(|_| SiteState::default()).collect();
-        Tiers { tiering, trace, module, sites, names: names.to_vec(), worker: None, stop: Stop::default() }
+        let explainer = explain.map(Explainer::new);
+        let (names, stop) = (names.to_vec(), Stop::default());
+        Tiers { tiering, trace, module, sites, names, worker: None, stop, explainer }
     }
 
     /// What ends launches from now on.

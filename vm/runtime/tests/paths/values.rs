@@ -31,7 +31,7 @@ pub fn arguments(memory: &Memory, types: &[ValueType], seed: u64) -> Vec<Value> 
         0 => 2048,
         1 | 2 => 2100,
         3 => 4500,
-        _ => random.choose(&[0, 1, 2, 5, 23, 24, 31, 60, 100]),
+        _ => random.choose(&[0, 1, 2, 5, 23, 24, 31, 60, 100, 300]),
     };
     let argument = |ty: &ValueType| {
         if ty.is_scalar() {

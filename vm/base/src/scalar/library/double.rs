@@ -1,4 +1,5 @@
-//! Library functions on `f64`: within one unit in the last place, tangents and hyperbolic tangents within two and a half.
+//! Library functions on `f64`: within one unit in the last place, logarithms to base 2 within two, tangents and
+//! hyperbolic tangents within two and a half.
 
 use super::super::table::ScalarOp;
 use super::{LARGEST_ANGLE, QUARTER_1, SHIFT, exponent_and_fraction, negated_by, polynomial, power_of_two};
@@ -21,7 +22,7 @@ const LARGEST_EXPONENT: f64 = 700.0;
 /// A function of one number, if it is one of these: the value, and whether that is it.
 #[inline(always)]
 pub(in super::super) fn quick1(op: ScalarOp, x: f64) -> Option<(f64, bool)> {
-    let normal = (x >= f64::MIN_POSITIVE) & (x < f64::INFINITY);
+    let normal = (f64::MIN_POSITIVE..f64::INFINITY).contains(&x);
     Some(match op {
         ScalarOp::Exp => (exp(x), x.abs() <= LARGEST_EXPONENT),
         ScalarOp::Log => (log(x), normal),

@@ -4,6 +4,7 @@
 //! without being copied. The loops are written so that a compiler sees independent iterations over plain numbers; those
 //! that compute much are also there for processors with wide vectors (`wide.rs`).
 
+use super::strands::{STRANDS, start_of_strand};
 use super::wide;
 use crate::interpret::typed::{
     operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
@@ -22,7 +23,9 @@ pub(in crate::interpret) type Kernel2 = fn(&mut [u8], &[u8], &[u8]) -> bool;
 pub(in crate::interpret) type Kernel3 = fn(&mut [u8], &[u8], &[u8], &[u8]);
 /// Combines a value with all elements, one after the other.
 pub(in crate::interpret) type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
-/// The same, with every value on the way as a column.
+/// Combines the values of strands with elements: the first one goes to the first strand, and so on around.
+pub(super) type FoldStrands = fn(&mut [Bits; STRANDS], &[u8]);
+/// The same as [`Fold`], with every value on the way as a column.
 pub(in crate::interpret) type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
 
 /// A type whose values are elements of columns.
@@ -74,27 +77,23 @@ lanes! {
     bool u8 1;
 }
 
-/// Elements that are computed together: where one of them has no quick value, all are computed again.
-const TOGETHER: usize = 128;
-
 pub(super) fn map1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
     mapped1::<T, O, OP>(out, a);
 }
 
-/// The loop of a unary operation, to be compiled for some kind of processor.
+/// The loop of a unary operation, to be compiled for some kind of processor. Where an element has no quick value, all
+/// are computed again.
 #[inline(always)]
 pub(super) fn mapped1<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8]) {
-    for (out, a) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(T::lanes(a).chunks(TOGETHER)) {
-        let mut known = true;
-        for (out, a) in out.iter_mut().zip(a) {
-            let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
-            *out = O::write(bits);
-            known &= is_known;
-        }
-        if !known {
-            for (out, a) in out.iter_mut().zip(a) {
-                *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
-            }
+    let mut known = true;
+    for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+        let (bits, is_known) = T::quick_unary(const { operation(OP) }, T::read(*a));
+        *out = O::write(bits);
+        known &= is_known;
+    }
+    if !known {
+        for (out, a) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)) {
+            *out = O::write(T::unary(const { operation(OP) }, T::read(*a)));
         }
     }
 }
@@ -107,30 +106,20 @@ pub(super) fn map2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: 
 #[inline(always)]
 pub(super) fn mapped2<T: Lane, O: Lane, const OP: u8>(out: &mut [u8], a: &[u8], b: &[u8]) -> bool {
     let op = const { operation(OP) };
-    let mut trapped = false;
-    if const { operation(OP).can_trap(T::TYPE) } {
+    let mut known = const { !operation(OP).can_trap(T::TYPE) };
+    if known {
         for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
-            match T::binary(op, T::read(*a), T::read(*b)) {
-                Ok(bits) => *out = O::write(bits),
-                Err(_) => trapped = true,
-            }
-        }
-        return trapped;
-    }
-    let operands = T::lanes(a).chunks(TOGETHER).zip(T::lanes(b).chunks(TOGETHER));
-    for (out, (a, b)) in O::lanes_mut(out).chunks_mut(TOGETHER).zip(operands) {
-        let mut known = true;
-        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
             let (bits, is_known) = T::quick_binary(op, T::read(*a), T::read(*b));
             *out = O::write(bits);
             known &= is_known;
         }
-        if !known {
-            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-                match T::binary(op, T::read(*a), T::read(*b)) {
-                    Ok(bits) => *out = O::write(bits),
-                    Err(_) => trapped = true,
-                }
+    }
+    let mut trapped = false;
+    if !known {
+        for ((out, a), b) in O::lanes_mut(out).iter_mut().zip(T::lanes(a)).zip(T::lanes(b)) {
+            match T::binary(op, T::read(*a), T::read(*b)) {
+                Ok(bits) => *out = O::write(bits),
+                Err(_) => trapped = true,
             }
         }
     }
@@ -161,6 +150,32 @@ fn fold_with<T: Lane, O: Lane, const OP: u8>(start: Bits, items: &[u8]) -> Resul
         value = T::binary(const { operation(OP) }, T::of_bits(value), T::read(*item))?;
     }
     Ok(value)
+}
+
+fn fold_strands_with<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
+    folded_strands::<T, OP>(strands, items);
+}
+
+/// The loop that combines elements in strands.
+#[inline(always)]
+pub(super) fn folded_strands<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
+    let combine = |a: T, item: T::Bytes| {
+        let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
+        T::of_bits(bits)
+    };
+    let mut values = strands.map(T::of_bits);
+    let (rows, rest) = T::lanes(items).as_chunks::<STRANDS>();
+    for row in rows {
+        // By number: so the strands are seen to be registers.
+        #[expect(clippy::needless_range_loop, reason = "with iterators the strands stay in memory")]
+        for k in 0..STRANDS {
+            values[k] = combine(values[k], row[k]);
+        }
+    }
+    for (value, item) in values.iter_mut().zip(rest) {
+        *value = combine(*value, *item);
+    }
+    *strands = values.map(T::to_bits);
 }
 
 fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
@@ -205,27 +220,63 @@ pub(in crate::interpret) fn fold(op: ScalarOp, ty: ElemType) -> Option<Fold> {
     typed_function!(2 fold_with op ty)
 }
 
+/// The instance of a generic function `f::<T, OP>` for an operation that is done in strands.
+macro_rules! stranded_function {
+    ($function:ident $op:ident $ty:ident) => {
+        match $ty {
+            ElemType::F32 => stranded_function!(@ $function $op f32),
+            _ => stranded_function!(@ $function $op f64),
+        }
+    };
+    (@ $function:ident $op:ident $rust:ident) => {
+        match $op {
+            ScalarOp::Add => $function::<$rust, { ScalarOp::Add as u8 }>,
+            ScalarOp::Mul => $function::<$rust, { ScalarOp::Mul as u8 }>,
+            ScalarOp::Min => $function::<$rust, { ScalarOp::Min as u8 }>,
+            _ => $function::<$rust, { ScalarOp::Max as u8 }>,
+        }
+    };
+}
+
+pub(super) use stranded_function;
+
+/// The loop that combines elements in strands, if that is how this operation is done on many rows.
+pub(super) fn fold_strands(op: ScalarOp, ty: ElemType) -> Option<FoldStrands> {
+    start_of_strand(op, ty)?;
+    Some(wide::fold_strands(op, ty).unwrap_or(stranded_function!(fold_strands_with op ty)))
+}
+
 /// The loop that gives all prefixes.
 pub(in crate::interpret) fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
 }
 
-fn choose<const W: usize>(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
-    let (yes, no) = (yes.as_chunks::<W>().0, no.as_chunks::<W>().0);
-    for (out, (mask, (yes, no))) in
-        out.as_chunks_mut::<W>().0.iter_mut().zip(mask.iter().zip(yes.iter().zip(no)))
-    {
-        *out = if *mask != 0 { *yes } else { *no };
-    }
+/// Takes bits of one column or of the other: with a branch, columns without pattern would be slow.
+macro_rules! choose {
+    ($name:ident $word:ident) => {
+        fn $name(out: &mut [u8], mask: &[u8], yes: &[u8], no: &[u8]) {
+            let operands = yes.as_chunks().0.iter().zip(no.as_chunks().0);
+            for (out, (mask, (yes, no))) in out.as_chunks_mut().0.iter_mut().zip(mask.iter().zip(operands)) {
+                let mask = $word::from(*mask != 0).wrapping_neg();
+                let bits = $word::from_le_bytes(*yes) & mask | $word::from_le_bytes(*no) & !mask;
+                *out = bits.to_le_bytes();
+            }
+        }
+    };
 }
+
+choose!(choose_1 u8);
+choose!(choose_2 u16);
+choose!(choose_4 u32);
+choose!(choose_8 u64);
 
 /// The loop that takes elements of this width from one column where a mask is set, else from another.
 pub(in crate::interpret) fn selection(width: usize) -> Kernel3 {
     match width {
-        1 => choose::<1>,
-        2 => choose::<2>,
-        4 => choose::<4>,
-        _ => choose::<8>,
+        1 => choose_1,
+        2 => choose_2,
+        4 => choose_4,
+        _ => choose_8,
     }
 }
 
@@ -240,7 +291,25 @@ pub(in crate::interpret) fn splat(out: &mut [u8], width: usize, bits: Bits) {
     }
 }
 
+/// Fills a column of `i64` with numbers that grow by a step.
+pub(super) fn count(out: &mut [u8], start: i64, step: i64) {
+    let mut value = start;
+    for out in out.as_chunks_mut::<8>().0 {
+        *out = value.to_le_bytes();
+        value = value.wrapping_add(step);
+    }
+}
+
 fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride: i64) {
+    let count = out.len() / W;
+    let first = start.wrapping_add(1).wrapping_sub(count as i64) as usize;
+    if stride == -1
+        && let Some(bytes) = bytes.get(first.wrapping_mul(W)..).and_then(|bytes| bytes.get(..count * W))
+    {
+        let backwards = bytes.as_chunks::<W>().0.iter().rev();
+        out.as_chunks_mut::<W>().0.iter_mut().zip(backwards).for_each(|(out, element)| *out = *element);
+        return;
+    }
     let mut place = start;
     for out in out.as_chunks_mut::<W>().0 {
         let at = (place as usize).wrapping_mul(W);

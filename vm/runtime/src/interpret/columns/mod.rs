@@ -1,16 +1,17 @@
 //! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
 //!
-//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors. `program.rs`: what a block becomes.
-//!   `translate.rs`: from the block to its program. `run.rs`: a program at work.
-//! - `mod.rs`: operators by blocks of rows.
+//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors.
+//! - `program.rs`: what a block becomes. `translate.rs`: from the block to its program. `run.rs`: a program at work.
+//! - `strands.rs`: the order in which reductions combine. `mod.rs`: operators by blocks of rows.
 //!
-//! Invariants: results have the bits that executing the block row by row would give (accumulators take items in
-//! order); where a row traps, its block of rows is given back and executed row by row, which finds the first one and its
-//! message.
+//! Invariants: results have the bits that executing the block row by row would give (accumulators take items in the order
+//! that `strands.rs` says); where a row traps, its block of rows is given back and executed row by row, which finds the
+//! first one and its message.
 
 pub(super) mod kernels;
 mod program;
 mod run;
+mod strands;
 mod translate;
 mod wide;
 
@@ -23,6 +24,8 @@ use program::Program;
 use run::{Outputs, Running};
 use smallvec::SmallVec;
 use std::ops::Range;
+use strands::Folds;
+pub(super) use strands::{Accumulators, MANY_ROWS};
 
 /// Rows that are computed at a time: a few columns of them fit the first-level cache.
 pub(super) const BLOCK: usize = 2048;
@@ -37,6 +40,8 @@ pub(crate) struct Columns {
     program: Program,
     /// For each accumulator the operation that combines it with its item.
     combine: Vec<(ScalarOp, ElemType)>,
+    /// Whether only the last values of the accumulators are wanted.
+    reduces: bool,
     /// What a row costs.
     cost: u64,
 }
@@ -45,22 +50,35 @@ impl Columns {
     /// The form of an operator, if it has one.
     pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
         let (program, combine, blocks) = match instr {
-            Instr::Map { body, .. } | Instr::Filter { body, .. } | Instr::Partition { body, .. } => {
-                (translate::translate(function, *body, true)?, Vec::new(), [Some(*body), None])
+            Instr::Map { arrays, body, .. }
+            | Instr::Filter { arrays, body, .. }
+            | Instr::Partition { arrays, body, .. } => {
+                (translate::translate(function, *body, arrays, true)?, Vec::new(), [Some(*body), None])
             }
-            Instr::Reduce { neutral, body, .. } | Instr::Scan { neutral, body, .. } => {
+            Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
                 let combine = combinations(function, *body)?;
                 let items = &function.blocks[*body].params[neutral.len()..];
-                (translate::rows(function, items)?, combine, [Some(*body), None])
+                (translate::rows(function, items, arrays)?, combine, [Some(*body), None])
             }
-            Instr::Redomap { map, op, .. } => {
+            Instr::Redomap { arrays, map, op, .. } => {
                 let combine = combinations(function, *op)?;
-                (translate::translate(function, *map, false)?, combine, [Some(*map), Some(*op)])
+                (translate::translate(function, *map, arrays, false)?, combine, [Some(*map), Some(*op)])
             }
             _ => return None,
         };
         let cost = blocks.into_iter().flatten().map(|block| machine::cost(function, block)).sum();
-        Some(Columns { program, combine, cost })
+        let reduces = !matches!(instr, Instr::Scan { .. });
+        Some(Columns { program, combine, reduces, cost })
+    }
+
+    /// Whether an array that the operator goes over is looked at by columns.
+    pub(super) fn reads(&self, array: usize) -> bool {
+        u16::try_from(array).is_ok_and(|array| self.program.reads(array))
+    }
+
+    /// Whether many rows are combined in strands.
+    pub(super) fn has_strands(&self) -> bool {
+        self.reduces && self.combine.iter().any(|(op, ty)| strands::start_of_strand(*op, *ty).is_some())
     }
 }
 
@@ -92,9 +110,28 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS || !self.paths.columns {
+        if width < FEW_ROWS || !self.switches.columns {
+            None
+        } else {
+            self.column_form(registers, block, index)
+        }
+    }
+
+    /// The columns of an operator whose rows are combined in strands, whoever executes it.
+    pub(super) fn columns_in_strands(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Option<&'a Columns> {
+        if width < MANY_ROWS || registers.prepared.blocks[block].in_operator {
             return None;
         }
+        self.column_form(registers, block, index).filter(|columns| columns.has_strands())
+    }
+
+    fn column_form(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Columns> {
         let translated = registers.prepared.blocks[block].translated(index)?;
         let instr = &registers.code.blocks[block].code[index];
         let make = || Columns::of(registers.code, instr).map(Box::new);
@@ -121,22 +158,13 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         columns: &Columns,
         arrays: &[Array],
-        accumulators: &mut SmallVec<[Bits; 4]>,
+        accumulators: &mut Accumulators,
         rows: Range<i64>,
     ) -> Outcome<i64> {
-        let combine = columns.combine.iter().map(|(op, ty)| kernels::fold(*op, *ty));
-        let Some(folds) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
+        let Some(folds) = Folds::of(&columns.combine) else { return Ok(rows.start) };
         self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
-            if !running.block(at, len, SmallVec::new()) {
-                return false;
-            }
-            let combined = folds.iter().zip(&*accumulators).enumerate();
-            let next = combined.map(|(k, (fold, value))| fold(*value, running.result(k)));
-            match next.collect::<Result<SmallVec<[Bits; 4]>, _>>() {
-                Ok(next) => *accumulators = next,
-                Err(_) => return false,
-            }
-            true
+            running.block(at, len, SmallVec::new())
+                && folds.apply(accumulators, |k| running.result(k)).is_ok()
         })
     }
 

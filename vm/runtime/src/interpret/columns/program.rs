@@ -16,7 +16,7 @@ pub(super) type Number = u16;
 pub(super) enum Place {
     /// In a buffer, which other columns use at other times.
     Buffer(u16),
-    /// What an array that the operator goes over has in these rows.
+    /// What an array has for these rows.
     Input(u16),
     /// Where the rows of a result go.
     Output(u16),
@@ -29,6 +29,22 @@ pub(super) enum Gathered {
     Free(RegId),
     /// Row by row an array that the operator goes over.
     Rows(u16),
+}
+
+/// A number that grows from row to row: `start + row * step`, wrapping.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Line {
+    pub(super) start: Number,
+    pub(super) step: Number,
+}
+
+/// A column that is there before the first step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Input {
+    /// The rows of an array that the operator goes over.
+    Rows(u16),
+    /// The elements of an array at these indices.
+    View { array: Gathered, index: SmallVec<[Line; 2]> },
 }
 
 /// Something computed once for all rows.
@@ -63,6 +79,10 @@ pub(super) enum Step {
         index: SmallVec<[Column; 2]>,
         mask: Option<Column>,
     },
+    /// The numbers of a line.
+    Count { dst: Column, line: Line },
+    /// The indices of a view must be inside where the mask is set.
+    Inside { input: u16, mask: Option<Column> },
     /// A condition that must hold where the mask is set.
     Check { cond: Column, mask: Option<Column> },
 }
@@ -75,6 +95,8 @@ impl Step {
             Step::Two { a, b, .. } => SmallVec::from_slice(&[*a, *b]),
             Step::Three { a, b, c, .. } => SmallVec::from_slice(&[*a, *b, *c]),
             Step::Gather { index, mask, .. } => index.iter().copied().chain(*mask).collect(),
+            Step::Count { .. } => SmallVec::new(),
+            Step::Inside { mask, .. } => mask.iter().copied().collect(),
             Step::Check { cond, mask } => std::iter::once(*cond).chain(*mask).collect(),
         }
     }
@@ -85,9 +107,10 @@ impl Step {
             Step::One { dst, .. }
             | Step::Two { dst, .. }
             | Step::Three { dst, .. }
+            | Step::Count { dst, .. }
             | Step::Copy { dst, .. } => SmallVec::from_slice(&[*dst]),
             Step::Gather { dst, places, .. } => SmallVec::from_slice(&[*places, *dst]),
-            Step::Check { .. } => SmallVec::new(),
+            Step::Inside { .. } | Step::Check { .. } => SmallVec::new(),
         }
     }
 }
@@ -108,8 +131,21 @@ pub(super) struct Program {
     pub(super) widths: Vec<usize>,
     pub(super) places: Vec<Place>,
     pub(super) buffers: usize,
-    /// Arrays that the operator goes over whose rows are wanted as columns.
-    pub(super) inputs: Vec<u16>,
+    /// Columns that are there before the first step.
+    pub(super) inputs: Vec<Input>,
     /// The column of each result.
     pub(super) results: Vec<Column>,
+}
+
+impl Program {
+    /// Whether it looks at an array that the operator goes over.
+    pub(super) fn reads(&self, array: u16) -> bool {
+        let of_rows = |gathered: &Gathered| *gathered == Gathered::Rows(array);
+        let input = |input: &Input| match input {
+            Input::Rows(k) => *k == array,
+            Input::View { array, .. } => of_rows(array),
+        };
+        let step = |step: &Step| matches!(step, Step::Gather { array, .. } if of_rows(array));
+        self.inputs.iter().any(input) || self.steps.iter().any(step)
+    }
 }

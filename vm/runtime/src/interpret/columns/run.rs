@@ -2,7 +2,7 @@
 
 use super::BLOCK;
 use super::kernels;
-use super::program::{Column, Gathered, Number, Once, Place, Program, Step};
+use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
 use crate::array::Array;
 use crate::interpret::Registers;
 use galopvm_base::Bits;
@@ -10,10 +10,12 @@ use galopvm_base::scalar::{convert, eval};
 use galopvm_bytecode::Operand;
 use galopvm_lmad::Dim;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A program with all that is the same for all rows.
 pub(super) struct Running<'v> {
     program: &'v Program,
+    numbers: Vec<Bits>,
     inputs: SmallVec<[Rows<'v>; 4]>,
     arrays: &'v [Array],
     registers: &'v Registers<'v>,
@@ -37,6 +39,10 @@ struct Rows<'v> {
     bytes: &'v [u8],
     offset: i64,
     stride: i64,
+    /// The rows that there are.
+    all: Range<i64>,
+    /// Those among the rows of the block, counted from its first.
+    inside: Range<usize>,
     /// The rows of the block, where they lie one after the other.
     here: Option<&'v [u8]>,
     staging: Vec<u8>,
@@ -69,20 +75,15 @@ impl<'v> Running<'v> {
                 kernels::splat(buffer, width, numbers[usize::from(*number)]);
             }
         }
-        let input = |k: &u16| {
-            let array = &arrays[usize::from(*k)];
-            let view = array.lmad();
-            let stride = view.dims.first().map_or(0, |dim| dim.stride);
-            Rows {
-                bytes: array.block().bytes(),
-                offset: view.offset,
-                stride,
-                here: None,
-                staging: Vec::new(),
+        let input = |input: &Input| match input {
+            Input::Rows(k) => Rows::of(&arrays[usize::from(*k)]),
+            Input::View { array, index } => {
+                let (source, row, dims) = gathered(registers, arrays, *array);
+                Rows::of_view(source, row, dims.iter().zip(index), &numbers)
             }
         };
         let inputs = program.inputs.iter().map(input).collect();
-        Ok(Running { program, inputs, arrays, registers, buffers, start: 0, len: 0 })
+        Ok(Running { program, numbers, inputs, arrays, registers, buffers, start: 0, len: 0 })
     }
 
     /// The buffers, for the next program.
@@ -122,21 +123,102 @@ impl<'v> Running<'v> {
         let columns = self.program.places.iter().zip(&self.program.widths);
         for (place, width) in columns {
             let Place::Input(k) = place else { continue };
-            let rows = &mut self.inputs[usize::from(*k)];
-            let first = rows.offset.wrapping_add(self.start.wrapping_mul(rows.stride));
-            if rows.stride == 1 || self.len == 1 {
-                let from = (first as usize).wrapping_mul(*width);
-                rows.here = rows.bytes.get(from..from.wrapping_add(self.len * width));
-                if rows.here.is_none() {
-                    return false;
-                }
-            } else {
-                rows.here = None;
-                rows.staging.resize(self.len * width, 0);
-                kernels::strided(&mut rows.staging, *width, rows.bytes, first, rows.stride);
+            if !self.inputs[usize::from(*k)].look(self.start, self.len, *width) {
+                return false;
             }
         }
         true
+    }
+}
+
+impl<'v> Rows<'v> {
+    fn of(array: &'v Array) -> Rows<'v> {
+        let view = array.lmad();
+        let stride = view.dims.first().map_or(0, |dim| dim.stride);
+        Rows {
+            bytes: array.block().bytes(),
+            offset: view.offset,
+            stride,
+            all: i64::MIN..i64::MAX,
+            inside: 0..0,
+            here: None,
+            staging: Vec::new(),
+        }
+    }
+
+    /// Elements at indices that are lines. `row` is how far apart rows are.
+    fn of_view<'d>(
+        array: &'v Array,
+        row: i64,
+        index: impl Iterator<Item = (&'d Dim, &'d Line)>,
+        numbers: &[Bits],
+    ) -> Rows<'v> {
+        let mut rows = Rows { stride: row, ..Rows::of(array) };
+        for (dim, line) in index {
+            let (start, step) =
+                (numbers[usize::from(line.start)] as i64, numbers[usize::from(line.step)] as i64);
+            rows.offset = rows.offset.wrapping_add(start.wrapping_mul(dim.stride));
+            rows.stride = rows.stride.wrapping_add(step.wrapping_mul(dim.stride));
+            let inside = inside(start, step, dim.size);
+            rows.all = rows.all.start.max(inside.start)..rows.all.end.min(inside.end);
+        }
+        rows
+    }
+
+    /// Brings the rows of a block together, those that there are; others become 0. False: that cannot be.
+    fn look(&mut self, start: i64, len: usize, width: usize) -> bool {
+        let end = start + len as i64;
+        let (from, to) = (self.all.start.clamp(start, end), self.all.end.clamp(start, end));
+        self.inside = (from - start) as usize..(to.max(from) - start) as usize;
+        let first = self.offset.wrapping_add(from.wrapping_mul(self.stride));
+        if (self.stride == 1 || len == 1) && self.inside.len() == len {
+            let first = (first as usize).wrapping_mul(width);
+            self.here = self.bytes.get(first..first.wrapping_add(len * width));
+            return self.here.is_some();
+        }
+        self.here = None;
+        self.staging.resize(len * width, 0);
+        let part = self.inside.start * width..self.inside.end * width;
+        if part.len() < self.staging.len() {
+            self.staging.fill(0);
+        }
+        kernels::strided(&mut self.staging[part], width, self.bytes, first, self.stride);
+        true
+    }
+}
+
+/// The rows for which a line is inside a dimension, without wrapping.
+fn inside(start: i64, step: i64, size: i64) -> Range<i64> {
+    let (start, step, size) = (i128::from(start), i128::from(step), i128::from(size));
+    // The first row at which a growing line reaches a number.
+    let reaches = |start: i128, step: i128, number: i128| {
+        let row = (number - start + step - 1).div_euclid(step);
+        i64::try_from(row).unwrap_or(if row < 0 { i64::MIN } else { i64::MAX })
+    };
+    match step {
+        0 if (0..size).contains(&start) => i64::MIN..i64::MAX,
+        0 => 0..0,
+        1.. => reaches(start, step, 0)..reaches(start, step, size),
+        _ => reaches(-start, -step, 1 - size)..reaches(-start, -step, 1),
+    }
+}
+
+/// An array that is read at indices, how far apart its rows are, and the dimensions that the indices are for.
+fn gathered<'v>(
+    registers: &'v Registers<'v>,
+    arrays: &'v [Array],
+    array: Gathered,
+) -> (&'v Array, i64, &'v [Dim]) {
+    match array {
+        Gathered::Free(reg) => {
+            let source = registers.array(Operand::new(reg));
+            (source, 0, &source.lmad().dims)
+        }
+        Gathered::Rows(k) => {
+            let source = &arrays[usize::from(k)];
+            let (rows, dims) = source.lmad().dims.split_first().expect("what an operator goes over has rows");
+            (source, rows.stride, dims)
+        }
     }
 }
 
@@ -185,6 +267,23 @@ impl AtBlock<'_, '_, '_> {
                 out.copy_from_slice(now.read(a));
                 true
             }),
+            Step::Count { dst, line } => {
+                let number = |number: Number| self.running.numbers[usize::from(number)] as i64;
+                let (start, step) = (number(line.start), number(line.step));
+                let start = start.wrapping_add(self.running.start.wrapping_mul(step));
+                self.write(dst, |_, out| {
+                    kernels::count(out, start, step);
+                    true
+                })
+            }
+            Step::Inside { input, mask } => {
+                let Range { start, end } = self.running.inputs[usize::from(input)].inside;
+                let wanted = |rows: &[u8]| rows.iter().any(|counts| *counts != 0);
+                match mask.map(|mask| self.read(mask)) {
+                    None => start == 0 && end == self.running.len,
+                    Some(mask) => !wanted(&mask[..start]) && !wanted(&mask[end..]),
+                }
+            }
             Step::Check { cond, mask } => !kernels::fails(self.read(cond), mask.map(|mask| self.read(mask))),
             Step::Gather { dst, places, array, ref index, mask } => {
                 self.gather(dst, places, array, index, mask)
@@ -200,17 +299,7 @@ impl AtBlock<'_, '_, '_> {
         index: &[Column],
         mask: Option<Column>,
     ) -> bool {
-        let (arrays, registers) = (self.running.arrays, self.running.registers);
-        let (source, dims) = match array {
-            Gathered::Free(reg) => {
-                let source = registers.array(Operand::new(reg));
-                (source, &source.lmad().dims[..])
-            }
-            Gathered::Rows(k) => {
-                let source = &arrays[usize::from(k)];
-                (source, &source.lmad().dims[1..])
-            }
-        };
+        let (source, rows, dims) = gathered(self.running.registers, self.running.arrays, array);
         let width = source.elem().bytes();
         if let (Gathered::Free(_), [dim @ Dim { stride: 0.., .. }], [index]) = (array, dims, index) {
             let from = (source.lmad().offset as usize).wrapping_mul(width);
@@ -220,10 +309,6 @@ impl AtBlock<'_, '_, '_> {
                 !kernels::pick(out, width, bytes, now.read(*index), mask, *dim)
             });
         }
-        let rows = match array {
-            Gathered::Free(_) => 0,
-            Gathered::Rows(_) => source.lmad().dims[0].stride,
-        };
         let inside = self.write(places, |now, out| {
             let mut place = source.lmad().offset.wrapping_add(now.running.start.wrapping_mul(rows));
             for out in out.as_chunks_mut::<8>().0 {

@@ -1,11 +1,12 @@
 //! From the block of an operator to a column program.
 //!
-//! Values are told apart: numbers are the same for all rows and are computed once, columns differ. Both branches of an
+//! Values are told apart: numbers are the same for all rows and are computed once, lines grow by the same number from row to
+//! row, columns differ. Reading at lines is reading another view of the array, not element by element. Both branches of an
 //! `if` are computed for all rows, and a mask picks; what could trap in a branch looks at the mask of its rows. Code with
 //! loops, calls, or arrays of its own is refused.
 
 use super::kernels;
-use super::program::{Column, Gathered, Number, Once, Place, Program, Step};
+use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId};
 use smallvec::SmallVec;
@@ -22,6 +23,7 @@ type Made<T> = Result<T, Refused>;
 #[derive(Clone, Copy)]
 enum Value {
     Number(Number),
+    Line(Line),
     Column(Column),
 }
 
@@ -33,31 +35,48 @@ struct Translator<'a> {
     rows: HashMap<RegId, u16>,
     constants: HashMap<Bits, Number>,
     splats: HashMap<(Number, usize), Column>,
+    counts: HashMap<Line, Column>,
     /// The rows that the code being translated is executed for; nothing: all.
     mask: Option<Column>,
 }
 
 /// The program of a block that takes rows of arrays. Its results become outputs, or stay columns for `reduce`.
-pub(super) fn translate(function: &Function, block: BlockId, outputs: bool) -> Option<Program> {
+pub(super) fn translate(
+    function: &Function,
+    block: BlockId,
+    arrays: &[Operand],
+    outputs: bool,
+) -> Option<Program> {
     let code = &function.blocks[block];
     if code.results.iter().any(|result| !function.regs[result.reg].is_scalar()) {
         return None;
     }
     let mut translator = Translator::new(function);
-    translator.params(&code.params).ok()?;
+    translator.params(&code.params, arrays).ok()?;
     translator.block(block).ok()?;
     let results: Vec<RegId> = code.results.iter().map(|result| result.reg).collect();
     translator.finish(&results, outputs).ok()
 }
 
 /// The program whose results are the rows themselves.
-pub(super) fn rows(function: &Function, params: &[RegId]) -> Option<Program> {
+pub(super) fn rows(function: &Function, params: &[RegId], arrays: &[Operand]) -> Option<Program> {
     if params.iter().any(|param| !function.regs[*param].is_scalar()) {
         return None;
     }
     let mut translator = Translator::new(function);
-    translator.params(params).ok()?;
+    translator.params(params, arrays).ok()?;
     translator.finish(params, false).ok()
+}
+
+/// First number and step of an array that is a range.
+fn range(function: &Function, array: RegId) -> Option<(RegId, RegId)> {
+    let mut code = function.blocks.iter().flat_map(|block| &block.code);
+    code.find_map(|instr| match instr {
+        Instr::Iota { dst, ty: ElemType::I64, start, step, .. } if dst.0 == array => {
+            Some((start.reg, step.reg))
+        }
+        _ => None,
+    })
 }
 
 impl<'a> Translator<'a> {
@@ -69,23 +88,34 @@ impl<'a> Translator<'a> {
             rows: HashMap::new(),
             constants: HashMap::new(),
             splats: HashMap::new(),
+            counts: HashMap::new(),
             mask: None,
         }
     }
 
-    fn params(&mut self, params: &[RegId]) -> Made<()> {
-        for (k, param) in params.iter().enumerate() {
+    fn params(&mut self, params: &[RegId], arrays: &[Operand]) -> Made<()> {
+        for (k, (param, array)) in params.iter().zip(arrays).enumerate() {
             let k = u16::try_from(k).map_err(|_| Refused)?;
-            if self.function.regs[*param].is_scalar() {
-                let column = self.column(self.elem(*param))?;
-                self.program.places[usize::from(column)] = Place::Input(self.program.inputs.len() as u16);
-                self.program.inputs.push(k);
-                self.values.insert(*param, Value::Column(column));
-            } else {
+            if !self.function.regs[*param].is_scalar() {
                 self.rows.insert(*param, k);
+            } else if let Some((start, step)) = range(self.function, array.reg) {
+                let (start, step) = (self.outside(start)?, self.outside(step)?);
+                self.values.insert(*param, Value::Line(Line { start, step }));
+            } else {
+                let (column, _) = self.input(Input::Rows(k), self.elem(*param))?;
+                self.values.insert(*param, Value::Column(column));
             }
         }
         Ok(())
+    }
+
+    /// A column that is there, and its number among these.
+    fn input(&mut self, input: Input, elem: ElemType) -> Made<(Column, u16)> {
+        let column = self.column(elem)?;
+        let number = u16::try_from(self.program.inputs.len()).map_err(|_| Refused)?;
+        self.program.places[usize::from(column)] = Place::Input(number);
+        self.program.inputs.push(input);
+        Ok((column, number))
     }
 
     fn elem(&self, reg: RegId) -> ElemType {
@@ -123,16 +153,34 @@ impl<'a> Translator<'a> {
         if let Some(value) = self.values.get(&reg) {
             return Ok(*value);
         }
-        let number = self.number()?;
-        self.program.free.push((reg, number));
+        let number = self.outside(reg)?;
         self.values.insert(reg, Value::Number(number));
         Ok(Value::Number(number))
+    }
+
+    /// A scalar from outside.
+    fn outside(&mut self, reg: RegId) -> Made<Number> {
+        let number = self.number()?;
+        self.program.free.push((reg, number));
+        Ok(number)
+    }
+
+    /// The numbers of a line as a column.
+    fn count(&mut self, line: Line) -> Made<Column> {
+        if let Some(column) = self.counts.get(&line) {
+            return Ok(*column);
+        }
+        let dst = self.column(ElemType::I64)?;
+        self.program.steps.push(Step::Count { dst, line });
+        self.counts.insert(line, dst);
+        Ok(dst)
     }
 
     /// A value as a column of elements of this type.
     fn as_column(&mut self, value: Value, elem: ElemType) -> Made<Column> {
         match value {
             Value::Column(column) => Ok(column),
+            Value::Line(line) => self.count(line),
             Value::Number(number) => {
                 let key = (number, elem.bytes());
                 if let Some(column) = self.splats.get(&key) {
@@ -160,7 +208,7 @@ impl<'a> Translator<'a> {
         for operand in operands {
             match self.value(operand.reg)? {
                 Value::Number(number) => numbers.push(number),
-                Value::Column(_) => return Ok(None),
+                Value::Line(_) | Value::Column(_) => return Ok(None),
             }
         }
         Ok(Some(numbers))
@@ -245,6 +293,12 @@ impl<'a> Translator<'a> {
             self.define(dst, Value::Number(number));
             return Ok(());
         }
+        if let (ElemType::I64, [a, b]) = (ty, operands)
+            && let Some(line) = self.line(op, *a, *b)?
+        {
+            self.define(dst, Value::Line(line));
+            return Ok(());
+        }
         match *operands {
             [a] => {
                 let a = self.operand(a)?;
@@ -275,6 +329,36 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// What an operation on lines and numbers gives, if that is a line.
+    fn line(&mut self, op: ScalarOp, a: Operand, b: Operand) -> Made<Option<Line>> {
+        let (a, b) = (self.value(a.reg)?, self.value(b.reg)?);
+        let zero = self.constant(0)?;
+        let mut both = |op, a, b| {
+            let number = self.number()?;
+            let args = SmallVec::from_slice(&[a, b]);
+            self.program.once.push(Once::Op { op, ty: ElemType::I64, dst: number, args });
+            Ok(number)
+        };
+        let as_line = |value| match value {
+            Value::Number(start) => Some(Line { start, step: zero }),
+            Value::Line(line) => Some(line),
+            Value::Column(_) => None,
+        };
+        Ok(match (op, a, b) {
+            (ScalarOp::Add | ScalarOp::Sub, a, b) => match (as_line(a), as_line(b)) {
+                (Some(a), Some(b)) => {
+                    Some(Line { start: both(op, a.start, b.start)?, step: both(op, a.step, b.step)? })
+                }
+                _ => None,
+            },
+            (ScalarOp::Mul, Value::Line(line), Value::Number(by))
+            | (ScalarOp::Mul, Value::Number(by), Value::Line(line)) => {
+                Some(Line { start: both(op, line.start, by)?, step: both(op, line.step, by)? })
+            }
+            _ => None,
+        })
+    }
+
     fn selected(&mut self, mask: Column, yes: Column, no: Column, elem: ElemType) -> Made<Column> {
         let dst = self.column(elem)?;
         let run = kernels::selection(elem.bytes());
@@ -295,10 +379,31 @@ impl<'a> Translator<'a> {
             self.define(dst, Value::Number(number));
             return Ok(());
         }
+        if let Some(index) = self.lines(index)? {
+            let view = Input::View { array: gathered, index };
+            let (column, input) = self.input(view, self.elem(dst.0))?;
+            self.program.steps.push(Step::Inside { input, mask: self.mask });
+            self.define(dst, Value::Column(column));
+            return Ok(());
+        }
         let index: Made<SmallVec<[Column; 2]>> = index.iter().map(|i| self.operand(*i)).collect();
         let (index, mask) = (index?, self.mask);
         let places = self.column(ElemType::I64)?;
         self.step(dst, |dst| Step::Gather { dst, places, array: gathered, index, mask })
+    }
+
+    /// All indices as lines, if they are lines and numbers.
+    fn lines(&mut self, index: &[Operand]) -> Made<Option<SmallVec<[Line; 2]>>> {
+        let zero = self.constant(0)?;
+        let mut lines = SmallVec::new();
+        for index in index {
+            match self.value(index.reg)? {
+                Value::Number(start) => lines.push(Line { start, step: zero }),
+                Value::Line(line) => lines.push(line),
+                Value::Column(_) => return Ok(None),
+            }
+        }
+        Ok(Some(lines))
     }
 
     fn branch(&mut self, dsts: &[Def], cond: Operand, then: BlockId, otherwise: BlockId) -> Made<()> {
@@ -372,8 +477,10 @@ fn drop_unused(program: &mut Program) {
     program.results.iter().for_each(|column| wanted[usize::from(*column)] = true);
     let mut kept = Vec::with_capacity(program.steps.len());
     for step in std::mem::take(&mut program.steps).into_iter().rev() {
-        let may_trap =
-            matches!(step, Step::Two { traps: true, .. } | Step::Gather { .. } | Step::Check { .. });
+        let may_trap = matches!(
+            step,
+            Step::Two { traps: true, .. } | Step::Gather { .. } | Step::Inside { .. } | Step::Check { .. }
+        );
         if may_trap || step.targets().iter().any(|column| wanted[usize::from(*column)]) {
             step.operands().iter().for_each(|column| wanted[usize::from(*column)] = true);
             kept.push(step);

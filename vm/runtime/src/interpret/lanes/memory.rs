@@ -1,6 +1,6 @@
 //! Arrays while a lane program runs: what it reads and what it makes, by number, and elements of all rows at once.
 
-use crate::array::{copy_elements, load, store};
+use crate::array::{load, move_elements, store};
 use crate::error::Trap;
 use crate::interpret::columns::kernels;
 use crate::memory::{Exclusive, Memory, OutOfMemory};
@@ -139,7 +139,8 @@ pub(super) fn write_rows(
     }
 }
 
-/// Copies the arrays of `len` rows to those of another view of the same shape.
+/// Copies the arrays of `len` rows to those of another view of the same shape. As values of columns, they are not counted
+/// as copies.
 pub(super) fn copy_rows(
     memory: &Memory,
     (target, to): (&mut [u8], &Lmad),
@@ -158,11 +159,12 @@ pub(super) fn copy_rows(
             view.dims.push(Dim::new(len as i64, stride));
             view
         };
-        return copy_elements(memory, target, &with_rows(to, b), source, &with_rows(from, a), width);
+        move_elements(memory, target, &with_rows(to, b), source, &with_rows(from, a), width)?;
+        return Ok(());
     }
     for row in (0..len).filter(|row| mask.is_none_or(|mask| mask[*row] != 0)) {
         let (a, b) = (from.shift(from_rows.distance(row)), to.shift(to_rows.distance(row)));
-        copy_elements(memory, target, &b, source, &a, width)?;
+        move_elements(memory, target, &b, source, &a, width)?;
     }
     Ok(())
 }

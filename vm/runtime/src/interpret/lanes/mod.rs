@@ -109,7 +109,7 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Lanes> {
-        if !self.paths.lanes || width < self.few_lanes() {
+        if !self.switches.lanes || width < self.few_lanes() {
             return None;
         }
         let translated = registers.prepared.blocks[block].translated(index)?;
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a> {
 
     /// Below so many rows other ways are faster, if they are allowed.
     fn few_lanes(&self) -> i64 {
-        if self.paths.machine { FEW_ROWS } else { 1 }
+        if self.switches.machine { FEW_ROWS } else { 1 }
     }
 
     /// What the block makes of all rows, if that can be found in lock step.
@@ -178,7 +178,7 @@ impl<'a> Interpreter<'a> {
         let memory = self.memory;
         let mut run = Running::new(&lanes.program, memory);
         enter(&mut run, registers, inputs);
-        if self.paths.machine && worth(&run) <= 0.0 {
+        if self.switches.machine && worth(&run) <= 0.0 {
             return Ok(false);
         }
         run.set_capacity(capacity(&run, width));

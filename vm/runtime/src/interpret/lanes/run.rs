@@ -21,16 +21,16 @@ pub(super) enum Stopped {
     Error(Box<RuntimeError>),
 }
 
+impl From<Trap> for Stopped {
+    fn from(trap: Trap) -> Stopped {
+        Stopped::Error(trap.into())
+    }
+}
+
 impl From<OutOfMemory> for Stopped {
     fn from(_: OutOfMemory) -> Stopped {
         // Row by row may take less.
         Stopped::GivesUp
-    }
-}
-
-impl From<Trap> for Stopped {
-    fn from(trap: Trap) -> Stopped {
-        Stopped::Error(trap.into())
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) use operators::Parts;
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
+use super::columns::MANY_ROWS;
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::Array;
@@ -34,7 +35,7 @@ use smallvec::SmallVec;
 use unit::{Base, Left, Origin, Source};
 
 /// Turns of an operator inside a unit from which columns do it faster.
-const WIDE: i64 = 256;
+const WIDE: i64 = MANY_ROWS;
 
 /// The operands of the instruction that a unit stands for.
 pub(super) struct Entry<'i> {
@@ -69,7 +70,7 @@ impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
         let translated = registers.prepared.blocks[block].translated(index)?;
-        if !self.paths.machine {
+        if !self.switches.machine {
             return None;
         }
         let inner_operators = !self.tiers.has_backends();

@@ -4,6 +4,7 @@ use super::code::Op;
 use super::translate::{Made, Refused, Translator, stored_by_width};
 use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
 use crate::interpret::columns::Columns;
+use crate::interpret::prepare::in_operators;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 use smallvec::SmallVec;
 
@@ -153,7 +154,11 @@ impl<'a> Translator<'a> {
             let extent = self.extent(place, 0)?;
             self.emit(Op::Extent, width, extent, 0)?;
         }
-        if Columns::of(self.function, instr).is_some() {
+        if let Some(columns) = Columns::of(self.function, instr) {
+            // Many rows are combined in another order than that of a loop.
+            if columns.has_strands() && !self.is_known(width) && !in_operators(self.function)[self.origin.0] {
+                return Err(Refused);
+            }
             self.unit.wide.push(width);
         }
         self.operator(&parts, width, &arrays, &[])?;

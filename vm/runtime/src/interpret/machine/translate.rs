@@ -234,15 +234,17 @@ impl<'a> Translator<'a> {
             _ => self.outer_operator(instr)?,
         }
         self.emit(Op::End, 0, 0, 0)?;
-        let known = |slot: &Slot| {
-            let unit = &self.unit;
-            unit.scalars.iter().any(|(_, s)| s == slot)
-                || unit.constants.iter().any(|(s, _)| s == slot)
-                || unit.extents.iter().any(|(s, ..)| s == slot)
-        };
-        self.unit.wide = self.unit.wide.iter().copied().filter(known).collect();
+        self.unit.wide = self.unit.wide.iter().copied().filter(|slot| self.is_known(*slot)).collect();
         self.unit.words = run::words(&self.unit.code);
         Ok(())
+    }
+
+    /// Whether a slot has its value before the unit starts.
+    pub(super) fn is_known(&self, slot: Slot) -> bool {
+        let unit = &self.unit;
+        unit.scalars.iter().any(|(_, s)| *s == slot)
+            || unit.constants.iter().any(|(s, _)| *s == slot)
+            || unit.extents.iter().any(|(s, ..)| *s == slot)
     }
 
     /// The results of the outermost loop.

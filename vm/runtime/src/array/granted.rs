@@ -1,0 +1,84 @@
+//! Writing into a block that the same execution also reads.
+//!
+//! Usually a block is written by its only holder. Where an analysis has shown that a result may be made in a block that
+//! other registers still name, the block is *granted*: whoever grants has counted the holders and found that all of
+//! them are values of this execution. The holders lend no bytes while elements are stored.
+#![allow(unsafe_code)]
+
+use super::copy::move_elements;
+use super::{Array, store};
+use crate::error::Trap;
+use crate::memory::{Block, CopyKind, Memory};
+use galopvm_base::Bits;
+use galopvm_lmad::{Dim, Lmad};
+
+/// A place for a result: a view of a block that may be written although others hold it.
+#[derive(Clone, Debug)]
+pub(crate) struct Granted(Array);
+
+impl Granted {
+    /// Grants an array's places. `holders` is the number of values of this execution that hold the block, this array
+    /// among them; nothing if others hold it, too, or if it may not be written.
+    pub(crate) fn new(array: Array, holders: usize) -> Option<Granted> {
+        let block = array.block();
+        (block.is_own() && block.references() == holders && array.lmad().is_injective())
+            .then_some(Granted(array))
+    }
+
+    /// Another view of the same block, which fits it.
+    pub(crate) fn with_view(&self, view: Lmad) -> Granted {
+        Granted(self.0.with_view(view))
+    }
+
+    /// The array that the place is.
+    pub(crate) fn array(&self) -> &Array {
+        &self.0
+    }
+
+    /// The array that the place is.
+    pub(crate) fn into_array(self) -> Array {
+        self.0
+    }
+
+    /// Whether an array lies in this place already.
+    pub(crate) fn holds(&self, array: &Array) -> bool {
+        self.0.block().same(array.block()) && same_places(self.0.lmad(), array.lmad())
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let block: &Block = self.0.block();
+        // SAFETY: the block was granted, so its holders are values of the execution that has this place by a unique
+        // reference now; the callers below look at no other array of this block meanwhile.
+        unsafe { block.bytes_mut_unguarded() }.expect("a granted block may be written")
+    }
+
+    /// Stores an element at a place of the block.
+    #[inline]
+    pub(crate) fn store(&mut self, place: i64, bits: Bits) {
+        let width = self.0.elem().bytes();
+        store(self.bytes_mut(), width, place, bits);
+    }
+
+    /// Stores the elements of an array that has this place's shape. Gives the kind of copy, if anything was moved.
+    pub(crate) fn store_all(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
+        if self.holds(array) {
+            return Ok(None);
+        }
+        if array.block().same(self.0.block()) {
+            let apart = array.copy(memory)?;
+            return self.store_apart(memory, &apart);
+        }
+        self.store_apart(memory, array)
+    }
+
+    fn store_apart(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
+        let (view, width) = (self.0.lmad().clone(), self.0.elem().bytes());
+        move_elements(memory, self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
+    }
+}
+
+/// Whether two views of one shape put each element at the same place. Strides that are never taken do not matter.
+pub(crate) fn same_places(a: &Lmad, b: &Lmad) -> bool {
+    let same = |(a, b): (&Dim, &Dim)| a.size == b.size && (a.stride == b.stride || a.size <= 1);
+    a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(same) && (a.is_empty() || a.offset == b.offset)
+}

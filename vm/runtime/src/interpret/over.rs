@@ -1,0 +1,88 @@
+//! Writing the result of a map over an array that dies with it.
+//!
+//! The analysis of reuse (`tier/over.rs`) says that no row reads what another row changes. What is needed besides, and
+//! asked here: after the map nobody uses the array or another view of its block, and all holders of the block are
+//! registers of this call.
+
+use super::placed::Placing;
+use super::soac::Operator;
+use super::{Interpreter, Registers};
+use crate::array::Granted;
+use crate::explain::Unasked;
+use crate::memory::Block;
+use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields};
+use std::collections::HashSet;
+
+/// Estimated operations from which it is worth asking the analysis.
+const LEAST_WORK: u64 = 1 << 18;
+
+impl<'a> Interpreter<'a> {
+    /// Finds places for a map's results over dying arrays.
+    pub(super) fn over(
+        &mut self,
+        registers: &Registers<'a>,
+        (block, index, site): (BlockId, usize, u32),
+        operator: &Operator<'_>,
+        work: u64,
+        placing: &mut Placing,
+    ) {
+        if !self.switches.reuse || work < LEAST_WORK || !operator.is_map() {
+            if operator.is_map() {
+                let why = if self.switches.reuse { Unasked::LittleWork } else { Unasked::SwitchedOff };
+                self.tiers.tell_unasked(site, 0..operator.dsts.len(), why);
+            }
+            return;
+        }
+        let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
+        let results = operator.dsts.iter().map(|dst| dst.0).enumerate();
+        for (k, result) in results.filter(|(_, reg)| registers.is_array(*reg)) {
+            let fits =
+                |reg: &RegId| registers.ty(*reg) == registers.ty(result) && is_free(registers, dying, *reg);
+            let eligible: Vec<RegId> = dying.iter().copied().filter(fits).collect();
+            if eligible.is_empty() {
+                self.tiers.tell_unasked(site, k..k + 1, Unasked::NothingDies);
+                continue;
+            }
+            let Some(reg) = self.tiers.over(site, registers, k, &eligible) else { continue };
+            let Some(array) = registers.array_of(reg).cloned() else { continue };
+            // The clone is a holder as well.
+            let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;
+            if let Some(place) = Granted::new(array, holders) {
+                placing.set(k, place);
+                // Two results over one array would need to know of each other.
+                return;
+            }
+        }
+    }
+}
+
+fn shares(registers: &Registers<'_>, reg: RegId, block: &Block) -> bool {
+    registers.array_of(reg).is_some_and(|array| array.block().same(block))
+}
+
+/// Whether a register's block may be written: all that hold it die with it.
+fn is_free(registers: &Registers<'_>, dying: &[RegId], reg: RegId) -> bool {
+    let Some(block) = registers.array_of(reg).map(|array| array.block()) else { return false };
+    block.is_own() && dying.iter().filter(|reg| shares(registers, **reg, block)).count() == block.references()
+}
+
+/// The array registers of a block that nothing uses after one of its instructions: they can only die there.
+pub(super) fn dying(function: &Function, block: &CodeBlock, index: usize) -> Vec<RegId> {
+    let earlier = block.code[..index].iter().flat_map(|instr| Fields::of(instr).defs).map(|def| def.0);
+    let mut later = HashSet::new();
+    block.code[index + 1..].iter().for_each(|instr| uses(function, instr, &mut later));
+    later.extend(block.results.iter().map(|operand| operand.reg));
+    let here = block.params.iter().copied().chain(earlier);
+    here.filter(|reg| !function.regs[*reg].is_scalar() && !later.contains(reg)).collect()
+}
+
+/// Every register that an instruction uses, in its blocks as well.
+pub(super) fn uses(function: &Function, instr: &Instr, used: &mut HashSet<RegId>) {
+    let fields = Fields::of(instr);
+    used.extend(fields.operands.iter().map(|operand| operand.reg));
+    for inner in fields.blocks {
+        let inner = &function.blocks[inner];
+        inner.code.iter().for_each(|instr| uses(function, instr, used));
+        used.extend(inner.results.iter().map(|operand| operand.reg));
+    }
+}

@@ -1,0 +1,237 @@
+//! Operators whose results are made in a given place instead of a block of their own.
+//!
+//! The place may lie in a block that the rows read: an analysis has shown that no row reads what another one writes, so
+//! the order of rows does not matter, but each row must have read everything before it writes. Rows are therefore
+//! computed in pieces as always - by columns or as a unit - into a small array, which is then stored; or, where rows
+//! are arrays, one by one, each made in its own row of the place if the body makes it by one operator.
+
+use super::arrays::mismatch;
+use super::soac::{Arrays, Operator, inputs, set_rows};
+use super::{Interpreter, Outcome, Registers};
+use crate::array::{Array, Granted};
+use crate::error::Trap;
+use crate::memory::Memory;
+use galopvm_base::ElemType;
+use galopvm_bytecode::{BlockId, Instr, Operand, RegId};
+use smallvec::SmallVec;
+
+/// Bytes of the pieces in which results are made: they stay in the cache.
+pub(super) const PIECE: usize = 64 << 10;
+
+/// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
+const ROWS: i64 = 2048;
+
+/// Where the results of an operator go; those without a place get a block of their own.
+pub(super) struct Placing {
+    places: SmallVec<[Option<Granted>; 2]>,
+}
+
+/// Rows of a piece at least where they are computed in lock step.
+const LANES: i64 = 32;
+
+/// A place for the value of a register, as long as a row is computed.
+pub(crate) struct Target {
+    /// How deep calls were nested when it was made: a register of another call is not meant.
+    depth: usize,
+    reg: RegId,
+    place: Granted,
+}
+
+impl Placing {
+    /// No places yet, for so many results.
+    pub(super) fn none(results: usize) -> Placing {
+        Placing { places: SmallVec::from_elem(None, results) }
+    }
+
+    /// Result `k` goes there.
+    pub(super) fn set(&mut self, k: usize, place: Granted) {
+        self.places[k] = Some(place);
+    }
+
+    /// The place of result `k`, taken out.
+    pub(super) fn take(&mut self, k: usize) -> Option<Granted> {
+        self.places[k].take()
+    }
+
+    /// Whether no result has a place.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.iter().all(Option::is_none)
+    }
+
+    /// The place of result `k`: a new block where none was given.
+    fn place(&mut self, memory: &Memory, k: usize, elem: ElemType, shape: &[i64]) -> Outcome<&mut Granted> {
+        let place = &mut self.places[k];
+        if place.is_none() {
+            *place = Granted::new(Array::fresh(memory, elem, shape)?, 1);
+        }
+        Ok(place.as_mut().expect("a fresh block has one holder"))
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// The places that were set for the results of an operator.
+    pub(super) fn targeted(&mut self, operator: &Operator<'_>, placing: &mut Placing) {
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
+            if let Some(target) = self.targets.iter().find(meant) {
+                placing.set(k, target.place.clone());
+            }
+        }
+    }
+
+    /// Interprets a map whose results, or some of them, have a place.
+    pub(super) fn map_placed(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        operator: &Operator<'a>,
+        mut placing: Placing,
+    ) -> Outcome<()> {
+        let fits = |place: &Granted| place.array().shape()[0] == width;
+        placing.places.iter_mut().for_each(|place| *place = place.take().filter(fits));
+        if width == 0 || placing.is_empty() {
+            return self.interpret_operator(registers, block, index, width, operator);
+        }
+        let mut making = 0;
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
+        }
+        let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
+        let lanes = !scalar_rows && self.lanes(registers, block, index, width).is_some();
+        if scalar_rows || lanes || self.unit(registers, block, index).is_some() {
+            let inputs = inputs(registers, width, operator.arrays)?;
+            let least = if lanes { LANES } else { 1 };
+            self.in_pieces(registers, (block, index), (width, least), operator, &inputs, &mut placing)?;
+        } else {
+            self.make_delayed(registers, operator.arrays)?;
+            let inputs = inputs(registers, width, operator.arrays)?;
+            self.row_by_row(registers, width, operator, &inputs, &mut placing)?;
+        }
+        (0..making).for_each(|_| self.made());
+        for (place, dst) in placing.places.into_iter().zip(operator.dsts) {
+            let place = place.expect("there were rows, so each result has a place");
+            registers.set_array(dst.0, place.into_array());
+        }
+        Ok(())
+    }
+
+    fn in_pieces(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        (width, least): (i64, i64),
+        operator: &Operator<'a>,
+        inputs: &[Array],
+        placing: &mut Placing,
+    ) -> Outcome<()> {
+        let row_bytes = |place: &Granted| {
+            let array = place.array();
+            usize::try_from(array.elements() / width).unwrap_or(0) * array.elem().bytes()
+        };
+        let row = placing.places.iter().flatten().map(row_bytes).max().unwrap_or(0).max(1);
+        let mut rows = ((PIECE / row) as i64).max(least);
+        if rows > ROWS {
+            rows -= rows % ROWS;
+        } else {
+            // No piece should be much smaller than the others.
+            let pieces = (width + rows - 1) / rows;
+            rows = (width + pieces - 1) / pieces;
+        }
+        let mut from = 0;
+        while from < width {
+            let count = rows.min(width - from);
+            let mut parts = Arrays::new();
+            for (operand, array) in operator.arrays.iter().zip(inputs) {
+                parts.push(match registers.prepared.delayed.get(&operand.reg) {
+                    Some((start, step)) if array.is_unmade() => {
+                        let start = start.wrapping_add(step.wrapping_mul(from as u64));
+                        self.range(array.elem(), count, start, *step)?
+                    }
+                    _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
+                });
+            }
+            self.interpret_rows(registers, (block, index), count, operator, parts)?;
+            for (k, dst) in operator.dsts.iter().enumerate() {
+                let made = registers.take(Operand::last(dst.0));
+                let mut shape = made.shape();
+                shape[0] = width;
+                let place = placing.place(self.memory, k, made.elem(), &shape)?;
+                let mut place = place.with_view(place.array().lmad().triplet(0, from, count, 1));
+                fits(&place, &made)?;
+                place.store_all(self.memory, &made)?;
+            }
+            from += count;
+        }
+        Ok(())
+    }
+
+    /// Stores a row of a result in its place. A small one is what a column is to others: a value on its way, not a copy.
+    fn store_row(&self, mut place: Granted, row: &Array) -> Outcome<()> {
+        let bytes = row.elements() as usize * row.elem().bytes();
+        match bytes <= PIECE {
+            true => place.store_all(self.memory, row).map(drop).map_err(Into::into),
+            false => self.copy_to(place, row),
+        }
+    }
+
+    fn row_by_row(
+        &mut self,
+        registers: &mut Registers<'a>,
+        width: i64,
+        operator: &Operator<'a>,
+        inputs: &[Array],
+        placing: &mut Placing,
+    ) -> Outcome<()> {
+        let block = &registers.code.blocks[operator.body];
+        let scope = &registers.prepared.blocks[operator.body].arrays;
+        // A row that one operator of the body makes is made in its place.
+        let is_direct = |result: &Operand| {
+            block.code.iter().any(|instr| match instr {
+                Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == result.reg),
+                _ => false,
+            })
+        };
+        let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
+        let before = self.targets.len();
+        for i in 0..width {
+            for (k, place) in placing.places.iter().enumerate() {
+                if let Some(place) = place.as_ref().filter(|_| direct[k]) {
+                    let place = place.with_view(place.array().lmad().fix(0, i));
+                    self.targets.push(Target { depth: self.depth, reg: block.results[k].reg, place });
+                }
+            }
+            set_rows(registers, &block.params, inputs, i);
+            self.at_row(operator.body, Some(i));
+            let outcome = self.block(registers, operator.body);
+            self.targets.truncate(before);
+            outcome?;
+            for (k, result) in block.results.iter().enumerate() {
+                let elem = registers.elem(result.reg);
+                if !registers.is_array(result.reg) {
+                    let bits = registers.bits(*result);
+                    let place = placing.place(self.memory, k, elem, &[width])?;
+                    let at = place.array().lmad().fix(0, i).offset;
+                    place.store(at, bits);
+                    continue;
+                }
+                let row = registers.take(*result);
+                self.pay_elements(row.elements())?;
+                let shape: SmallVec<[i64; 4]> = [width].into_iter().chain(row.shape()).collect();
+                let place = placing.place(self.memory, k, elem, &shape)?;
+                let place = place.with_view(place.array().lmad().fix(0, i));
+                fits(&place, &row)?;
+                self.store_row(place, &row)?;
+            }
+            registers.release(scope);
+        }
+        self.at_row(operator.body, None);
+        Ok(())
+    }
+}
+
+/// Rows of a result must have the shape of their place.
+fn fits(place: &Granted, rows: &Array) -> Result<(), Trap> {
+    let (place, rows) = (place.array().shape(), rows.shape());
+    if place != rows { Err(Trap::new(mismatch("Rows of a result", &place, &rows))) } else { Ok(()) }
+}

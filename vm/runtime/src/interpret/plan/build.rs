@@ -1,0 +1,113 @@
+//! From the verdicts of short-circuiting to a plan: which registers are made where.
+
+use crate::region::{Counter, Recorded};
+use galopvm_analysis::circuit::{Circuits, Moving};
+use galopvm_base::ElemType;
+use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_kir::VarId;
+use galopvm_lmad::{Dim, Lmad};
+use std::collections::{HashMap, HashSet};
+
+/// Where arrays are made while a region runs.
+#[derive(Debug)]
+pub(crate) struct RegionPlan {
+    /// Registers that an instruction makes somewhere else than in a block of their own.
+    pub(super) made: HashMap<RegId, (VarId, Moving)>,
+    /// The registers that lie in each block that something is made in.
+    pub(super) members: HashMap<VarId, Vec<RegId>>,
+    /// The blocks that have to exist before the instruction they are for: its register, element type, extents.
+    pub(super) fresh: HashMap<VarId, (RegId, ElemType, Vec<i64>)>,
+    /// Updates that stay in their block although a part of it is made already.
+    pub(super) in_place: HashSet<RegId>,
+    /// What iteration variables count.
+    pub(super) counters: HashMap<VarId, Counter>,
+}
+
+impl RegionPlan {
+    /// The plan for a region; nothing if no array moves.
+    pub(super) fn new(
+        code: &Function,
+        recorded: &Recorded,
+        circuits: &Circuits,
+        is_unit: &dyn Fn(BlockId, usize) -> bool,
+    ) -> Option<RegionPlan> {
+        let region = recorded.region.region();
+        let mut plan = RegionPlan {
+            made: HashMap::new(),
+            members: HashMap::new(),
+            fresh: HashMap::new(),
+            in_place: HashSet::new(),
+            counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
+        };
+        // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
+        let own = carried_by_units(code, is_unit);
+        let apart: Vec<_> = circuits
+            .places
+            .iter()
+            .filter(|(var, _)| recorded.registers.get(var).is_some_and(|reg| own.contains(reg)))
+            .map(|(_, place)| place)
+            .collect();
+        for (var, place) in &circuits.places {
+            if place.block == *var || apart.contains(&place) {
+                continue;
+            }
+            let Some(reg) = recorded.registers.get(var).filter(|_| recorded.makers.contains_key(var)) else {
+                continue;
+            };
+            plan.made.insert(*reg, (place.block, place.view.clone()));
+        }
+        let blocks: HashSet<VarId> = plan.made.values().map(|(block, _)| *block).collect();
+        for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
+            let Some(reg) = recorded.registers.get(var) else { continue };
+            plan.members.entry(place.block).or_default().push(*reg);
+            if !recorded.makers.contains_key(var) {
+                plan.in_place.insert(*reg);
+            }
+        }
+        for block in &blocks {
+            if region.params.contains(block) {
+                continue;
+            }
+            let ty = region.vars[*block].ty.as_ref()?;
+            let extent = |exp: &galopvm_kir::Exp| recorded.region.size_with(exp, &|_| None);
+            let shape: Option<Vec<i64>> = ty.shape.iter().map(extent).collect();
+            let reg = recorded.registers.get(block).filter(|_| recorded.makers.contains_key(block));
+            if let (Some(reg), Some(shape)) = (reg, shape) {
+                debug_assert_eq!(code.regs[*reg].elem, ty.elem, "a name has the type of its register");
+                plan.fresh.insert(*block, (*reg, ty.elem, shape));
+            }
+        }
+        (!plan.made.is_empty()).then_some(plan)
+    }
+
+    /// The block that a register's own statement makes, if something else is made in it before.
+    pub(super) fn block_of(&self, reg: RegId) -> Option<VarId> {
+        self.fresh.iter().find(|(_, (maker, ..))| *maker == reg).map(|(block, _)| *block)
+    }
+}
+
+/// The arrays that loops carry which run as flat code.
+fn carried_by_units(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<RegId> {
+    let mut carried = HashSet::new();
+    for (id, block) in code.blocks.iter_ids() {
+        for (index, instr) in block.code.iter().enumerate() {
+            if let Instr::For { body, .. } | Instr::While { body, .. } = instr
+                && is_unit(id, index)
+            {
+                carried.extend(code.blocks[*body].params.iter().filter(|reg| !code.regs[**reg].is_scalar()));
+            }
+        }
+    }
+    carried
+}
+
+/// A view with the values of its iteration variables.
+pub(super) fn view(moving: &Moving, value: &dyn Fn(VarId) -> Option<i64>) -> Option<Lmad> {
+    let number = |form: &galopvm_analysis::affine::Form| {
+        form.terms().iter().try_fold(form.constant, |sum, (var, coefficient)| {
+            sum.checked_add(coefficient.checked_mul(value(*var)?)?)
+        })
+    };
+    let dims = moving.dims.iter().map(|(size, stride)| Some(Dim::new(number(size)?, number(stride)?)));
+    Some(Lmad::new(number(&moving.offset)?, dims.collect::<Option<Vec<_>>>()?))
+}

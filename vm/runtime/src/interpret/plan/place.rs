@@ -1,0 +1,153 @@
+//! The place of an array that is about to be made, and of arrays that are made already.
+
+use super::Active;
+use super::build::view;
+use crate::array::{Array, Granted};
+use crate::interpret::placed::Placing;
+use crate::interpret::{Interpreter, Outcome, Registers};
+use crate::region::Counter;
+use galopvm_base::ElemType;
+use galopvm_bytecode::{BlockId, Operand, RegId};
+use galopvm_kir::VarId;
+use galopvm_lmad::Lmad;
+use std::sync::Arc;
+
+impl<'a> Interpreter<'a> {
+    /// Places for the results of an instruction that the plan has one for: in the block that they will be copied to, or
+    /// in a block of their own that something else is made in. Asked before operands are taken from their registers.
+    pub(in crate::interpret) fn planned(
+        &mut self,
+        registers: &Registers<'a>,
+        results: &[RegId],
+        placing: &mut Placing,
+    ) -> Outcome<()> {
+        let Some(active) = self.plan_here() else { return Ok(()) };
+        let plan = active.plan.clone();
+        for (k, reg) in results.iter().enumerate() {
+            let place = match (plan.made.get(reg), plan.block_of(*reg)) {
+                (Some((block, moving)), _) => {
+                    let here = |var: VarId| self.plan_here().and_then(|active| value(active, registers, var));
+                    match view(moving, &here) {
+                        Some(view) => self.in_block(registers, *block, registers.elem(*reg), view)?,
+                        None => None,
+                    }
+                }
+                (None, Some(block)) => match plan.fresh.get(&block) {
+                    Some((_, elem, shape)) => {
+                        self.in_block(registers, block, *elem, Lmad::row_major(shape))?
+                    }
+                    None => None,
+                },
+                (None, None) => None,
+            };
+            if let Some(place) = place {
+                placing.set(k, place);
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of the value of one register.
+    pub(in crate::interpret) fn planned_one(
+        &mut self,
+        registers: &Registers<'a>,
+        result: RegId,
+    ) -> Outcome<Option<Granted>> {
+        let mut placing = Placing::none(1);
+        self.planned(registers, &[result], &mut placing)?;
+        Ok(placing.take(0))
+    }
+
+    fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
+        let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
+        let Some((_, elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
+        Ok(Granted::new(Array::fresh(self.memory, *elem, shape)?, 1))
+    }
+
+    fn in_block(
+        &mut self,
+        registers: &Registers<'a>,
+        block: VarId,
+        elem: ElemType,
+        view: Lmad,
+    ) -> Outcome<Option<Granted>> {
+        let Some(active) = self.plan_here() else { return Ok(None) };
+        let fits =
+            |array: &Array| array.elem() == elem && view.fits((array.block().len() / elem.bytes()) as i64);
+        if let Some((_, place)) = active.making.iter().rev().find(|(making, _)| *making == block) {
+            return Ok(fits(place.array()).then(|| place.with_view(view)));
+        }
+        let plan = Arc::clone(&active.plan);
+        let members = plan.members.get(&block).map_or(&[][..], Vec::as_slice);
+        let mut holding = members.iter().filter_map(|reg| registers.array_of(*reg));
+        match holding.next() {
+            None => {
+                let place = self.new_block(block)?;
+                Ok(place.filter(|place| fits(place.array())).map(|place| place.with_view(view)))
+            }
+            Some(array) => {
+                let others = holding.filter(|other| other.block().same(array.block())).count();
+                // The clone for the place is a holder as well.
+                let place = fits(array).then(|| array.with_view(view));
+                Ok(place.and_then(|place| Granted::new(place, others + 2)))
+            }
+        }
+    }
+
+    /// Tells that an operator is making an array in a place; other arrays may be made in the same block meanwhile.
+    pub(in crate::interpret) fn making(&mut self, reg: RegId, place: &Granted) -> bool {
+        let depth = self.depth;
+        let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
+            return false;
+        };
+        let block = match (active.plan.made.get(&reg), active.plan.block_of(reg)) {
+            (Some((block, _)), _) => *block,
+            (None, Some(block)) => block,
+            (None, None) => return false,
+        };
+        active.making.push((block, place.clone()));
+        true
+    }
+
+    /// The operator that said so last is done.
+    pub(in crate::interpret) fn made(&mut self) {
+        if let Some(active) = self.active.last_mut() {
+            active.making.pop();
+        }
+    }
+
+    /// Tells at which row an operator is, `None` when it ends.
+    pub(in crate::interpret) fn at_row(&mut self, body: BlockId, row: Option<i64>) {
+        let depth = self.depth;
+        let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else { return };
+        active.rows.retain(|(other, _)| *other != body);
+        active.rows.extend(row.map(|row| (body, row)));
+    }
+
+    /// Whether the plan keeps an update in its block: then the block may be written although the given number of holders
+    /// are the registers that the plan knows, and values on their way.
+    pub(in crate::interpret) fn may_write(
+        &self,
+        registers: &Registers<'a>,
+        result: RegId,
+        array: &Array,
+        on_their_way: usize,
+    ) -> Option<usize> {
+        let plan = &self.plan_here()?.plan;
+        if !plan.in_place.contains(&result) {
+            return None;
+        }
+        let members = plan.members.values().find(|members| members.contains(&result))?;
+        let holding = members.iter().filter_map(|reg| registers.array_of(*reg));
+        let holders = holding.filter(|other| other.block().same(array.block())).count() + on_their_way;
+        (holders == array.block().references()).then_some(holders)
+    }
+}
+
+/// The value of an iteration variable.
+fn value(active: &Active, registers: &Registers<'_>, var: VarId) -> Option<i64> {
+    match active.plan.counters.get(&var)? {
+        Counter::Loop(reg) => Some(registers.int(Operand::new(*reg))),
+        Counter::Rows(body) => active.rows.iter().find(|(block, _)| block == body).map(|(_, row)| *row),
+    }
+}

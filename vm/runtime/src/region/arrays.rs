@@ -1,0 +1,327 @@
+//! Instructions on whole arrays.
+
+use super::record::{Known, Named, Recorder, Rows, Step, number, size};
+use super::{Maker, RecordRefusal};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim};
+use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId};
+
+impl<'a> Recorder<'a> {
+    pub(super) fn on_arrays(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
+        let maker = Some(Maker { block, index, result: 0 });
+        match instr {
+            Instr::Dim { dst, array, dim } => {
+                let extent = self.array(*array)?.shape[*dim as usize].clone();
+                self.define(dst.0, extent)
+            }
+            Instr::Index { dst, array, index } => {
+                let array = self.array(*array)?;
+                let places = self.scalars(index)?;
+                self.element(dst.0, &array, places)
+            }
+            Instr::Slice { dst, array, dims } => {
+                let array = self.array(*array)?;
+                let (dims, shape) = self.part(&array, dims)?;
+                self.show(dst.0, &array, Index::Dims(dims), shape)
+            }
+            Instr::FlatIndex { dst, array, offset, sizes, strides } => {
+                let array = self.array(*array)?;
+                let offset = Box::new(self.scalar(*offset)?);
+                let (sizes, strides) = (self.scalars(sizes)?, self.scalars(strides)?);
+                let shape = [sizes.as_slice(), &array.shape[1..]].concat();
+                let dims = sizes.into_iter().zip(strides).collect();
+                self.show(dst.0, &array, Index::Lmad { offset, dims }, shape)
+            }
+            Instr::Update { dst, array, dims, value } => {
+                let array = self.array(*array)?;
+                let (dims, shape) = self.part(&array, dims)?;
+                if let Known::Array(value) = self.known(value.reg)?
+                    && differ(&shape, &value.shape)
+                {
+                    return self.refuse(block, index, "an update with a value of another shape");
+                }
+                let value = self.operand(*value)?;
+                self.update(dst.0, &array, Index::Dims(dims), value)
+            }
+            Instr::FlatUpdate { dst, array, offset, strides, value } => {
+                let array = self.array(*array)?;
+                let offset = Box::new(self.scalar(*offset)?);
+                let strides = self.scalars(strides)?;
+                let value = self.array(*value)?;
+                let dims = value.shape.iter().cloned().zip(strides).collect();
+                self.update(dst.0, &array, Index::Lmad { offset, dims }, Exp::Var(value.var))
+            }
+            Instr::Permute { dst, array, perm } => {
+                let array = self.array(*array)?;
+                let perm: Vec<usize> = perm.iter().map(|dim| *dim as usize).collect();
+                let shape = perm.iter().map(|dim| array.shape[*dim].clone()).collect();
+                let args = vec![ArrayArg::Perm(perm), ArrayArg::Exp(Exp::Var(array.var))];
+                self.make(dst.0, None, shape, Rhs::Array { op: ArrayOp::Rearrange, args }).map(drop)
+            }
+            Instr::Reverse { dst, array, dim } => {
+                let array = self.array(*array)?;
+                self.reverse(dst.0, &array, *dim as usize)
+            }
+            Instr::Reshape { dst, array, shape } => {
+                let array = self.array(*array)?;
+                let shape = self.scalars(shape)?;
+                let rhs = reshape(&shape, array.var);
+                self.make(dst.0, None, shape, rhs).map(drop)
+            }
+            Instr::Concat { dst, arrays, dim } => {
+                self.concat((block, index), dst.0, maker, arrays, *dim as usize)
+            }
+            Instr::Replicate { dst, count, value } => {
+                let count = self.scalar(*count)?;
+                let row = self.known(value.reg)?;
+                let (inner, rows, exp) = match row {
+                    Known::Scalar(exp) => (Vec::new(), Some(Rows::Same(exp.clone())), exp),
+                    Known::Array(array) => (array.shape, None, Exp::Var(array.var)),
+                };
+                let shape = [&[count.clone()][..], &inner].concat();
+                let args = vec![ArrayArg::Shape(vec![count]), ArrayArg::Exp(exp)];
+                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Replicate, args })?;
+                self.with_rows(dst.0, rows)
+            }
+            Instr::Iota { dst, ty, count, start, step } => {
+                let (count, start) = (self.scalar(*count)?, self.scalar(*start)?);
+                let step = self.scalar(*step)?;
+                let shape = vec![count];
+                if *ty != ElemType::I64 {
+                    return self.call(dst.0, maker, "iota", vec![start, step], shape);
+                }
+                let args = vec![ArrayArg::Shape(shape.clone())];
+                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Iota, args })?;
+                self.with_rows(dst.0, Some(Rows::Steps(start, step)))
+            }
+            Instr::Array { dst, rank, rows, .. } => {
+                self.literal((block, index), dst.0, maker, *rank as usize, rows)
+            }
+            Instr::Copy { dst, array } => {
+                let array = self.array(*array)?;
+                let args = vec![ArrayArg::Exp(Exp::Var(array.var))];
+                self.make(dst.0, maker, array.shape, Rhs::Array { op: ArrayOp::Copy, args }).map(drop)
+            }
+            // It may be the array itself, so all that holds of the array has to hold of it.
+            Instr::Manifest { dst, array } => {
+                let array = self.array(*array)?;
+                self.make(dst.0, None, array.shape, Rhs::Exps(vec![Exp::Var(array.var)])).map(drop)
+            }
+            Instr::Rotate { dst, array, amount, .. } => {
+                let array = self.array(*array)?;
+                let amount = self.scalar(*amount)?;
+                let args = vec![Exp::Var(array.var), amount];
+                self.call(dst.0, maker, "rotate", args, array.shape)
+            }
+            Instr::Equal { dst, a, b } => {
+                let args = vec![self.operand(*a)?, self.operand(*b)?];
+                self.define(dst.0, Exp::Opaque("equal".into(), args))
+            }
+            _ => self.refuse(block, index, "an instruction that no region describes"),
+        }
+    }
+
+    /// The element, or the sub-array, at indices of the first dimensions.
+    pub(super) fn element(&mut self, dst: RegId, array: &Named, places: Vec<Exp>) -> Step<()> {
+        if let (Some(rows), [place]) = (&array.rows, places.as_slice()) {
+            let row = Recorder::row_of(rows, place.clone());
+            return self.define(dst, row);
+        }
+        let shape = array.shape[places.len()..].to_vec();
+        let dims = places.into_iter().map(DimIndex::At).collect();
+        self.show(dst, array, Index::Dims(dims), shape)
+    }
+
+    /// A part of an array under another name, without a copy; an element if the shape is empty.
+    fn show(&mut self, dst: RegId, array: &Named, index: Index, shape: Vec<Exp>) -> Step<()> {
+        let id = ReadId(self.region.reads);
+        self.region.reads += 1;
+        let read = Exp::Read(Read { id, array: array.var, index });
+        if !self.is_array(dst) {
+            return self.define(dst, read);
+        }
+        self.make(dst, None, shape, Rhs::Exps(vec![read])).map(drop)
+    }
+
+    pub(super) fn update(&mut self, dst: RegId, array: &Named, index: Index, value: Exp) -> Step<()> {
+        let rhs = Rhs::Update { array: array.var, index, value };
+        self.make(dst, None, array.shape.clone(), rhs).map(drop)
+    }
+
+    /// Something that the region does not look into, and that makes a new array.
+    pub(super) fn call(
+        &mut self,
+        dst: RegId,
+        maker: Option<Maker>,
+        name: &str,
+        args: Vec<Exp>,
+        shape: Vec<Exp>,
+    ) -> Step<()> {
+        self.make(dst, maker, shape.clone(), unknown(name, args, shape)).map(drop)
+    }
+
+    fn with_rows(&mut self, dst: RegId, rows: Option<Rows>) -> Step<()> {
+        let Known::Array(array) = self.known(dst)? else { return Ok(()) };
+        self.set(dst, Known::Array(Named { rows, ..array }));
+        Ok(())
+    }
+
+    fn temporary_array(&mut self, elem: ElemType, shape: Vec<Exp>, rhs: Rhs) -> Step<Named> {
+        let var = self.temporary(Type { elem, shape: shape.clone() });
+        self.push(vec![var], rhs)?;
+        Ok(Named { var, elem, shape, rows: None })
+    }
+
+    fn swapped(&mut self, array: &Named, dim: usize) -> Step<Named> {
+        let mut perm: Vec<usize> = (0..array.shape.len()).collect();
+        perm.swap(0, dim);
+        let shape = perm.iter().map(|dim| array.shape[*dim].clone()).collect();
+        let args = vec![ArrayArg::Perm(perm), ArrayArg::Exp(Exp::Var(array.var))];
+        self.temporary_array(array.elem, shape, Rhs::Array { op: ArrayOp::Rearrange, args })
+    }
+
+    fn reverse(&mut self, dst: RegId, array: &Named, dim: usize) -> Step<()> {
+        let reversed =
+            |of: VarId| Rhs::Array { op: ArrayOp::Reverse, args: vec![ArrayArg::Exp(Exp::Var(of))] };
+        if dim == 0 {
+            return self.make(dst, None, array.shape.clone(), reversed(array.var)).map(drop);
+        }
+        let first = self.swapped(array, dim)?;
+        let turned = self.temporary_array(first.elem, first.shape.clone(), reversed(first.var))?;
+        let back = self.swapped(&turned, dim)?;
+        self.make(dst, None, array.shape.clone(), Rhs::Exps(vec![Exp::Var(back.var)])).map(drop)
+    }
+
+    fn concat(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dst: RegId,
+        maker: Option<Maker>,
+        arrays: &[Operand],
+        dim: usize,
+    ) -> Step<()> {
+        let mut parts = Vec::new();
+        for operand in arrays {
+            parts.push(self.array(*operand)?);
+        }
+        let mut shape = parts[0].shape.clone();
+        for part in &parts[1..] {
+            let others = |shape: &[Exp]| [&shape[..dim], &shape[dim + 1..]].concat();
+            if differ(&others(&part.shape), &others(&shape)) {
+                return self.refuse(block, index, "a concatenation of arrays of different shapes");
+            }
+            shape[dim] = size(ScalarOp::Add, &shape[dim], &part.shape[dim]);
+        }
+        if dim != 0 {
+            let args = parts.iter().map(|part| Exp::Var(part.var)).collect();
+            return self.call(dst, maker, "concat", args, shape);
+        }
+        self.join(dst, maker, &parts, shape)
+    }
+
+    fn join(&mut self, dst: RegId, maker: Option<Maker>, parts: &[Named], shape: Vec<Exp>) -> Step<()> {
+        let args = parts.iter().map(|part| ArrayArg::Exp(Exp::Var(part.var))).collect();
+        self.make(dst, maker, shape, Rhs::Array { op: ArrayOp::Concat, args }).map(drop)
+    }
+
+    /// `[a, b, ..]`: of one array another shape of it, of several a concatenation.
+    fn literal(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dst: RegId,
+        maker: Option<Maker>,
+        rank: usize,
+        rows: &[Operand],
+    ) -> Step<()> {
+        let count = Exp::int(rows.len() as i64);
+        if rank == 1 {
+            let args = self.scalars(rows)?;
+            return self.call(dst, maker, "array", args, vec![count]);
+        }
+        let mut parts = Vec::new();
+        for row in rows {
+            let row = self.array(*row)?;
+            let shape = [&[Exp::int(1)][..], &row.shape].concat();
+            if rows.len() == 1 {
+                let rhs = reshape(&shape, row.var);
+                return self.make(dst, None, shape, rhs).map(drop);
+            }
+            let rhs = reshape(&shape, row.var);
+            parts.push(self.temporary_array(row.elem, shape, rhs)?);
+        }
+        let Some(first) = parts.first() else {
+            let empty = vec![Exp::int(0); rank];
+            return self.call(dst, maker, "array", Vec::new(), empty);
+        };
+        if parts.iter().any(|part| differ(&part.shape, &first.shape)) {
+            return self.refuse(block, index, "an array of rows of different shapes");
+        }
+        let shape = [&[count][..], &first.shape[1..]].concat();
+        self.join(dst, maker, &parts, shape)
+    }
+
+    /// The dimensions of a slice, and the shape of the part.
+    fn part(&mut self, array: &Named, dims: &[SliceDim]) -> Step<(Vec<DimIndex>, Vec<Exp>)> {
+        let mut index = Vec::new();
+        let mut shape = Vec::new();
+        for (dim, extent) in dims.iter().zip(array.shape.clone()) {
+            match dim {
+                SliceDim::At(at) => index.push(DimIndex::At(self.scalar(*at)?)),
+                SliceDim::Range { start, end, step } => {
+                    let mut bound = |operand: &Option<Operand>| match operand {
+                        Some(operand) => self.scalar(*operand).map(Some),
+                        None => Ok(None),
+                    };
+                    let (start, end) = (bound(start)?, bound(end)?);
+                    let step = bound(step)?.unwrap_or(Exp::int(1));
+                    let (start, count) = range(&extent, start, end, &step)?;
+                    shape.push(count.clone());
+                    index.push(DimIndex::Slice { start, count, step });
+                }
+            }
+        }
+        shape.extend_from_slice(&array.shape[dims.len().min(array.shape.len())..]);
+        Ok((index, shape))
+    }
+}
+
+/// `reshape [shape] array`
+fn reshape(shape: &[Exp], array: VarId) -> Rhs {
+    let args = vec![ArrayArg::Shape(shape.to_vec()), ArrayArg::Exp(Exp::Var(array))];
+    Rhs::Array { op: ArrayOp::Reshape, args }
+}
+
+/// `call name(args) [shape]`
+pub(super) fn unknown(name: &str, args: Vec<Exp>, shape: Vec<Exp>) -> Rhs {
+    let args = vec![ArrayArg::Exp(Exp::Opaque(name.into(), args)), ArrayArg::Shape(shape)];
+    Rhs::Array { op: ArrayOp::Call, args }
+}
+
+/// Whether two shapes are known to be different: whoever relies on the opposite fails when it is executed.
+fn differ(a: &[Exp], b: &[Exp]) -> bool {
+    let known = |(a, b)| number(a).zip(number(b)).is_some_and(|(a, b)| a != b);
+    a.len() != b.len() || a.iter().zip(b).any(known)
+}
+
+/// First place and number of places of `start:end:step`, with Futhark's defaults.
+fn range(extent: &Exp, start: Option<Exp>, end: Option<Exp>, step: &Exp) -> Step<(Exp, Exp)> {
+    use ScalarOp::Sub;
+    let refusal = || RecordRefusal { reason: "a slice whose step is not known".into() };
+    let by = number(step).ok_or_else(refusal)?;
+    let last = || size(Sub, extent, &Exp::int(1));
+    let (start, end) = match by >= 0 {
+        true => (start.unwrap_or(Exp::int(0)), end.unwrap_or_else(|| extent.clone())),
+        false => (start.unwrap_or_else(last), end.unwrap_or(Exp::int(-1))),
+    };
+    let count = match by {
+        1 => size(Sub, &end, &start),
+        -1 => size(Sub, &start, &end),
+        _ => {
+            let (first, beyond) = number(&start).zip(number(&end)).ok_or_else(refusal)?;
+            let distance = beyond.checked_sub(first).ok_or_else(refusal)?;
+            let count = distance.checked_div(by).ok_or_else(refusal)?;
+            Exp::int((count + i64::from(distance % by != 0)).max(0))
+        }
+    };
+    Ok((start, count))
+}

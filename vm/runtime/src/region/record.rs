@@ -1,0 +1,438 @@
+//! The walk over the code of a region.
+
+use super::{Counter, Maker, RecordRefusal, Recorded, Scope, Seen};
+use galopvm_base::{ElemType, Scalar, TypedId};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Most statements of a region.
+const MOST_STATEMENTS: usize = 2000;
+
+pub(super) type Step<T> = Result<T, RecordRefusal>;
+
+/// What a register stands for in the region.
+#[derive(Clone, Debug)]
+pub(super) enum Known {
+    /// A constant or a name.
+    Scalar(Exp),
+    /// An array.
+    Array(Named),
+}
+
+/// An array of the region.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub var: VarId,
+    pub elem: ElemType,
+    pub shape: Vec<Exp>,
+    /// What its rows are, if that can be said without reading it.
+    pub rows: Option<Rows>,
+}
+
+/// Rows of an array that need not be read.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    /// `start + i * step`, both `i64`.
+    Steps(Exp, Exp),
+    /// Always the same scalar.
+    Same(Exp),
+}
+
+/// The function to come back to after a call.
+pub(super) struct Caller<'a> {
+    code: &'a Function,
+    env: HashMap<RegId, Known>,
+}
+
+/// The region while it is made.
+pub(super) struct Recorder<'a> {
+    pub code: &'a Function,
+    module: &'a Module,
+    value: &'a dyn Fn(RegId) -> Option<Seen>,
+    /// The functions whose code is being gone through, outermost first.
+    calls: Vec<FuncId>,
+    /// Registers from outside whose arrays the region may use up, with the number of further holders each has.
+    own: HashMap<RegId, u32>,
+    env: HashMap<RegId, Known>,
+    pub region: Region,
+    observed: Observed,
+    /// Numbers of blocks, by their identity.
+    blocks: HashMap<usize, u32>,
+    /// The statements of the bodies that are open, innermost last.
+    open: Vec<Vec<Stm>>,
+    statements: usize,
+    registers: BTreeMap<VarId, RegId>,
+    makers: BTreeMap<VarId, Maker>,
+    counters: BTreeMap<VarId, Counter>,
+}
+
+/// Records what is about to run. `value` tells what the registers hold that are defined outside.
+pub fn record(
+    module: &Module,
+    function: FuncId,
+    scope: Scope,
+    value: &dyn Fn(RegId) -> Option<Seen>,
+) -> Result<Recorded, RecordRefusal> {
+    let refusal = || RecordRefusal { reason: "there is no such code".into() };
+    let code = module.functions.get(function).ok_or_else(refusal)?;
+    let mut recorder = Recorder {
+        code,
+        module,
+        value,
+        calls: vec![function],
+        own: HashMap::new(),
+        env: HashMap::new(),
+        region: Region { name: code.name.clone(), ..Region::default() },
+        observed: Observed::default(),
+        blocks: HashMap::new(),
+        open: vec![Vec::new()],
+        statements: 0,
+        registers: BTreeMap::new(),
+        makers: BTreeMap::new(),
+        counters: BTreeMap::new(),
+    };
+    recorder.region.name = galopvm_kir::text::as_name(&code.name);
+    let results = match scope {
+        Scope::Function => {
+            recorder.own(code.params.iter().map(|param| (*param, true)));
+            recorder.block(BODY)?;
+            code.blocks[BODY].results.clone()
+        }
+        Scope::Round { body } => {
+            let block = code.blocks.get(body).ok_or_else(refusal)?;
+            recorder.own(block.params.iter().map(|param| (*param, true)));
+            recorder.block(body)?;
+            block.results.clone()
+        }
+        Scope::Loop { block, index } => {
+            let instr = code.blocks.get(block).and_then(|b| b.code.get(index)).ok_or_else(refusal)?;
+            let (Instr::For { init, dsts, .. } | Instr::While { init, dsts, .. }) = instr else {
+                return Err(refusal());
+            };
+            recorder.own(init.iter().map(|operand| (operand.reg, operand.last)));
+            recorder.instruction(block, index, instr)?;
+            dsts.iter().map(|dst| Operand::new(dst.0)).collect()
+        }
+    };
+    recorder.finish(&results)
+}
+
+impl<'a> Recorder<'a> {
+    /// Says which registers' arrays may be used up, and whether the region is their last use.
+    fn own(&mut self, regs: impl Iterator<Item = (RegId, bool)>) {
+        let mut seen = HashSet::new();
+        let arrays: Vec<(RegId, bool, usize, u32)> = regs
+            .filter(|(reg, _)| seen.insert(*reg))
+            .filter_map(|(reg, last)| match (self.value)(reg)? {
+                Seen::Array { block, references, .. } => Some((reg, last, block, references)),
+                Seen::Scalar(_) => None,
+            })
+            .collect();
+        for (reg, last, block, references) in &arrays {
+            let holders = arrays.iter().filter(|(_, _, other, _)| other == block).count() as u32;
+            let further = references.saturating_sub(holders) + u32::from(!last);
+            self.own.insert(*reg, further);
+        }
+    }
+
+    fn finish(mut self, results: &[Operand]) -> Result<Recorded, RecordRefusal> {
+        let mut names = Vec::new();
+        for operand in results {
+            names.push(match self.known(operand.reg)? {
+                Known::Array(array) if self.is_sized(&array) => Exp::Var(array.var),
+                // The shape of a result has to be known at entry. What matters is that somebody reads the array.
+                Known::Array(array) => {
+                    let var = self.temporary(Type::scalar(ElemType::I64));
+                    let used = Exp::Opaque("result".into(), vec![Exp::Var(array.var)]);
+                    self.push(vec![var], Rhs::Exps(vec![used]))?;
+                    Exp::Var(var)
+                }
+                Known::Scalar(Exp::Var(var)) => Exp::Var(var),
+                Known::Scalar(exp) => {
+                    let elem = self.code.regs[operand.reg].elem;
+                    let var = self.temporary(Type::scalar(elem));
+                    self.push(vec![var], Rhs::Exps(vec![exp]))?;
+                    Exp::Var(var)
+                }
+            });
+        }
+        self.region.body.stms = self.open.pop().unwrap_or_default();
+        self.region.body.results = names;
+        let region = check(self.region).map_err(|errors| {
+            let first = errors.first().map_or_else(String::new, ToString::to_string);
+            RecordRefusal { reason: format!("the recorded region is not well-formed: {first}") }
+        })?;
+        let Recorder { observed, registers, makers, counters, .. } = self;
+        Ok(Recorded { region, observed, registers, makers, counters })
+    }
+
+    /// Whether all extents of an array are numbers.
+    fn is_sized(&self, array: &Named) -> bool {
+        let mut known = true;
+        array.shape.iter().for_each(|extent| extent.each_use(&mut |_| known = false));
+        known
+    }
+
+    /// Ends the recording: the instruction at this place cannot be described.
+    pub fn refuse<T>(&self, block: BlockId, index: usize, what: &str) -> Step<T> {
+        let place = self.code.blocks[block].place(index).and_then(|place| {
+            let file = self.module.files.get(place.file as usize)?;
+            Some(format!("{file}:{}:{}: ", place.start.line, place.start.column))
+        });
+        Err(RecordRefusal { reason: format!("{}{what}", place.unwrap_or_default()) })
+    }
+
+    /// Whether a function of the module has this form.
+    pub fn callee(&self, function: FuncId) -> &'a Function {
+        &self.module.functions[function]
+    }
+
+    /// Goes on with the code of another function, whose parameters stand for these values; gives what to come back to.
+    /// Nothing if that function is gone through already.
+    pub fn enter_function(&mut self, function: FuncId, args: Vec<Known>) -> Option<Caller<'a>> {
+        if self.calls.contains(&function) {
+            return None;
+        }
+        let code = &self.module.functions[function];
+        let env = code.params.iter().copied().zip(args).collect();
+        self.calls.push(function);
+        Some(Caller {
+            code: std::mem::replace(&mut self.code, code),
+            env: std::mem::replace(&mut self.env, env),
+        })
+    }
+
+    /// Comes back to the caller.
+    pub fn leave_function(&mut self, caller: Caller<'a>) {
+        self.calls.pop();
+        self.code = caller.code;
+        self.env = caller.env;
+    }
+
+    /// What a register stands for; one from outside becomes a constant or a parameter.
+    pub fn known(&mut self, reg: RegId) -> Step<Known> {
+        if let Some(known) = self.env.get(&reg) {
+            return Ok(known.clone());
+        }
+        let gone = || RecordRefusal { reason: format!("{reg} has no value") };
+        let known = match (self.value)(reg).ok_or_else(gone)? {
+            Seen::Scalar(scalar) => Known::Scalar(Exp::Const(scalar)),
+            Seen::Array { elem, lmad, block, block_elements, references } => {
+                let shape: Vec<Exp> = lmad.shape().iter().map(|extent| Exp::int(*extent)).collect();
+                let var = self.name(reg, Type { elem, shape: shape.clone() });
+                let next = self.blocks.len() as u32;
+                let block = *self.blocks.entry(block).or_insert(next);
+                // What is not used up by the region is needed again, whoever holds it now.
+                let references = self.own.get(&reg).map_or(references.max(1) + 1, |further| further + 1);
+                self.region.params.push(var);
+                let seen = ObservedParam::Array { lmad, block, block_elements, references };
+                self.observed.params.push(seen);
+                Known::Array(Named { var, elem, shape, rows: None })
+            }
+        };
+        self.env.insert(reg, known.clone());
+        Ok(known)
+    }
+
+    /// A scalar operand.
+    pub fn scalar(&mut self, operand: Operand) -> Step<Exp> {
+        match self.known(operand.reg)? {
+            Known::Scalar(exp) => Ok(exp),
+            Known::Array(_) => Err(RecordRefusal { reason: format!("{} is no scalar", operand.reg) }),
+        }
+    }
+
+    /// Scalar operands.
+    pub fn scalars(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
+        operands.iter().map(|operand| self.scalar(*operand)).collect()
+    }
+
+    /// An array operand.
+    pub fn array(&mut self, operand: Operand) -> Step<Named> {
+        match self.known(operand.reg)? {
+            Known::Array(array) => Ok(array),
+            Known::Scalar(_) => Err(RecordRefusal { reason: format!("{} is no array", operand.reg) }),
+        }
+    }
+
+    /// Any operand, as an expression.
+    pub fn operand(&mut self, operand: Operand) -> Step<Exp> {
+        Ok(match self.known(operand.reg)? {
+            Known::Scalar(exp) => exp,
+            Known::Array(array) => Exp::Var(array.var),
+        })
+    }
+
+    /// Whether a register is an array.
+    pub fn is_array(&self, reg: RegId) -> bool {
+        !self.code.regs[reg].is_scalar()
+    }
+
+    /// A name for a register.
+    pub fn name(&mut self, reg: RegId, ty: Type) -> VarId {
+        if self.calls.len() > 1 {
+            return self.temporary(ty);
+        }
+        let var = self.region.vars.push(Var { name: reg.to_string(), ty: Some(ty) });
+        self.registers.insert(var, reg);
+        var
+    }
+
+    /// A name that no register has.
+    pub fn temporary(&mut self, ty: Type) -> VarId {
+        let name = format!("t{}", self.region.vars.len());
+        self.region.vars.push(Var { name, ty: Some(ty) })
+    }
+
+    /// An iteration variable.
+    pub fn counter(&mut self, counter: Counter) -> VarId {
+        let ty = Type::scalar(ElemType::I64);
+        let var = match counter {
+            _ if self.calls.len() > 1 => return self.temporary(ty),
+            Counter::Rows(block) => {
+                let name = format!("row{}", block.index());
+                self.region.vars.push(Var { name, ty: Some(ty) })
+            }
+            Counter::Loop(reg) => self.name(reg, ty),
+        };
+        self.counters.insert(var, counter);
+        var
+    }
+
+    /// Says what a register stands for.
+    pub fn set(&mut self, reg: RegId, known: Known) {
+        self.env.insert(reg, known);
+    }
+
+    /// Adds a statement.
+    pub fn push(&mut self, pat: Vec<VarId>, rhs: Rhs) -> Step<()> {
+        self.statements += 1;
+        if self.statements > MOST_STATEMENTS {
+            let reason = format!("there are more than {MOST_STATEMENTS} statements");
+            return Err(RecordRefusal { reason });
+        }
+        self.open.last_mut().expect("the outermost body is open").push(Stm { pat, rhs });
+        Ok(())
+    }
+
+    /// Opens a body: what is pushed from now on goes there.
+    pub fn enter(&mut self) {
+        self.open.push(Vec::new());
+    }
+
+    /// Closes the innermost body.
+    pub fn leave(&mut self) -> Vec<Stm> {
+        self.open.pop().unwrap_or_default()
+    }
+
+    /// Defines a register as a scalar: as a constant if that can be computed now.
+    pub fn define(&mut self, reg: RegId, exp: Exp) -> Step<()> {
+        let known = match scalar_value(&exp, &|_| None) {
+            Some(value) => Exp::Const(value),
+            None if matches!(exp, Exp::Var(_)) => exp,
+            None => {
+                let var = self.name(reg, Type::scalar(self.code.regs[reg].elem));
+                self.push(vec![var], Rhs::Exps(vec![exp]))?;
+                Exp::Var(var)
+            }
+        };
+        self.set(reg, Known::Scalar(known));
+        Ok(())
+    }
+
+    /// Defines a register as an array that a statement makes.
+    pub fn make(&mut self, reg: RegId, maker: Option<Maker>, shape: Vec<Exp>, rhs: Rhs) -> Step<VarId> {
+        let var = self.announce(reg, maker, shape);
+        self.push(vec![var], rhs)?;
+        Ok(var)
+    }
+
+    /// Names an array whose statement is pushed by the caller.
+    pub fn announce(&mut self, reg: RegId, maker: Option<Maker>, shape: Vec<Exp>) -> VarId {
+        let elem = self.code.regs[reg].elem;
+        let var = self.name(reg, Type { elem, shape: shape.clone() });
+        if let Some(maker) = maker.filter(|_| self.calls.len() == 1) {
+            self.makers.insert(var, maker);
+        }
+        self.set(reg, Known::Array(Named { var, elem, shape, rows: None }));
+        var
+    }
+
+    /// Every instruction of a block.
+    pub fn block(&mut self, id: BlockId) -> Step<()> {
+        let block: &'a CodeBlock = &self.code.blocks[id];
+        for (index, instr) in block.code.iter().enumerate() {
+            self.instruction(id, index, instr)?;
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
+        match instr {
+            Instr::Const { dst, value } => self.set(dst.0, Known::Scalar(Exp::Const(*value))),
+            Instr::Op1 { dst, op, a, .. } => {
+                let args = self.scalars(&[*a])?;
+                self.define(dst.0, Exp::Op(*op, args))?;
+            }
+            Instr::Op2 { dst, op, a, b, .. } => {
+                let args = self.scalars(&[*a, *b])?;
+                self.define(dst.0, Exp::Op(*op, args))?;
+            }
+            Instr::Op3 { dst, op, a, b, c, .. } => {
+                let args = self.scalars(&[*a, *b, *c])?;
+                self.define(dst.0, Exp::Op(*op, args))?;
+            }
+            Instr::Convert { dst, to, a, .. } => {
+                let arg = self.scalar(*a)?;
+                self.define(dst.0, Exp::Convert(*to, Box::new(arg)))?;
+            }
+            Instr::Assert { .. } => {}
+            Instr::If { .. }
+            | Instr::For { .. }
+            | Instr::While { .. }
+            | Instr::Call { .. }
+            | Instr::Fail { .. }
+            | Instr::Map { .. }
+            | Instr::Reduce { .. }
+            | Instr::Scan { .. }
+            | Instr::Redomap { .. }
+            | Instr::Scatter { .. }
+            | Instr::Hist { .. }
+            | Instr::Filter { .. }
+            | Instr::Partition { .. }
+            | Instr::Stream { .. }
+            | Instr::AccWrite { .. } => self.with_blocks(block, index, instr)?,
+            _ => self.on_arrays(block, index, instr)?,
+        }
+        Ok(())
+    }
+
+    /// What a scalar would be if it were read there, for rows that need not be read.
+    pub fn row_of(rows: &Rows, index: Exp) -> Exp {
+        use galopvm_base::ScalarOp::{Add, Mul};
+        match rows {
+            Rows::Same(value) => value.clone(),
+            Rows::Steps(start, step) => {
+                let one = Exp::int(1);
+                let scaled = if *step == one { index } else { Exp::Op(Mul, vec![index, step.clone()]) };
+                if *start == Exp::int(0) { scaled } else { Exp::Op(Add, vec![start.clone(), scaled]) }
+            }
+        }
+    }
+}
+
+/// A number that an expression is.
+pub(super) fn number(exp: &Exp) -> Option<i64> {
+    match exp {
+        Exp::Const(value) if value.ty == ElemType::I64 => Some(Scalar::as_i64(*value)),
+        _ => None,
+    }
+}
+
+/// An operation on sizes, computed as far as it can be.
+pub(super) fn size(op: galopvm_base::ScalarOp, a: &Exp, b: &Exp) -> Exp {
+    let exp = Exp::Op(op, vec![a.clone(), b.clone()]);
+    scalar_value(&exp, &|_| None).map_or(exp, Exp::Const)
+}

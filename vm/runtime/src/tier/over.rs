@@ -1,0 +1,105 @@
+//! Whether the result of a map may be written over an array that dies with it.
+//!
+//! The analysis looks at the lifted operator with the numbers of this launch. Its verdict holds for launches with equal
+//! numbers, which are remembered; a site at which it keeps saying no is asked less and less often.
+
+use super::Tiers;
+use super::launch::{self, Signature};
+use crate::explain::{ReuseAnswer, Unasked};
+use crate::interpret::Registers;
+use crate::lift::Binding;
+use galopvm_analysis::reuse::{self, Effort};
+use galopvm_bytecode::RegId;
+use galopvm_kir::{Exp, Rhs};
+
+/// What was found at one site.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The last numbers with which the analysis was asked, and its answer.
+    last: Option<(Signature, usize, Option<RegId>)>,
+    /// How often in a row the answer was no.
+    refusals: u32,
+    /// Launches that are not worth another question.
+    waiting: u32,
+}
+
+/// After a no, so many launches more than after the one before are let go by; at most this many.
+const MOST_WAITING: u32 = 1 << 10;
+
+impl Tiers {
+    /// The register of an array that result `k` of a map may be written over; `eligible` are those whose array is not
+    /// needed afterwards.
+    pub(crate) fn over(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        k: usize,
+        eligible: &[RegId],
+    ) -> Option<RegId> {
+        let found = &mut self.sites[site as usize].over;
+        if found.waiting > 0 {
+            found.waiting -= 1;
+            self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
+            return None;
+        }
+        let answer = self.ask(site, registers, k, eligible);
+        let found = &mut self.sites[site as usize].over;
+        if answer.is_some() {
+            found.refusals = 0;
+        } else {
+            found.refusals += 1;
+            found.waiting = (1 << found.refusals.min(10)).min(MOST_WAITING) - 1;
+        }
+        answer
+    }
+
+    fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<RegId> {
+        let launched = self.lifted(site).ok().and_then(|lifted| {
+            let gathered = launch::gather(&lifted, registers).ok()?;
+            Some((lifted, gathered))
+        });
+        let Some((lifted, gathered)) = launched else {
+            self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::NoKernel));
+            return None;
+        };
+        let array_of = |reg: RegId| registers.array_of(reg);
+        // Another name of the block would change under the kernel's hands without the analysis knowing.
+        let sole = |reg: RegId| {
+            let block = array_of(reg).map(|array| array.block().id());
+            lifted.bindings.iter().all(|binding| match binding {
+                Binding::Array(other) => *other == reg || array_of(*other).map(|a| a.block().id()) != block,
+                _ => true,
+            })
+        };
+        let signature = gathered.signature();
+        if let Some((last, result, answer)) = &self.sites[site as usize].over.last
+            && (last, *result) == (signature, k)
+        {
+            let over = answer.filter(|reg| eligible.contains(reg) && sole(*reg));
+            self.tell_reuse(site, k, ReuseAnswer::Known { over });
+            return over;
+        }
+        let region = lifted.region.region();
+        let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
+        let stm = region.body.stms.iter().find(|stm| stm.pat.contains(result))?;
+        let position = stm.pat.iter().position(|var| var == result)?;
+        if !matches!(stm.rhs, Rhs::Kernel { .. }) {
+            return None;
+        }
+        let observed = gathered.observed(&lifted.region);
+        let reuse = reuse::analyse(region, &observed, stm, position, Effort::Quick)?;
+        let register = |var| {
+            let at = region.params.iter().position(|param| *param == var)?;
+            match lifted.bindings.get(at)? {
+                Binding::Array(reg) => Some(*reg),
+                _ => None,
+            }
+        };
+        let fits = |reg: &RegId| eligible.contains(reg) && sole(*reg);
+        let candidates = reuse.candidates().filter(|c| register(c.array).is_some_and(|reg| fits(&reg)));
+        let answer = reuse::choose(candidates).and_then(|candidate| register(candidate.array));
+        self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over: answer });
+        self.sites[site as usize].over.last = Some((signature.clone(), k, answer));
+        answer
+    }
+}
