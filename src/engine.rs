@@ -78,8 +78,8 @@ struct Config {
     costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
-    shows: Option<ShowSink>,
     explain: Option<ExplainSink>,
+    shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
 
@@ -150,15 +150,15 @@ impl EngineBuilder {
         self
     }
 
-    /// Receives what programs show with `trace` and `break`; by default nobody does.
-    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
-        self.config.shows = Some(sink);
-        self
-    }
-
     /// Receives what is found out about functions, loops and operators, and what is decided.
     pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
         self.config.explain = Some(sink);
+        self
+    }
+
+    /// Receives what programs show with `trace` and `break`; by default nobody does.
+    pub fn shows(mut self, sink: ShowSink) -> EngineBuilder {
+        self.config.shows = Some(sink);
         self
     }
 
@@ -336,12 +336,12 @@ impl Engine {
         self.0.config.trace.clone()
     }
 
-    pub(crate) fn shows(&self) -> Option<ShowSink> {
-        self.0.config.shows.clone()
-    }
-
     pub(crate) fn explain(&self) -> Option<ExplainSink> {
         self.0.config.explain.clone()
+    }
+
+    pub(crate) fn shows(&self) -> Option<ShowSink> {
+        self.0.config.shows.clone()
     }
 
     /// A session in which the entry points of a program can be called.

@@ -26,8 +26,8 @@ impl Session {
             switches: engine.switches(),
             costs: engine.lazy_costs(),
             trace: engine.trace(),
-            shows: engine.shows(),
             explain: engine.explain(),
+            shows: engine.shows(),
             ..Options::default()
         };
         Session {

@@ -9,7 +9,7 @@ mod random;
 use galopvm_base::{ElemType, Sources};
 use galopvm_bytecode::{VerifiedModule, verify};
 use galopvm_runtime::data::{Reader, write_text};
-use galopvm_runtime::explain::{Collector, Explained, Heading, Target, first_input};
+use galopvm_runtime::explain::{Collector, Costs, Explained, Heading, Target, first_input};
 use galopvm_runtime::{Limits, Options, Session};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,9 +67,14 @@ fn run(module: &VerifiedModule, entry: &str, input: &str, told: Option<&Arc<Mute
     }
     let outcome = session.call(entry, values);
     let heading = Heading { program: "p.fut", entry, input: "", off: Vec::new() };
-    let machine = Default::default();
-    let document =
-        collector.document(heading, module.module(), &session.sites(), &machine, Target::Gpu, &|_| None);
+    let (machine, costs) = (Default::default(), Costs::default());
+    let document = collector.document(
+        heading,
+        module.module(),
+        &session.sites(),
+        (&machine, &costs, Target::Gpu),
+        &|_| None,
+    );
     assert_eq!(document.text(true).is_empty(), document.json(true).to_string().is_empty());
     match outcome {
         Ok(values) => {

@@ -74,8 +74,13 @@ pub fn run(args: Args) -> Outcome {
         false => std::fs::read_to_string(name).ok(),
     };
     let module = program.module().module();
-    let document =
-        collector.document(heading, module, &session.sites(), engine.machine(), args.target, &read);
+    let document = collector.document(
+        heading,
+        module,
+        &session.sites(),
+        (engine.machine(), engine.costs(), args.target),
+        &read,
+    );
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", document.json(args.regions))?;

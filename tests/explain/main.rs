@@ -4,7 +4,7 @@
 
 use galopvm::{BackendChoice, Engine, Machine, Program};
 use galopvm_runtime::data::read_values;
-use galopvm_runtime::explain::{Collector, Document, Heading, Target, first_input};
+use galopvm_runtime::explain::{Collector, Costs, Document, Heading, Target, first_input};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn explained(path: &Path, entry: &str) -> Document {
     let heading = Heading { program: &name, entry, input: &input, off: Vec::new() };
     let (module, sites) = (program.module().module(), session.sites());
     let found = |name: &str| fs::read_to_string(name).ok();
-    collector.document(heading, module, &sites, &Machine::default(), Target::Cpu, &found)
+    collector.document(heading, module, &sites, (&Machine::default(), &Costs::default(), Target::Cpu), &found)
 }
 
 /// The programs with the entry points to explain.

@@ -29,10 +29,10 @@ pub struct Options {
     pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
-    /// Receives what the program shows; by default nobody does.
-    pub shows: Option<ShowSink>,
     /// Receives what is found out about functions, loops and operators, and what is decided.
     pub explain: Option<ExplainSink>,
+    /// Receives what the program shows; by default nobody does.
+    pub shows: Option<ShowSink>,
 }
 
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.

@@ -12,7 +12,7 @@ use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::layout::{Costs, Means, Target};
 use galopvm_bytecode::{FuncId, Module, Place, RegId};
 use galopvm_kir::{Machine, Observed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A region that was told.
@@ -50,6 +50,8 @@ struct Kept {
     regions: Vec<KeptRegion>,
     operators: BTreeMap<Site, KeptOperator>,
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
+    /// How often plans were applied, and to which registers.
+    applied: HashMap<(FuncId, Scope), (u64, BTreeSet<RegId>)>,
 }
 
 /// Keeps what its sink is told.
@@ -114,6 +116,11 @@ impl Collector {
                 micros: 0,
                 recorded: Err(seen.refusal.reason.clone()),
             }),
+            Explained::Applied(seen) => {
+                let (times, moved) = kept.applied.entry((seen.function, seen.scope)).or_default();
+                *times += 1;
+                moved.extend(seen.moved);
+            }
             Explained::Operator(seen) => {
                 let kernel = seen.kernel.map(|(lifted, observed)| (lifted.clone(), observed.clone()));
                 let operator = KeptOperator {
@@ -145,19 +152,20 @@ impl Collector {
         heading: Heading<'_>,
         module: &Module,
         reports: &[SiteReport],
-        machine: &Machine,
-        target: Target,
+        (machine, costs, target): (&Machine, &Costs, Target),
         read: &dyn Fn(&str) -> Option<String>,
     ) -> Document {
         let lines = Lines::new(read);
-        let costs = Costs::for_machine(machine);
         let means = Means::default();
-        let setting = Setting { module, lines: &lines, machine, costs: &costs, target, means };
+        let setting = Setting { module, lines: &lines, machine, costs, target, means };
         let kept = self.kept();
         let mut parts: Vec<Part> = Vec::new();
         for region in &kept.regions {
             parts.push(Part::Region(match &region.recorded {
-                Ok((recorded, circuits)) => region_part(&setting, region, recorded, circuits),
+                Ok((recorded, circuits)) => {
+                    let applied = kept.applied.get(&(region.function, region.scope));
+                    region_part(&setting, region, recorded, circuits, applied)
+                }
                 Err(reason) => refused_part(&setting, region, reason),
             }));
         }

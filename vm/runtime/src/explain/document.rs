@@ -94,7 +94,7 @@ pub struct RegionPart {
     pub spot: Option<Spot>,
     /// The function.
     pub function: String,
-    /// `function` or `loop`.
+    /// `function`, `loop`, or `round` of a loop.
     pub scope: &'static str,
     /// Why it could not be recorded.
     pub refused: Option<String>,
@@ -112,6 +112,10 @@ pub struct RegionPart {
     pub plan: Vec<Placed>,
     /// Blocks that targets and what is built in them lie in.
     pub blocks: usize,
+    /// How often the plan was applied in this run.
+    pub applied: u64,
+    /// The arrays that were not made in a block of their own then.
+    pub moved: Vec<String>,
     /// The region as kernel IR.
     pub kir: String,
 }

@@ -72,6 +72,8 @@ fn region_json(region: &RegionPart, kernels: bool) -> Json {
             ("points", region.points.iter().map(point).collect()),
             ("plan", region.plan.iter().map(placed).collect()),
             ("blocks", region.blocks.into()),
+            ("applied", region.applied.into()),
+            ("moved", region.moved.iter().collect()),
             ("strategy", region.strategy.iter().collect()),
             ("layouts", region.layouts.iter().map(layout).collect()),
         ]);

@@ -25,7 +25,7 @@ pub use document::{
     Access, ArrayFact, Copying, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part, Placed, PointOperand,
     Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
-pub use galopvm_analysis::layout::Target;
+pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
@@ -36,6 +36,7 @@ use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::reuse::Reuse;
 use galopvm_bytecode::{FuncId, Place, RegId};
 use galopvm_kir::{Observed, Region};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Receives what is told.
@@ -48,6 +49,8 @@ pub enum Explained<'a> {
     Region(RegionSeen<'a>),
     /// A function or loop could not be recorded.
     Unrecorded(RefusalSeen<'a>),
+    /// A region runs with its plan.
+    Applied(AppliedSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
     /// A result of a map might have been written over an array.
@@ -82,6 +85,17 @@ pub struct RefusalSeen<'a> {
     pub place: Option<Place>,
     /// What stands in the way.
     pub refusal: &'a RecordRefusal,
+}
+
+/// A region that runs with its plan: registers are made where the verdicts say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppliedSeen {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// The registers that are not made in a block of their own.
+    pub moved: BTreeSet<RegId>,
 }
 
 /// A parallel operator with the numbers of this execution.

@@ -11,9 +11,11 @@ use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::{self, Circuits, Facts, Inside, Outcome, Place, PointKind, Source};
 use galopvm_analysis::layout::{Pricing, Profile, Table, table};
 use galopvm_analysis::strategy;
+use galopvm_bytecode::RegId;
 use galopvm_kir::text::{print_region, print_type};
 use galopvm_kir::{CheckedRegion, Exp, Observed, ObservedParam, Region, VarId, check};
 use galopvm_lmad::Lmad;
+use std::collections::BTreeSet;
 
 /// A region that could not be recorded.
 pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &str) -> RegionPart {
@@ -23,6 +25,7 @@ pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &st
         scope: match kept.scope {
             Scope::Function => "function",
             Scope::Loop { .. } => "loop",
+            Scope::Round { .. } => "round",
         },
         refused: Some(reason.into()),
         micros: kept.micros,
@@ -32,6 +35,8 @@ pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &st
         layouts: Vec::new(),
         plan: Vec::new(),
         blocks: 0,
+        applied: 0,
+        moved: Vec::new(),
         kir: String::new(),
     }
 }
@@ -42,6 +47,7 @@ pub(super) fn region_part(
     kept: &KeptRegion,
     recorded: &Recorded,
     circuits: &Circuits,
+    applied: Option<&(u64, BTreeSet<RegId>)>,
 ) -> RegionPart {
     let mut part = refused_part(setting, kept, "");
     part.refused = None;
@@ -72,6 +78,11 @@ pub(super) fn region_part(
     part.points = view.points();
     part.plan = view.plan();
     part.blocks = circuits.blocks();
+    if let Some((times, moved)) = applied {
+        part.applied = *times;
+        let named = recorded.registers.iter().filter(|(_, reg)| moved.contains(reg));
+        part.moved = named.map(|(var, _)| code.name_of(*var).to_string()).collect();
+    }
     (part.strategy, part.layouts) = view.strategy(setting, &region);
     part.kir = print_region(code);
     part

@@ -129,6 +129,16 @@ impl Page {
         if !region.plan.is_empty() {
             self.line(1, "plan".into());
             self.plan(&region.plan);
+            if region.plan.iter().any(|placed| placed.kind == "built-in") {
+                self.line(
+                    2,
+                    match region.applied {
+                        0 => "not applied in this run".into(),
+                        1 => format!("applied once, to {}", region.moved.join(", ")),
+                        times => format!("applied {times} times, to {}", region.moved.join(", ")),
+                    },
+                );
+            }
         }
         if !region.strategy.is_empty() {
             self.line(1, "lanes and layouts of all kernels together (strategy)".into());

@@ -5,7 +5,7 @@ use crate::interpret::Registers;
 use crate::lift::{LiftRefusal, Lifted};
 use crate::profile::SiteName;
 use crate::region::{Scope, Seen, record};
-use galopvm_analysis::circuit::circuits;
+use galopvm_analysis::circuit::{Outcome, circuits};
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Module, Place, RegId, field::Fields, module::BODY};
 use galopvm_kir::Observed;
 use std::collections::{HashMap, HashSet};
@@ -15,11 +15,11 @@ use std::time::Instant;
 /// Tells a sink what is looked at.
 pub(crate) struct Explainer {
     sink: ExplainSink,
-    /// What was met already, by where the function's code lies: this is asked very often.
-    met: HashSet<(usize, Scope)>,
-    /// Loops with parallel operators in them, in the same way.
-    loops: HashMap<(usize, BlockId, usize), bool>,
-    /// Functions and loops, and whether they could be recorded.
+    /// What was met already.
+    met: HashSet<(FuncId, Scope)>,
+    /// Whether loops have parallel operators in them.
+    loops: HashMap<(FuncId, BlockId, usize), bool>,
+    /// Functions and loops, and whether they were recorded and none of their copies is left.
     regions: HashMap<(FuncId, Scope), bool>,
     /// Operators with the work of their largest execution.
     operators: HashMap<(FuncId, BlockId, usize), u64>,
@@ -44,24 +44,25 @@ impl Explainer {
         (self.sink)(what);
     }
 
-    /// Records a function or loop that is about to run, unless that was done before or something around it was
-    /// recorded, and tells what becomes of its copies.
+    /// Records a function, a loop or a round that is about to run, unless that was done before or all was told with
+    /// something around it, and tells what becomes of its copies.
     pub(crate) fn region(&mut self, module: &Module, registers: &Registers<'_>, scope: Scope) {
-        if !self.met.insert((std::ptr::from_ref(registers.code) as usize, scope)) {
+        let function = registers.function;
+        if !self.met.insert((function, scope)) {
             return;
         }
-        let found = module.functions.iter_ids().find(|(_, code)| std::ptr::eq(*code, registers.code));
-        let Some((function, _)) = found else { return };
         if self.is_covered(module, function, scope) {
             return;
         }
         let start = Instant::now();
         let recorded = record(module, function, scope, &|reg| seen(registers, reg));
-        self.regions.insert((function, scope), recorded.is_ok());
         let place = place_of(module, function, scope);
         match recorded {
             Ok(recorded) => {
                 let circuits = circuits(recorded.region.region(), &recorded.observed);
+                let is_left = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
+                let settled = !circuits.outcomes.iter().any(is_left);
+                self.regions.insert((function, scope), settled);
                 let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
                 let recorded = &recorded;
                 self.tell(Explained::Region(RegionSeen {
@@ -112,20 +113,27 @@ impl Explainer {
     }
 
     /// Whether a loop has parallel operators in it, which are to be seen one by one.
-    pub(crate) fn opens(&mut self, code: &Function, block: BlockId, index: usize) -> bool {
-        let key = (std::ptr::from_ref(code) as usize, block, index);
+    pub(crate) fn opens(&mut self, registers: &Registers<'_>, block: BlockId, index: usize) -> bool {
+        let code = registers.code;
         let ask = || has_operators(code, &code.blocks[block].code[index]);
-        *self.loops.entry(key).or_insert_with(ask)
+        *self.loops.entry((registers.function, block, index)).or_insert_with(ask)
     }
 
-    /// Whether a loop lies in something that was recorded, or in a kernel.
+    /// Whether a loop or a round of one lies in something of which all is told, or in a kernel.
     fn is_covered(&self, module: &Module, function: FuncId, scope: Scope) -> bool {
-        let Scope::Loop { block, .. } = scope else { return false };
+        let block = match scope {
+            Scope::Function => return false,
+            Scope::Loop { block, .. } => block,
+            Scope::Round { body } => body,
+        };
         if self.regions.get(&(function, Scope::Function)) == Some(&true) {
             return true;
         }
         around(module, function, block).into_iter().any(|(block, index)| {
-            self.regions.get(&(function, Scope::Loop { block, index })) == Some(&true)
+            let body = module.functions[function].blocks[block].code.get(index).map(Fields::of);
+            let mut rounds = body.into_iter().flat_map(|fields| fields.blocks);
+            rounds.any(|body| self.regions.get(&(function, Scope::Round { body })) == Some(&true))
+                || self.regions.get(&(function, Scope::Loop { block, index })) == Some(&true)
                 || self.kernels.contains(&(function, block, index))
         })
     }
@@ -180,6 +188,10 @@ pub(super) fn place_of(module: &Module, function: FuncId, scope: Scope) -> Optio
     let code = module.functions.get(function)?;
     match scope {
         Scope::Loop { block, index } => code.blocks.get(block)?.place(index),
+        Scope::Round { body } => {
+            let (block, index) = *around(module, function, body).first()?;
+            code.blocks.get(block)?.place(index)
+        }
         Scope::Function => {
             let places = code.blocks.iter().flat_map(|block| block.places.iter().flatten());
             let own = places.filter_map(|place| module.call_chain(*place).last());

@@ -59,8 +59,7 @@ impl<'a> Interpreter<'a> {
         dsts: &[Def],
         init: &[Operand],
     ) -> Outcome<bool> {
-        self.explain(registers, Scope::Loop { block, index });
-        if self.tiers.explainer.as_mut().is_some_and(|told| told.opens(registers.code, block, index)) {
+        if self.tiers.explainer.as_mut().is_some_and(|told| told.opens(registers, block, index)) {
             return Ok(false);
         }
         match self.unit(registers, block, index) {
@@ -168,7 +167,6 @@ impl<'a> Interpreter<'a> {
         let mut callee = self.enter(function)?;
         let args = registers.take_all(args);
         callee.put_all(callee.code.params.iter().copied(), args);
-        self.explain(&callee, Scope::Function);
         let region = self.begin_region(&callee, Scope::Function);
         let outcome = self.block(&mut callee, BODY);
         self.end_region(region);

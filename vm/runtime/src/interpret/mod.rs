@@ -170,7 +170,6 @@ impl<'a> Interpreter<'a> {
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
-        self.explain(&registers, Scope::Function);
         let region = self.begin_region(&registers, Scope::Function);
         let outcome = self.block(&mut registers, BODY).map(|()| {
             let body = &registers.code.blocks[BODY];

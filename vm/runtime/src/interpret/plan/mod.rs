@@ -16,6 +16,7 @@ pub(crate) use build::RegionPlan;
 
 use super::{Interpreter, Registers};
 use crate::array::{Array, Granted};
+use crate::explain::{AppliedSeen, Explained};
 use crate::region::{self, Scope, Seen};
 use galopvm_analysis::circuit::Outcome;
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
@@ -84,6 +85,7 @@ pub(super) struct Running {
 impl<'a> Interpreter<'a> {
     /// Takes a plan for what is about to run, if there is one.
     pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
+        self.explain(registers, scope);
         if !self.switches.shortcircuit || self.plan_here().is_some() {
             return None;
         }
@@ -111,6 +113,11 @@ impl<'a> Interpreter<'a> {
             }
         };
         let plan = plan?;
+        if let Some(explainer) = &self.tiers.explainer {
+            let (function, scope) = site;
+            let moved = plan.made.keys().copied().collect();
+            explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
+        }
         self.active.push(Active { plan, depth: self.depth, rows: Vec::new(), making: Vec::new() });
         Some(Running { site, start: Instant::now() })
     }
