@@ -63,7 +63,7 @@ impl<'a> Interpreter<'a> {
             return Ok(false);
         }
         match self.unit(registers, block, index) {
-            Some(unit) => self.enter_unit(registers, unit, &Entry { dsts, init, width: 0, arrays: &[] }),
+            Some(unit) => self.enter_unit(registers, unit, dsts, &Entry::of_loop(init)),
             None => Ok(false),
         }
     }

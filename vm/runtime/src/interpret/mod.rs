@@ -295,7 +295,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
-        index: usize,
+        at: usize,
         instr: &'a Instr,
     ) -> Outcome<()> {
         match instr {
@@ -320,10 +320,10 @@ impl<'a> Interpreter<'a> {
             | Instr::Call { .. }
             | Instr::Assert { .. }
             | Instr::Fail { .. } => {
-                return self.control(registers, block, index, instr);
+                return self.control(registers, block, at, instr);
             }
             Instr::Trace { .. } | Instr::Param { .. } => {
-                return self.show_instruction(registers, block, index, instr);
+                return self.show_instruction(registers, block, at, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;
@@ -347,19 +347,20 @@ impl<'a> Interpreter<'a> {
             | Instr::FlatIndex { .. }
             | Instr::FlatUpdate { .. } => return self.array_instruction(registers, instr),
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
-                return self.operator(registers, block, index, instr);
+                return self.operator(registers, block, at, instr);
             }
             Instr::Scatter { dsts, width, dests, index, values } => {
                 return self.scatter(registers, dsts, *width, [dests, index, values]);
             }
             Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
-                return self.hist(registers, dsts, *width, [dests, neutral, index, values], *op);
+                let at = (block, at);
+                return self.hist(registers, at, dsts, *width, [dests, neutral, index, values], *op);
             }
             Instr::Filter { dsts, width, arrays, body } => {
-                return self.filter(registers, dsts, *width, arrays, *body);
+                return self.filter(registers, (block, at), dsts, *width, arrays, *body);
             }
             Instr::Partition { dsts, classes: _, width, arrays, body } => {
-                return self.partition(registers, dsts, *width, arrays, *body);
+                return self.partition(registers, (block, at), dsts, *width, arrays, *body);
             }
             Instr::Stream { dsts, width, accs, arrays, body } => {
                 return self.stream(registers, dsts, *width, [accs, arrays], *body);

@@ -144,23 +144,30 @@ impl<'a> Interpreter<'a> {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        self.interpret_rows(registers, (block, index), width, operator, inputs)
+        self.interpret_rows(registers, (block, index), width, operator, (inputs, 0))
     }
 
-    /// Interprets an operator over so many rows of these arrays.
+    /// Interprets an operator over so many rows of these arrays, the first of which is this row of the operator.
     pub(super) fn interpret_rows(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
         width: i64,
         operator: &Operator<'_>,
-        inputs: Arrays,
+        (inputs, first): (Arrays, i64),
     ) -> Outcome<()> {
+        if let Kind::Map = operator.kind {
+            let rows = (operator.arrays, inputs);
+            let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
+            operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
+            return Ok(());
+        }
         let columns = self.columns(registers, block, index, width);
         let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
+            && strands.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
-            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+            && self.reduce_lanes(registers, lanes, width, operator.dsts, operator.neutral, &inputs)?
         {
             return Ok(());
         }
@@ -168,28 +175,52 @@ impl<'a> Interpreter<'a> {
             && strands.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
-            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
-            if self.enter_unit(registers, unit, &entry)? {
+            let entry = Entry::of_rows(width, &inputs);
+            if self.enter_unit(registers, unit, operator.dsts, &entry)? {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
+        let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
+            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
+    }
+
+    /// What the block of the operator at a place of the code makes of all rows of operands.
+    pub(super) fn all_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        body: BlockId,
+        (operands, inputs): (&[Operand], Arrays),
+    ) -> Outcome<Arrays> {
+        let columns = self.columns(registers, block, index, width);
+        if columns.is_none() {
+            if let Some(lanes) = self.lanes(registers, block, index, width)
+                && let Some(results) = self.lane_rows(registers, lanes, width, &inputs)?
+            {
+                return Ok(results);
+            }
+            if let Some(unit) = self.unit(registers, block, index)
+                && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, &inputs))?
+            {
+                return Ok(results);
+            }
+        }
+        let inputs = Windows::new(registers, operands, inputs, columns);
+        self.map(registers, width, body, inputs, columns)
     }
 
     fn map(
         &mut self,
         registers: &mut Registers<'a>,
         width: i64,
-        operator: &Operator<'_>,
+        body: BlockId,
         mut inputs: Windows,
         columns: Option<&Columns>,
-    ) -> Outcome<()> {
-        let body = operator.body;
+    ) -> Outcome<Arrays> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let mut outputs = self.outputs(registers, width, &block.results)?;
@@ -200,7 +231,7 @@ impl<'a> Interpreter<'a> {
             let mut end = width;
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
-                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                next = self.map_columns(registers, columns, &inputs, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }
@@ -214,7 +245,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, operator, outputs, &inputs.arrays)
+        self.finish(registers, body, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -238,8 +269,7 @@ impl<'a> Interpreter<'a> {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    next =
-                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    next = self.reduce_columns(registers, columns, &inputs, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
                     inputs.show(next..end);
                 }
@@ -314,8 +344,7 @@ impl<'a> Interpreter<'a> {
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next =
-                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                next = self.scan_columns(registers, columns, &inputs, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }
@@ -340,7 +369,9 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, operator, outputs, &inputs.arrays)
+        let results = self.finish(registers, body, outputs, &inputs.arrays)?;
+        operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
+        Ok(())
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
@@ -388,29 +419,29 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
+    /// The results, in order.
     fn finish(
         &mut self,
-        registers: &mut Registers<'a>,
-        operator: &Operator<'_>,
+        registers: &Registers<'a>,
+        body: BlockId,
         outputs: Outputs,
         inputs: &[Array],
-    ) -> Outcome<()> {
-        for (k, array) in outputs.scalars {
-            registers.set_array(operator.dsts[k].0, array);
-        }
+    ) -> Outcome<Arrays> {
+        let mut results: SmallVec<[(usize, Array); 4]> = outputs.scalars;
         for (k, elem, array) in outputs.arrays {
             let array = match array {
                 Some(array) => array,
                 None => {
                     // There was no row.
                     let params = inputs.iter().map(|input| input.shape()[1..].into());
-                    let row = self.row_shape(registers, operator.body, k, params);
+                    let row = self.row_shape(registers, body, k, params);
                     rows(self.memory, elem, outputs.width, &row)?
                 }
             };
-            registers.set_array(operator.dsts[k].0, array);
+            results.push((k, array));
         }
-        Ok(())
+        results.sort_unstable_by_key(|(k, _)| *k);
+        Ok(results.into_iter().map(|(_, array)| array).collect())
     }
 }
 

@@ -144,7 +144,7 @@ fn meaning(recorded: &Recorded, code: &Function, args: &[Value]) -> Option<Vec<e
 #[test]
 fn regions_mean_what_functions_do() {
     let mut computed = 0;
-    for seed in 20_001..20_200 {
+    for seed in 20_001..20_120 {
         let mut generator = Generator::new(Random(seed));
         match seed % 2 {
             0 => generator.operator(),
@@ -203,7 +203,17 @@ fn operators() {
 
 #[test]
 fn nests() {
-    all_paths_agree(20_001..20_300, Generator::nest);
+    all_paths_agree(20_001..20_120, Generator::nest);
+}
+
+#[test]
+fn selections() {
+    all_paths_agree(30_001..30_150, Generator::selection);
+}
+
+#[test]
+fn histograms() {
+    all_paths_agree(40_001..40_150, Generator::histogram);
 }
 
 #[test]
