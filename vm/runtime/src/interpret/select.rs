@@ -89,7 +89,7 @@ impl<'a> Interpreter<'a> {
         (width, body): (i64, BlockId),
         class: impl Fn(u64) -> u64,
     ) -> Outcome<Classes> {
-        let answers = self.all_rows(registers, at, width, body, rows)?;
+        let answers = self.all_rows(registers, at, width, body, (rows.0, rows.1, 0))?;
         let (from, width) = (answers[0].block().bytes(), answers[0].elem().bytes());
         let rows = answers[0].elements();
         let elem = if count <= 256 { ElemType::U8 } else { ElemType::U32 };

@@ -158,7 +158,6 @@ fn fold_strands_with<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items
 
 /// The loop that combines elements in strands.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "see below")]
 pub(super) fn folded_strands<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
     let combine = |a: T, item: T::Bytes| {
         let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
@@ -198,12 +197,18 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
 
 /// The loop of a unary operation.
 pub(in crate::interpret) fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
-    wide::unary(op, ty).or_else(|| typed_function!(1 map1 op ty))
+    match wide::unary(op, ty) {
+        Some(wide) => Some(wide),
+        None => typed_function!(1 map1 op ty),
+    }
 }
 
 /// The loop of a binary operation.
 pub(in crate::interpret) fn binary(op: ScalarOp, ty: ElemType) -> Option<Kernel2> {
-    wide::binary(op, ty).or_else(|| typed_function!(2 map2 op ty))
+    match wide::binary(op, ty) {
+        Some(wide) => Some(wide),
+        None => typed_function!(2 map2 op ty),
+    }
 }
 
 /// The loop of a ternary operation on three values of a type.
