@@ -6,7 +6,6 @@
 
 use crate::json::string;
 use galopvm::Diagnostic;
-use galopvm_base::json::quoted as string;
 use galopvm_base::{Sources, Span};
 use std::io::{self, Write as _};
 use std::path::Path;
