@@ -273,8 +273,7 @@ fn explain_tells_what_was_decided() {
     // The first input of the test block, as nothing comes from standard input.
     let parts = [
         "join.fut, entry point main, with the input of its test in line 2",
-        "==== join.fut:4:",
-        "function main",
+        "==== join.fut:3:1 function main",
         "map (+ 1) xs ++ map (* 2) ys",
         "concatenation to",
         "built in place",
