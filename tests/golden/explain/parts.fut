@@ -8,5 +8,5 @@ entry apart [n] (xs: *[n]i32): *[n]i32 =
   in xs with [0:3] = left
 
 entry meet [n] (xs: *[n]i32): *[n]i32 =
-  let left = map2 (+) xs[0:3] xs[1:4]
+  let left = map2 (+) xs[0:3] (xs[1:4] :> [3]i32)
   in xs with [0:3] = left

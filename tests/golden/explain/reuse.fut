@@ -1,6 +1,6 @@
 -- A result that is mostly a copy of an array that dies: one row of it changes.
 -- ==
--- input { 5i64 40i64 }
+-- input { 5i64 200i64 }
 
 entry main (steps: i64) (n: i64): [n][n]i64 =
   let start = tabulate_2d n n (\i j -> i * j)

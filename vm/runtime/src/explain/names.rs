@@ -52,6 +52,24 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// The line in which a function is defined, at or above a place in it; else that place.
+    pub(super) fn definition(&self, spot: Spot, name: &str) -> Spot {
+        let begins = |line: &str| {
+            ["entry ", "def ", "let "].iter().any(|word| {
+                let rest = line.strip_prefix(word).and_then(|rest| rest.trim_start().strip_prefix(name));
+                rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "_'".contains(c)))
+            })
+        };
+        let numbered = (1..=spot.line).rev().map(|number| (number, self.line(&spot.file, number)));
+        let found =
+            numbered.filter_map(|(number, line)| Some((number, line?))).find(|(_, l)| begins(l.trim_start()));
+        let Some((number, line)) = found else { return spot };
+        let end = line.chars().count().max(1) as u32;
+        let column = 1 + line.chars().take_while(|c| c.is_whitespace()).count() as u32;
+        let source = Some(line.trim_end().to_string());
+        Spot { line: number, column, end_line: number, end_column: end, source, ..spot }
+    }
+
     /// The text of a place, on one line.
     fn excerpt(&self, spot: &Spot) -> Option<String> {
         let line = spot.source.as_deref()?;

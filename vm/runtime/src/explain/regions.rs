@@ -19,9 +19,14 @@ use std::collections::BTreeSet;
 
 /// A region that could not be recorded.
 pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &str) -> RegionPart {
+    let function = setting.module.functions.get(kept.function).map_or_else(String::new, |f| f.name.clone());
+    let spot = kept.place.and_then(|place| setting.lines.spot(setting.module, place));
     RegionPart {
-        spot: kept.place.and_then(|place| setting.lines.spot(setting.module, place)),
-        function: setting.module.functions.get(kept.function).map_or_else(String::new, |f| f.name.clone()),
+        spot: match kept.scope {
+            Scope::Function => spot.map(|spot| setting.lines.definition(spot, &function)),
+            _ => spot,
+        },
+        function,
         scope: match kept.scope {
             Scope::Function => "function",
             Scope::Loop { .. } => "loop",

@@ -79,6 +79,8 @@ fn times_gone_over(instr: &Instr, array: RegId, rows: RegId) -> usize {
 /// The arrays that an operator goes over, with windows on those that were not made.
 pub(super) struct Windows {
     pub(super) arrays: Arrays,
+    /// The row of the whole operator that is row 0 of the arrays.
+    pub(super) first: i64,
     ranges: SmallVec<[Window; 1]>,
 }
 
@@ -98,7 +100,7 @@ impl Windows {
     pub(super) fn new(
         registers: &Registers<'_>,
         operands: &[Operand],
-        arrays: Arrays,
+        (arrays, first): (Arrays, i64),
         columns: Option<&Columns>,
     ) -> Windows {
         let window = |(k, (array, operand)): (usize, (&Array, &Operand))| {
@@ -110,7 +112,7 @@ impl Windows {
             Some(Window { array: k, start, step, read, from: 0 })
         };
         let ranges = arrays.iter().zip(operands).enumerate().filter_map(window).collect();
-        Windows { arrays, ranges }
+        Windows { arrays, first, ranges }
     }
 
     /// Makes the rows from `from` on visible to columns; says up to where they are, at most `end`.

@@ -151,7 +151,7 @@ impl<'a> Interpreter<'a> {
                     _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
                 });
             }
-            self.interpret_rows(registers, (block, index), count, operator, parts)?;
+            self.interpret_rows(registers, (block, index), count, operator, (parts, from))?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));
                 let mut shape = made.shape();

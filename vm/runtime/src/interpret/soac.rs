@@ -144,17 +144,17 @@ impl<'a> Interpreter<'a> {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        self.interpret_rows(registers, (block, index), width, operator, inputs)
+        self.interpret_rows(registers, (block, index), width, operator, (inputs, 0))
     }
 
-    /// Interprets an operator over so many rows of these arrays.
+    /// Interprets an operator over so many rows of these arrays, the first of which is this row of the operator.
     pub(super) fn interpret_rows(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
         width: i64,
         operator: &Operator<'_>,
-        inputs: Arrays,
+        (inputs, first): (Arrays, i64),
     ) -> Outcome<()> {
         if let Kind::Map = operator.kind {
             let rows = (operator.arrays, inputs);
@@ -180,7 +180,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
-        let inputs = Windows::new(registers, operator.arrays, inputs, columns);
+        let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
         match operator.kind {
             Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
@@ -231,7 +231,7 @@ impl<'a> Interpreter<'a> {
             let mut end = width;
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
-                next = self.map_columns(registers, columns, &inputs.arrays, &mut targets, next..seen)?;
+                next = self.map_columns(registers, columns, &inputs, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }
@@ -269,8 +269,7 @@ impl<'a> Interpreter<'a> {
                 let mut end = width;
                 if let Some(columns) = columns {
                     let seen = inputs.move_to(self.memory, next, width)?;
-                    next =
-                        self.reduce_columns(registers, columns, &inputs.arrays, &mut values, next..seen)?;
+                    next = self.reduce_columns(registers, columns, &inputs, &mut values, next..seen)?;
                     end = seen.min(next + columns::BLOCK as i64);
                     inputs.show(next..end);
                 }
@@ -345,8 +344,7 @@ impl<'a> Interpreter<'a> {
             if let Some(columns) = columns {
                 let seen = inputs.move_to(self.memory, next, width)?;
                 let bits = values.scalars_mut();
-                next =
-                    self.scan_columns(registers, columns, &inputs.arrays, bits, &mut targets, next..seen)?;
+                next = self.scan_columns(registers, columns, &inputs, bits, &mut targets, next..seen)?;
                 end = seen.min(next + columns::BLOCK as i64);
                 inputs.show(next..end);
             }

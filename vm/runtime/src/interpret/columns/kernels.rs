@@ -158,24 +158,29 @@ fn fold_strands_with<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items
 
 /// The loop that combines elements in strands.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "see below")]
 pub(super) fn folded_strands<T: Lane, const OP: u8>(strands: &mut [Bits; STRANDS], items: &[u8]) {
     let combine = |a: T, item: T::Bytes| {
         let (bits, _) = T::quick_binary(const { operation(OP) }, a, T::read(item));
         T::of_bits(bits)
     };
-    let mut values = strands.map(T::of_bits);
+    // By number, not by iterators: so the strands are seen to be registers.
+    let mut values = [T::of_bits(0); STRANDS];
+    for k in 0..STRANDS {
+        values[k] = T::of_bits(strands[k]);
+    }
     let (rows, rest) = T::lanes(items).as_chunks::<STRANDS>();
     for row in rows {
-        // By number: so the strands are seen to be registers.
-        #[expect(clippy::needless_range_loop, reason = "with iterators the strands stay in memory")]
         for k in 0..STRANDS {
             values[k] = combine(values[k], row[k]);
         }
     }
-    for (value, item) in values.iter_mut().zip(rest) {
-        *value = combine(*value, *item);
+    for k in 0..rest.len() {
+        values[k] = combine(values[k], rest[k]);
     }
-    *strands = values.map(T::to_bits);
+    for k in 0..STRANDS {
+        strands[k] = T::to_bits(values[k]);
+    }
 }
 
 fn prefixes_with<T: Lane, O: Lane, const OP: u8>(

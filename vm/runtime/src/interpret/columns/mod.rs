@@ -15,9 +15,9 @@ mod strands;
 mod translate;
 mod wide;
 
+use super::delay::Windows;
 use super::soac::Targets;
 use super::{Interpreter, Outcome, Registers, machine};
-use crate::array::Array;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
 use program::Program;
@@ -143,11 +143,11 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &Registers<'a>,
         columns: &Columns,
-        arrays: &[Array],
+        inputs: &Windows,
         targets: &mut Targets<'_>,
         rows: Range<i64>,
     ) -> Outcome<i64> {
-        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+        self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
             running.block(at, len, parts(targets, at, len))
         })
     }
@@ -157,12 +157,12 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &Registers<'a>,
         columns: &Columns,
-        arrays: &[Array],
+        inputs: &Windows,
         accumulators: &mut Accumulators,
         rows: Range<i64>,
     ) -> Outcome<i64> {
         let Some(folds) = Folds::of(&columns.combine) else { return Ok(rows.start) };
-        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+        self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
             running.block(at, len, SmallVec::new())
                 && folds.apply(accumulators, |k| running.result(k)).is_ok()
         })
@@ -173,14 +173,14 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &Registers<'a>,
         columns: &Columns,
-        arrays: &[Array],
+        inputs: &Windows,
         accumulators: &mut SmallVec<[Bits; 4]>,
         targets: &mut Targets<'_>,
         rows: Range<i64>,
     ) -> Outcome<i64> {
         let combine = columns.combine.iter().map(|(op, ty)| kernels::prefixes(*op, *ty));
         let Some(loops) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
-        self.in_blocks(registers, columns, arrays, rows, |running, at, len| {
+        self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
             if !running.block(at, len, SmallVec::new()) {
                 return false;
             }
@@ -200,19 +200,20 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &'v Registers<'a>,
         columns: &'v Columns,
-        arrays: &'v [Array],
+        inputs: &'v Windows,
         rows: Range<i64>,
         mut block: impl FnMut(&mut Running<'v>, i64, usize) -> bool,
     ) -> Outcome<i64> {
         let buffers = std::mem::take(&mut self.column_buffers);
         let count = usize::try_from(rows.end - rows.start).unwrap_or(0);
-        let mut running = match Running::new(&columns.program, registers, arrays, count, buffers) {
-            Ok(running) => running,
-            Err(buffers) => {
-                self.column_buffers = buffers;
-                return Ok(rows.start);
-            }
-        };
+        let mut running =
+            match Running::new(&columns.program, registers, (&inputs.arrays, inputs.first), count, buffers) {
+                Ok(running) => running,
+                Err(buffers) => {
+                    self.column_buffers = buffers;
+                    return Ok(rows.start);
+                }
+            };
         let mut at = rows.start;
         let mut outcome = Ok(());
         while at < rows.end {

@@ -121,6 +121,8 @@ pub(super) struct Program {
     /// Scalars from outside.
     pub(super) free: Vec<(RegId, Number)>,
     pub(super) constants: Vec<(Number, Bits)>,
+    /// The row of the whole operator that is row 0 here, if that is of account.
+    pub(super) first: Option<Number>,
     pub(super) once: Vec<Once>,
     /// How many numbers there are.
     pub(super) numbers: usize,

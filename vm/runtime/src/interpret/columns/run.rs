@@ -49,17 +49,17 @@ struct Rows<'v> {
 }
 
 impl<'v> Running<'v> {
-    /// Sets a program up for blocks of at most so many rows; nothing if it traps before it looks at rows. Buffers of
-    /// earlier programs may be used again.
+    /// Sets a program up for blocks of at most so many rows; nothing if it traps before it looks at rows. `first` is the
+    /// row of the whole operator that is row 0 of the arrays. Buffers of earlier programs may be used again.
     pub(super) fn new(
         program: &'v Program,
         registers: &'v Registers<'v>,
-        arrays: &'v [Array],
+        (arrays, first): (&'v [Array], i64),
         rows: usize,
         mut buffers: Vec<Vec<u8>>,
     ) -> Result<Running<'v>, Vec<Vec<u8>>> {
         let rows = rows.min(BLOCK);
-        let Some(numbers) = numbers(program, registers, arrays) else { return Err(buffers) };
+        let Some(numbers) = numbers(program, registers, arrays, first) else { return Err(buffers) };
         if buffers.len() < program.buffers {
             buffers.resize_with(program.buffers, Vec::new);
         }
@@ -329,11 +329,14 @@ impl AtBlock<'_, '_, '_> {
 }
 
 /// What is computed once, if it can be.
-fn numbers(program: &Program, registers: &Registers<'_>, arrays: &[Array]) -> Option<Vec<Bits>> {
+fn numbers(program: &Program, registers: &Registers<'_>, arrays: &[Array], first: i64) -> Option<Vec<Bits>> {
     let mut numbers: Vec<Bits> = vec![0; program.numbers];
     let at = |number: &Number| usize::from(*number);
     for (reg, number) in &program.free {
         numbers[at(number)] = registers.bits(Operand::new(*reg));
+    }
+    if let Some(number) = &program.first {
+        numbers[at(number)] = first as Bits;
     }
     for (number, bits) in &program.constants {
         numbers[at(number)] = *bits;

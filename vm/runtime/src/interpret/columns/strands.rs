@@ -33,7 +33,6 @@ pub(super) fn start_of_strand(op: ScalarOp, ty: ElemType) -> Option<Bits> {
 }
 
 /// The accumulators of a reduction at work: for each one a value, or as many as there are strands.
-#[derive(Clone)]
 pub(in crate::interpret) struct Accumulators {
     strands: SmallVec<[SmallVec<[Bits; 1]>; 4]>,
 }
@@ -104,15 +103,21 @@ impl Folds {
         accumulators: &mut Accumulators,
         column: impl Fn(usize) -> &'c [u8],
     ) -> Result<(), ScalarTrap> {
-        let mut next = accumulators.clone();
-        for (k, (fold, fold_strands)) in self.0.iter().enumerate() {
-            let strands = &mut next.strands[k];
-            match (strands.as_mut_array::<STRANDS>(), fold_strands) {
-                (Some(strands), Some(fold_strands)) => fold_strands(strands, column(k)),
-                _ => strands[0] = fold(strands[0], column(k))?,
+        // What can fail comes first.
+        let in_order =
+            |(k, ((fold, _), strands)): (usize, (&(Fold, _), &SmallVec<[Bits; 1]>))| match strands[..] {
+                [value] => fold(value, column(k)).map(Some),
+                _ => Ok(None),
+            };
+        let in_order = self.0.iter().zip(&accumulators.strands).enumerate().map(in_order);
+        let next: SmallVec<[Option<Bits>; 4]> = in_order.collect::<Result<_, _>>()?;
+        for (k, (value, strands)) in next.into_iter().zip(&mut accumulators.strands).enumerate() {
+            match (value, self.0[k].1, strands.as_mut_array::<STRANDS>()) {
+                (Some(value), ..) => strands[0] = value,
+                (None, Some(fold_strands), Some(strands)) => fold_strands(strands, column(k)),
+                _ => {}
             }
         }
-        *accumulators = next;
         Ok(())
     }
 }

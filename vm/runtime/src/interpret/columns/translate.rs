@@ -100,6 +100,9 @@ impl<'a> Translator<'a> {
                 self.rows.insert(*param, k);
             } else if let Some((start, step)) = range(self.function, array.reg) {
                 let (start, step) = (self.outside(start)?, self.outside(step)?);
+                let before = self.first()?;
+                let before = self.computed(ScalarOp::Mul, step, before)?;
+                let start = self.computed(ScalarOp::Add, start, before)?;
                 self.values.insert(*param, Value::Line(Line { start, step }));
             } else {
                 let (column, _) = self.input(Input::Rows(k), self.elem(*param))?;
@@ -162,6 +165,24 @@ impl<'a> Translator<'a> {
     fn outside(&mut self, reg: RegId) -> Made<Number> {
         let number = self.number()?;
         self.program.free.push((reg, number));
+        Ok(number)
+    }
+
+    /// The first row's number.
+    fn first(&mut self) -> Made<Number> {
+        if let Some(number) = self.program.first {
+            return Ok(number);
+        }
+        let number = self.number()?;
+        self.program.first = Some(number);
+        Ok(number)
+    }
+
+    /// What an operation gives on two `i64`.
+    fn computed(&mut self, op: ScalarOp, a: Number, b: Number) -> Made<Number> {
+        let number = self.number()?;
+        let args = SmallVec::from_slice(&[a, b]);
+        self.program.once.push(Once::Op { op, ty: ElemType::I64, dst: number, args });
         Ok(number)
     }
 
@@ -333,12 +354,6 @@ impl<'a> Translator<'a> {
     fn line(&mut self, op: ScalarOp, a: Operand, b: Operand) -> Made<Option<Line>> {
         let (a, b) = (self.value(a.reg)?, self.value(b.reg)?);
         let zero = self.constant(0)?;
-        let mut both = |op, a, b| {
-            let number = self.number()?;
-            let args = SmallVec::from_slice(&[a, b]);
-            self.program.once.push(Once::Op { op, ty: ElemType::I64, dst: number, args });
-            Ok(number)
-        };
         let as_line = |value| match value {
             Value::Number(start) => Some(Line { start, step: zero }),
             Value::Line(line) => Some(line),
@@ -346,15 +361,17 @@ impl<'a> Translator<'a> {
         };
         Ok(match (op, a, b) {
             (ScalarOp::Add | ScalarOp::Sub, a, b) => match (as_line(a), as_line(b)) {
-                (Some(a), Some(b)) => {
-                    Some(Line { start: both(op, a.start, b.start)?, step: both(op, a.step, b.step)? })
-                }
+                (Some(a), Some(b)) => Some(Line {
+                    start: self.computed(op, a.start, b.start)?,
+                    step: self.computed(op, a.step, b.step)?,
+                }),
                 _ => None,
             },
             (ScalarOp::Mul, Value::Line(line), Value::Number(by))
-            | (ScalarOp::Mul, Value::Number(by), Value::Line(line)) => {
-                Some(Line { start: both(op, line.start, by)?, step: both(op, line.step, by)? })
-            }
+            | (ScalarOp::Mul, Value::Number(by), Value::Line(line)) => Some(Line {
+                start: self.computed(op, line.start, by)?,
+                step: self.computed(op, line.step, by)?,
+            }),
             _ => None,
         })
     }

@@ -1,5 +1,8 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 
+mod data;
+mod limits;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -659,7 +662,7 @@ def main (xs: []i32) (y: f64) =
         let shown = "\
 element: 2
 element: 4
-shows.fut:3:12-62: [2, 4]
+shows.fut:3:12-61: [2, 4]
 trace: (2, {x = [#a 1, #b (0.5, true)], y = 0.5})
 early: 0.5
 ";
@@ -667,7 +670,7 @@ early: 0.5
     }
     // Bytecode shows the same, without places what it can.
     folder.run("compile shows.fut -o shows.gbc", "").succeeds();
-    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-62: [2]"));
+    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-61: [2]"));
     folder.run("run shows.gbc -w", "[1] f64.nan").succeeds().shows(&["nan"]);
 }
 
@@ -740,180 +743,5 @@ fn run_takes_what_futharks_executables_take() {
         let ran = folder.run(&format!("run dot.fut {option} --backend reference"), "[1] [2]");
         ran.succeeds().shows(&["2i32"]);
         assert!(ran.err.contains("reference"), "{option}: {}", ran.err);
-    }
-}
-
-#[test]
-fn inputs_come_in_every_format_and_mixed() {
-    let folder = Folder::new("formats");
-    folder.write("dot.fut", DOT).write("values.txt", "[1i32, 2i32] [3i32, 4i32]");
-    let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x8b\x36\xd4\x51\x30\x8a\x55\x88\x36\xd6\x51\x30\x89\xe5\x02\x00\xff\x10\x30\x25\x0e\x00\x00\x00";
-    folder.write("packed.gz", packed);
-    folder.run("run dot.fut -i packed.gz", "").prints("11i32\n");
-    folder.run("run dot.fut", packed).prints("11i32\n");
-    let npy = folder.run("dataset --npy", "[1i32, 2i32]").out;
-    assert!(npy.starts_with(b"\x93NUMPY"));
-    let binary = folder.run("dataset -b", "[3i32, 4i32]").out;
-    folder.run("run dot.fut", [&npy[..], b" -- and\n", &binary].concat()).prints("11i32\n");
-    folder.run("run dot.fut", [b"[1, 2]", &binary[..]].concat()).prints("11i32\n");
-    folder.write("turn.fut", "def main [n] [m] (a: [n][m]f64): [m][n]f64 = transpose a\n");
-    let turned = folder.run("run turn.fut --npy", "[[1, 2, 3], [4, 5, 6]]").out;
-    folder.run("dataset", &turned).prints("[[1.0f64, 4.0f64],\n[2.0f64, 5.0f64],\n[3.0f64, 6.0f64]]\n");
-    folder.run("run dot.fut -b --npy", "").fails(2, &["cannot be used with"]);
-    folder.run("run dot.fut", &npy[..20]).fails(2, &["<stdin>:1:1", "cut off"]);
-    // Standard input that is a file is mapped; the values are the same.
-    let many: Vec<u8> = folder.run("dataset -b -g [300000]i32 -g [300000]i32", "").out;
-    folder.write("many.in", &many);
-    let piped = folder.run("run dot.fut", &many);
-    let from_file = fs::File::open(folder.0.join("many.in")).expect("the file is there");
-    let child = command(&folder.0, &["run", "dot.fut"]).stdin(from_file).spawn().expect("galopvm starts");
-    let mapped = Ran::new(&["run"], child.wait_with_output().expect("galopvm ends"));
-    assert_eq!((mapped.code, mapped.text()), (Some(0), piped.text()));
-    assert_eq!(folder.run("run dot.fut -i many.in", "").text(), piped.text());
-}
-
-#[test]
-fn dataset_makes_and_converts_values() {
-    let folder = Folder::new("dataset");
-    // As `futhark dataset` prints them.
-    folder
-        .run("dataset -g [2]i32 --i32-bounds=-5:9 -g i32 -s 1 --text -g [3]f32", "")
-        .prints("[-223823371i32, -1815469669i32]\n5i32\n[2.3607075e-2f32, 0.5883666f32, 0.64184654f32]\n");
-    folder.run("dataset -s 42 -g [3]i32", "").prints("[1144840752i32, -1913994601i32, 477126751i32]\n");
-    folder.run("dataset -t -g [3][0]f32 --text -g true", "").prints("[3][0]f32\ntrue\n");
-    folder.run("dataset", "1 2.5 \"ab\" 1e-7").prints("1i32\n2.5f64\n[97u8, 98u8]\n1.0e-7f64\n");
-    folder.run("dataset -t", "1 [[1.0,2.0]] true").prints("i32\n[1][2]f64\nbool\n");
-    let binary = folder.run("dataset --binary -g [1000]f64 -g u8", "").out;
-    assert_eq!(binary.len(), 15 + 8000 + 8);
-    let text = folder.run("dataset", &binary).out;
-    assert_eq!(folder.run("dataset -b", &text).out, binary);
-    for (options, message) in [
-        ("-g [2]i32x", "Unknown type i32x"),
-        ("-g [n]i32", "Array has non-constant dimension declaration."),
-        ("-g (i32,i32)", "Cannot handle tuples yet."),
-        ("--i32-bounds=a:3 -g i32", "Invalid bounds for i32: a:3"),
-    ] {
-        folder.run(&format!("dataset {options}"), "").fails(1, &[message]);
-    }
-    folder.run("dataset", "1 [1").fails(1, &["Malformed data on standard input.", "<stdin>:1:5"]);
-    folder.run("dataset extra", "").fails(2, &["unexpected argument"]);
-    folder.run("dataset -s x", "").fails(2, &["invalid value 'x'"]);
-}
-
-#[test]
-fn datacmp_says_what_differs() {
-    let folder = Folder::new("datacmp");
-    folder
-        .write("a", "[1.0, 2.0] 3")
-        .write("b", "[1.001, 2.0] 3")
-        .write("c", "[1.0, 2.5] 4")
-        .write("d", "[1");
-    folder.run("datacmp a b", "").prints("");
-    let ran = folder.run("datacmp a c", "");
-    assert_eq!(ran.code, Some(2));
-    assert_eq!(ran.text(), "Value #0 index [1]: expected 2.5, got 2.0\nValue #1: expected 4, got 3\n");
-    assert_eq!(ran.err, "");
-    folder.run("datacmp - b", "[1.0, 2.0] 3").prints("");
-    folder.run("datacmp a d", "").fails(1, &["Error reading values from d", "d:1:3"]);
-    folder.run("datacmp missing a", "").fails(1, &["missing: no such file"]);
-    folder.run("datacmp a", "").fails(2, &["Usage"]);
-    folder.write("e", folder.run("dataset -b", "[1.0, 2.0] 3").out);
-    folder.run("datacmp e a", "").prints("");
-}
-
-/// Programs that keep arrays of `8 n` bytes, three of which fit and a fourth does not, or let one grow, each in its own way.
-const GREEDY: &str = "\
-entry scans (n: i64) =
-  let a = scan (+) 0 (iota n) let b = scan (^) 1 a let c = scan (|) 2 b let d = scan i64.max 3 c in (a, b, c, d)
-entry maps (n: i64) =
-  let a = map (* n) (iota n) let b = map (2 ^) (iota n) let c = map (n -) (iota n) let d = map (% 9) (iota n) in (a, b, c, d)
-entry fills (n: i64) = (replicate n 1i64, replicate n 2f64, replicate n n, replicate n 4u64)
-entry rows (n: i64) =
-  let f k = map (\\i -> scan (+) k (map (* i) (iota 1000))) (iota (n / 1000)) in (f 1, f 2, f 3, f 4)
-entry turned (n: i64) =
-  let f k = copy (transpose (replicate (n / 1000) (map (+ k) (iota 1000)))) in (f 1, f 2, f 3, f 4)
-entry filtered (n: i64) = let f k = filter (>= k) (iota n) in (f 0, f 1, f 2, f 3)
-entry scattered (n: i64) = let f k = scatter (replicate n k) (iota 1000) (iota 1000) in (f 1, f 2, f 3, f 4)
-entry counted (n: i64) =
-  let f k = reduce_by_index (replicate n k) (+) 0 (iota 1000) (iota 1000) in (f 1, f 2, f 3, f 4)
-entry grown (n: i64): []i64 = loop a = [1i64] while length a < 4 * n do a ++ replicate (n / 10) 1
-entry doubled (n: i64): []i64 = loop a = replicate (n / 10 * 9) 1i64 while length a < 9 * n do a ++ a
-entry bytes (n: i64) = let f k = map (\\i -> i8.i64 (i + k)) (iota (8 * n)) in (f 1, f 2, f 3, f 4)
-entry updated (n: i64) = let a = iota n let f k = copy a with [k] = 0 in (f 1, f 2, f 3, f 4)
-";
-
-/// What the process had at most, as `--stats` says.
-fn peak(ran: &Ran) -> Option<u64> {
-    let line = ran.err.lines().find_map(|line| line.split_once("most memory of the process: "))?.1;
-    line.strip_suffix(" bytes")?.parse().ok()
-}
-
-#[test]
-fn limits_hold_and_say_so() {
-    let folder = Folder::new("limits");
-    folder.write("greedy.fut", GREEDY);
-    let limit = 64u64 << 20;
-    let least = folder.run("run greedy.fut -n -e fills --stats", "10");
-    least.succeeds();
-    for line in GREEDY.lines().filter(|line| line.starts_with("entry")) {
-        let entry = line.split_whitespace().nth(1).expect("a name");
-        let ran = folder.run(&format!("run greedy.fut -n -e {entry} --max-memory 64M --stats"), "2500000");
-        ran.fails(1, &["Error: Out of memory", "the limit is 67108864 bytes"]);
-        if let (Some(peak), Some(least)) = (peak(&ran), peak(&least)) {
-            assert!(peak < least + limit / 20 * 21, "{entry}: {peak} over {least}\n{}", ran.err);
-            // It was no single request that was too large.
-            assert!(peak > least + limit / 3, "{entry}: {peak} over {least}\n{}", ran.err);
-        }
-    }
-    folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
-    let start = std::time::Instant::now();
-    folder
-        .run("run slow.fut --timeout 200ms", "9000000000000000000")
-        .fails(1, &["longer than its time of 200ms"]);
-    assert!(start.elapsed().as_secs() < 5);
-    // One element of a kernel, which has all the work.
-    folder.write(
-        "element.fut",
-        "def main (n: i64): []i64 = map (\\k -> loop x = k for i < n do x ^ i + k) (iota 1)\n",
-    );
-    for backend in ["x86", "interp", "reference"] {
-        folder
-            .run(&format!("run element.fut --timeout 200ms --backend {backend}"), "9000000000000000000")
-            .fails(1, &["longer than its time of 200ms"]);
-    }
-    folder.run("run slow.fut --timeout never", "1").fails(2, &["a time is wanted"]);
-    folder.run("run slow.fut --timeout 1m --max-memory 1G --fuel 1000000", "10").prints("1i64\n");
-}
-
-#[test]
-fn reading_is_limited_in_time() {
-    let folder = Folder::new("reading");
-    folder.write("slow.fut", "def main (n: i64): i64 = n\n");
-    let mut child =
-        command(&folder.0, &["run", "slow.fut", "--timeout", "300ms"]).spawn().expect("galopvm starts");
-    // Open as long as galopvm runs.
-    let input = child.stdin.take();
-    let ran = Ran::new(&["run slow.fut"], child.wait_with_output().expect("galopvm ends"));
-    drop(input);
-    ran.fails(1, &["Error: Reading the input took longer than its time of 300ms."]);
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_ends_the_program_with_an_error() {
-    let folder = Folder::new("interrupt");
-    folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
-    let mut child = command(&folder.0, &["run", "slow.fut", "--trace"]).spawn().expect("galopvm starts");
-    child.stdin.take().expect("its standard input").write_all(b"9000000000000000000").expect("a value");
-    // Until it runs, Ctrl-C ends it without a word, with the same exit code.
-    std::thread::sleep(std::time::Duration::from_millis(1000));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    if kill.is_ok_and(|status| status.success()) {
-        let ran = Ran::new(&["run"], child.wait_with_output().expect("galopvm ends"));
-        assert_eq!(ran.code, Some(130));
-        in_order("run", &ran.err, &["Error: Interrupted."]);
-    } else {
-        child.kill().expect("it still runs");
-        child.wait().expect("it has been ended");
     }
 }
