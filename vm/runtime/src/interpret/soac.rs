@@ -157,7 +157,7 @@ impl<'a> Interpreter<'a> {
         (inputs, first): (Arrays, i64),
     ) -> Outcome<()> {
         if let Kind::Map = operator.kind {
-            let rows = (operator.arrays, inputs);
+            let rows = (operator.arrays, inputs, first);
             let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
@@ -187,14 +187,15 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// What the block of the operator at a place of the code makes of all rows of operands.
+    /// What the block of the operator at a place of the code makes of all rows of operands, the first of which is this row
+    /// of the operator.
     pub(super) fn all_rows(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
         width: i64,
         body: BlockId,
-        (operands, inputs): (&[Operand], Arrays),
+        (operands, inputs, first): (&[Operand], Arrays, i64),
     ) -> Outcome<Arrays> {
         let columns = self.columns(registers, block, index, width);
         if columns.is_none() {
@@ -209,7 +210,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(results);
             }
         }
-        let inputs = Windows::new(registers, operands, inputs, columns);
+        let inputs = Windows::new(registers, operands, (inputs, first), columns);
         self.map(registers, width, body, inputs, columns)
     }
 
