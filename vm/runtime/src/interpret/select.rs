@@ -37,7 +37,9 @@ impl<'a> Interpreter<'a> {
         let width = registers.int(width);
         let inputs = inputs(registers, width, arrays)?;
         let classes =
-            self.classes(registers, at, (arrays, inputs.clone()), 2, (width, body), |answer| answer ^ OUT)?;
+            self.classes(registers, at, (arrays, inputs.clone(), 0), 2, (width, body), |answer| {
+                answer ^ OUT
+            })?;
         let kept = classes.counts[0];
         registers.set_bits(dsts[0].0, kept as u64);
         for (dst, input) in dsts[1..].iter().zip(&inputs) {
@@ -61,7 +63,7 @@ impl<'a> Interpreter<'a> {
         let count = dsts.len() - inputs.len();
         let last = count as u64 - 1;
         let classes =
-            self.classes(registers, at, (arrays, inputs.clone()), count, (width, body), |answer| {
+            self.classes(registers, at, (arrays, inputs.clone(), 0), count, (width, body), |answer| {
                 answer.min(last)
             })?;
         let (counts, results) = dsts.split_at(count);
@@ -84,7 +86,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         at: (BlockId, usize),
-        rows: (&[Operand], Arrays),
+        rows: (&[Operand], Arrays, i64),
         count: usize,
         (width, body): (i64, BlockId),
         class: impl Fn(u64) -> u64,

@@ -55,7 +55,7 @@ const ALL_WAYS: [Switches; 5] = [
 fn outcome(text: &str, seed: u64, switches: Switches) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let limits = Limits { fuel: Some(50_000_000), memory: Some(1 << 28), ..Limits::default() };
+    let limits = Limits { fuel: Some(10_000_000), memory: Some(1 << 28), ..Limits::default() };
     let mut session = Session::new(module, Options { switches, limits, eager: true, ..Options::default() });
     let mut out = String::new();
     // Twice: what is translated once is used again.
