@@ -38,7 +38,7 @@ pub fn first_input(source: &str, entry: &str) -> Option<TestInput> {
                 }
                 values.push_str(rest);
                 values.push('\n');
-                let Some((_, next)) = lines.next() else { return None };
+                let (_, next) = lines.next()?;
                 rest = next.trim_start().strip_prefix("--")?;
             }
         }
