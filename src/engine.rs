@@ -9,7 +9,7 @@ use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
-use galopvm_runtime::{LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
+use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -78,6 +78,7 @@ struct Config {
     costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
+    explain: Option<ExplainSink>,
     shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
@@ -146,6 +147,12 @@ impl EngineBuilder {
     /// Receives one event for everything that happens at parallel operators.
     pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
         self.config.trace = Some(sink);
+        self
+    }
+
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
+        self.config.explain = Some(sink);
         self
     }
 
@@ -327,6 +334,10 @@ impl Engine {
 
     pub(crate) fn trace(&self) -> Option<TraceSink> {
         self.0.config.trace.clone()
+    }
+
+    pub(crate) fn explain(&self) -> Option<ExplainSink> {
+        self.0.config.explain.clone()
     }
 
     pub(crate) fn shows(&self) -> Option<ShowSink> {

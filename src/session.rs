@@ -26,6 +26,7 @@ impl Session {
             switches: engine.switches(),
             costs: engine.lazy_costs(),
             trace: engine.trace(),
+            explain: engine.explain(),
             shows: engine.shows(),
             ..Options::default()
         };

@@ -115,6 +115,11 @@ impl Input {
         Ok(galopvm::program::source_text(&self.name, &self.bytes)?)
     }
 
+    /// Whether it is standard input.
+    pub fn is_standard_input(&self) -> bool {
+        self.is_standard_input
+    }
+
     /// The program: bytecode if the bytes say so, otherwise source.
     pub fn program(&self, switches: Switches) -> Result<galopvm::Program, Failure> {
         Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
@@ -125,7 +130,8 @@ impl Input {
     }
 }
 
-fn read(
+/// The values for an entry point from a reader of `input`, which messages call `name`.
+pub fn read(
     mut reader: Reader<'_>,
     input: &[u8],
     name: &str,

@@ -1,5 +1,7 @@
 //! JSON, as far as galopvm writes it.
 
+pub use galopvm_base::json::quoted as string;
+
 use std::fmt::{self, Write};
 
 /// A value.
@@ -102,23 +104,6 @@ impl<T: Into<Json>> FromIterator<T> for Json {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Json {
         Json::List(items.into_iter().map(T::into).collect())
     }
-}
-
-/// A text as a JSON string.
-pub fn string(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted += "\\n",
-            '\t' => quoted += "\\t",
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", c as u32);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod deadline;
 mod dis;
 mod doctor;
 mod dump;
+mod explain;
 mod failure;
 mod input;
 mod interrupt;
@@ -57,6 +58,7 @@ enum Command {
     Dis(dis::Args),
     Asm(asm::Args),
     Dump(dump::Args),
+    Explain(explain::Args),
     Dataset(dataset::Args),
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
             Command::Dis(args) => dis::run(args),
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
+            Command::Explain(args) => explain::run(args),
             Command::Dataset(args) => dataset::run(args),
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),

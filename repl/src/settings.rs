@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use galopvm::{BackendChoice, CpuMode, Engine, Route, Switch, Switches};
+use galopvm_runtime::explain::Target;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -26,6 +27,13 @@ pub fn cpu() -> impl TypedValueParser<Value = CpuMode> {
 /// Parses the word of a route.
 pub fn route() -> impl TypedValueParser<Value = Route> {
     word(Route::ALL.map(Route::name).to_vec())
+}
+
+/// Parses the word of what prices are for.
+pub fn target() -> impl TypedValueParser<Value = Target> {
+    let named = |text: String| Target::ALL.into_iter().find(|target| target.name() == text);
+    PossibleValuesParser::new(Target::ALL.map(Target::name))
+        .try_map(move |text| named(text).ok_or("unknown word"))
 }
 
 /// Parses the word of a switch; help shows what each does.

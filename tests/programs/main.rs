@@ -6,4 +6,5 @@ mod examples;
 mod generate;
 mod mutation;
 mod random;
+mod seeds;
 mod support;

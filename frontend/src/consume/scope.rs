@@ -202,13 +202,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         value
     }
 
-    /// A use of a definition. An array is known by the definition's name; a function shares nothing. A constant
-    /// that is polymorphic is made anew by each use.
+    /// A use of a definition. An array is known by the definition's name; a function shares nothing. A constant with
+    /// sizes as parameters is made anew by each use.
     pub(super) fn global(&mut self, res: Res, occurrence: NodeId, fields: &[Name<'a>]) -> Value {
         let shape = self.shape(occurrence);
-        if matches!(shape, Tree::Scalar | Tree::Function(..))
-            || self.checker.instances.contains_key(&occurrence)
-        {
+        let instance = self.checker.instances.get(&occurrence);
+        let sized = instance.is_some_and(|instance| !instance.sizes.is_empty());
+        if sized || matches!(shape, Tree::Scalar | Tree::Function(..)) {
             return shape.fresh();
         }
         let names = &self.checker.names;

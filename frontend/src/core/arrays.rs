@@ -113,8 +113,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 SliceDim::Range(..) => None,
             })
             .collect();
+        let backwards = backwards(dims);
         self.each(value, span, &mut |b, part| {
             let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
+            if let Some(backwards) = &backwards {
+                return backwards.iter().fold(part, |array, dim| b.reverse(array, *dim));
+            }
             if let Some(indices) = &indices {
                 let taken = indices.len() as u8;
                 let ty = ValueType { rank: ty.rank.saturating_sub(taken), ..ty };
@@ -143,6 +147,25 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             b.know_all(result, &known);
             result
         })
+    }
+
+    /// A view whose dimension `k` is dimension `perm[k]`.
+    pub(super) fn permute(&mut self, array: Atom, perm: Vec<u32>) -> Atom {
+        let Atom::Var(var) = array else { return array };
+        let known: Vec<Option<Atom>> = perm.iter().map(|d| Some(self.fun.dim(array, *d))).collect();
+        let permuted = self.fun.emit(Op::Permute(var, perm), self.fun.type_of(array));
+        self.know_all(permuted, &known);
+        permuted
+    }
+
+    /// A view with one dimension backwards.
+    pub(super) fn reverse(&mut self, array: Atom, dim: u32) -> Atom {
+        let Atom::Var(var) = array else { return array };
+        let known: Vec<Option<Atom>> =
+            (0..self.fun.type_of(array).rank as u32).map(|d| Some(self.fun.dim(array, d))).collect();
+        let reversed = self.fun.emit(Op::Reverse(var, dim), self.fun.type_of(array));
+        self.know_all(reversed, &known);
+        reversed
     }
 
     /// `old with path = new`
@@ -300,4 +323,17 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         };
         self.fun.size_op(ScalarOp::Add, whole, more)
     }
+}
+
+/// The dimensions that a slice takes backwards, if it takes all of every dimension.
+fn backwards(dims: &[SliceDim]) -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    for (d, dim) in dims.iter().enumerate() {
+        match dim {
+            SliceDim::Range(None, None, None) => {}
+            SliceDim::Range(None, None, Some(step)) if *step == Atom::i64(-1) => found.push(d as u32),
+            _ => return None,
+        }
+    }
+    Some(found)
 }

@@ -14,6 +14,7 @@ enum Key {
     Dim(Var, u32),
     Index(Var, Vec<Atom>),
     Permute(Var, Vec<u32>),
+    Reverse(Var, u32),
 }
 
 /// An open block.
@@ -213,6 +214,7 @@ impl FunState {
             Op::Dim(v, dim) => Some(Key::Dim(*v, *dim)),
             Op::Index(v, index) => Some(Key::Index(*v, index.clone())),
             Op::Permute(v, perm) => Some(Key::Permute(*v, perm.clone())),
+            Op::Reverse(v, dim) => Some(Key::Reverse(*v, *dim)),
             _ => None,
         };
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {

@@ -41,13 +41,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 self.replicate(count, value, span)
             }
             (Lowering::Transpose, [value]) => self.each(value, span, &mut |b, part| {
-                let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
-                let mut perm: Vec<u32> = (0..ty.rank as u32).collect();
+                let mut perm: Vec<u32> = (0..b.fun.type_of(part).rank as u32).collect();
                 perm.swap(0, 1);
-                let known: Vec<Option<Atom>> = perm.iter().map(|d| Some(b.fun.dim(part, *d))).collect();
-                let array = b.fun.emit(Op::Permute(var, perm), ty);
-                b.know_all(array, &known);
-                array
+                b.permute(part, perm)
             }),
             (Lowering::Flatten, [value]) => self.each(value, span, &mut |b, part| {
                 let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };

@@ -78,7 +78,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let structure = structure.array_of();
         let mut parts: Vec<Option<Atom>> = Vec::new();
         for (result, ty) in block.results.iter().zip(structure.types()) {
-            parts.push(self.without_map(*result, &block.params, &vars, width, ty));
+            parts.push(self.without_map(*result, &block, &vars, width, ty));
         }
         let mut left: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].is_none()).collect();
         if left.is_empty() && block.stms.iter().any(|stm| !stm.op.is_pure()) {
@@ -102,22 +102,43 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         Ok(structure.fill(&mut parts.into_iter()))
     }
 
-    /// The result of a map that gives back a row, or the same scalar for every row.
+    /// The result of a map that gives back a row, a row under another view, or the same scalar for every row.
     fn without_map(
         &mut self,
         result: Atom,
-        params: &[Var],
+        block: &Block,
         arrays: &[Var],
         width: Atom,
         ty: ValueType,
     ) -> Option<Atom> {
         if let Atom::Var(var) = result
-            && let Some(k) = params.iter().position(|p| *p == var)
+            && let Some(array) = self.view_of_rows(var, block, arrays)
         {
-            return Some(Atom::Var(arrays[k]));
+            return Some(array);
         }
         let same = ty.rank == 1 && self.fun.visible(result);
         same.then(|| self.fun.emit(Op::Replicate(width, result), ty))
+    }
+
+    /// The view of an array whose rows a variable of an operator's block is, if the block only permutes and reverses
+    /// dimensions of its row.
+    fn view_of_rows(&mut self, var: Var, block: &Block, arrays: &[Var]) -> Option<Atom> {
+        if let Some(k) = block.params.iter().position(|p| *p == var) {
+            return Some(Atom::Var(arrays[k]));
+        }
+        let maker = block.stms.iter().find(|stm| stm.defs == [var])?;
+        match &maker.op {
+            Op::Permute(row, perm) => {
+                let array = self.view_of_rows(*row, block, arrays)?;
+                let perm: Vec<u32> = [0].into_iter().chain(perm.iter().map(|d| d + 1)).collect();
+                Some(self.permute(array, perm))
+            }
+            Op::Reverse(row, dim) => {
+                let array = self.view_of_rows(*row, block, arrays)?;
+                Some(self.reverse(array, dim + 1))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn reduce(

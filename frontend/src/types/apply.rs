@@ -112,6 +112,19 @@ impl<'a> Checker<'a, '_, '_> {
                     unknown.text = format!("an unknown size made by \"{function}\"");
                 }
                 created.push(absorbed);
+                if self.in_parameter(&result, absorbed) {
+                    let text = format!(
+                        "Cannot apply \"{function}\" to \"{}\" (invalid type). Existential size would appear in function parameter of return type: \"{}\".",
+                        self.snippet(arg.at.span),
+                        self.vars.show(&Type::exists(vec![absorbed], result.clone()))
+                    );
+                    self.report(
+                        Diagnostic::error(arg.at.span, text)
+                            .with_label("the size of what this gives is known only when it is called")
+                            .with_hint("write the application as a function of its own: `\\x -> g (f x)`"),
+                    );
+                    result = Type::Error;
+                }
             }
         }
         if let Some(param) = param
@@ -132,6 +145,25 @@ impl<'a> Checker<'a, '_, '_> {
         let result = self.without_marks(&result);
         self.creates(id, created);
         result
+    }
+
+    /// True if a parameter of a function type, or of the function it gives, has a size. What a function among the
+    /// parameters gives may have any.
+    fn in_parameter(&self, ty: &Type, size: NodeId) -> bool {
+        match self.vars.resolve(ty) {
+            Type::Arrow(_, from, to) => self.has_size(&from, size) || self.in_parameter(&to, size),
+            Type::Exists(_, inner) | Type::Unique(inner) => self.in_parameter(&inner, size),
+            _ => false,
+        }
+    }
+
+    fn has_size(&self, ty: &Type, size: NodeId) -> bool {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) => self.in_parameter(ty, size),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.has_size(t, size)),
+            Type::Exists(_, inner) | Type::Unique(inner) => self.has_size(&inner, size),
+            other => self.vars.mentions_name(&other, size),
+        }
     }
 
     /// The type without marks of uniqueness outside of function types.
@@ -247,7 +279,29 @@ impl<'a> Checker<'a, '_, '_> {
                     .with_hint("the caller cannot know it: return it too, or name it in the parameters"),
             );
         }
+        if let Type::Record(fields) = &inner
+            && let Some(id) = all.iter().copied().find(|id| fields.iter().any(|(_, t)| self.asks_for(t, *id)))
+        {
+            let name = self.vars.names.get(&id).cloned().unwrap_or_default();
+            let text = format!(
+                "Cannot generalise type \"{}\": unknown size \"{name}\" in a parameter of a function in it.",
+                self.vars.show(&inner)
+            );
+            self.report(
+                Diagnostic::error(span, text)
+                    .with_hint("the caller cannot know it: return it too, or apply the function here"),
+            );
+        }
         Type::exists(all, inner)
+    }
+
+    /// True if a function somewhere in a type has a parameter that mentions a size.
+    fn asks_for(&self, ty: &Type, size: NodeId) -> bool {
+        match self.vars.resolve(ty) {
+            Type::Arrow(..) => self.in_parameter(ty, size),
+            Type::Record(fields) => fields.iter().any(|(_, t)| self.asks_for(t, size)),
+            _ => false,
+        }
     }
 
     /// The type with every size that mentions a killed name replaced by a name that `make` gives, equal ones by the
@@ -258,26 +312,32 @@ impl<'a> Checker<'a, '_, '_> {
         killed: &dyn Fn(&super::Vars, &NodeId) -> bool,
         make: &mut dyn FnMut(&mut super::Vars, &str) -> NodeId,
     ) -> (Type, Vec<NodeId>) {
-        let mut dead: Vec<Size> = Vec::new();
-        let mut see = |checker: &Self, size: &Size| {
+        // With whether an array tells the size: what only functions mention, nobody will know.
+        let mut dead: Vec<(Size, bool)> = Vec::new();
+        let mut see = |checker: &Self, size: &Size, told: bool| {
             let mut mentions = false;
             checker.vars.map_size(size, &mut |part| {
                 mentions |= matches!(part, Size::Name(id) if killed(&checker.vars, id));
                 None
             });
-            if mentions && !dead.iter().any(|d| checker.vars.same_size(d, size)) {
-                dead.push(size.clone());
+            if !mentions {
+                return;
+            }
+            match dead.iter_mut().find(|(d, _)| checker.vars.same_size(d, size)) {
+                Some((_, known)) => *known |= told,
+                None => dead.push((size.clone(), told)),
             }
         };
-        self.outer_sizes(ty, &mut see);
+        self.outer_sizes(ty, true, &mut see);
         if dead.is_empty() {
             return (ty.clone(), Vec::new());
         }
         // Names first: what is made of a size that some array tells is told too.
-        dead.sort_by_key(|size| !matches!(size, Size::Name(_)));
+        dead.sort_by_key(|(size, told)| (!told, !matches!(size, Size::Name(_))));
         let mut pairs: Vec<(Size, NodeId)> = Vec::new();
-        for size in dead {
-            let known = self.replace_pairs(&size, &pairs);
+        let mut told = 0;
+        for (size, is_told) in dead {
+            let known = self.replace_pairs(&size, &pairs[..told]);
             let mut mentions = false;
             self.vars.map_size(&known, &mut |part| {
                 mentions |= matches!(part, Size::Name(id) if killed(&self.vars, id));
@@ -291,6 +351,7 @@ impl<'a> Checker<'a, '_, '_> {
                 _ => "d".into(),
             };
             pairs.push((size, make(&mut self.vars, &shown)));
+            told += usize::from(is_told);
         }
         let vars = &self.vars;
         let ty = vars.map_sizes(ty, &mut |size| {
@@ -305,23 +366,26 @@ impl<'a> Checker<'a, '_, '_> {
         })
     }
 
-    /// Calls `see` with the whole sizes of a type, also inside function types.
-    fn outer_sizes(&self, ty: &Type, see: &mut dyn FnMut(&Self, &Size)) {
+    /// Calls `see` with the whole sizes of a type, and whether a value of the type tells them: those inside function
+    /// types it does not.
+    fn outer_sizes(&self, ty: &Type, told: bool, see: &mut dyn FnMut(&Self, &Size, bool)) {
         match self.vars.resolve(ty) {
             Type::Array(size, elem) => {
-                see(self, &self.vars.resolve_size(&size));
-                self.outer_sizes(&elem, see);
+                see(self, &self.vars.resolve_size(&size), told);
+                self.outer_sizes(&elem, told, see);
             }
-            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.outer_sizes(t, see)),
-            Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.outer_sizes(t, see)),
+            Type::Record(fields) => fields.iter().for_each(|(_, t)| self.outer_sizes(t, told, see)),
+            Type::Sum(cs) => {
+                cs.iter().flat_map(|(_, ts)| ts.iter()).for_each(|t| self.outer_sizes(t, told, see));
+            }
             Type::Arrow(_, from, to) => {
-                self.outer_sizes(&from, see);
-                self.outer_sizes(&to, see);
+                self.outer_sizes(&from, false, see);
+                self.outer_sizes(&to, false, see);
             }
-            Type::Exists(_, inner) => self.outer_sizes(&inner, see),
+            Type::Exists(_, inner) => self.outer_sizes(&inner, told, see),
             Type::Opaque(_, args) => args.iter().for_each(|arg| match arg {
-                super::TypeArgument::Type(t) => self.outer_sizes(t, see),
-                super::TypeArgument::Size(s) => see(self, &self.vars.resolve_size(s)),
+                super::TypeArgument::Type(t) => self.outer_sizes(t, told, see),
+                super::TypeArgument::Size(s) => see(self, &self.vars.resolve_size(s), told),
             }),
             _ => {}
         }

@@ -98,7 +98,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 Diagnostic::error(span, text)
                     .with_label(format!("needs size \"{shown}\""))
                     .with_place(unknown.span, format!("\"{shown}\" is told only by this value"))
-                    .with_hint(format!("bind the expression producing \"{shown}\" with `let` before")),
+                    .with_hint(format!("bind the expression producing \"{shown}\" with `let` before"))
+                    .with_hint(
+                        "see https://futhark.readthedocs.io/en/latest/error-index.html#causality-check",
+                    ),
             );
             return;
         }

@@ -234,8 +234,8 @@ impl<'a> Checker<'a, '_, '_> {
         self.check_bound_twice(&[], [pat]);
         // Each size of the first value may change from turn to turn; what the body makes of it decides.
         let mut initial = Vec::new();
-        let carried = self.open_sizes(&start, span, &mut initial);
         self.vars.level += 1;
+        let carried = self.open_sizes(&start, span, &mut initial);
         match form {
             LoopForm::For(name, bound) => {
                 let ty = self.infer(bound);
@@ -283,6 +283,11 @@ impl<'a> Checker<'a, '_, '_> {
         for i in &variant {
             // Places that must have equal sizes share one.
             if let Size::Var(open) = self.vars.resolve_size(&initial[*i].0) {
+                if self.vars.free_size(open).is_some_and(|(_, level)| level < self.vars.level) {
+                    self.escaped(pat.at.span, body.at.span);
+                    self.vars.set_size(open, Size::Any);
+                    continue;
+                }
                 let name = self.vars.fresh_name("loop");
                 self.vars.levels.insert(name, self.vars.level - 1);
                 self.vars.set_size(open, Size::Name(name));
@@ -321,6 +326,17 @@ impl<'a> Checker<'a, '_, '_> {
         pat_names(pat, &mut names);
         self.creates(exp.at.id, std::mem::take(&mut created));
         self.unscope(exp.at.id, span, &ty, &names)
+    }
+
+    /// Says that something outside of a loop has the size of a parameter that changes from turn to turn.
+    fn escaped(&mut self, pat: Span, body: Span) {
+        let text = "Loop-variant size has escaped into type that occurs outside of loop.";
+        self.report(
+            Diagnostic::error(pat, text)
+                .with_label("a size of this changes from turn to turn")
+                .with_place(body, "something from outside of the loop would have it here")
+                .with_hint("write the type of what comes from outside, or keep the size with `e :> t`"),
+        );
     }
 
     /// The type with a new open size in place of each of its own; gives them with the old ones.

@@ -259,7 +259,7 @@ impl<'a> Checker<'a, '_, '_> {
             Anonymous::Keep => Size::Any,
             Anonymous::Infer => {
                 let origin =
-                    SizeOrigin { span, text: "explicit type ascription".into(), name, must_be_known: false };
+                    SizeOrigin { span, text: "explicit type ascription".into(), name, must_be_known: true };
                 self.vars.size_from(origin, false)
             }
             Anonymous::Hide => {

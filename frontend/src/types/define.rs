@@ -1,5 +1,6 @@
 //! Definitions: their types generalised.
 
+use super::apply::pat_names;
 use super::report::Context;
 use super::{
     Anonymous, Checker, GlobalState, Scheme, SchemeParam, Size, SizeVar, Type, pat_name, scheme_param,
@@ -42,7 +43,10 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// True for the definition whose body is being checked, if it did not say its result type.
     pub(super) fn is_own(&self, id: GlobalId) -> bool {
-        matches!(self.globals.get(&id), Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
+        let bind = self.names.globals[id].bind;
+        let declared = bind.result.is_some() && !bind.params.is_empty();
+        let checking = self.globals.get(&id);
+        !declared && matches!(checking, Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
     }
 
     fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
@@ -138,6 +142,7 @@ impl<'a> Checker<'a, '_, '_> {
         let result = match bind.result {
             Some(written) => {
                 let declared = self.type_exp(written, Anonymous::Infer);
+                self.check_inner_names(bind.params, written, &declared);
                 if let Some(id) = own.filter(|_| !bind.params.is_empty()) {
                     self.declare(id, bind, &params, &declared);
                 }
@@ -149,6 +154,22 @@ impl<'a> Checker<'a, '_, '_> {
         };
         self.vars.level -= bind.params.len() as u32;
         self.close(bind.params, params, result, unknowns, bind.body.at.span)
+    }
+
+    /// Refuses a result type that names a part of a parameter: callers have no name for it.
+    fn check_inner_names(&mut self, params: &'a [Pat<'a>], written: &'a TypeExp<'a>, declared: &Type) {
+        let mut inner = Vec::new();
+        params.iter().filter(|pat| pat_name(pat).is_none()).for_each(|pat| pat_names(pat, &mut inner));
+        let Some(id) = inner.into_iter().find(|id| self.vars.mentions_name(declared, *id)) else { return };
+        let name = self.vars.names.get(&id).cloned().unwrap_or_default();
+        let text = format!(
+            "The return type annotation {} refers to the name \"{name}\" which is bound to an inner component of a function parameter.",
+            self.vars.show(declared)
+        );
+        self.report(
+            Diagnostic::error(written.at.span, text)
+                .with_hint(format!("make \"{name}\" a parameter of its own, or leave the size out: `[]`")),
+        );
     }
 
     /// What the body of a function with a written result type sees of the function: sizes are its parameters.

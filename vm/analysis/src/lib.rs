@@ -6,6 +6,7 @@
 //! - `layout/`: who reads what in which order, and what another layout would be worth. `strategy/`: lanes and layouts
 //!   of kernels, one after the other.
 //! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
+//! - `effort.rs`: how much an answer may cost.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
@@ -19,6 +20,7 @@
 pub mod affine;
 pub mod bounds;
 pub mod circuit;
+mod effort;
 pub mod fusion;
 mod interval;
 pub mod layout;
@@ -30,5 +32,6 @@ pub mod strategy;
 pub mod version;
 pub mod work;
 
+pub use effort::Effort;
 pub use interval::Interval;
 pub use plan::decide;

@@ -120,7 +120,7 @@ fn memory_and_profiles_decide() {
     let gpu = facts.on(Target::Gpu);
     let lanes = |means: &Means| gpu.lane_choices(facts.var("i"), means).remove(0).copies().count();
     assert_eq!(lanes(&Means::default()), 1);
-    assert_eq!(lanes(&Means { budget: 4 * 1024 * 512 - 1, held: Vec::new() }), 0);
+    assert_eq!(lanes(&Means { budget: 4 * 1024 * 512 - 1, ..Means::default() }), 0);
     // On a CPU it takes seven runs of the same version.
     let mut facts = rows(1024, 512);
     let copies = |facts: &Facts| {

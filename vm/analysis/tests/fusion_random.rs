@@ -54,6 +54,10 @@ impl Maker {
         let fitting: Vec<&(String, String)> =
             scope.axes.iter().filter(|(_, bound)| bound == extent).collect();
         if fitting.is_empty() {
+            // A part of an array is smaller than what its indices usually run over.
+            if let (true, Some((axis, _))) = (self.random.below(4) == 0, scope.axes.last()) {
+                return axis.clone();
+            }
             let scalar = self.scalar(scope);
             return self.random.one_of(&[
                 "0".to_string(),
@@ -211,7 +215,7 @@ impl Maker {
         let at = scope.arrays.len() - 1 - self.random.below(scope.arrays.len().min(3));
         let (array, shape) = scope.arrays[at].clone();
         let v = self.name("v");
-        let (text, shape) = match (self.random.below(7), shape.as_slice()) {
+        let (text, shape) = match (self.random.below(8), shape.as_slice()) {
             (0, [a, b]) => (format!("transpose {array}"), vec![b.clone(), a.clone()]),
             (1, [a, b]) => {
                 let row = self.index(scope, a);
@@ -220,7 +224,10 @@ impl Maker {
             (2, [a, b]) => (format!("flatten {array}"), vec![format!("({a}*{b})")]),
             (3, [a]) => (format!("{array}[{a}-1 :+ {a} * (-1)]"), shape.clone()),
             (4, [a]) => (format!("{array}[[{a}-1 + {{({a}:-1)}}]]"), shape.clone()),
-            (5, _) => (format!("copy {array}"), shape.clone()),
+            (5, [a]) => {
+                (format!("{array}[{} :+ ({a}-1) * 1]", self.random.below(2)), vec![format!("({a}-1)")])
+            }
+            (6, _) => (format!("copy {array}"), shape.clone()),
             _ => (format!("reverse {array}"), shape.clone()),
         };
         self.line(scope.depth, &format!("let {v} = {text}"));

@@ -1,5 +1,6 @@
 //! The choice over a sequence of kernels against every sequence of choices.
 
+use galopvm_analysis::Effort;
 use galopvm_analysis::strategy::{Access, Kernel, Lane, Problem, Write, solve, steady};
 
 /// A linear congruential generator: the same sequence everywhere.
@@ -102,7 +103,7 @@ fn the_choice_is_the_cheapest() {
         let problem = random.problem();
         let start: Vec<Vec<usize>> =
             problem.initial.iter().map(|layout| layout.iter().copied().collect()).collect();
-        let solution = solve(&problem);
+        let solution = solve(&problem, Effort::Quick);
         assert!(!solution.bounded);
         assert_eq!(solution.total, everything(&problem, 0, &start), "round {round}: {problem:#?}");
         assert!(solution.at_least <= solution.total, "round {round}");
@@ -125,7 +126,7 @@ fn too_many_states_are_said_to_be() {
             .map(|_| Kernel { lanes: vec![lane(&mut random)], dead: Vec::new(), runs: 1 })
             .collect(),
     };
-    let solution = solve(&problem);
+    let solution = solve(&problem, Effort::Quick);
     assert!(solution.bounded && solution.at_least <= solution.total);
     let as_it_is: u64 = problem.kernels.iter().flat_map(|k| &k.lanes[0].reads).map(|read| read.time[0]).sum();
     assert!(solution.total <= as_it_is, "{} {as_it_is}", solution.total);
@@ -151,10 +152,52 @@ fn rounds_settle_where_repeating_is_cheapest() {
         },
     ];
     let mut problem = Problem { initial: vec![Some(0)], copy: vec![vec![100, 100]], kernels };
-    assert_eq!(solve(&problem).total, 10);
+    assert_eq!(solve(&problem, Effort::Quick).total, 10);
     let cycle = steady(&problem).expect("few states");
     assert_eq!(cycle.cost, 5 * cycle.rounds);
     problem.kernels[1].lanes[0].writes[0].time[1] = 50;
     let cycle = steady(&problem).expect("few states");
     assert_eq!(cycle.cost, 10 * cycle.rounds);
+}
+
+/// Fifty kernels with three lanes that read four arrays each, as they come in or as others make them.
+fn long(random: &mut Random) -> Problem {
+    let (arrays, layouts) = (12, 6);
+    let mut problem = Problem {
+        initial: vec![Some(0); arrays],
+        copy: vec![vec![60; layouts]; arrays],
+        kernels: Vec::new(),
+    };
+    for _ in 0..50 {
+        let mut kernel = Kernel { runs: 1, ..Kernel::default() };
+        let reads: Vec<usize> = (0..4).map(|_| random.below(arrays)).collect();
+        for _ in 0..3 {
+            let reads = reads.iter().map(|array| Access { array: *array, time: random.times(layouts) });
+            kernel.lanes.push(Lane { reads: reads.collect(), ..Lane::default() });
+        }
+        problem.kernels.push(kernel);
+    }
+    problem
+}
+
+#[test]
+fn long_sequences_are_cut_short_and_end_near_the_best() {
+    let mut random = Random(11);
+    let (mut quick, mut thorough, mut plain) = (0, 0, 0);
+    for _ in 0..4 {
+        let problem = long(&mut random);
+        let solutions = [Effort::Quick, Effort::Thorough].map(|effort| solve(&problem, effort));
+        assert!(solutions.iter().all(|solution| solution.bounded && solution.at_least <= solution.total));
+        assert!(solutions.iter().all(|solution| solution.steps.len() == 50));
+        quick += solutions[0].total;
+        thorough += solutions[1].total;
+        let first = |kernel: &Kernel| {
+            let lane = |lane: &Lane| lane.reads.iter().map(|read| read.time[0]).sum::<u64>();
+            kernel.lanes.iter().map(lane).min().unwrap_or(0)
+        };
+        plain += problem.kernels.iter().map(first).sum::<u64>();
+    }
+    println!("as it is {plain}, quick {quick}, thorough {thorough}");
+    assert!(thorough <= quick && quick * 100 <= thorough * 110, "{plain} {quick} {thorough}");
+    assert!(quick < plain, "{plain} {quick}");
 }

@@ -1,8 +1,8 @@
 //! Copies into other layouts change no result: random programs, random copies, executed before and after.
 
 use galopvm_analysis::layout::{
-    Copy, Costs, Means, Pricing, Profile, Question, Role, Table, Target, Verdict, plain_text, table,
-    transform,
+    Copy, Costs, Means, PartCopy, Pricing, Profile, Question, Role, Table, Target, Verdict, plain_text,
+    table, transform, transform_with_parts,
 };
 use galopvm_analysis::strategy::{decide, kernel_strategies};
 use galopvm_base::ElemType;
@@ -281,6 +281,19 @@ fn copies(random: &mut Random, table: &Table) -> Vec<Copy> {
         .collect()
 }
 
+/// Copies of every part that is less than its array.
+fn parts(facts: &Table) -> Vec<PartCopy> {
+    let (costs, profile) = (Costs::default(), Profile::default());
+    let pricing = Pricing { table: facts, costs: &costs, target: Target::Gpu, profile: &profile, sharing: 1 };
+    let part = |row: usize| {
+        let here = &facts.rows[row];
+        let order: Vec<usize> = (0..here.dims.len()).rev().collect();
+        let read = matches!(here.role, Role::Read(_));
+        pricing.part_copy(row, *here.nest.last()?, &order, &Means::default()).filter(|_| read)
+    };
+    (0..facts.rows.len()).filter_map(part).collect()
+}
+
 /// Everything that is decided, in text.
 fn everything(region: &VerifiedRegion, facts: &Table) -> String {
     let (costs, profile) = (Costs::default(), Profile::default());
@@ -330,6 +343,7 @@ fn manifests(region: &Region) -> (usize, usize) {
 #[test]
 fn copies_change_no_result() {
     let (mut made, mut branches, mut views, mut wanted) = (0, 0, 0, 0);
+    let (mut part_copies, mut moved_parts) = (0, 0);
     for seed in 0..700 {
         let text = program(seed * 7919 + 1);
         let region = verified(&text);
@@ -355,6 +369,14 @@ fn copies_change_no_result() {
         assert_eq!(in_kernels, 0, "{}", context());
         let (before, after) = (evaluate(&region, &values), evaluate(&changed, &values));
         assert_eq!(format!("{before:?}"), format!("{after:?}"), "{}", context());
+        let parts = parts(&facts);
+        let changed = transform_with_parts(code, &facts, &[], &parts.iter().collect::<Vec<_>>(), &profile);
+        let printed = print_region(&changed);
+        let changed = verify(changed).unwrap_or_else(|e| panic!("{e:?}\n{printed}"));
+        assert_eq!(verified(&printed).region(), changed.region(), "{printed}");
+        assert_eq!(format!("{before:?}"), format!("{:?}", evaluate(&changed, &values)), "{printed}");
+        part_copies += manifests(changed.region()).0;
+        moved_parts += parts.iter().filter(|part| part.part.iter().any(|(start, _)| *start > 0)).count();
         for (changed, copies) in decided(&region, &facts, &profile) {
             let changed = verify(changed).unwrap_or_else(|e| panic!("{e:?}\n{}", context()));
             let after = evaluate(&changed, &values);
@@ -370,6 +392,7 @@ fn copies_change_no_result() {
             .count();
     }
     // Programs in which nothing happens would agree as well.
+    assert!(part_copies > 100 && moved_parts > 20, "{part_copies} parts, {moved_parts} with a beginning");
     assert!(wanted > 25, "{wanted} copies are decided on");
     assert!(
         made > 700 && branches > 100 && views > 250,

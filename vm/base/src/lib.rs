@@ -10,6 +10,7 @@
 pub mod diagnostic;
 pub mod elem;
 pub mod id;
+pub mod json;
 pub mod quote;
 pub mod reference;
 pub mod scalar;
@@ -18,5 +19,6 @@ pub mod source;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use elem::ElemType;
 pub use id::{IdHasher, IdMap, IdSet, IdVec, TypedId};
+pub use json::Json;
 pub use scalar::{Bits, Scalar, ScalarOp};
 pub use source::{FileId, Pos, Sources, Span};

@@ -1,6 +1,6 @@
-//! Disjointness and injectivity against enumeration, on many random pairs from a fixed seed.
+//! Disjointness and injectivity against enumeration, on a million random pairs from a fixed seed.
 //!
-//! `GALOPVM_ROUNDS=1000000 cargo test -p galopvm-lmad --test agreement` goes through a million.
+//! `GALOPVM_ROUNDS=100000000 cargo test -p galopvm-lmad --test agreement` goes through more.
 
 use galopvm_lmad::{Dim, Lmad, Overlap, disjoint};
 
@@ -41,7 +41,7 @@ fn places(view: &Lmad, into: &mut Vec<i64>) {
 
 #[test]
 fn disjointness_and_injectivity_agree_with_enumeration() {
-    let rounds: u32 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60_000);
+    let rounds: u32 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
     let mut random = Random(2026);
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let (mut apart, mut injective, mut unknown) = (0u32, 0u32, 0u32);

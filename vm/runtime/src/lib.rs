@@ -6,6 +6,7 @@
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
+//! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs`, `memory/slab.rs` and `memory/mapped.rs` only.
@@ -14,6 +15,7 @@ pub mod array;
 mod costs;
 pub mod data;
 pub mod error;
+pub mod explain;
 pub mod interpret;
 pub mod lift;
 pub mod memory;
@@ -28,6 +30,7 @@ pub mod value;
 pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
+pub use explain::{ExplainSink, Explained};
 pub use interpret::{Limits, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};

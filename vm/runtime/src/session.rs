@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
+use crate::explain::ExplainSink;
 use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
@@ -24,10 +25,14 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
+    /// Analyses are asked however little there is to gain: tests want to see what they do.
+    pub eager: bool,
     /// What decisions count with.
     pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
     pub trace: Option<TraceSink>,
+    /// Receives what is found out about functions, loops and operators, and what is decided.
+    pub explain: Option<ExplainSink>,
     /// Receives what the program shows; by default nobody does.
     pub shows: Option<ShowSink>,
 }
@@ -39,6 +44,7 @@ pub struct Session {
     memory: Memory,
     limits: Limits,
     switches: Switches,
+    eager: bool,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
@@ -57,13 +63,14 @@ impl Session {
         }
         let switches = options.switches;
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
-        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace);
+        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
         Session {
             module,
             prepared,
             memory,
             limits: options.limits,
             switches,
+            eager: options.eager,
             interrupt: Arc::default(),
             tiers,
             slots: None,
@@ -177,6 +184,7 @@ impl Session {
         );
         interpreter.slots = self.slots.take();
         interpreter.plans = std::mem::take(&mut self.plans);
+        interpreter.eager = self.eager;
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();

@@ -16,7 +16,7 @@ pub(crate) use atom::conjunction_text;
 pub use form::Form;
 pub(crate) use scope::product;
 pub use scope::{Alternative, Piece, Scope};
-pub use space::{Image, Range, Space};
+pub use space::{Image, Range, Space, Steps};
 
 /// Most alternatives that a condition or a path is split into; more than that is an unknown condition.
 pub const MOST_PIECES: usize = 64;

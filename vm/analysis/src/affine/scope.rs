@@ -335,8 +335,13 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The alternatives under which one of each list holds.
+/// The alternatives under which one of each list holds; if these are too many, those of the first list, which hold
+/// more often.
 pub(crate) fn product(a: &[Alternative], b: &[Alternative]) -> Vec<Alternative> {
+    if a.len().saturating_mul(b.len()) > 4 * MOST_PIECES {
+        let loose = |alternative: &Alternative| Alternative { loose: true, ..alternative.clone() };
+        return a.iter().map(loose).collect();
+    }
     let join = |x: &Alternative, y: &Alternative| Alternative {
         atoms: [x.atoms.as_slice(), &y.atoms].concat(),
         loose: x.loose || y.loose,

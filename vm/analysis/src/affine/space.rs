@@ -8,6 +8,7 @@
 use super::{Atom, Form, MOST_PIECES};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Lmad};
+use std::cell::Cell;
 
 /// The values of an iteration variable: from `low` to `high`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +39,29 @@ pub struct Image {
     pub exact: bool,
 }
 
+/// Steps that are left for an answer.
+#[derive(Debug)]
+pub struct Steps(Cell<usize>);
+
+impl Steps {
+    /// So many.
+    pub fn new(count: usize) -> Steps {
+        Steps(Cell::new(count))
+    }
+
+    /// Takes some steps, if there are as many.
+    pub fn take(&self, count: usize) -> bool {
+        let left = self.0.get().checked_sub(count);
+        self.0.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// Whether all are taken.
+    pub fn are_over(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
 /// What an atom does to a space.
 enum Cut {
     /// Nothing is left.
@@ -62,14 +86,23 @@ struct Piece {
 impl Space {
     /// The values of a form on the iterations of the space; nothing if numbers overflow.
     pub fn image(&self, form: &Form) -> Option<Image> {
-        self.image_in(form, MOST_PIECES)
+        self.image_within(form, &Steps::new(usize::MAX))
+    }
+
+    /// The image as far as so many steps lead; atoms that are left are dropped.
+    pub fn image_within(&self, form: &Form, steps: &Steps) -> Option<Image> {
+        self.image_in(form, MOST_PIECES, steps)
     }
 
     /// The image in at most so many views.
-    fn image_in(&self, form: &Form, most: usize) -> Option<Image> {
+    fn image_in(&self, form: &Form, most: usize, steps: &Steps) -> Option<Image> {
         let mut image = Image { views: Vec::new(), exact: true };
         let mut open = vec![Piece { space: self.clone(), form: form.clone() }];
         while let Some(mut piece) = open.pop() {
+            if !steps.take(1 + piece.space.atoms.len()) && !piece.space.atoms.is_empty() {
+                piece.space.atoms.clear();
+                image.exact = false;
+            }
             let room = most.saturating_sub(open.len() + image.views.len());
             match piece.next(room)? {
                 Cut::Nothing => {}
@@ -90,7 +123,7 @@ impl Space {
     /// Whether no iteration is left, as far as that shows without listing any. Not exact: a dead space may be
     /// called alive.
     pub fn is_dead(&self) -> bool {
-        let image = self.image_in(&Form::default(), 4);
+        let image = self.image_in(&Form::default(), 4, &Steps::new(64));
         image.is_some_and(|image| image.views.is_empty())
     }
 

@@ -129,6 +129,8 @@ pub struct Facts<'a> {
     pub points: Vec<Point>,
     /// Every iteration variable with its values.
     pub ranges: Vec<Range>,
+    /// By array: the names that its memory flows to, and whether that takes another round of a loop.
+    flows: BTreeMap<VarId, Vec<(VarId, bool)>>,
     observed: &'a Observed,
     scope: Scope<'a>,
     scratch: Vec<VarId>,
@@ -143,6 +145,7 @@ impl<'a> Facts<'a> {
             events: Vec::new(),
             points: Vec::new(),
             ranges: Vec::new(),
+            flows: BTreeMap::new(),
             observed,
             scope: Scope::new(region, observed),
             scratch: Vec::new(),
@@ -162,7 +165,47 @@ impl<'a> Facts<'a> {
             }
         }
         facts.body(&region.body, &[], true);
+        facts.follow();
         facts
+    }
+
+    /// The names that an array's memory flows to, and whether that takes another round of a loop.
+    pub fn flows(&self, from: VarId) -> &[(VarId, bool)] {
+        self.flows.get(&from).map_or(&[], Vec::as_slice)
+    }
+
+    /// Notes where the memory of each array flows to.
+    fn follow(&mut self) {
+        let mut flows: BTreeMap<VarId, Vec<(VarId, bool)>> = BTreeMap::new();
+        let mut add = |from: &Option<VarId>, to: VarId, again: bool| {
+            if let Some(from) = from {
+                let all = flows.entry(*from).or_default();
+                if !all.contains(&(to, again)) {
+                    all.push((to, again));
+                }
+            }
+        };
+        for (var, array) in &self.arrays {
+            match &array.source {
+                Source::View(of, _) | Source::Update(of) | Source::Filled(of) => {
+                    add(&Some(*of), *var, false);
+                }
+                Source::Branches(a, b) => [a, b].iter().for_each(|of| add(of, *var, false)),
+                Source::Carried(init, next) => {
+                    add(init, *var, false);
+                    add(next, *var, true);
+                }
+                Source::LoopResult(carried) => {
+                    if let Some(Array { source: Source::Carried(init, next), .. }) = self.arrays.get(carried)
+                    {
+                        [init, next].iter().for_each(|of| add(of, *var, false));
+                    }
+                }
+                Source::Param | Source::Fresh | Source::Kernel(_) | Source::Manifest(_) | Source::Unknown => {
+                }
+            }
+        }
+        self.flows = flows;
     }
 
     /// Takes notice of what copies although it need not: updates and fillings of what is used later, and changes of
@@ -193,6 +236,7 @@ impl<'a> Facts<'a> {
         for (array, position) in written {
             self.event(array, &position, Part::Whole, true);
         }
+        self.follow();
     }
 
     /// What was observed of an array parameter: its view, the number of its block, and who holds that.

@@ -29,5 +29,5 @@ pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
 pub use place::{Places, may_lie_in, settled};
 pub use position::{Frame, Inside, Position};
-pub use solve::{Circuits, circuits, circuits_priced};
+pub use solve::{Circuits, circuits, circuits_priced, circuits_within};
 pub use verdict::{Entry, Operand, Outcome, Place, Reason};

@@ -163,38 +163,19 @@ pub fn invert(change: &Change, view: &Moving, of: &Array) -> Option<Moving> {
     }
 }
 
-/// The names that a name's memory flows to, and whether that takes another round of a loop.
-fn flows(facts: &Facts<'_>, from: VarId) -> Vec<(VarId, bool)> {
-    let mut to = Vec::new();
-    for (var, array) in &facts.arrays {
-        match &array.source {
-            Source::View(of, _) | Source::Update(of) | Source::Filled(of) if *of == from => {
-                to.push((*var, false));
-            }
-            Source::Branches(a, b) if *a == Some(from) || *b == Some(from) => to.push((*var, false)),
-            Source::Carried(init, _) if *init == Some(from) => to.push((*var, false)),
-            Source::Carried(_, next) if *next == Some(from) => to.push((*var, true)),
-            Source::LoopResult(carried) => {
-                if let Some(Array { source: Source::Carried(init, next), .. }) = facts.arrays.get(carried)
-                    && (*init == Some(from) || *next == Some(from))
-                {
-                    to.push((*var, false));
-                }
-            }
-            _ => {}
-        }
-    }
-    to
-}
-
 /// The names that may hold a name's memory, itself included; `again` follows it into further rounds of loops.
 pub fn forward(facts: &Facts<'_>, from: VarId, again: bool) -> BTreeSet<VarId> {
-    let mut all = BTreeSet::from([from]);
-    let mut open = vec![from];
+    forward_all(facts, BTreeSet::from([from]), again)
+}
+
+/// The names that may hold the memory of one of several names.
+pub fn forward_all(facts: &Facts<'_>, from: BTreeSet<VarId>, again: bool) -> BTreeSet<VarId> {
+    let mut open: Vec<VarId> = from.iter().copied().collect();
+    let mut all = from;
     while let Some(var) = open.pop() {
-        for (next, back) in flows(facts, var) {
-            if (again || !back) && all.insert(next) {
-                open.push(next);
+        for (next, back) in facts.flows(var) {
+            if (again || !back) && all.insert(*next) {
+                open.push(*next);
             }
         }
     }
@@ -240,10 +221,7 @@ pub fn may_lie_in(facts: &Facts<'_>, places: &Places, var: VarId) -> Option<BTre
 /// Whether `update`, which replaces a part of `of` or fills it, needs memory of its own: something that shares memory is used afterwards.
 fn copies(facts: &Facts<'_>, of: VarId, update: VarId) -> bool {
     let skip = forward(facts, update, false);
-    let mut shared = BTreeSet::new();
-    for source in backward(facts, of) {
-        shared.extend(forward(facts, source, true));
-    }
+    let shared = forward_all(facts, backward(facts, of), true);
     let Some(array) = facts.arrays.get(&update) else { return true };
     // Each iteration of a kernel has a value of its own.
     let parallel = array

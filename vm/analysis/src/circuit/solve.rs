@@ -8,6 +8,7 @@ use super::position::{Inside, body_of, lies_in};
 use super::price::pays;
 use super::verdict::{Entry, Operand, Outcome, Place, Reason};
 use super::web::Web;
+use crate::Effort;
 use crate::affine::Form;
 use crate::layout::Pricing;
 use galopvm_kir::{Observed, Region, VarId};
@@ -28,17 +29,23 @@ pub struct Circuits {
 
 /// Decides every point of a region by what is legal.
 pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
-    decide(region, observed, None)
+    circuits_within(region, observed, None, Effort::Quick)
 }
 
 /// Decides every point of a region by what is legal and pays: a copy that is saved against accesses that get dearer.
 pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'_>) -> Circuits {
-    decide(region, observed, Some(pricing))
+    circuits_within(region, observed, Some(pricing), Effort::Quick)
 }
 
-fn decide(region: &Region, observed: &Observed, pricing: Option<&Pricing<'_>>) -> Circuits {
+/// Decides every point of a region, by the price too if there are prices.
+pub fn circuits_within(
+    region: &Region,
+    observed: &Observed,
+    pricing: Option<&Pricing<'_>>,
+    effort: Effort,
+) -> Circuits {
     let (facts, places) = place::settled(region, observed);
-    let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS, pricing };
+    let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS * effort.times() as u32, pricing };
     let mut outcomes = Vec::new();
     // What is copied later decides where what is copied earlier goes.
     for point in facts.points.iter().rev() {
@@ -289,6 +296,12 @@ impl Circuits {
         let _ = writeln!(text, "allocs {} ; copies {copies}", self.blocks());
         let _ = writeln!(text, "per-iteration allocs {}", self.remade);
         text
+    }
+
+    /// Whether some point was refused because the answer would have cost too much: more effort may change it.
+    pub fn is_bounded(&self) -> bool {
+        let entries = self.outcomes.iter().flat_map(|outcome| &outcome.entries);
+        entries.into_iter().any(|entry| entry.outcome == Err(Reason::Budget))
     }
 
     /// The number of copies that are left at the points.

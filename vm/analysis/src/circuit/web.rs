@@ -3,7 +3,7 @@
 
 use super::facts::{Facts, Source};
 use super::moving::Moving;
-use super::place::{self, Places, backward, forward, used_after};
+use super::place::{self, Places, backward, forward, forward_all, used_after};
 use super::position::{Frame, Inside, body_of, is_after, lies_in};
 use super::verdict::{Place, Reason};
 use galopvm_kir::VarId;
@@ -149,9 +149,7 @@ impl Web {
         self.rebase(facts, init, view, point)?;
         // The first value is not needed again, by other names than the loop's.
         let own = forward(facts, carried, true);
-        let sources = backward(facts, init);
-        let mut first: BTreeSet<VarId> =
-            sources.iter().flat_map(|source| forward(facts, *source, false)).collect();
+        let mut first = forward_all(facts, backward(facts, init), false);
         first.retain(|name| !own.contains(name) && *name != result);
         let loop_position = &facts.arrays.get(&result).ok_or(unknown)?.position;
         let used = facts

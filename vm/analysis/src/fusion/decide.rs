@@ -141,9 +141,7 @@ impl Decision {
                     for (number, stm) in before {
                         body.stms[number] = stm;
                     }
-                    if matches!(body.stms[at].rhs, Rhs::Kernel { .. }) {
-                        kept.push(FusionLine { fusion: Fusion::Keep(name), reason });
-                    }
+                    kept.push(FusionLine { fusion: Fusion::Keep(name), reason });
                     at += 1;
                 }
             }

@@ -5,11 +5,15 @@
 
 use super::judge::{Copy, Fuse};
 use super::reads::Way;
+use super::view::size;
 use crate::layout::transform::{Site as Spot, rebuilt};
 use galopvm_base::ElemType;
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most parts of an expression that is put into another one.
+const MOST_INLINE: usize = 24;
 
 /// Computes what the statement at `at` makes where others of the body read it, and removes the statement. `region`
 /// has the names; gives the first names of the statements that changed.
@@ -56,6 +60,8 @@ fn place(
         let sites: Vec<_> = copy.sites.iter().filter(|site| site.of == *result).collect();
         let alone =
             matches!(sites.as_slice(), [site] if site.own && site.stm == copy.stm && site.rest.is_empty());
+        // Expressions stay short.
+        let alone = alone && size(&element) <= MOST_INLINE;
         let plain = matches!(element, Exp::Var(_) | Exp::Const(_));
         if sites.is_empty() {
             continue;

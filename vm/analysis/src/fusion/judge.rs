@@ -242,6 +242,26 @@ fn extent_of(axes: &[Axis], prover: &mut Prover) -> Polynomial {
 
 /// An array that a statement reads and that is updated between two statements, and by which.
 fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Option<(VarId, VarId)> {
+    // A loop that reads may update, too.
+    let end = to + usize::from(body.stms[to].rhs.parallel_axes().is_empty());
+    let between = &body.stms[from + 1..end];
+    let mut updates: Vec<(VarId, VarId)> = Vec::new();
+    for stm in between {
+        let mut see = |stm: &Stm| {
+            if let Rhs::Update { array, .. } = &stm.rhs {
+                updates.push((*array, stm.pat[0]));
+            }
+        };
+        see(stm);
+        stm.rhs.each_part(&mut |part| {
+            if let Part::Body(inner) = part {
+                inner.visit_stms(&mut see);
+            }
+        });
+    }
+    if updates.is_empty() {
+        return None;
+    }
     let mut roots: BTreeMap<VarId, VarId> = BTreeMap::new();
     body.visit_stms(&mut |stm| {
         let of = match &stm.rhs {
@@ -280,18 +300,7 @@ fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Opti
         .filter(|var| !shape_of(region, *var).is_empty())
         .map(root)
         .collect();
-    // A loop that reads may update, too.
-    let end = to + usize::from(body.stms[to].rhs.parallel_axes().is_empty());
-    let between = Body { stms: body.stms[from + 1..end].to_vec(), results: Vec::new() };
-    let mut found = None;
-    between.visit_stms(&mut |stm| {
-        if let Rhs::Update { array, .. } = &stm.rhs
-            && read.contains(&root(*array))
-        {
-            found = found.or(Some((root(*array), stm.pat[0])));
-        }
-    });
-    found
+    updates.into_iter().map(|(array, by)| (root(array), by)).find(|(array, _)| read.contains(array))
 }
 
 /// The names that a statement uses and does not bind.

@@ -106,7 +106,9 @@ impl Sizes {
                 rhs => self.runs(rhs.axes()),
             };
             stm.rhs.each_part(&mut |part| match part {
-                Part::Exp(exp) => cost.exp(region, exp),
+                Part::Exp(exp) => {
+                    cost.exp(region, exp);
+                }
                 Part::Body(inner) => cost.add(self.cost(region, inner), rounds),
                 Part::Use(_) | Part::Bind(_) => {}
             });
@@ -116,7 +118,9 @@ impl Sizes {
                 cost.work = cost.work.saturating_add(elements.saturating_mul(ACCESS));
             }
         }
-        body.results.iter().for_each(|exp| cost.exp(region, exp));
+        for exp in &body.results {
+            cost.exp(region, exp);
+        }
         cost
     }
 
@@ -141,22 +145,38 @@ impl Cost {
         self.bytes = self.bytes.saturating_add(other.bytes.saturating_mul(rounds));
     }
 
-    fn exp(&mut self, region: &Region, exp: &Exp) {
-        exp.visit(&mut |part| {
-            let (work, bytes) = match part {
-                Exp::Op(op, args) => {
-                    let ty = args.last().and_then(|arg| region.exp_type(arg));
-                    (weight(*op, ty.unwrap_or(ElemType::I64)), 0)
+    /// Adds an expression; gives its element type, so that no part is looked at twice.
+    fn exp(&mut self, region: &Region, exp: &Exp) -> Option<ElemType> {
+        let one = |work, bytes| Cost { work, bytes };
+        match exp {
+            Exp::Const(value) => Some(value.ty),
+            Exp::Var(var) => region.vars[*var].ty.as_ref().map(|ty| ty.elem),
+            Exp::Op(op, args) => {
+                let ty =
+                    args.iter().map(|arg| self.exp(region, arg)).last().flatten().unwrap_or(ElemType::I64);
+                self.add(one(weight(*op, ty), 0), 1);
+                Some(op.result_type(ty))
+            }
+            Exp::Convert(ty, arg) => {
+                self.exp(region, arg);
+                self.add(one(1, 0), 1);
+                Some(*ty)
+            }
+            Exp::Read(read) => {
+                read.index.each_exp(&mut |at| {
+                    self.exp(region, at);
+                });
+                let elem = region.vars[read.array].ty.as_ref().map(|ty| ty.elem);
+                self.add(one(ACCESS, elem.map_or(0, |elem| elem.bytes() as u64)), 1);
+                elem
+            }
+            Exp::Opaque(_, args) => {
+                for arg in args {
+                    self.exp(region, arg);
                 }
-                Exp::Convert(..) => (1, 0),
-                Exp::Read(read) => {
-                    let bytes = region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes());
-                    (ACCESS, bytes as u64)
-                }
-                Exp::Const(_) | Exp::Var(_) | Exp::Opaque(..) => (0, 0),
-            };
-            self.add(Cost { work, bytes }, 1);
-        });
+                None
+            }
+        }
     }
 }
 

@@ -46,7 +46,11 @@ pub(super) struct Prover {
     uppers: BTreeMap<usize, Polynomial>,
     /// Each is 0 or more here.
     facts: Vec<Polynomial>,
+    /// For the proof that is going on: what is left of it, and atoms that facts say are 1 or more, and 0 or
+    /// more.
     steps: u32,
+    positive: BTreeSet<usize>,
+    not_negative: BTreeSet<usize>,
 }
 
 fn number(value: i64) -> Polynomial {
@@ -64,6 +68,8 @@ impl Prover {
             uppers: BTreeMap::new(),
             facts: Vec::new(),
             steps: 0,
+            positive: BTreeSet::new(),
+            not_negative: BTreeSet::new(),
         };
         for param in &region.params {
             let shape = region.vars[*param].ty.as_ref().map_or(&[][..], |ty| &ty.shape);
@@ -278,6 +284,13 @@ impl Prover {
 
     /// Whether an index lies inside an extent.
     pub fn inside(&mut self, index: &Polynomial, extent: &Polynomial) -> bool {
+        // Mostly it is a variable and its bound.
+        if let Some(atom) = index.parameters().first()
+            && self.uppers.get(atom) == Some(extent)
+            && *index == Polynomial::parameter(*atom)
+        {
+            return true;
+        }
         let last = extent.plus(index, -1).plus(&number(1), -1);
         self.is_not_negative(index) && self.is_not_negative(&last)
     }
@@ -285,6 +298,7 @@ impl Prover {
     /// Whether a polynomial is shown to be 0 or more here.
     pub fn is_not_negative(&mut self, value: &Polynomial) -> bool {
         self.steps = STEPS;
+        (self.positive, self.not_negative) = self.signs();
         self.shown(value, USES)
     }
 
@@ -294,9 +308,10 @@ impl Prover {
         }
         self.steps -= 1;
         let atoms = value.parameters();
-        let (positive, at_least_zero) = self.signs();
-        if atoms.iter().all(|atom| at_least_zero.contains(atom))
-            && value.is_not_negative(&positive.iter().copied().collect::<Vec<_>>())
+        let positive: Vec<usize> =
+            atoms.iter().copied().filter(|atom| self.positive.contains(atom)).collect();
+        if atoms.iter().all(|atom| self.not_negative.contains(atom) || self.uppers.contains_key(atom))
+            && value.is_not_negative(&positive)
         {
             return true;
         }
@@ -367,10 +382,9 @@ impl Prover {
         }
     }
 
-    /// The atoms known to be 1 or more, and those known to be 0 or more.
-    fn signs(&mut self) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    /// The atoms that facts say are 1 or more, and those that they say are 0 or more.
+    fn signs(&self) -> (BTreeSet<usize>, BTreeSet<usize>) {
         let (mut positive, mut zero) = (BTreeSet::new(), BTreeSet::new());
-        zero.extend(self.uppers.keys().copied());
         for fact in &self.facts {
             let atoms = fact.parameters();
             let (Some(&atom), 1) = (atoms.first(), atoms.len()) else { continue };
@@ -392,7 +406,10 @@ impl Prover {
                 && constant.degree() == 0
                 && constant.is_negative_product()
                 && !product.is_negative_product()
-                && product.parameters().is_subset(&zero)
+                && product
+                    .parameters()
+                    .iter()
+                    .all(|atom| zero.contains(atom) || self.uppers.contains_key(atom))
             {
                 positive.extend(product.parameters());
             }

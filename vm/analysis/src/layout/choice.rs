@@ -10,6 +10,7 @@ use super::cost::{Price, Pricing};
 use super::manifest::{Question, Verdict, runs_text};
 use super::order::{Condition, Target, order_text, wish};
 use super::table::{Role, Row};
+use crate::Effort;
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 
@@ -23,11 +24,13 @@ pub struct Means {
     pub budget: u64,
     /// Copies that are there.
     pub held: Vec<(VarId, Vec<usize>)>,
+    /// What the choice itself may cost.
+    pub effort: Effort,
 }
 
 impl Default for Means {
     fn default() -> Means {
-        Means { budget: u64::MAX, held: Vec::new() }
+        Means { budget: u64::MAX, held: Vec::new(), effort: Effort::Quick }
     }
 }
 

@@ -5,9 +5,9 @@
 use super::candidates::Candidate;
 use super::choice::{Copy, Means};
 use super::cost::Pricing;
-use super::manifest::runs_text;
-use super::order::order_text;
-use super::table::Row;
+use super::manifest::{Gate, Verdict, runs_text};
+use super::order::{order_text, wish};
+use super::table::{Role, Row};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 
@@ -34,6 +34,24 @@ impl Pricing<'_> {
             })
             .collect();
         part.filter(|part| part.iter().zip(shape).any(|((_, count), size)| count < size))
+    }
+
+    /// The copies of parts that pay for the reads among some rows, where a copy of the whole would move more than is
+    /// ever read.
+    pub fn parts_of(&self, rows: &[usize], lane: VarId, means: &Means) -> Vec<PartCopy> {
+        let pays = |row: &usize| {
+            let here = self.table.rows.get(*row)?;
+            if !matches!(here.role, Role::Read(_)) {
+                return None;
+            }
+            let order = wish(self.table, here, self.target).order;
+            let candidate = Candidate { order: order.clone(), generic: false };
+            let whole = self.copy_for(&[*row], lane, &candidate, means)?;
+            let left = whole.verdict == Verdict::No(Some(Gate::Uses));
+            let part = self.part_copy(*row, lane, &order, means).filter(|_| left)?;
+            (part.copy.verdict == Verdict::Manifest).then_some(part)
+        };
+        rows.iter().filter_map(pays).collect()
     }
 
     /// A copy of the part that an access reads, judged like any other copy.

@@ -6,14 +6,19 @@
 //! outside every loop that does not change the array, and never inside a kernel. Accesses through views are renamed
 //! in the view, or in a copy of the view if somebody else uses it too.
 //!
+//! A copy of a part is a copy of a view of that part; accesses to it start where the part starts. Only direct accesses
+//! are sent to a part.
+//!
 //! The meaning stays: a layout is no part of a value. Requests that cannot be met are left out.
 
 use super::choice::Copy;
 use super::cost::Profile;
+use super::part::PartCopy;
 use super::table::{Role, Row, Table};
+use galopvm_base::ScalarOp;
 use galopvm_kir::text::print_statements;
 use galopvm_kir::walk::{Part, PartMut};
-use galopvm_kir::{ArrayArg, Body, Exp, ReadId, Region, Rhs, Stm, VarId};
+use galopvm_kir::{ArrayArg, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The way to a body: statements, and which of their bodies.
@@ -39,11 +44,25 @@ struct Map {
 
 /// The region with these copies made and used; its text form needs no types.
 pub fn transform(region: &Region, table: &Table, copies: &[&Copy], profile: &Profile) -> Region {
+    transform_with_parts(region, table, copies, &[], profile)
+}
+
+/// The region with these copies, and these copies of parts, made and used.
+pub fn transform_with_parts(
+    region: &Region,
+    table: &Table,
+    copies: &[&Copy],
+    parts: &[&PartCopy],
+    profile: &Profile,
+) -> Region {
     let mut map = Map::default();
     map.body(&region.body, &Vec::new(), false);
     let mut change = Change { map, region: region.clone(), before: BTreeMap::new(), after: BTreeMap::new() };
     for copy in copies {
-        change.copy(table, copy, profile);
+        change.copy(table, copy, None, profile);
+    }
+    for part in parts {
+        change.copy(table, &part.copy, Some(&part.part), profile);
     }
     let Change { before, after, mut region, .. } = change;
     let body = std::mem::take(&mut region.body);
@@ -140,13 +159,16 @@ impl Change {
         }
     }
 
-    fn copy(&mut self, table: &Table, copy: &Copy, profile: &Profile) {
+    fn copy(&mut self, table: &Table, copy: &Copy, part: Option<&[(i64, i64)]>, profile: &Profile) {
         let definition = self.map.definitions.get(&copy.array).cloned();
         let from = definition.as_ref().map_or(0, |site| site.way.len());
         let mut groups: BTreeMap<Way, Group<'_>> = BTreeMap::new();
         let mut wanted: Vec<(usize, Site, ReadId, &Row)> = Vec::new();
         for row in copy.rows.iter().filter_map(|row| table.rows.get(*row)) {
             let Role::Read(read) = row.role else { continue };
+            if part.is_some() && !row.views.is_empty() {
+                continue;
+            }
             let (Some(site), Some(at)) = (self.site(row, read), self.map.reads.get(&read)) else { continue };
             let Some(depth) = self.map.depth(&site.way, from, profile) else { continue };
             // Behind a rare branch that the view itself is not behind.
@@ -166,14 +188,61 @@ impl Change {
             group.accesses.push((read, row));
         }
         for (way, Group { stm, accesses }) in groups {
-            let ty = self.region.vars[copy.array].ty.clone();
+            let site = Site { way, stm };
+            let from = match part {
+                Some(part) => self.part_of(copy.array, part, &site),
+                None => copy.array,
+            };
+            let ty = self.region.vars[from].ty.clone();
             let name = format!("{}'", self.region.name_of(copy.array));
             let renamed = self.region.fresh(&name, ty);
-            let rhs = Rhs::Manifest { perm: copy.order.clone(), array: copy.array };
-            let site = Site { way, stm };
+            let rhs = Rhs::Manifest { perm: copy.order.clone(), array: from };
             self.before.entry(site).or_default().push(Stm { pat: vec![renamed], rhs });
+            if let Some(part) = part {
+                self.start_at(&accesses, part);
+            }
             self.rename(copy.array, renamed, &accesses);
         }
+    }
+
+    /// A name for a rectangle of an array.
+    fn part_of(&mut self, array: VarId, part: &[(i64, i64)], site: &Site) -> VarId {
+        let elem = self.region.vars[array].ty.as_ref().map(|ty| ty.elem);
+        let shape = part.iter().map(|(_, count)| Exp::int(*count)).collect();
+        let ty = elem.map(|elem| Type { elem, shape });
+        let name = self.region.fresh(&format!("{}_part", self.region.name_of(array)), ty);
+        let slice = |&(start, count): &(i64, i64)| DimIndex::Slice {
+            start: Exp::int(start),
+            count: Exp::int(count),
+            step: Exp::int(1),
+        };
+        let id = ReadId(self.region.reads);
+        self.region.reads += 1;
+        let read = Read { id, array, index: Index::Dims(part.iter().map(slice).collect()) };
+        let stm = Stm { pat: vec![name], rhs: Rhs::Exps(vec![Exp::Read(read)]) };
+        self.before.entry(site.clone()).or_default().push(stm);
+        name
+    }
+
+    /// Lets accesses count from the beginning of a part.
+    fn start_at(&mut self, accesses: &[(ReadId, &Row)], part: &[(i64, i64)]) {
+        let ids: BTreeSet<ReadId> = accesses.iter().map(|(read, _)| *read).collect();
+        self.region.body.visit_exps_mut(&mut |exp| {
+            exp.visit_mut(&mut |inner| {
+                let Exp::Read(Read { id, index: Index::Dims(dims), .. }) = inner else { return };
+                if !ids.contains(id) {
+                    return;
+                }
+                for (dim, (start, _)) in dims.iter_mut().zip(part) {
+                    if let DimIndex::At(at) = dim
+                        && *start != 0
+                    {
+                        let whole = std::mem::replace(at, Exp::int(0));
+                        *at = Exp::Op(ScalarOp::Sub, vec![whole, Exp::int(*start)]);
+                    }
+                }
+            });
+        });
     }
 
     /// Sends accesses to another array.

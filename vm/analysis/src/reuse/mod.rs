@@ -14,5 +14,6 @@ mod accesses;
 mod decide;
 mod sets;
 
+pub use crate::Effort;
 pub use decide::{Choice, Fresh, Holding, choose, decide, outcome};
-pub use sets::{ArrayReuse, ControlPath, Effort, Reuse, Verdict, analyse};
+pub use sets::{ArrayReuse, ControlPath, Reuse, Verdict, analyse};

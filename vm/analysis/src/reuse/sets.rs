@@ -1,26 +1,21 @@
 //! The sets of places that are read, copied and changed, and the verdict for each array.
 
 use super::accesses::{Access, Leaf, Walk};
-use crate::affine::{Atom, Form, MOST_PIECES, Range, Scope, Space, conjunction_text};
+use crate::Effort;
+use crate::affine::{Atom, Form, MOST_PIECES, Range, Scope, Space, Steps, conjunction_text};
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use galopvm_lmad::{Lmad, Overlap, Union};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-/// Most places that are gone through to name the least one of a conflict.
-const MOST_LISTED: i64 = 1 << 16;
+/// Most places that are gone through to name the least one of a conflict, times the views they are looked for in.
+const MOST_LISTED: i64 = 1 << 12;
+
+/// Steps for all arrays of a kernel: pieces of sets, and pairs of views.
+const MOST_STEPS: usize = 1 << 12;
 
 /// Most iterations of a kernel whose sets are listed place by place.
 const MOST_ITERATIONS: i64 = 1 << 20;
-
-/// How much an answer may cost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effort {
-    /// Sets of views only.
-    Quick,
-    /// Sets that views do not express are listed place by place: for kernels that run often.
-    Thorough,
-}
 
 /// What is known of a kernel's result and the arrays it may be written over.
 #[derive(Clone, PartialEq, Debug)]
@@ -97,6 +92,11 @@ impl Reuse {
         self.arrays.iter().find(|reuse| reuse.array == array)
     }
 
+    /// Whether some verdict would have cost too much: more effort may change it.
+    pub fn is_bounded(&self) -> bool {
+        self.arrays.iter().any(|reuse| reuse.verdict == Verdict::Budget)
+    }
+
     /// The arrays that the result may be written over.
     pub fn candidates(&self) -> impl Iterator<Item = &ArrayReuse> {
         self.arrays.iter().filter(|reuse| reuse.verdict == Verdict::Candidate)
@@ -165,7 +165,8 @@ pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize, effort
         return None;
     }
     let mut walk = Walk::new(scope, &stm.rhs);
-    let mut sets = Sets { place: Lmad::row_major(&shape), own, places: None };
+    let steps = Steps::new(MOST_STEPS * effort.times());
+    let mut sets = Sets { place: Lmad::row_major(&shape), own, places: None, steps };
     sets.places = sets.flat(&sets.own.clone());
     let leaves = walk.leaves(&body.results[k]);
     let mut arrays: Vec<VarId> = walk.accesses.iter().map(|access| access.array).collect();
@@ -192,6 +193,8 @@ struct Sets {
     own: Vec<Form>,
     /// The place that each iteration writes.
     places: Option<Form>,
+    /// What an answer may still cost.
+    steps: Steps,
 }
 
 /// The conditions under which an index is the own one, if it can be, and alternatives under which it is not.
@@ -215,7 +218,7 @@ impl Sets {
         let mut ways: Vec<Way> = Vec::new();
         let mut add = |atoms: Vec<Atom>, copies: Option<VarId>, loose: bool| {
             let space = Space { ranges: ranges.to_vec(), atoms: atoms.clone() };
-            if !space.is_dead() {
+            if !self.steps.take(1 + atoms.len()) || !space.is_dead() {
                 ways.push((ControlPath { atoms, copies, loose }, space));
             }
         };
@@ -275,10 +278,9 @@ impl Sets {
             let copied = path.copies == Some(array);
             let set = if copied { &mut reuse.copied } else { &mut reuse.changed };
             let places = self.places.as_ref();
-            known &= places.and_then(|form| space.image(form)).is_some_and(|image| {
-                image.views.iter().for_each(|view| set.add(view));
+            known &= places.and_then(|form| space.image_within(form, &self.steps)).is_some_and(|image| {
                 exact &= image.exact;
-                true
+                image.views.iter().all(|view| self.add(set, view))
             });
         }
         exact &= reuse.changed.is_exact();
@@ -300,16 +302,17 @@ impl Sets {
         exact &= reuse.read.is_exact();
         reuse.verdict = if unknown_place {
             Verdict::DataIndex
-        } else if !known {
+        } else if !known || self.steps.are_over() {
             Verdict::Budget
         } else if reuse.copied.is_empty() {
             Verdict::NoCopies
         } else {
-            match reuse.read.overlap(&reuse.changed) {
+            match self.overlap(&reuse.read, &reuse.changed) {
                 Overlap::Disjoint => Verdict::Candidate,
                 Overlap::Unknown => Verdict::Budget,
                 Overlap::Overlap { witness } => {
-                    let least = reuse.read.least_common(&reuse.changed, MOST_LISTED);
+                    let views = reuse.changed.members().len().max(1) as i64;
+                    let least = reuse.read.least_common(&reuse.changed, MOST_LISTED / views);
                     Verdict::Conflict { place: least.unwrap_or(witness) }
                 }
             }
@@ -364,10 +367,29 @@ impl Sets {
         for atoms in others {
             let space =
                 Space { ranges: space.ranges.clone(), atoms: [space.atoms.as_slice(), &atoms].concat() };
-            let image = space.image(&place)?;
-            image.views.iter().for_each(|view| set.add(view));
+            let image = space.image_within(&place, &self.steps)?;
             exact &= image.exact;
+            if !image.views.iter().all(|view| self.add(set, view)) {
+                return None;
+            }
         }
         Some(exact)
+    }
+
+    /// Adds the places of a view to a set; false if that would cost too much.
+    fn add(&self, set: &mut Union, view: &Lmad) -> bool {
+        let fits = self.steps.take(1 + set.members().len() / 2);
+        if fits {
+            set.add(view);
+        }
+        fits
+    }
+
+    /// Whether two sets have a place in common.
+    fn overlap(&self, a: &Union, b: &Union) -> Overlap {
+        match self.steps.take(a.members().len() * b.members().len()) {
+            true => a.overlap(b),
+            false => Overlap::Unknown,
+        }
     }
 }

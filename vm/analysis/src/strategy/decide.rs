@@ -33,7 +33,7 @@ pub struct RegionChoice {
 /// Decides for a region; `results` are read by somebody else afterwards.
 pub fn decide(pricing: &Pricing<'_>, results: &[VarId], means: &Means) -> RegionChoice {
     let recorded = recorded(pricing, results);
-    let solution = solve(&recorded.problem);
+    let solution = solve(&recorded.problem, means.effort);
     let lanes = recorded.kernels.iter().zip(&recorded.lanes).zip(&solution.steps);
     let lanes = lanes.filter_map(|((kernel, lanes), step)| Some((*kernel, *lanes.get(step.lane)?))).collect();
     let (copies, left) = copies(pricing, &recorded, &solution, means)

@@ -2,16 +2,23 @@
 //!
 //! A state says for each array which layouts are held. A kernel is run along one of its lanes; each access takes the
 //! cheapest layout that is held or made for it (a copy is made for a read that gains by it, never for an update),
-//! writes leave the layout that was written, and what is dead is held no more. The cheapest way to each state is kept, so that the result is exact, unless there are more than
-//! [`MOST_STATES`]: then [`BEAM`] of them go on and the result says that it is bounded.
+//! writes leave the layout that was written, and what is dead is held no more. The cheapest way to each state is kept,
+//! so that the result is exact, unless there are more than [`MOST_STATES`], or more than [`MOST_WAYS`] ways to go on
+//! from them: then those go on that are cheapest together
+//! with what is ahead of them, and the result says that it is bounded.
 
+use crate::Effort;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
+use std::rc::Rc;
 
 /// States of one step that are followed exactly.
 pub const MOST_STATES: usize = 4096;
-/// States that go on if there are more.
+/// Most states that go on if there are more, or if the work for all of them is too much.
 pub const BEAM: usize = 64;
+/// Ways to go on from a state that are looked at for all kernels together; each kernel that is left gets an equal
+/// part of what is left.
+pub const MOST_WAYS: usize = 1 << 12;
 /// Cheapest states that others are compared with.
 const LEADERS: usize = 8;
 /// Copies of an array that are held besides the layout it came in.
@@ -103,7 +110,12 @@ impl Held {
 
     /// Ascending.
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..MOST_LAYOUTS).filter(move |layout| self.contains(*layout))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let layout = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(layout)
+        })
     }
 
     fn with(self, layout: usize) -> Held {
@@ -165,30 +177,38 @@ struct Outcome {
 }
 
 /// The cheapest way through a sequence.
-pub fn solve(problem: &Problem) -> Solution {
-    solve_from(problem, &start(problem))
+pub fn solve(problem: &Problem, effort: Effort) -> Solution {
+    solve_from(problem, &start(problem), effort)
 }
 
 fn start(problem: &Problem) -> Holdings {
     problem.initial.iter().map(|layout| layout.map_or(Held::default(), Held::one)).collect()
 }
 
-fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
+fn solve_from(problem: &Problem, start: &Holdings, effort: Effort) -> Solution {
     let mut layers: Vec<Vec<(Holdings, Reached)>> =
         vec![vec![(start.clone(), Reached { cost: 0, from: 0, lane: 0 })]];
     let mut bounded = false;
+    let mut ways_left = MOST_WAYS * effort.times();
     let mut states: Vec<Vec<(Holdings, u64)>> = Vec::new();
-    for kernel in &problem.kernels {
-        let before = &layers[layers.len() - 1];
-        let most = match bounded {
-            true => (8 * BEAM / (before.len() * kernel.lanes.len()).max(1)).max(4),
-            false => (4 * MOST_STATES / before.len().max(1)).clamp(4, MOST_STATES),
-        };
+    let ahead = Ahead::of(problem);
+    for (k, kernel) in problem.kernels.iter().enumerate() {
+        let mut before = std::mem::take(&mut layers[k]);
+        let mut known = Known::default();
+        // The ways of a kernel from one state tell how many states can be followed.
+        let share = ways_left / (problem.kernels.len() - k);
+        let each = before.first().map_or(1, |(held, _)| known.ways(problem, kernel, held)).max(1);
+        if before.len().saturating_mul(each) > share.max(ways_left / 2) {
+            ahead.keep_best(k, &mut before, (share / each).clamp(1, BEAM));
+            bounded = true;
+        }
+        let most = (share / (before.len() * kernel.lanes.len()).max(1)).max(8);
         let mut next: BTreeMap<Holdings, Reached> = BTreeMap::new();
         for (from, (held, reached)) in before.iter().enumerate() {
             for (lane, way) in kernel.lanes.iter().enumerate() {
-                let (ends, all) = outcomes(problem, kernel, way, held, most);
+                let (ends, ways, all) = known.outcomes((problem, &ahead), k, (lane, way), held, most);
                 bounded |= !all;
+                ways_left = ways_left.saturating_sub(ways);
                 for (held, cost) in ends {
                     let cost = reached.cost.saturating_add(cost);
                     if next.get(&held).is_none_or(|known| cost < known.cost) {
@@ -197,15 +217,16 @@ fn solve_from(problem: &Problem, start: &Holdings) -> Solution {
                 }
             }
         }
+        layers[k] = before;
         let mut layer: Vec<(Holdings, Reached)> = next.into_iter().collect();
         // Of equal costs those first where arrays keep the layout that they came in.
         let other =
             |held: &Holdings| held.iter().filter(|held| !held.is_empty() && !held.contains(0)).count();
-        layer.sort_by_key(|(held, reached)| (reached.cost, other(held)));
+        layer.sort_by_cached_key(|(held, reached)| (reached.cost, other(held)));
         states.push(layer.iter().map(|(held, reached)| (held.clone(), reached.cost)).collect());
-        let later = &problem.kernels[states.len()..];
+        let later = &problem.kernels[k + 1..];
         if layer.len() > MOST_STATES {
-            layer.truncate(BEAM);
+            ahead.keep_best(k + 1, &mut layer, BEAM);
             bounded = true;
         }
         let layer = worth_following(problem, later, layer);
@@ -297,40 +318,166 @@ fn at_least(problem: &Problem) -> u64 {
     problem.kernels.iter().map(kernel).fold(0, u64::saturating_add)
 }
 
-/// The states after a kernel along a lane, with what it costs to get there; false if there are more than `most`.
-fn outcomes(
-    problem: &Problem,
-    kernel: &Kernel,
-    lane: &Lane,
-    held: &Holdings,
-    most: usize,
-) -> (Vec<(Holdings, u64)>, bool) {
-    let mut complete = true;
-    let mut all: Vec<(Holdings, u64)> = vec![(held.clone(), 0)];
-    for array in 0..problem.copy.len() {
-        let touched = kernel.dead.contains(&array)
-            || lane.reads.iter().any(|access| access.array == array)
-            || lane.writes.iter().any(|write| write.array == array);
-        if !touched {
-            continue;
-        }
-        let here = array_outcomes(problem, kernel, lane, array, held[array]);
-        let mut next = Vec::with_capacity(all.len() * here.len());
-        for (holdings, cost) in &all {
-            for outcome in &here {
-                let mut holdings = holdings.clone();
-                holdings[array] = outcome.held;
-                next.push((holdings, cost.saturating_add(outcome.cost)));
+/// What the reads that come later would take: what tells states apart where not all can be followed.
+struct Ahead {
+    /// By kernel, array and layout, if that layout alone were held.
+    along: Vec<Vec<Vec<u64>>>,
+    /// By kernel and array, along the layout that is best with its copy.
+    made: Vec<Vec<u64>>,
+}
+
+impl Ahead {
+    fn of(problem: &Problem) -> Ahead {
+        let none: Vec<Vec<u64>> = problem.copy.iter().map(|layouts| vec![0; layouts.len()]).collect();
+        let mut all = vec![none];
+        for kernel in problem.kernels.iter().rev() {
+            let mut here = all[all.len() - 1].clone();
+            // What is replaced or dies here is not read later.
+            let writes = kernel.lanes.iter().flat_map(|lane| &lane.writes).map(|write| write.array);
+            for array in writes.chain(kernel.dead.iter().copied()) {
+                here[array].fill(0);
             }
+            // Along the lane that is best for each: the least that it can be.
+            let mut least: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+            for lane in &kernel.lanes {
+                let mut sums: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+                for read in &lane.reads {
+                    let sum = sums.entry(read.array).or_insert_with(|| vec![0; here[read.array].len()]);
+                    for (sum, time) in sum.iter_mut().zip(&read.time) {
+                        *sum = sum.saturating_add(time.saturating_mul(kernel.runs));
+                    }
+                }
+                for (array, sums) in sums {
+                    let known = least.entry(array).or_insert_with(|| sums.clone());
+                    known.iter_mut().zip(sums).for_each(|(known, sum)| *known = sum.min(*known));
+                }
+            }
+            for (array, sums) in least {
+                here[array].iter_mut().zip(sums).for_each(|(all, sum)| *all = all.saturating_add(sum));
+            }
+            all.push(here);
         }
-        if next.len() > most {
-            next.sort_by_key(|(_, cost)| *cost);
-            next.truncate(most / 2);
-            complete = false;
-        }
-        all = next;
+        all.reverse();
+        let made = |arrays: &Vec<Vec<u64>>| {
+            let best = |(times, copies): (&Vec<u64>, &Vec<u64>)| {
+                times.iter().zip(copies).map(|(time, copy)| time.saturating_add(*copy)).min().unwrap_or(0)
+            };
+            arrays.iter().zip(&problem.copy).map(best).collect()
+        };
+        Ahead { made: all.iter().map(made).collect(), along: all }
     }
-    (all, complete)
+
+    /// What is ahead of a kernel for one array: along a layout that is held, or that is made at once.
+    fn cost(&self, kernel: usize, array: usize, held: Held) -> u64 {
+        if held.is_empty() {
+            return 0;
+        }
+        let along = &self.along[kernel][array];
+        held.iter().filter_map(|layout| along.get(layout).copied()).fold(self.made[kernel][array], u64::min)
+    }
+
+    /// Leaves the states that promise most, cheapest first.
+    fn keep_best(&self, kernel: usize, layer: &mut Vec<(Holdings, Reached)>, count: usize) {
+        let score = |(held, reached): &(Holdings, Reached)| {
+            let each = held.iter().enumerate().map(|(array, held)| self.cost(kernel, array, *held));
+            each.fold(reached.cost, u64::saturating_add)
+        };
+        layer.sort_by_cached_key(score);
+        layer.truncate(count);
+        layer.sort_by_key(|(_, reached)| reached.cost);
+    }
+}
+
+/// What can happen to arrays in one kernel, by lane, array, and what is held of it: states share most of it.
+#[derive(Default)]
+struct Known(BTreeMap<(usize, usize, Held), Rc<[Outcome]>>);
+
+impl Known {
+    fn array(
+        &mut self,
+        problem: &Problem,
+        kernel: &Kernel,
+        (lane, way): (usize, &Lane),
+        array: usize,
+        held: Held,
+    ) -> Rc<[Outcome]> {
+        let found = self.0.entry((lane, array, held));
+        Rc::clone(found.or_insert_with(|| array_outcomes(problem, kernel, way, array, held).into()))
+    }
+
+    /// The number of ways to go on from a state.
+    fn ways(&mut self, problem: &Problem, kernel: &Kernel, held: &Holdings) -> usize {
+        let mut all = 0usize;
+        for (lane, way) in kernel.lanes.iter().enumerate() {
+            let touched = touched(kernel, way);
+            let counts = touched
+                .iter()
+                .map(|array| self.array(problem, kernel, (lane, way), *array, held[*array]).len());
+            all = all.saturating_add(counts.fold(1, usize::saturating_mul));
+        }
+        all
+    }
+
+    /// The states after a kernel along a lane, with what it costs to get there; how many ways were looked at; false
+    /// if there are more than `most`.
+    fn outcomes(
+        &mut self,
+        (problem, ahead): (&Problem, &Ahead),
+        number: usize,
+        way: (usize, &Lane),
+        held: &Holdings,
+        most: usize,
+    ) -> (Vec<(Holdings, u64)>, usize, bool) {
+        let kernel = &problem.kernels[number];
+        let touched = touched(kernel, way.1);
+        let mut complete = true;
+        let mut ways = 0usize;
+        // By array of `touched`: the cost so far, the entry before it, the number of the outcome, and the cost with
+        // what is ahead.
+        let mut levels: Vec<Vec<(u64, usize, usize, u64)>> = vec![vec![(0, 0, 0, 0)]];
+        let mut here = Vec::with_capacity(touched.len());
+        for array in &touched {
+            let outcomes = self.array(problem, kernel, way, *array, held[*array]);
+            let all = &levels[levels.len() - 1];
+            let mut next = Vec::with_capacity(all.len() * outcomes.len());
+            let later: Vec<u64> =
+                outcomes.iter().map(|outcome| ahead.cost(number + 1, *array, outcome.held)).collect();
+            for (before, (cost, .., score)) in all.iter().enumerate() {
+                next.extend(outcomes.iter().zip(&later).enumerate().map(|(k, (outcome, later))| {
+                    let score = score.saturating_add(outcome.cost).saturating_add(*later);
+                    (cost.saturating_add(outcome.cost), before, k, score)
+                }));
+            }
+            ways += next.len();
+            if next.len() > most {
+                next.sort_by_key(|(.., score)| *score);
+                next.truncate((most / 2).max(1));
+                complete = false;
+            }
+            here.push(outcomes);
+            levels.push(next);
+        }
+        let state = |end: &(u64, usize, usize, u64)| {
+            let mut holdings = held.clone();
+            let mut entry = *end;
+            for (level, (array, outcomes)) in touched.iter().zip(&here).enumerate().rev() {
+                holdings[*array] = outcomes[entry.2].held;
+                entry = levels[level][entry.1];
+            }
+            (holdings, end.0)
+        };
+        (levels[touched.len()].iter().map(state).collect(), ways, complete)
+    }
+}
+
+/// The arrays that a kernel changes something for, ascending.
+fn touched(kernel: &Kernel, lane: &Lane) -> Vec<usize> {
+    let reads = lane.reads.iter().map(|access| access.array);
+    let writes = lane.writes.iter().map(|write| write.array);
+    let mut all: Vec<usize> = reads.chain(writes).chain(kernel.dead.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// What can happen to one array.
@@ -415,7 +562,7 @@ pub fn steady(problem: &Problem) -> Option<Cycle> {
     let mut edges: Vec<(usize, usize, u64)> = Vec::new();
     let mut from = 0;
     while from < nodes.len() {
-        let round = solve_from(problem, &nodes[from]);
+        let round = solve_from(problem, &nodes[from], Effort::Quick);
         for (held, cost) in round.states.last()? {
             let to = match nodes.iter().position(|node| node == held) {
                 Some(to) => to,

@@ -3,7 +3,7 @@
 use crate::case::{Case, Outcome, Section};
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::memory::{
-    Lifetime, allocations, colours, interference_text, loop_blocks, pack, pack_by_size,
+    Lifetime, colours, interference_text, loop_blocks, pack, pack_by_size, schedule,
 };
 use galopvm_kir::{ObservedParam, Rhs};
 
@@ -66,18 +66,33 @@ fn buffers(case: &Case) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn lifetimes_of_a_region() {
-    let case = crate::case::all().into_iter().find(|case| case.name == "s_fig5b_loop").expect("the case");
-    let (region, observed) = case.region().expect("a region");
-    let moved = circuits(region.region(), &observed);
-    let made = allocations(region.region(), &observed, &moved);
+fn blocks_of_regions() {
+    let text = |name: &str| {
+        let case = crate::case::all().into_iter().find(|case| case.name == name).expect("the case");
+        let (region, observed) = case.region().expect("a region");
+        let moved = circuits(region.region(), &observed);
+        schedule(region.region(), &observed, &moved, 64).to_string()
+    };
     // Everything but the array in between is built in the block from outside; that one is made once for the loop.
-    let text: Vec<String> = made
-        .iter()
-        .map(|made| {
-            let Lifetime { name, size, from, to } = &made.lifetime;
-            format!("{name} {size} [{from},{to}] {}", made.out_of_loop)
-        })
-        .collect();
-    assert_eq!(text, ["asq 6 [1,1] true"]);
+    assert_eq!(
+        text("s_fig5b_loop"),
+        "asq 24 : at 0, for statements 1 to 1, once for all rounds\n\
+         total 24 ; live at most 24 at statement 1 ; side by side 24\n"
+    );
+    assert_eq!(
+        text("s_fig5b_stencil_no"),
+        "as0 24 : at 0, for statements 0 to 2\n\
+         bsq 24 : 2 blocks in turn\n\
+         total 24 ; live at most 24 at statement 0 ; side by side 24\n"
+    );
+    assert_eq!(
+        text("m_double_buffer"),
+        "y 4000 : 2 blocks in turn\ntotal 0 ; live at most 0 at statement 0 ; side by side 0\n"
+    );
+    // What nobody needs at the same time lies at the same place.
+    assert_eq!(
+        text("s_fig4b_not_invertible"),
+        "as0 64 : at 0, for statements 0 to 3\n\
+         total 64 ; live at most 64 at statement 0 ; side by side 64\n"
+    );
 }

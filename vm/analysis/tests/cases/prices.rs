@@ -3,14 +3,20 @@
 use crate::case::{Case, Outcome, Section};
 use crate::layout::Tabled;
 use galopvm_analysis::layout::{
-    Candidate, Class, Copy, Costs, Means, Pricing, Profile, Target, Verdict, pays, plain_text, price_text,
-    ties_text, transform,
+    Candidate, Class, Copy, Costs, Means, PartCopy, Pricing, Profile, Target, Verdict, pays, plain_text,
+    price_text, ties_text, transform, transform_with_parts,
 };
 use galopvm_kir::VarId;
 
 /// What this group takes.
-pub const LINES: &[(&str, usize)] =
-    &[("cost gpu", 14), ("cost cpu", 9), ("runtime", 16), ("manifest-hysteresis", 1), ("transform gpu", 25)];
+pub const LINES: &[(&str, usize)] = &[
+    ("cost gpu", 14),
+    ("cost cpu", 9),
+    ("runtime", 16),
+    ("manifest-hysteresis", 1),
+    ("transform gpu", 25),
+    ("transform parts gpu", 9),
+];
 
 /// A case with everything that prices need.
 pub struct Priced {
@@ -70,6 +76,7 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
         "cost cpu" => Outcome::each(section, |line| cost(line, case, Target::Cpu).map(Some)),
         "runtime" => Outcome::each(section, |line| runtime(line, case)),
         "transform gpu" => Outcome::whole(section, transformed(case)),
+        "transform parts gpu" => Outcome::whole(section, with_parts(case)),
         "manifest-hysteresis" => Outcome::each(section, |line| Ok(Some(hysteresis(line)))),
         _ => Outcome::not_mine(section),
     }
@@ -106,6 +113,22 @@ fn transformed(case: &Case) -> Result<Vec<String>, String> {
     let choices = gpu.lane_choices(priced.kernel()?, &Means::default());
     let copies: Vec<&Copy> = choices.first().ok_or("no lane")?.copies().collect();
     let changed = transform(t.code(), &t.table, &copies, &priced.profile);
+    Ok(plain_text(&changed).lines().map(|line| line.trim().to_string()).collect())
+}
+
+/// The input with the copies of parts that pay on a GPU in as many runs as the first comment says.
+fn with_parts(case: &Case) -> Result<Vec<String>, String> {
+    let mut priced = Priced::new(case)?;
+    let runs = case.text("EXPECT transform parts gpu").and_then(|text| text.trim().strip_prefix("-- runs "));
+    let runs =
+        runs.and_then(|text| text.split_whitespace().next()?.parse().ok()).ok_or("no number of runs")?;
+    for row in &priced.tabled.table.rows {
+        priced.profile.reads.insert(row.array, runs);
+    }
+    let (t, gpu, kernel) = (&priced.tabled, priced.on(Target::Gpu), priced.kernel()?);
+    let parts = gpu.parts_of(&gpu.rows_of(kernel), kernel, &Means::default());
+    let parts: Vec<&PartCopy> = parts.iter().collect();
+    let changed = transform_with_parts(t.code(), &t.table, &[], &parts, &priced.profile);
     Ok(plain_text(&changed).lines().map(|line| line.trim().to_string()).collect())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Outcome, Section};
 use crate::prices::Priced;
+use galopvm_analysis::Effort;
 use galopvm_analysis::layout::producer::{births_text, choose_text, times_text};
 use galopvm_analysis::layout::{Means, Target};
 use galopvm_analysis::strategy::kernel::{
@@ -171,11 +172,14 @@ fn sequence(section: &Section) -> Outcome {
             }
             Some("state") => {
                 let kernel = head.split_whitespace().next_back().ok_or("no kernel")?;
-                Ok(Some(solve(&problem).states_text(number(kernel)? as usize)))
+                Ok(Some(solve(&problem, Effort::Quick).states_text(number(kernel)? as usize)))
             }
             Some("best") => {
                 let (least, greedy) = (brute_force(&problem), greedy(&problem));
-                Ok(Some(format!("{} ; brute force {least} ; greedy {greedy}", solve(&problem).text())))
+                Ok(Some(format!(
+                    "{} ; brute force {least} ; greedy {greedy}",
+                    solve(&problem, Effort::Quick).text()
+                )))
             }
             _ => Ok(None),
         }

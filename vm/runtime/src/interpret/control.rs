@@ -59,8 +59,11 @@ impl<'a> Interpreter<'a> {
         dsts: &[Def],
         init: &[Operand],
     ) -> Outcome<bool> {
+        if self.tiers.explainer.as_mut().is_some_and(|told| told.opens(registers, block, index)) {
+            return Ok(false);
+        }
         match self.unit(registers, block, index) {
-            Some(unit) => self.enter_unit(registers, unit, &Entry { dsts, init, width: 0, arrays: &[] }),
+            Some(unit) => self.enter_unit(registers, unit, dsts, &Entry::of_loop(init)),
             None => Ok(false),
         }
     }

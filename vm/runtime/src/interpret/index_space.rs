@@ -5,6 +5,7 @@
 //! only the last of several uses of a register may be marked.
 
 use super::arrays::mismatch;
+use super::machine::Entry;
 use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers, scalar};
 use crate::array::{Array, copy_elements, load, store};
@@ -176,6 +177,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn hist(
         &mut self,
         registers: &mut Registers<'a>,
+        (block, at): (BlockId, usize),
         dsts: &[Def],
         width: Operand,
         operands: [&[Operand]; 4],
@@ -189,15 +191,24 @@ impl<'a> Interpreter<'a> {
                 registers.drop_last(*operand);
             }
         }
-        let index = inputs(registers, width, index)?;
-        let values = inputs(registers, width, values)?;
+        let mut rows = inputs(registers, width, index)?;
+        rows.extend(inputs(registers, width, values)?);
+        let is_plain = plain_operators(&registers.code.blocks[op]).is_some();
+        if !is_plain && let Some(unit) = self.unit(registers, block, at) {
+            let entry = Entry { given: dests.into(), ..Entry::of_rows(width, &rows) };
+            if self.enter_unit(registers, unit, dsts, &entry)? {
+                return Ok(());
+            }
+            dests = entry.given.take();
+        }
+        let (index, values) = rows.split_at(index.len());
         if registers.prepared.blocks[op].scalar_results {
-            self.hist_scalars(registers, width, &mut dests, &index, &values, op)?;
+            self.hist_scalars(registers, width, &mut dests, index, values, op)?;
         } else {
             let items = &registers.code.blocks[op].params[dests.len()..];
             for i in 0..width {
                 let at = index.iter().map(|array| number(array, i));
-                set_rows(registers, items, &values, i);
+                set_rows(registers, items, values, i);
                 self.combine(registers, &mut dests, at, op)?;
             }
         }

@@ -38,6 +38,13 @@ impl<'a> Interpreter<'a> {
         }
         shape[dim] = total;
         self.pay_elements(Lmad::row_major(&shape).elements())?;
+        if place.is_none() {
+            // What is added to nothing stays where it is.
+            let mut filled = (0..arrays.len()).filter(|k| arrays[*k].shape()[dim] != 0);
+            if let (first, None) = (filled.next(), filled.next()) {
+                return Ok(arrays[first.unwrap_or(0)].clone());
+            }
+        }
         let whole = self.room(place, arrays[0].elem(), &shape)?;
         let mut at = 0;
         for array in &arrays {

@@ -117,6 +117,8 @@ pub(crate) struct Interpreter<'a> {
     /// Frames for further calls.
     spare: Vec<Frame>,
     switches: Switches,
+    /// Whether analyses are asked however little there is to gain.
+    pub(crate) eager: bool,
     /// What the host gives besides arguments.
     pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
@@ -155,6 +157,7 @@ impl<'a> Interpreter<'a> {
             stack_size: FIRST_STACK,
             spare: Vec::new(),
             switches,
+            eager: false,
             host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),
@@ -178,6 +181,13 @@ impl<'a> Interpreter<'a> {
         self.end_region(region);
         self.leave(registers);
         outcome
+    }
+
+    /// Records what is about to run, if somebody wants to know what becomes of its copies.
+    fn explain(&mut self, registers: &Registers<'a>, scope: Scope) {
+        if let Some(explainer) = &mut self.tiers.explainer {
+            explainer.region(self.module, registers, scope);
+        }
     }
 
     /// A frame for a call.
@@ -285,7 +295,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         block: BlockId,
-        index: usize,
+        at: usize,
         instr: &'a Instr,
     ) -> Outcome<()> {
         match instr {
@@ -310,10 +320,10 @@ impl<'a> Interpreter<'a> {
             | Instr::Call { .. }
             | Instr::Assert { .. }
             | Instr::Fail { .. } => {
-                return self.control(registers, block, index, instr);
+                return self.control(registers, block, at, instr);
             }
             Instr::Trace { .. } | Instr::Param { .. } => {
-                return self.show_instruction(registers, block, index, instr);
+                return self.show_instruction(registers, block, at, instr);
             }
             Instr::Dim { dst, array, dim } => {
                 let extent = registers.array(*array).lmad().dims[*dim as usize].size;
@@ -337,19 +347,20 @@ impl<'a> Interpreter<'a> {
             | Instr::FlatIndex { .. }
             | Instr::FlatUpdate { .. } => return self.array_instruction(registers, instr),
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
-                return self.operator(registers, block, index, instr);
+                return self.operator(registers, block, at, instr);
             }
             Instr::Scatter { dsts, width, dests, index, values } => {
                 return self.scatter(registers, dsts, *width, [dests, index, values]);
             }
             Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
-                return self.hist(registers, dsts, *width, [dests, neutral, index, values], *op);
+                let at = (block, at);
+                return self.hist(registers, at, dsts, *width, [dests, neutral, index, values], *op);
             }
             Instr::Filter { dsts, width, arrays, body } => {
-                return self.filter(registers, dsts, *width, arrays, *body);
+                return self.filter(registers, (block, at), dsts, *width, arrays, *body);
             }
             Instr::Partition { dsts, classes: _, width, arrays, body } => {
-                return self.partition(registers, dsts, *width, arrays, *body);
+                return self.partition(registers, (block, at), dsts, *width, arrays, *body);
             }
             Instr::Stream { dsts, width, accs, arrays, body } => {
                 return self.stream(registers, dsts, *width, [accs, arrays], *body);

@@ -8,6 +8,7 @@ use super::placed::Placing;
 use super::soac::Operator;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
+use crate::explain::Unasked;
 use crate::memory::Block;
 use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields};
 use std::collections::HashSet;
@@ -25,7 +26,12 @@ impl<'a> Interpreter<'a> {
         work: u64,
         placing: &mut Placing,
     ) {
-        if !self.switches.reuse || work < LEAST_WORK || !operator.is_map() {
+        let is_worth = work >= LEAST_WORK || self.eager;
+        if !self.switches.reuse || !is_worth || !operator.is_map() {
+            if operator.is_map() {
+                let why = if self.switches.reuse { Unasked::LittleWork } else { Unasked::SwitchedOff };
+                self.tiers.tell_unasked(site, 0..operator.dsts.len(), why);
+            }
             return;
         }
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
@@ -35,6 +41,7 @@ impl<'a> Interpreter<'a> {
                 |reg: &RegId| registers.ty(*reg) == registers.ty(result) && is_free(registers, dying, *reg);
             let eligible: Vec<RegId> = dying.iter().copied().filter(fits).collect();
             if eligible.is_empty() {
+                self.tiers.tell_unasked(site, k..k + 1, Unasked::NothingDies);
                 continue;
             }
             let Some(reg) = self.tiers.over(site, registers, k, &eligible) else { continue };

@@ -208,6 +208,9 @@ fn units_of(code: &CodeBlock) -> Vec<(usize, Translated)> {
                 | Instr::Reduce { .. }
                 | Instr::Scan { .. }
                 | Instr::Redomap { .. }
+                | Instr::Filter { .. }
+                | Instr::Partition { .. }
+                | Instr::Hist { .. }
         )
     };
     let places = code.code.iter().enumerate().filter(|(_, instr)| has_unit(instr));

@@ -3,7 +3,7 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::soac::{inputs, set_rows};
+use super::soac::{Arrays, inputs};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, copy_elements, load, store};
 use galopvm_base::ElemType;
@@ -28,6 +28,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn filter(
         &mut self,
         registers: &mut Registers<'a>,
+        at: (BlockId, usize),
         dsts: &[Def],
         width: Operand,
         arrays: &[Operand],
@@ -35,7 +36,10 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let width = registers.int(width);
         let inputs = inputs(registers, width, arrays)?;
-        let classes = self.classes(registers, width, &inputs, 2, body, |answer| answer ^ OUT)?;
+        let classes =
+            self.classes(registers, at, (arrays, inputs.clone(), 0), 2, (width, body), |answer| {
+                answer ^ OUT
+            })?;
         let kept = classes.counts[0];
         registers.set_bits(dsts[0].0, kept as u64);
         for (dst, input) in dsts[1..].iter().zip(&inputs) {
@@ -48,6 +52,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn partition(
         &mut self,
         registers: &mut Registers<'a>,
+        at: (BlockId, usize),
         dsts: &[Def],
         width: Operand,
         arrays: &[Operand],
@@ -57,7 +62,10 @@ impl<'a> Interpreter<'a> {
         let inputs = inputs(registers, width, arrays)?;
         let count = dsts.len() - inputs.len();
         let last = count as u64 - 1;
-        let classes = self.classes(registers, width, &inputs, count, body, |answer| answer.min(last))?;
+        let classes =
+            self.classes(registers, at, (arrays, inputs.clone(), 0), count, (width, body), |answer| {
+                answer.min(last)
+            })?;
         let (counts, results) = dsts.split_at(count);
         let mut starts = Vec::with_capacity(count);
         let mut start = 0;
@@ -77,23 +85,21 @@ impl<'a> Interpreter<'a> {
     fn classes(
         &mut self,
         registers: &mut Registers<'a>,
-        width: i64,
-        inputs: &[Array],
+        at: (BlockId, usize),
+        rows: (&[Operand], Arrays, i64),
         count: usize,
-        body: BlockId,
+        (width, body): (i64, BlockId),
         class: impl Fn(u64) -> u64,
     ) -> Outcome<Classes> {
+        let answers = self.all_rows(registers, at, width, body, (rows.0, rows.1, 0))?;
+        let (from, width) = (answers[0].block().bytes(), answers[0].elem().bytes());
+        let rows = answers[0].elements();
         let elem = if count <= 256 { ElemType::U8 } else { ElemType::U32 };
-        let mut of_row = Array::fresh(self.memory, elem, &[width])?;
+        let mut of_row = Array::fresh(self.memory, elem, &[rows])?;
         let mut counts = vec![0; count];
-        let block = &registers.code.blocks[body];
-        let scope = &registers.prepared.blocks[body].arrays;
         let target = of_row.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-        for i in 0..width {
-            set_rows(registers, &block.params, inputs, i);
-            self.block(registers, body)?;
-            let class = class(registers.bits(block.results[0]));
-            registers.release(scope);
+        for i in 0..rows {
+            let class = class(load(from, width, i));
             store(target, elem.bytes(), i, class);
             counts[class as usize] += 1;
         }

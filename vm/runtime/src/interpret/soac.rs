@@ -93,6 +93,9 @@ impl<'a> Interpreter<'a> {
         let work = self.tiers.estimate(site, width, || {
             shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
         });
+        if self.tiers.explainer.is_some() {
+            self.tiers.tell_operator(site, registers, width, work);
+        }
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
@@ -153,11 +156,18 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'_>,
         (inputs, first): (Arrays, i64),
     ) -> Outcome<()> {
+        if let Kind::Map = operator.kind {
+            let rows = (operator.arrays, inputs, first);
+            let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
+            operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
+            return Ok(());
+        }
         let columns = self.columns(registers, block, index, width);
         let strands = self.columns_in_strands(registers, block, index, width);
         if columns.is_none()
+            && strands.is_none()
             && let Some(lanes) = self.lanes(registers, block, index, width)
-            && self.map_lanes(registers, lanes, width, operator.dsts, &inputs)?
+            && self.reduce_lanes(registers, lanes, width, operator.dsts, operator.neutral, &inputs)?
         {
             return Ok(());
         }
@@ -165,28 +175,53 @@ impl<'a> Interpreter<'a> {
             && strands.is_none()
             && let Some(unit) = self.unit(registers, block, index)
         {
-            let entry = Entry { dsts: operator.dsts, init: &[], width, arrays: &inputs };
-            if self.enter_unit(registers, unit, &entry)? {
+            let entry = Entry::of_rows(width, &inputs);
+            if self.enter_unit(registers, unit, operator.dsts, &entry)? {
                 return Ok(());
             }
         }
         let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
         match operator.kind {
-            Kind::Map => self.map(registers, width, operator, inputs, columns),
-            Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
+            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
             Kind::Scan => self.scan(registers, width, operator, inputs, columns),
         }
+    }
+
+    /// What the block of the operator at a place of the code makes of all rows of operands, the first of which is this row
+    /// of the operator.
+    pub(super) fn all_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        body: BlockId,
+        (operands, inputs, first): (&[Operand], Arrays, i64),
+    ) -> Outcome<Arrays> {
+        let columns = self.columns(registers, block, index, width);
+        if columns.is_none() {
+            if let Some(lanes) = self.lanes(registers, block, index, width)
+                && let Some(results) = self.lane_rows(registers, lanes, width, &inputs)?
+            {
+                return Ok(results);
+            }
+            if let Some(unit) = self.unit(registers, block, index)
+                && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, &inputs))?
+            {
+                return Ok(results);
+            }
+        }
+        let inputs = Windows::new(registers, operands, (inputs, first), columns);
+        self.map(registers, width, body, inputs, columns)
     }
 
     fn map(
         &mut self,
         registers: &mut Registers<'a>,
         width: i64,
-        operator: &Operator<'_>,
+        body: BlockId,
         mut inputs: Windows,
         columns: Option<&Columns>,
-    ) -> Outcome<()> {
-        let body = operator.body;
+    ) -> Outcome<Arrays> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let mut outputs = self.outputs(registers, width, &block.results)?;
@@ -211,7 +246,7 @@ impl<'a> Interpreter<'a> {
             next = end;
         }
         drop(targets);
-        self.finish(registers, operator, outputs, &inputs.arrays)
+        self.finish(registers, body, outputs, &inputs.arrays)
     }
 
     fn reduce(
@@ -335,7 +370,9 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, operator, outputs, &inputs.arrays)
+        let results = self.finish(registers, body, outputs, &inputs.arrays)?;
+        operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
+        Ok(())
     }
 
     fn outputs(&mut self, registers: &Registers<'a>, width: i64, results: &[Operand]) -> Outcome<Outputs> {
@@ -383,29 +420,29 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
+    /// The results, in order.
     fn finish(
         &mut self,
-        registers: &mut Registers<'a>,
-        operator: &Operator<'_>,
+        registers: &Registers<'a>,
+        body: BlockId,
         outputs: Outputs,
         inputs: &[Array],
-    ) -> Outcome<()> {
-        for (k, array) in outputs.scalars {
-            registers.set_array(operator.dsts[k].0, array);
-        }
+    ) -> Outcome<Arrays> {
+        let mut results: SmallVec<[(usize, Array); 4]> = outputs.scalars;
         for (k, elem, array) in outputs.arrays {
             let array = match array {
                 Some(array) => array,
                 None => {
                     // There was no row.
                     let params = inputs.iter().map(|input| input.shape()[1..].into());
-                    let row = self.row_shape(registers, operator.body, k, params);
+                    let row = self.row_shape(registers, body, k, params);
                     rows(self.memory, elem, outputs.width, &row)?
                 }
             };
-            registers.set_array(operator.dsts[k].0, array);
+            results.push((k, array));
         }
-        Ok(())
+        results.sort_unstable_by_key(|(k, _)| *k);
+        Ok(results.into_iter().map(|(_, array)| array).collect())
     }
 }
 

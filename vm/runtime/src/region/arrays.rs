@@ -34,7 +34,12 @@ impl<'a> Recorder<'a> {
             }
             Instr::Update { dst, array, dims, value } => {
                 let array = self.array(*array)?;
-                let (dims, _) = self.part(&array, dims)?;
+                let (dims, shape) = self.part(&array, dims)?;
+                if let Known::Array(value) = self.known(value.reg)?
+                    && differ(&shape, &value.shape)
+                {
+                    return self.refuse(block, index, "an update with a value of another shape");
+                }
                 let value = self.operand(*value)?;
                 self.update(dst.0, &array, Index::Dims(dims), value)
             }
@@ -63,7 +68,9 @@ impl<'a> Recorder<'a> {
                 let rhs = reshape(&shape, array.var);
                 self.make(dst.0, None, shape, rhs).map(drop)
             }
-            Instr::Concat { dst, arrays, dim } => self.concat(dst.0, maker, arrays, *dim as usize),
+            Instr::Concat { dst, arrays, dim } => {
+                self.concat((block, index), dst.0, maker, arrays, *dim as usize)
+            }
             Instr::Replicate { dst, count, value } => {
                 let count = self.scalar(*count)?;
                 let row = self.known(value.reg)?;
@@ -87,7 +94,9 @@ impl<'a> Recorder<'a> {
                 self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Iota, args })?;
                 self.with_rows(dst.0, Some(Rows::Steps(start, step)))
             }
-            Instr::Array { dst, rank, rows, .. } => self.literal(dst.0, maker, *rank as usize, rows),
+            Instr::Array { dst, rank, rows, .. } => {
+                self.literal((block, index), dst.0, maker, *rank as usize, rows)
+            }
             Instr::Copy { dst, array } => {
                 let array = self.array(*array)?;
                 let args = vec![ArrayArg::Exp(Exp::Var(array.var))];
@@ -183,13 +192,24 @@ impl<'a> Recorder<'a> {
         self.make(dst, None, array.shape.clone(), Rhs::Exps(vec![Exp::Var(back.var)])).map(drop)
     }
 
-    fn concat(&mut self, dst: RegId, maker: Option<Maker>, arrays: &[Operand], dim: usize) -> Step<()> {
+    fn concat(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dst: RegId,
+        maker: Option<Maker>,
+        arrays: &[Operand],
+        dim: usize,
+    ) -> Step<()> {
         let mut parts = Vec::new();
         for operand in arrays {
             parts.push(self.array(*operand)?);
         }
         let mut shape = parts[0].shape.clone();
         for part in &parts[1..] {
+            let others = |shape: &[Exp]| [&shape[..dim], &shape[dim + 1..]].concat();
+            if differ(&others(&part.shape), &others(&shape)) {
+                return self.refuse(block, index, "a concatenation of arrays of different shapes");
+            }
             shape[dim] = size(ScalarOp::Add, &shape[dim], &part.shape[dim]);
         }
         if dim != 0 {
@@ -205,7 +225,14 @@ impl<'a> Recorder<'a> {
     }
 
     /// `[a, b, ..]`: of one array another shape of it, of several a concatenation.
-    fn literal(&mut self, dst: RegId, maker: Option<Maker>, rank: usize, rows: &[Operand]) -> Step<()> {
+    fn literal(
+        &mut self,
+        (block, index): (BlockId, usize),
+        dst: RegId,
+        maker: Option<Maker>,
+        rank: usize,
+        rows: &[Operand],
+    ) -> Step<()> {
         let count = Exp::int(rows.len() as i64);
         if rank == 1 {
             let args = self.scalars(rows)?;
@@ -226,6 +253,9 @@ impl<'a> Recorder<'a> {
             let empty = vec![Exp::int(0); rank];
             return self.call(dst, maker, "array", Vec::new(), empty);
         };
+        if parts.iter().any(|part| differ(&part.shape, &first.shape)) {
+            return self.refuse(block, index, "an array of rows of different shapes");
+        }
         let shape = [&[count][..], &first.shape[1..]].concat();
         self.join(dst, maker, &parts, shape)
     }
@@ -265,6 +295,12 @@ fn reshape(shape: &[Exp], array: VarId) -> Rhs {
 pub(super) fn unknown(name: &str, args: Vec<Exp>, shape: Vec<Exp>) -> Rhs {
     let args = vec![ArrayArg::Exp(Exp::Opaque(name.into(), args)), ArrayArg::Shape(shape)];
     Rhs::Array { op: ArrayOp::Call, args }
+}
+
+/// Whether two shapes are known to be different: whoever relies on the opposite fails when it is executed.
+fn differ(a: &[Exp], b: &[Exp]) -> bool {
+    let known = |(a, b)| number(a).zip(number(b)).is_some_and(|(a, b)| a != b);
+    a.len() != b.len() || a.iter().zip(b).any(known)
 }
 
 /// First place and number of places of `start:end:step`, with Futhark's defaults.

@@ -141,7 +141,14 @@ impl<'a> Recorder<'a> {
         let mut names = Vec::new();
         for operand in results {
             names.push(match self.known(operand.reg)? {
-                Known::Array(array) => Exp::Var(array.var),
+                Known::Array(array) if self.is_sized(&array) => Exp::Var(array.var),
+                // The shape of a result has to be known at entry. What matters is that somebody reads the array.
+                Known::Array(array) => {
+                    let var = self.temporary(Type::scalar(ElemType::I64));
+                    let used = Exp::Opaque("result".into(), vec![Exp::Var(array.var)]);
+                    self.push(vec![var], Rhs::Exps(vec![used]))?;
+                    Exp::Var(var)
+                }
                 Known::Scalar(Exp::Var(var)) => Exp::Var(var),
                 Known::Scalar(exp) => {
                     let elem = self.code.regs[operand.reg].elem;
@@ -159,6 +166,13 @@ impl<'a> Recorder<'a> {
         })?;
         let Recorder { observed, registers, makers, counters, .. } = self;
         Ok(Recorded { region, observed, registers, makers, counters })
+    }
+
+    /// Whether all extents of an array are numbers.
+    fn is_sized(&self, array: &Named) -> bool {
+        let mut known = true;
+        array.shape.iter().for_each(|extent| extent.each_use(&mut |_| known = false));
+        known
     }
 
     /// Ends the recording: the instruction at this place cannot be described.

@@ -1,5 +1,6 @@
 //! Tiering: which operators run compiled, and when they are compiled.
 //!
+//! - `told.rs`: what is told to people.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
 //!   `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
@@ -10,6 +11,7 @@
 
 mod launch;
 mod over;
+mod told;
 mod trace;
 mod version;
 mod worker;
@@ -18,6 +20,7 @@ pub use trace::{Event, TraceSink};
 pub use version::{Version, VersionKey};
 
 use crate::error::Trap;
+use crate::explain::{ExplainSink, Explainer};
 use crate::interpret::{Registers, Site};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
@@ -113,6 +116,8 @@ pub(crate) struct Tiers {
     names: Vec<Site>,
     worker: Option<Worker>,
     stop: Stop,
+    /// Tells what is decided, if somebody wants to know.
+    pub(crate) explainer: Option<Explainer>,
 }
 
 /// Who executes a site.
@@ -140,9 +145,12 @@ impl Tiers {
         names: &[Site],
         tiering: Tiering,
         trace: Option<TraceSink>,
+        explain: Option<ExplainSink>,
     ) -> Tiers {
         let sites = names.iter().map(|_| SiteState::default()).collect();
-        Tiers { tiering, trace, module, sites, names: names.to_vec(), worker: None, stop: Stop::default() }
+        let explainer = explain.map(Explainer::new);
+        let (names, stop) = (names.to_vec(), Stop::default());
+        Tiers { tiering, trace, module, sites, names, worker: None, stop, explainer }
     }
 
     /// What ends launches from now on.

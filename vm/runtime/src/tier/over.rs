@@ -5,6 +5,7 @@
 
 use super::Tiers;
 use super::launch::{self, Signature};
+use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::Registers;
 use crate::lift::Binding;
 use galopvm_analysis::reuse::{self, Effort};
@@ -38,6 +39,7 @@ impl Tiers {
         let found = &mut self.sites[site as usize].over;
         if found.waiting > 0 {
             found.waiting -= 1;
+            self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
             return None;
         }
         let answer = self.ask(site, registers, k, eligible);
@@ -52,8 +54,14 @@ impl Tiers {
     }
 
     fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<RegId> {
-        let lifted = self.lifted(site).ok()?;
-        let gathered = launch::gather(&lifted, registers).ok()?;
+        let launched = self.lifted(site).ok().and_then(|lifted| {
+            let gathered = launch::gather(&lifted, registers).ok()?;
+            Some((lifted, gathered))
+        });
+        let Some((lifted, gathered)) = launched else {
+            self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::NoKernel));
+            return None;
+        };
         let array_of = |reg: RegId| registers.array_of(reg);
         // Another name of the block would change under the kernel's hands without the analysis knowing.
         let sole = |reg: RegId| {
@@ -67,7 +75,9 @@ impl Tiers {
         if let Some((last, result, answer)) = &self.sites[site as usize].over.last
             && (last, *result) == (signature, k)
         {
-            return answer.filter(|reg| eligible.contains(reg) && sole(*reg));
+            let over = answer.filter(|reg| eligible.contains(reg) && sole(*reg));
+            self.tell_reuse(site, k, ReuseAnswer::Known { over });
+            return over;
         }
         let region = lifted.region.region();
         let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
@@ -88,6 +98,7 @@ impl Tiers {
         let fits = |reg: &RegId| eligible.contains(reg) && sole(*reg);
         let candidates = reuse.candidates().filter(|c| register(c.array).is_some_and(|reg| fits(&reg)));
         let answer = reuse::choose(candidates).and_then(|candidate| register(candidate.array));
+        self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over: answer });
         self.sites[site as usize].over.last = Some((signature.clone(), k, answer));
         answer
     }

@@ -1,5 +1,6 @@
 //! Programs in assembly, made at random: an operator or a loop with scalar code in it.
 
+mod choose;
 mod nest;
 
 use crate::{Random, values};

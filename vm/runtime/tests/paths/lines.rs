@@ -36,7 +36,7 @@ fn run(code: &str, args: impl Fn(&Session) -> Vec<Value>, switches: Switches) ->
     let code = &renumbered(code);
     let module = text::parse(code).unwrap_or_else(|e| panic!("{e}\n{code}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{code}"));
-    let mut session = Session::new(module, Options { switches, ..Options::default() });
+    let mut session = Session::new(module, Options { switches, eager: true, ..Options::default() });
     let args = args(&session);
     match session.call_function(FuncId(0), args) {
         Ok(values) => values.iter().map(|value| format!("{value}\n")).collect(),

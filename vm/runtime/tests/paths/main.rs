@@ -7,10 +7,14 @@ mod generate;
 mod lines;
 mod values;
 
-use galopvm_bytecode::{text, verify};
-use galopvm_runtime::{Limits, Options, Session, Switches};
+use galopvm_base::{ElemType, Scalar};
+use galopvm_bytecode::{FuncId, Function, text, verify};
+use galopvm_kir::evaluate;
+use galopvm_runtime::region::{Recorded, Scope};
+use galopvm_runtime::{ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Value};
 use generate::Generator;
 use std::fmt::Write;
+use std::sync::{Arc, Mutex};
 
 /// Numbers that look random; the same ones in every run.
 pub struct Random(u64);
@@ -51,8 +55,8 @@ const ALL_WAYS: [Switches; 5] = [
 fn outcome(text: &str, seed: u64, switches: Switches) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let limits = Limits { fuel: Some(50_000_000), memory: Some(1 << 28), ..Limits::default() };
-    let mut session = Session::new(module, Options { switches, limits, ..Options::default() });
+    let limits = Limits { fuel: Some(10_000_000), memory: Some(1 << 28), ..Limits::default() };
+    let mut session = Session::new(module, Options { switches, limits, eager: true, ..Options::default() });
     let mut out = String::new();
     // Twice: what is translated once is used again.
     for turn in 0..2 {
@@ -100,6 +104,98 @@ fn shortened(text: &str, other: &str) -> String {
     String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(60)..text.len().min(at + 200)]).into_owned()
 }
 
+/// A value as the evaluator of kernel IR takes it.
+fn plain(value: &Value) -> evaluate::Value {
+    match value {
+        Value::Scalar(scalar) => evaluate::Value::Scalar(*scalar),
+        Value::Array(array) => {
+            evaluate::Value::new(array.elem(), array.shape().to_vec(), array.iter_bits().collect())
+        }
+    }
+}
+
+/// Shapes and elements, every NaN alike.
+fn numbers(values: &[evaluate::Value]) -> Vec<(Vec<i64>, Vec<u64>)> {
+    let number =
+        |elem: ElemType, bits: u64| match elem.is_float() && Scalar::new(elem, bits).as_f64().is_nan() {
+            true => Scalar::from_f64(elem, f64::NAN).bits,
+            false => bits,
+        };
+    let value = |value: &evaluate::Value| {
+        let data = value.data().iter().map(|bits| number(value.elem(), *bits));
+        (value.shape().to_vec(), data.collect())
+    };
+    values.iter().map(value).collect()
+}
+
+/// What a recorded function computes from these arguments, if it is executable as it is.
+fn meaning(recorded: &Recorded, code: &Function, args: &[Value]) -> Option<Vec<evaluate::Value>> {
+    let region = galopvm_kir::verify(recorded.region.region().clone()).ok()?;
+    let argument = |var| {
+        let reg = recorded.registers[var];
+        let at = code.params.iter().position(|param| *param == reg).expect("a parameter of the function");
+        plain(&args[at])
+    };
+    let given: Vec<_> = region.region().params.iter().map(argument).collect();
+    evaluate::evaluate(&region, &given).ok()
+}
+
+/// What is told about a program changes nothing; every region of it is well-formed and computes what the function does.
+#[test]
+fn regions_mean_what_functions_do() {
+    let mut computed = 0;
+    for seed in 20_001..20_120 {
+        let mut generator = Generator::new(Random(seed));
+        match seed % 2 {
+            0 => generator.operator(),
+            _ => generator.a_loop(),
+        }
+        let text = generator.finish();
+        let module = verify(text::parse(&text).expect("assembly")).expect("a right program");
+        let code = &module.module().functions[FuncId(0)];
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::new(Mutex::new(None));
+        let (sink, keep) = (told.clone(), kept.clone());
+        let explain: ExplainSink = Arc::new(move |what: Explained<'_>| {
+            let told = match what {
+                Explained::Region(seen) => {
+                    if seen.scope == Scope::Function {
+                        *keep.lock().expect("nobody panicked") = Some(seen.recorded.clone());
+                    }
+                    seen.circuits.text(seen.recorded.region.region())
+                }
+                Explained::Unrecorded(seen) => seen.refusal.to_string(),
+                _ => return,
+            };
+            sink.lock().expect("nobody panicked").push(told);
+        });
+        let run = |explain: Option<ExplainSink>| {
+            let mut session = Session::new(module.clone(), Options { explain, ..Options::default() });
+            let types: Vec<_> = code.params.iter().map(|param| code.regs[*param]).collect();
+            let args = values::arguments(session.memory(), &types, seed);
+            (args.clone(), session.call_function(FuncId(0), args))
+        };
+        let show = |outcome: &Result<Vec<Value>, RuntimeError>| match outcome {
+            Ok(values) => values.iter().map(|value| format!("{value}\n")).collect(),
+            Err(error) => error.to_string(),
+        };
+        let (args, outcome) = run(Some(explain));
+        assert_eq!(show(&outcome), show(&run(None).1), "seed {seed}\n{text}");
+        let told = told.lock().expect("nobody panicked");
+        assert!(!told.is_empty(), "seed {seed}\n{text}");
+        assert!(!told.iter().any(|told| told.contains("not well-formed")), "seed {seed}: {told:?}\n{text}");
+        let recorded = kept.lock().expect("nobody panicked").take();
+        let found = recorded.and_then(|recorded| meaning(&recorded, code, &args));
+        if let (Some(found), Ok(results)) = (found, &outcome) {
+            let wanted: Vec<_> = results.iter().map(plain).collect();
+            let (found, wanted) = (numbers(&found), numbers(&wanted));
+            assert_eq!(found, wanted, "seed {seed}\n{text}");
+            computed += 1;
+        }
+    }
+    assert!(computed >= 20, "only {computed} of the regions can be executed");
+}
+
 #[test]
 fn operators() {
     all_paths_agree(1..300, Generator::operator);
@@ -107,7 +203,17 @@ fn operators() {
 
 #[test]
 fn nests() {
-    all_paths_agree(20_001..20_300, Generator::nest);
+    all_paths_agree(20_001..20_120, Generator::nest);
+}
+
+#[test]
+fn selections() {
+    all_paths_agree(30_001..30_150, Generator::selection);
+}
+
+#[test]
+fn histograms() {
+    all_paths_agree(40_001..40_150, Generator::histogram);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::memory::Array;
 use super::names::{Names, Val};
 use super::{Machine, hash};
+use galopvm_analysis::memory::IN_TURN;
 use galopvm_base::Scalar;
 use galopvm_base::scalar::eval;
 use galopvm_kir::{ArrayArg, ArrayOp, Body, Exp, VarId};
@@ -15,6 +16,17 @@ impl Machine<'_> {
         let elements = Lmad::row_major(&shape).elements();
         let block = match (self.arena, self.layout.slots.get(&var)) {
             (Some(arena), Some(slot)) => self.memory.packed(arena, *slot, self.elem(var).bytes(), elements),
+            _ if self.layout.turns.contains(&var) => {
+                let turn = self.turns.entry(var).or_default();
+                if turn.len() < IN_TURN {
+                    turn.push(self.memory.block(elements));
+                    turn[turn.len() - 1]
+                } else {
+                    turn.rotate_left(1);
+                    self.memory.clear(turn[IN_TURN - 1]);
+                    turn[IN_TURN - 1]
+                }
+            }
             _ => self.memory.block(elements),
         };
         names.own(var, block);

@@ -75,6 +75,13 @@ impl Memory {
         self.windows.len()
     }
 
+    /// What lay in a block is gone.
+    pub fn clear(&mut self, block: usize) {
+        let window = &self.windows[block];
+        let end = window.base + window.width * window.elements;
+        self.memories[window.memory][window.base..end].fill(Byte::Nothing);
+    }
+
     /// Nobody may write the block from now on.
     pub fn share(&mut self, block: usize) {
         self.windows[block].shared = true;

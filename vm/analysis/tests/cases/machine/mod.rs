@@ -19,7 +19,7 @@ pub use reuse::candidates;
 
 use crate::inplace::Random;
 use galopvm_analysis::circuit::{Circuits, Places};
-use galopvm_analysis::memory::{Lifetime, allocations, pack};
+use galopvm_analysis::memory::{Home, schedule};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::{ArrayOp, CheckedRegion, Observed, ObservedParam, Region, Rhs, VarId};
 use memory::{Array, Memory};
@@ -45,6 +45,8 @@ pub struct Layout {
     pub slots: BTreeMap<VarId, usize>,
     /// The bytes of that memory.
     pub bytes: usize,
+    /// Arrays that take two blocks in turn.
+    pub turns: BTreeSet<VarId>,
 }
 
 impl Layout {
@@ -56,19 +58,14 @@ impl Layout {
     /// Also, blocks whose lifetimes do not meet in the same memory.
     pub fn packed(region: &Region, observed: &Observed, circuits: &Circuits) -> Layout {
         let mut layout = Layout::placed(&circuits.places);
-        let mut made = allocations(region, observed, circuits);
-        made.retain(|made| made.out_of_loop || !made.in_loop);
-        let bytes: Vec<Lifetime> = made
-            .iter()
-            .map(|made| {
-                let size = made.lifetime.size * made.element_bytes as i64;
-                Lifetime { size, ..made.lifetime.clone() }
-            })
-            .collect();
-        let packing = pack(&bytes, 1);
-        layout.bytes = packing.total as usize;
-        for slot in &packing.slots {
-            layout.slots.insert(made[slot.block].array, slot.offset as usize);
+        let schedule = schedule(region, observed, circuits, 1);
+        layout.bytes = schedule.packing.total as usize;
+        for (made, home) in &schedule.blocks {
+            match home {
+                Home::Entry { offset } => drop(layout.slots.insert(made.array, *offset as usize)),
+                Home::Turns => drop(layout.turns.insert(made.array)),
+                Home::Round => {}
+            }
         }
         layout
     }
@@ -139,6 +136,8 @@ struct Machine<'a> {
     /// Arrays of unspecified contents, which functions fill.
     scratch: BTreeSet<VarId>,
     arena: Option<usize>,
+    /// The blocks of arrays that take them in turn, the next one first.
+    turns: BTreeMap<VarId, Vec<usize>>,
     random: Random,
     way: Way,
     memory: Memory,
@@ -179,6 +178,7 @@ pub fn run(
         targets,
         scratch,
         arena,
+        turns: BTreeMap::new(),
         random: Random(way.order),
         way,
         memory,

@@ -50,7 +50,9 @@ impl Columns {
     /// The form of an operator, if it has one.
     pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
         let (program, combine, blocks) = match instr {
-            Instr::Map { arrays, body, .. } => {
+            Instr::Map { arrays, body, .. }
+            | Instr::Filter { arrays, body, .. }
+            | Instr::Partition { arrays, body, .. } => {
                 (translate::translate(function, *body, arrays, true)?, Vec::new(), [Some(*body), None])
             }
             Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
@@ -81,7 +83,7 @@ impl Columns {
 }
 
 /// A block that combines each accumulator with its item by one operation.
-fn combinations(function: &Function, block: BlockId) -> Option<Vec<(ScalarOp, ElemType)>> {
+pub(super) fn combinations(function: &Function, block: BlockId) -> Option<Vec<(ScalarOp, ElemType)>> {
     let code = &function.blocks[block];
     let (accumulators, items) = code.params.split_at(code.results.len());
     let combination = |(k, result): (usize, RegId)| {

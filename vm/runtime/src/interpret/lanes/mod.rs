@@ -24,9 +24,12 @@ mod run;
 mod translate;
 mod varying;
 
-use super::{Interpreter, Outcome, Registers};
+use super::columns::kernels::{self, Fold};
+use super::soac::Arrays;
+use super::{Interpreter, Outcome, Registers, columns};
 use crate::array::Array;
 use crate::error::ErrorKind;
+use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, field::Fields};
 use galopvm_lmad::Lmad;
 use memory::{Rows, copy_rows};
@@ -58,6 +61,8 @@ const TRIES: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Lanes {
     program: Program,
+    /// For each accumulator of a reduction how it takes items.
+    folds: Vec<Fold>,
     /// Whether there are operators in the block, which back ends want to see.
     has_operators: bool,
     given_up: AtomicU32,
@@ -66,9 +71,19 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// The form of an operator, if it has one.
     fn of(function: &Function, instr: &Instr) -> Option<Lanes> {
-        let Instr::Map { body, .. } = instr else { return None };
-        let program = translate::translate(function, *body)?;
-        Some(Lanes { program, has_operators: has_operators(function, *body), given_up: AtomicU32::new(0) })
+        let (body, folds) = match instr {
+            Instr::Map { body, .. } | Instr::Filter { body, .. } | Instr::Partition { body, .. } => {
+                (*body, Vec::new())
+            }
+            Instr::Redomap { map, op, .. } => {
+                let folds = columns::combinations(function, *op)?;
+                (*map, folds.into_iter().map(|(op, ty)| kernels::fold(op, ty)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        let program = translate::translate(function, body)?;
+        let has_operators = has_operators(function, body);
+        Some(Lanes { program, folds, has_operators, given_up: AtomicU32::new(0) })
     }
 }
 
@@ -110,14 +125,55 @@ impl<'a> Interpreter<'a> {
         if self.switches.machine { FEW_ROWS } else { 1 }
     }
 
-    /// Executes a map in lock step; says whether it did.
-    pub(super) fn map_lanes(
+    /// What the block makes of all rows, if that can be found in lock step.
+    pub(super) fn lane_rows(
+        &mut self,
+        registers: &Registers<'a>,
+        lanes: &Lanes,
+        width: i64,
+        inputs: &[Array],
+    ) -> Outcome<Option<Arrays>> {
+        let mut outputs: Outputs = lanes.program.results.iter().map(|_| None).collect();
+        let done = self.in_groups(registers, lanes, width, inputs, |this, run, start| {
+            let mut results = lanes.program.results.iter().zip(&mut outputs);
+            results.try_for_each(|(left, output)| this.put_rows_of(run, left, output, width, start))
+        })?;
+        Ok(done.then(|| outputs.into_iter().flatten().collect()))
+    }
+
+    /// Reduces what the block makes of rows; says whether it did.
+    pub(super) fn reduce_lanes(
         &mut self,
         registers: &mut Registers<'a>,
         lanes: &Lanes,
         width: i64,
         dsts: &[Def],
+        neutral: &[Operand],
         inputs: &[Array],
+    ) -> Outcome<bool> {
+        let mut values: SmallVec<[Bits; 4]> =
+            neutral.iter().map(|operand| registers.bits(*operand)).collect();
+        let done = self.in_groups(registers, lanes, width, inputs, |_, run, _| {
+            for ((value, left), fold) in values.iter_mut().zip(&lanes.program.results).zip(&lanes.folds) {
+                let Left::Lane(lane, _) = left else { return Err(Stopped::GivesUp) };
+                *value = fold(*value, run.lane(*lane)).map_err(|_| Stopped::GivesUp)?;
+            }
+            Ok(())
+        })?;
+        if done {
+            dsts.iter().zip(values).for_each(|(dst, bits)| registers.set_bits(dst.0, bits));
+        }
+        Ok(done)
+    }
+
+    /// Executes the block group by group, and `put` after each with its first row; says whether that was possible.
+    fn in_groups(
+        &mut self,
+        registers: &Registers<'a>,
+        lanes: &Lanes,
+        width: i64,
+        inputs: &[Array],
+        put: impl FnMut(&mut Self, &Running<'_>, i64) -> Done,
     ) -> Outcome<bool> {
         let memory = self.memory;
         let mut run = Running::new(&lanes.program, memory);
@@ -126,17 +182,9 @@ impl<'a> Interpreter<'a> {
             return Ok(false);
         }
         run.set_capacity(capacity(&run, width));
-        let mut outputs: Outputs = lanes.program.results.iter().map(|_| None).collect();
         let paid_until = (self.until_look, self.fuel);
-        let outcome = self.groups(&mut run, width, inputs, &mut outputs);
-        drop(run);
-        match outcome {
-            Ok(()) => {
-                for (dst, output) in dsts.iter().zip(outputs) {
-                    registers.set_array(dst.0, output.expect("the first group makes all results"));
-                }
-                Ok(true)
-            }
+        match self.groups(&mut run, width, inputs, put) {
+            Ok(()) => Ok(true),
             Err(Stopped::Error(error)) if error.kind != ErrorKind::OutOfFuel => Err(error),
             // Some row may end the call before the fuel is used up.
             Err(_) => {
@@ -147,7 +195,13 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn groups(&mut self, run: &mut Running<'_>, width: i64, inputs: &[Array], outputs: &mut Outputs) -> Done {
+    fn groups(
+        &mut self,
+        run: &mut Running<'_>,
+        width: i64,
+        inputs: &[Array],
+        mut put: impl FnMut(&mut Self, &Running<'_>, i64) -> Done,
+    ) -> Done {
         let program = run.program;
         self.lane_steps(run, &program.once)?;
         let mut start = 0;
@@ -158,9 +212,7 @@ impl<'a> Interpreter<'a> {
                 self.rows_of(run, param, input, start)?;
             }
             self.lane_steps(run, &program.steps)?;
-            for (left, output) in program.results.iter().zip(outputs.iter_mut()) {
-                self.put_rows_of(run, left, output, width, start)?;
-            }
+            put(self, run, start)?;
             start += run.len as i64;
         }
         Ok(())

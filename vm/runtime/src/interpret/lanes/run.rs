@@ -174,11 +174,13 @@ impl<'v> Running<'v> {
         let rows = (self.rows(from_across), self.rows(to_across));
         let mask = mask.map(|mask| self.lane(mask));
         let len = if to_across == Across::Same { 1 } else { self.len };
+        let mut outcome = Ok(());
         if let Some(target) = out.bytes_mut() {
-            super::memory::copy_rows(self.memory, (target, &to), (bytes, &from), rows, width, len, mask)?;
+            let (target, source) = ((target, &to), (bytes, &from));
+            outcome = super::memory::copy_rows(self.memory, target, source, rows, width, len, mask);
         }
         self.bases.put(target, out);
-        Ok(())
+        Ok(outcome?)
     }
 }
 

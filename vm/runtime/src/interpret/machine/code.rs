@@ -116,6 +116,8 @@ macro_rules! operations {
             Store8,
             /// The element of a cell that access `b` says becomes `c`.
             StoreAt,
+            /// Goes on at `c` if the place of a cell that access `b` says is not inside.
+            Within,
             /// `a` must be true, else assertion `b` has failed.
             Assert,
             /// An operator of `a` turns: not a negative number.

@@ -25,6 +25,7 @@ pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
 use super::columns::MANY_ROWS;
+use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::Array;
 use galopvm_base::Bits;
@@ -38,12 +39,31 @@ const WIDE: i64 = MANY_ROWS;
 
 /// The operands of the instruction that a unit stands for.
 pub(super) struct Entry<'i> {
-    pub(super) dsts: &'i [Def],
     /// Initial values of a loop.
     pub(super) init: &'i [Operand],
     /// The rows of an operator, and the arrays that it goes over.
     pub(super) width: i64,
     pub(super) arrays: &'i [Array],
+    /// Arrays that the unit may write to and gives back: destinations of a histogram.
+    pub(super) given: std::cell::Cell<Arrays>,
+}
+
+impl<'i> Entry<'i> {
+    /// What a loop has.
+    pub(super) fn of_loop(init: &'i [Operand]) -> Entry<'i> {
+        Entry { init, width: 0, arrays: &[], given: Default::default() }
+    }
+
+    /// What an operator has.
+    pub(super) fn of_rows(width: i64, arrays: &'i [Array]) -> Entry<'i> {
+        Entry { init: &[], width, arrays, given: Default::default() }
+    }
+}
+
+/// What a unit gives back.
+enum Leaving {
+    Scalar(Bits),
+    Array(Array),
 }
 
 impl<'a> Interpreter<'a> {
@@ -58,15 +78,46 @@ impl<'a> Interpreter<'a> {
         translated.unit.get_or_init(make).as_deref()
     }
 
-    /// Executes a unit. Says whether it did: a unit whose inner operators are wide is left to those that see them.
+    /// Executes a unit and defines registers as its results. Says whether it did: a unit whose inner operators are wide
+    /// is left to those that see them.
     pub(super) fn enter_unit(
         &mut self,
         registers: &mut Registers<'a>,
         unit: &Unit,
+        dsts: &[Def],
         entry: &Entry<'_>,
     ) -> Outcome<bool> {
+        self.enter_unit_and(registers, unit, entry, |registers, k, result| match result {
+            Leaving::Scalar(bits) => registers.set_bits(dsts[k].0, bits),
+            Leaving::Array(array) => registers.set_array(dsts[k].0, array),
+        })
+    }
+
+    /// The same for a unit that makes an array of each result of an operator's block.
+    pub(super) fn unit_rows(
+        &mut self,
+        registers: &mut Registers<'a>,
+        unit: &Unit,
+        entry: &Entry<'_>,
+    ) -> Outcome<Option<Arrays>> {
+        let mut arrays = Arrays::new();
+        let done = self.enter_unit_and(registers, unit, entry, |_, _, result| {
+            if let Leaving::Array(array) = result {
+                arrays.push(array);
+            }
+        })?;
+        Ok(done.then_some(arrays))
+    }
+
+    fn enter_unit_and(
+        &mut self,
+        registers: &mut Registers<'a>,
+        unit: &Unit,
+        entry: &Entry<'_>,
+        put: impl FnMut(&mut Registers<'a>, usize, Leaving),
+    ) -> Outcome<bool> {
         let mut slots = self.slots.take().unwrap_or_else(blank_slots);
-        let outcome = self.enter_with(registers, unit, entry, &mut slots);
+        let outcome = self.enter_with(registers, unit, entry, &mut slots, put);
         self.slots = Some(slots);
         outcome
     }
@@ -77,6 +128,7 @@ impl<'a> Interpreter<'a> {
         unit: &Unit,
         entry: &Entry<'_>,
         slots: &mut Slots,
+        mut put: impl FnMut(&mut Registers<'a>, usize, Leaving),
     ) -> Outcome<bool> {
         for (slot, bits) in &unit.constants {
             slots[usize::from(*slot)] = *bits;
@@ -92,8 +144,8 @@ impl<'a> Interpreter<'a> {
                 },
                 Base::Cell(k) => match unit.cells[usize::from(*k)].origin {
                     Origin::Init(k) => registers.array(entry.init[k]),
-                    // Outputs are not read.
-                    Origin::Output(_) => continue,
+                    // Others are not seen by the code.
+                    Origin::Given(_) | Origin::Output(_) => continue,
                 },
             };
             slots[usize::from(*slot)] = array.lmad().dims[*dim as usize].size as Bits;
@@ -118,12 +170,12 @@ impl<'a> Interpreter<'a> {
         }
         drop(inputs);
         let mut cells: SmallVec<[Option<Cell>; 4]> = cells.into_iter().map(Some).collect();
-        for (dst, left) in entry.dsts.iter().zip(&unit.results) {
+        for (result, left) in unit.results.iter().enumerate() {
             match left {
-                Left::Scalar(slot) => registers.set_bits(dst.0, slots[usize::from(*slot)]),
+                Left::Scalar(slot) => put(registers, result, Leaving::Scalar(slots[usize::from(*slot)])),
                 Left::Cell(k) => {
                     let cell = cells[usize::from(*k)].take().expect("each result has a cell of its own");
-                    registers.set_array(dst.0, cell.into_array());
+                    put(registers, result, Leaving::Array(cell.into_array()));
                 }
             }
         }
@@ -137,6 +189,7 @@ impl<'a> Interpreter<'a> {
         entry: &Entry<'_>,
     ) -> Outcome<SmallVec<[Cell; 4]>> {
         let mut cells = SmallVec::new();
+        let mut given = entry.given.take().into_iter();
         for plan in &unit.cells {
             let array = match plan.origin {
                 Origin::Init(k) => {
@@ -147,10 +200,8 @@ impl<'a> Interpreter<'a> {
                     }
                     array
                 }
-                Origin::Output(k) => {
-                    let elem = registers.elem(entry.dsts[k].0);
-                    Array::fresh(self.memory, elem, &[entry.width])?
-                }
+                Origin::Given(_) => given.next().expect("there are as many as there are destinations"),
+                Origin::Output(elem) => Array::fresh(self.memory, elem, &[entry.width])?,
             };
             cells.push(Cell::new(array));
         }

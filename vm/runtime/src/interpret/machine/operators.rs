@@ -2,10 +2,11 @@
 
 use super::code::Op;
 use super::translate::{Made, Refused, Translator, stored_by_width};
-use super::unit::{Base, Left, Origin, Place, Slot, Source};
+use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
 use crate::interpret::columns::Columns;
 use crate::interpret::prepare::in_operators;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use smallvec::SmallVec;
 
 /// An operator's parts.
 pub(in crate::interpret) struct Parts<'a> {
@@ -48,6 +49,18 @@ impl<'a> Parts<'a> {
                 combine: Some(*op),
                 rows: false,
             },
+            // What they make of rows says which ones to take.
+            Instr::Filter { width, arrays, body, .. } | Instr::Partition { width, arrays, body, .. } => {
+                Parts {
+                    dsts: &[],
+                    width: *width,
+                    neutral: &[],
+                    arrays,
+                    map: Some(*body),
+                    combine: None,
+                    rows: true,
+                }
+            }
             _ => return None,
         })
     }
@@ -61,8 +74,10 @@ impl<'a> Translator<'a> {
             (0..parts.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
         let mut outputs = Vec::new();
         if parts.rows {
-            for k in 0..parts.dsts.len() {
-                let cell = self.cell(Origin::Output(k))?;
+            let last = parts.combine.or(parts.map).ok_or(Refused)?;
+            for result in &self.function.blocks[last].results {
+                let elem = self.function.regs[result.reg].elem;
+                let cell = self.cell(Origin::Output(elem))?;
                 self.unit.cells[usize::from(cell)].stored = true;
                 self.unit.results.push(Left::Cell(cell));
                 outputs.push(cell);
@@ -74,6 +89,58 @@ impl<'a> Translator<'a> {
             self.unit.results = accumulators.into_iter().map(Left::Scalar).collect();
         }
         Ok(())
+    }
+
+    /// A histogram of scalars: its destinations are cells.
+    pub(super) fn outer_histogram(&mut self, instr: &'a Instr) -> Made<()> {
+        let Instr::Hist { width, dests, index, values, op, .. } = instr else { return Err(Refused) };
+        let function = self.function;
+        let block = &function.blocks[*op];
+        if block.params.iter().any(|param| self.is_array(*param)) {
+            return Err(Refused);
+        }
+        let mut cells = Vec::new();
+        for k in 0..dests.len() {
+            let cell = self.cell(Origin::Given(k))?;
+            self.unit.cells[usize::from(cell)].stored = true;
+            self.unit.results.push(Left::Cell(cell));
+            cells.push(cell);
+        }
+        let arrays: Made<Vec<Place>> =
+            (0..index.len() + values.len()).map(|k| self.input(Source::Operand(k))).collect();
+        let arrays = arrays?;
+        let (index, values) = arrays.split_at(index.len());
+        let width = self.slot(width.reg)?;
+        let counter = self.fresh()?;
+        let start = self.start_counting(counter, width)?;
+        let mut at = SmallVec::<[Slot; 4]>::new();
+        for place in index {
+            let Base::Input(base) = place.base else { return Err(Refused) };
+            let slot = self.fresh()?;
+            self.emit(Op::Load8, slot, base, counter)?;
+            at.push(slot);
+        }
+        let mut accesses = Vec::new();
+        for cell in &cells {
+            accesses.push(self.access(Access { base: *cell, index: at.clone(), lead: 0 })?);
+        }
+        // All destinations have the same extents in these dimensions.
+        let outside = self.emit(Op::Within, 0, accesses[0], 0)?;
+        let (elements, items) = block.params.split_at(cells.len());
+        for (element, access) in elements.iter().zip(&accesses) {
+            let slot = self.define(*element)?;
+            self.emit(Op::FetchAt, slot, *access, 0)?;
+        }
+        for (place, item) in values.iter().zip(items) {
+            self.row(place, *item, counter)?;
+        }
+        self.block(*op)?;
+        let results: Made<Vec<Slot>> = block.results.iter().map(|result| self.slot(result.reg)).collect();
+        for (access, result) in accesses.iter().zip(results?) {
+            self.emit(Op::StoreAt, 0, *access, result)?;
+        }
+        self.land(outside);
+        self.go_on_counting(start, &[*op])
     }
 
     /// An operator inside a unit, which leaves scalars.

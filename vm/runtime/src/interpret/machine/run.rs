@@ -382,6 +382,13 @@ instructions! {
         }
         proceed(cx, slots, rest, left)
     }
+    within(cx slots rest o left) {
+        let access = &cx.unit.accesses[o.b()];
+        match place(cx.cells[usize::from(access.base)].view(), access, slots) {
+            Some(_) => proceed(cx, slots, rest, left),
+            None => jump(cx, slots, o.c(), left),
+        }
+    }
     assert(cx slots rest o left) {
         if slots[o.a()] == 0 {
             return failed_assertion(cx, slots, rest, left, o.b());
@@ -540,6 +547,7 @@ fn run_of(op: Op) -> Run {
         Op::Store4 => store::<4>,
         Op::Store8 => store::<8>,
         Op::StoreAt => store_at,
+        Op::Within => within,
         Op::Assert => assert,
         Op::Width => width,
         Op::Extent => extent,

@@ -182,6 +182,10 @@ impl<'a> Translator<'a> {
         Ok(number)
     }
 
+    pub(super) fn access(&mut self, access: Access) -> Made<u16> {
+        number(&mut self.unit.accesses, access)
+    }
+
     /// The slot of an extent.
     pub(super) fn extent(&mut self, place: &Place, dim: u32) -> Made<Slot> {
         let key = (place.base, place.lead.len() as u32 + dim);
@@ -226,6 +230,7 @@ impl<'a> Translator<'a> {
                 self.repeat(dsts, init, *cond, *body, true)?;
                 self.leave(dsts)?;
             }
+            Instr::Hist { .. } => self.outer_histogram(instr)?,
             _ => self.outer_operator(instr)?,
         }
         self.emit(Op::End, 0, 0, 0)?;
@@ -399,7 +404,7 @@ impl<'a> Translator<'a> {
         match place.base {
             Base::Input(base) if partial => {
                 let access = Access { base, index: indices().collect(), lead };
-                let number = number(&mut self.unit.accesses, access)?;
+                let number = self.access(access)?;
                 self.emit(Op::Inside, 0, number, 0)?;
                 self.places.insert(dst, Place { base: place.base, lead: indices().collect() });
             }
@@ -412,7 +417,7 @@ impl<'a> Translator<'a> {
                     self.emit(by_width(elem, is_cell), dst, base, *index)?;
                 } else {
                     let access = Access { base, index: indices().collect(), lead };
-                    let number = number(&mut self.unit.accesses, access)?;
+                    let number = self.access(access)?;
                     let dst = self.define(dst)?;
                     self.emit(if is_cell { Op::FetchAt } else { Op::LoadAt }, dst, number, 0)?;
                 }
@@ -439,7 +444,7 @@ impl<'a> Translator<'a> {
         if let [index] = index[..] {
             self.emit(stored_by_width(ty.elem), cell, index, value)?;
         } else {
-            let number = number(&mut self.unit.accesses, Access { base: cell, index, lead: 0 })?;
+            let number = self.access(Access { base: cell, index, lead: 0 })?;
             self.emit(Op::StoreAt, 0, number, value)?;
         }
         self.places.insert(dst, place);

@@ -27,8 +27,10 @@ pub(super) enum Source {
 pub(super) enum Origin {
     /// The initial value of a loop's result of this number.
     Init(usize),
-    /// A fresh vector for the operator's result of this number.
-    Output(usize),
+    /// A destination of a histogram, by number.
+    Given(usize),
+    /// A fresh vector for a result of the operator.
+    Output(ElemType),
 }
 
 /// An array of the unit's own.

@@ -16,6 +16,7 @@ pub(crate) use build::RegionPlan;
 
 use super::{Interpreter, Registers};
 use crate::array::{Array, Granted};
+use crate::explain::{AppliedSeen, Explained};
 use crate::region::{self, Scope, Seen};
 use galopvm_analysis::circuit::Outcome;
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
@@ -84,19 +85,22 @@ pub(super) struct Running {
 impl<'a> Interpreter<'a> {
     /// Takes a plan for what is about to run, if there is one.
     pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
+        self.explain(registers, scope);
         if !self.switches.shortcircuit || self.plan_here().is_some() {
             return None;
         }
         let site = (registers.function, scope);
         let known = self.plans.sites.entry(site).or_insert_with(|| SitePlans::of(registers.code, scope));
-        if !known.copies {
+        // Where no plan ever helped there will be no more.
+        let is_hopeless = known.made >= FREE && known.ran.is_zero() && !self.eager;
+        if !known.copies || is_hopeless {
             return None;
         }
         let (free, has_loops) = (known.free.clone(), known.loops);
         let numbers = numbers(registers, &free)?;
         let plan = match known.known.iter().find(|(other, _)| *other == numbers) {
             Some((_, plan)) => plan.clone(),
-            None if known.made >= FREE && known.analysed > known.ran / PART => return None,
+            None if !self.eager && known.made >= FREE && known.analysed > known.ran / PART => return None,
             None => {
                 let start = Instant::now();
                 let plan = self.make_plan(registers, scope, &free, has_loops).map(Arc::new);
@@ -111,6 +115,11 @@ impl<'a> Interpreter<'a> {
             }
         };
         let plan = plan?;
+        if let Some(explainer) = &self.tiers.explainer {
+            let (function, scope) = site;
+            let moved = plan.made.keys().copied().collect();
+            explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
+        }
         self.active.push(Active { plan, depth: self.depth, rows: Vec::new(), making: Vec::new() });
         Some(Running { site, start: Instant::now() })
     }
@@ -146,7 +155,7 @@ impl<'a> Interpreter<'a> {
         let is_large = free.iter().filter(|reg| registers.is_array(**reg)).any(large);
         let counts =
             |reg: &RegId| !registers.is_array(*reg) && registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
-        if !is_large && !free.iter().any(counts) {
+        if !self.eager && !is_large && !free.iter().any(counts) {
             return None;
         }
         let recorded = region::record(self.module, registers.function, scope, &value).ok()?;

@@ -1,132 +1,19 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
+//!
+//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`: tests by subject; the others are here.
 
+mod data;
+mod limits;
+mod process;
+mod prompt;
+
+use process::{Folder, Ran, command, in_order};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A folder of its own for each test; gone with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("galopvm-cli-{}-{test}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a temporary folder");
-        Folder(path)
-    }
-
-    fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> &Folder {
-        fs::write(self.0.join(name), contents).expect("a file in the temporary folder");
-        self
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.0.join(name)).expect("a file in the temporary folder")
-    }
-
-    /// Runs `galopvm` in the folder; arguments are separated by blanks.
-    fn run(&self, arguments: &str, input: impl AsRef<[u8]>) -> Ran {
-        let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        run_in(&self.0, &arguments, input.as_ref())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_galopvm"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .env("XDG_DATA_HOME", folder)
-        .env("XDG_CACHE_HOME", folder)
-        .env("NO_COLOR", "1");
-    command.env_remove("GALOPVM_VULKAN_DEVICE");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn run_in(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = command(folder, arguments).spawn().expect("galopvm starts");
-    let mut stdin = child.stdin.take().expect("its standard input");
-    // A process that reads nothing may have ended already.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    Ran::new(arguments, child.wait_with_output().expect("galopvm ends"))
-}
-
-/// What a process did.
-struct Ran {
-    what: String,
-    code: Option<i32>,
-    out: Vec<u8>,
-    err: String,
-}
-
-impl Ran {
-    fn new(arguments: &[&str], output: Output) -> Ran {
-        Ran {
-            what: arguments.join(" "),
-            code: output.status.code(),
-            out: output.stdout,
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.out).into_owned()
-    }
-
-    /// Success, this output, and not a word on standard error.
-    #[track_caller]
-    fn prints(&self, expected: &str) -> &Ran {
-        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "galopvm {}", self.what);
-        assert_eq!(self.text(), expected, "galopvm {}", self.what);
-        self
-    }
-
-    #[track_caller]
-    fn succeeds(&self) -> &Ran {
-        assert_eq!(self.code, Some(0), "galopvm {}\n{}", self.what, self.err);
-        self
-    }
-
-    /// This exit code, and all of these texts in this order on standard error.
-    #[track_caller]
-    fn fails(&self, code: i32, parts: &[&str]) -> &Ran {
-        assert_eq!(self.code, Some(code), "galopvm {}\n{}{}", self.what, self.text(), self.err);
-        in_order(&self.what, &self.err, parts);
-        assert!(!self.err.contains("internal error"), "{}", self.err);
-        self
-    }
-
-    /// All of these texts in this order on standard output.
-    #[track_caller]
-    fn shows(&self, parts: &[&str]) -> &Ran {
-        in_order(&self.what, &self.text(), parts);
-        self
-    }
-}
-
-#[track_caller]
-fn in_order(what: &str, text: &str, parts: &[&str]) {
-    let mut rest = text;
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => panic!("galopvm {what}: {part:?} is missing in:\n{text}"),
-        }
-    }
-}
 
 const DOT: &str = "def main [n] (xs: [n]i32) (ys: [n]i32): i32 = reduce (+) 0 (map2 (*) xs ys)\n";
 
-const STATS: &str = "\
+pub(crate) const STATS: &str = "\
 entry main [n] (xs: [n]f64): f64 = reduce (+) 0 xs / f64.i64 n
 entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs
 entry both (x: i64): (i64, []i64) = (x + 1, iota x)
@@ -376,6 +263,46 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
 }
 
 #[test]
+fn explain_tells_what_was_decided() {
+    let folder = Folder::new("explain");
+    folder.write(
+        "join.fut",
+        "-- ==\n-- input { [1, 2] [3] }\nentry main (xs: []i32) (ys: []i32): []i32 =\n  map (+ 1) xs ++ map (* 2) ys\n\
+         entry free (n: i64) (b: bool): []i64 = if b then iota n else replicate n 0\n",
+    );
+    // The first input of the test block, as nothing comes from standard input.
+    let parts = [
+        "join.fut, entry point main, with the input of its test in line 2",
+        "==== join.fut:3:1 function main",
+        "map (+ 1) xs ++ map (* 2) ys",
+        "concatenation to",
+        "built in place",
+        "saves a copy of 8 bytes",
+        "accesses (index table)",
+    ];
+    folder.run("explain join.fut", "").succeeds().shows(&parts);
+    let given = folder.run("explain join.fut --backend interp", "[1, 2, 3] [4]");
+    given.succeeds().shows(&["with the values of standard input", "saves a copy of 12 bytes"]);
+    assert!(!given.text().contains("kernel IR"), "{}", given.text());
+    folder.run("explain join.fut --regions", "").shows(&["kernel IR", "concat"]);
+    let json = folder.run("explain join.fut --json --no reuse,jit", "");
+    json.succeeds().shows(&[
+        "\"version\": 1",
+        "\"off\": [\"reuse\", \"jit\"]",
+        "\"parts\": [",
+        "\"kind\": \"region\"",
+    ]);
+    // No values, and no test block.
+    folder
+        .run("explain join.fut -e free", "")
+        .fails(2, &["no values for `free`", "echo '1i64 true'", "-e free"]);
+    folder.run("explain join.fut -e none", "").fails(2, &["no entry point `none`"]);
+    // What was found before an error is told as well.
+    folder.write("wrong.fut", "entry main (xs: []i32) = map (\\i -> xs[i]) (iota 3)\n");
+    folder.run("explain wrong.fut --backend interp", "[1]").fails(1, &["out of bounds"]).shows(&["map"]);
+}
+
+#[test]
 fn switches_leave_results_equal() {
     let folder = Folder::new("switches");
     folder.write(
@@ -498,169 +425,6 @@ fn the_command_line_explains_itself() {
     folder.run("run x.fut --memory much", "").fails(2, &["a number of bytes"]);
 }
 
-#[test]
-fn the_prompt_keeps_definitions_and_survives_errors() {
-    let folder = Folder::new("repl");
-    folder.write("stats.fut", STATS);
-    let ran = folder.run(
-        "repl",
-        "\
-def double (x: i32): i32 =
-  x * 2
-
-double 21
-let y = 10
-map double [1, 2,
-            y]
-:type double
-:t map double
-(1, true)
-zip [1, 2] [true, false]
-()
-y +
-1 / 0
-nothing
-def double (x: i32): i32 = x * 3
-double y
-def broken (x: i32): bool = x
-:load stats.fut
-scale 2 [1, 2]
-double 1
-:load
-:defs
-:load missing.fut
-main [4]
-:time iota 3
-:frobnicate
-:help
-:quit
-never
-",
-    );
-    ran.succeeds().shows(&[
-        "42i32\n",
-        "[2i32, 4i32, 20i32]\n",
-        "double : ",
-        "map double : ",
-        "(1i32, true)\n",
-        "[(1i32, true), (2i32, false)]\n",
-        "()\n",
-        "30i32\n",
-        "[2f64, 4f64]\n",
-        "main : ",
-        "scale : ",
-        "4f64\n",
-        "[0i64, 1i64, 2i64]\n",
-        "compiled in",
-        ":type EXPRESSION",
-    ]);
-    in_order(
-        "repl",
-        &ran.err,
-        &[
-            "division by zero",
-            "nothing",
-            "^",
-            "broken",
-            "double",
-            "missing.fut: no such file",
-            "there is no command `:frobnicate`",
-        ],
-    );
-    assert!(!ran.text().contains("never") && !ran.err.contains("never"), "{}{}", ran.text(), ran.err);
-    // The end of the input ends the session, in the middle of an expression, too.
-    folder.run("repl stats.fut", "main [1, 3]\n[1, 2").succeeds().shows(&["2f64\n"]);
-    folder.run("repl", "").prints("");
-    folder.run("repl missing.fut", "1").succeeds().shows(&["1i32"]);
-}
-
-#[test]
-fn the_prompt_shows_values_as_they_are_written() {
-    let folder = Folder::new("shown");
-    let input = "\
-type shape = #circle f32 | #box {w: f32, h: i32} | #none
-[#circle 1, #none, #box {w = -2, h = 3}] : []shape
-#some (#circle (-1)) [#none] : #some shape ([]shape) | #not
-[[(1, [true]), (2, [false])]]
-{unit = (), units = [(), ()], none = [] : [0](i32, bool)}
-map (\\x -> break (x + 1)) [1]
-def f (x: (i32, bool)) = trace x
-f (1, true)
-";
-    let ran = folder.run("repl", input);
-    ran.succeeds().shows(&[
-        "[#circle 1f32, #none, #box {h = 3i32, w = -2f32}]\n",
-        "#some (#circle (-1f32)) [#none]\n",
-        "[[(1i32, [true]), (2i32, [false])]]\n",
-        "{none = [], unit = (), units = [(), ()]}\n",
-        "[2i32]\n",
-        "(1i32, true)\n",
-    ]);
-    in_order("repl", &ran.err, &["Breakpoint at [5]:1:12-25: 2\n", "trace: (1, true)\n"]);
-}
-
-#[test]
-fn programs_show_what_they_trace() {
-    let folder = Folder::new("trace");
-    let program = "\
-type t = #a i32 | #b (f64, bool)
-def main (xs: []i32) (y: f64) =
-  let zs = #[trace] map (\\x -> #[trace(element)] (x * 2)) xs
-  let (_, w) = trace (zs[0], {y, x = [#a 1, #b (y, true)] : []t})
-  let _ = #[trace(function)] (\\x -> x + zs[0])
-  let _ = #[trace(early)] (if y > 1 then trace y else y)
-  in (zs, #[break] w.y)
-";
-    folder.write("shows.fut", program);
-    for backend in ["interp", "auto", "x86", "reference"] {
-        let ran = folder.run(&format!("run shows.fut --backend {backend}"), "[1, 2] 0.5");
-        ran.succeeds().shows(&["[2i32, 4i32]\n0.5f64\n"]);
-        let shown = "\
-element: 2
-element: 4
-shows.fut:3:12-62: [2, 4]
-trace: (2, {x = [#a 1, #b (0.5, true)], y = 0.5})
-early: 0.5
-";
-        assert_eq!(ran.err, shown, "{backend}");
-    }
-    // Bytecode shows the same, without places what it can.
-    folder.run("compile shows.fut -o shows.gbc", "").succeeds();
-    assert!(folder.run("run shows.gbc", "[1] 1").succeeds().err.contains("shows.fut:3:12-62: [2]"));
-    folder.run("run shows.gbc -w", "[1] f64.nan").succeeds().shows(&["nan"]);
-}
-
-#[test]
-fn tuning_parameters_are_given_by_name() {
-    let folder = Folder::new("params");
-    let program = "\
-def scale (x: i64) = x * #[param(factor)] 2
-def main (xs: []i64) = (map scale xs, #[param(offset)] xs[0], #[param(other)] 1i32)
-";
-    folder.write("tuned.fut", program);
-    folder.run("run tuned.fut --print-params", "").prints("factor (user)\noffset (user)\n");
-    folder.run("run tuned.fut", "[3, 4]").prints("[6i64, 8i64]\n3i64\n1i32\n");
-    let given = "--param factor=-10 --param offset=7";
-    folder.run(&format!("run tuned.fut {given}"), "[3, 4]").prints("[-30i64, -40i64]\n7i64\n1i32\n");
-    // The file beside the program, another one, none; the command line comes last.
-    folder.write("tuned.fut.tuning", "factor=3\n\nmain.threshold=9\n").write("other.tuning", "factor = 4");
-    folder.run("run tuned.fut", "[1]").prints("[3i64]\n1i64\n1i32\n");
-    folder.run("run tuned.fut --tuning other.tuning", "[1]").prints("[4i64]\n1i64\n1i32\n");
-    folder.run("run tuned.fut --no-tuning", "[1]").prints("[2i64]\n1i64\n1i32\n");
-    folder.run("run tuned.fut --param factor=5", "[1]").prints("[5i64]\n1i64\n1i32\n");
-    folder.run("run tuned.fut --param fctor=5", "[1]").fails(2, &["`fctor`: there are factor, offset"]);
-    folder.run("compile tuned.fut -o tuned.gbc", "").succeeds();
-    folder.run("run tuned.gbc --param factor=6 --backend reference", "[1]").prints("[6i64]\n1i64\n1i32\n");
-}
-
-#[test]
-fn long_values_are_cut_at_the_prompt() {
-    let folder = Folder::new("long");
-    let ran = folder.run("repl", "iota 1000000\n");
-    ran.succeeds().shows(&["[0i64, 1i64, ", ".. (1000000 elements)"]);
-    assert!(ran.out.len() < 10_000);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
@@ -699,168 +463,5 @@ fn run_takes_what_futharks_executables_take() {
         let ran = folder.run(&format!("run dot.fut {option} --backend reference"), "[1] [2]");
         ran.succeeds().shows(&["2i32"]);
         assert!(ran.err.contains("reference"), "{option}: {}", ran.err);
-    }
-}
-
-#[test]
-fn inputs_come_in_every_format_and_mixed() {
-    let folder = Folder::new("formats");
-    folder.write("dot.fut", DOT).write("values.txt", "[1i32, 2i32] [3i32, 4i32]");
-    let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x8b\x36\xd4\x51\x30\x8a\x55\x88\x36\xd6\x51\x30\x89\xe5\x02\x00\xff\x10\x30\x25\x0e\x00\x00\x00";
-    folder.write("packed.gz", packed);
-    folder.run("run dot.fut -i packed.gz", "").prints("11i32\n");
-    folder.run("run dot.fut", packed).prints("11i32\n");
-    let npy = folder.run("dataset --npy", "[1i32, 2i32]").out;
-    assert!(npy.starts_with(b"\x93NUMPY"));
-    let binary = folder.run("dataset -b", "[3i32, 4i32]").out;
-    folder.run("run dot.fut", [&npy[..], b" -- and\n", &binary].concat()).prints("11i32\n");
-    folder.run("run dot.fut", [b"[1, 2]", &binary[..]].concat()).prints("11i32\n");
-    folder.write("turn.fut", "def main [n] [m] (a: [n][m]f64): [m][n]f64 = transpose a\n");
-    let turned = folder.run("run turn.fut --npy", "[[1, 2, 3], [4, 5, 6]]").out;
-    folder.run("dataset", &turned).prints("[[1.0f64, 4.0f64],\n[2.0f64, 5.0f64],\n[3.0f64, 6.0f64]]\n");
-    folder.run("run dot.fut -b --npy", "").fails(2, &["cannot be used with"]);
-    folder.run("run dot.fut", &npy[..20]).fails(2, &["<stdin>:1:1", "cut off"]);
-    // Standard input that is a file is mapped; the values are the same.
-    let many: Vec<u8> = folder.run("dataset -b -g [300000]i32 -g [300000]i32", "").out;
-    folder.write("many.in", &many);
-    let piped = folder.run("run dot.fut", &many);
-    let from_file = fs::File::open(folder.0.join("many.in")).expect("the file is there");
-    let child = command(&folder.0, &["run", "dot.fut"]).stdin(from_file).spawn().expect("galopvm starts");
-    let mapped = Ran::new(&["run"], child.wait_with_output().expect("galopvm ends"));
-    assert_eq!((mapped.code, mapped.text()), (Some(0), piped.text()));
-    assert_eq!(folder.run("run dot.fut -i many.in", "").text(), piped.text());
-}
-
-#[test]
-fn dataset_makes_and_converts_values() {
-    let folder = Folder::new("dataset");
-    // As `futhark dataset` prints them.
-    folder
-        .run("dataset -g [2]i32 --i32-bounds=-5:9 -g i32 -s 1 --text -g [3]f32", "")
-        .prints("[-223823371i32, -1815469669i32]\n5i32\n[2.3607075e-2f32, 0.5883666f32, 0.64184654f32]\n");
-    folder.run("dataset -s 42 -g [3]i32", "").prints("[1144840752i32, -1913994601i32, 477126751i32]\n");
-    folder.run("dataset -t -g [3][0]f32 --text -g true", "").prints("[3][0]f32\ntrue\n");
-    folder.run("dataset", "1 2.5 \"ab\" 1e-7").prints("1i32\n2.5f64\n[97u8, 98u8]\n1.0e-7f64\n");
-    folder.run("dataset -t", "1 [[1.0,2.0]] true").prints("i32\n[1][2]f64\nbool\n");
-    let binary = folder.run("dataset --binary -g [1000]f64 -g u8", "").out;
-    assert_eq!(binary.len(), 15 + 8000 + 8);
-    let text = folder.run("dataset", &binary).out;
-    assert_eq!(folder.run("dataset -b", &text).out, binary);
-    for (options, message) in [
-        ("-g [2]i32x", "Unknown type i32x"),
-        ("-g [n]i32", "Array has non-constant dimension declaration."),
-        ("-g (i32,i32)", "Cannot handle tuples yet."),
-        ("--i32-bounds=a:3 -g i32", "Invalid bounds for i32: a:3"),
-    ] {
-        folder.run(&format!("dataset {options}"), "").fails(1, &[message]);
-    }
-    folder.run("dataset", "1 [1").fails(1, &["Malformed data on standard input.", "<stdin>:1:5"]);
-    folder.run("dataset extra", "").fails(2, &["unexpected argument"]);
-    folder.run("dataset -s x", "").fails(2, &["invalid value 'x'"]);
-}
-
-#[test]
-fn datacmp_says_what_differs() {
-    let folder = Folder::new("datacmp");
-    folder
-        .write("a", "[1.0, 2.0] 3")
-        .write("b", "[1.001, 2.0] 3")
-        .write("c", "[1.0, 2.5] 4")
-        .write("d", "[1");
-    folder.run("datacmp a b", "").prints("");
-    let ran = folder.run("datacmp a c", "");
-    assert_eq!(ran.code, Some(2));
-    assert_eq!(ran.text(), "Value #0 index [1]: expected 2.5, got 2.0\nValue #1: expected 4, got 3\n");
-    assert_eq!(ran.err, "");
-    folder.run("datacmp - b", "[1.0, 2.0] 3").prints("");
-    folder.run("datacmp a d", "").fails(1, &["Error reading values from d", "d:1:3"]);
-    folder.run("datacmp missing a", "").fails(1, &["missing: no such file"]);
-    folder.run("datacmp a", "").fails(2, &["Usage"]);
-    folder.write("e", folder.run("dataset -b", "[1.0, 2.0] 3").out);
-    folder.run("datacmp e a", "").prints("");
-}
-
-/// Programs that use up what they are given, each in its own way.
-const GREEDY: &str = "\
-entry iotas (n: i64): i64 = let a = iota n in reduce (+) 0 (map (\\i -> a[i] * 2) (iota n))
-entry ones (n: i64): []f64 = replicate n 1
-entry squares (n: i64): [][]i64 = map (\\i -> map (* i) (iota 1000)) (iota (n / 1000))
-entry sums (n: i64): []i64 = scan (+) 0 (iota n)
-entry pairs (n: i64): ([]i64, []f32) = unzip (map (\\i -> (i, f32.i64 i)) (iota n))
-entry twice (n: i64): []i64 = let a = iota n in a ++ a
-entry grown (n: i64): i64 = length (loop a = [1i64] while length a < n do a ++ a)
-entry copies (n: i64): [][]i64 = replicate (n / 1000) (iota 1000)
-entry turned (n: i64): [][]i64 = copy (transpose (replicate (n / 1000) (iota 1000)))
-entry bytes (n: i64): []u8 = map u8.i64 (iota (3 * n))
-";
-
-/// What the process had at most, as `--stats` says.
-fn peak(ran: &Ran) -> Option<u64> {
-    let line = ran.err.lines().find_map(|line| line.split_once("most memory of the process: "))?.1;
-    line.strip_suffix(" bytes")?.parse().ok()
-}
-
-#[test]
-fn limits_hold_and_say_so() {
-    let folder = Folder::new("limits");
-    folder.write("greedy.fut", GREEDY);
-    let limit = 64u64 << 20;
-    let least = folder.run("run greedy.fut -e ones --stats", "1");
-    least.succeeds();
-    for line in GREEDY.lines() {
-        let entry = line.split_whitespace().nth(1).expect("a name");
-        let ran = folder.run(&format!("run greedy.fut -n -e {entry} --max-memory 64M --stats"), "30000000");
-        ran.fails(1, &["Error: Out of memory", "the limit is 67108864 bytes"]);
-        if let (Some(peak), Some(least)) = (peak(&ran), peak(&least)) {
-            assert!(peak < least + limit / 20 * 21 + (8 << 20), "{entry}: {peak} over {least}\n{}", ran.err);
-        }
-    }
-    folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
-    let start = std::time::Instant::now();
-    folder
-        .run("run slow.fut --timeout 200ms", "9000000000000000000")
-        .fails(1, &["longer than its time of 200ms"]);
-    assert!(start.elapsed().as_secs() < 5);
-    // One element of a kernel, which has all the work.
-    folder.write("element.fut", "def main (n: i64): []i64 = map (\\k -> loop x = k for i < n do x ^ i + k) (iota 1)\n");
-    for backend in ["x86", "interp", "reference"] {
-        folder
-            .run(&format!("run element.fut --timeout 200ms --backend {backend}"), "9000000000000000000")
-            .fails(1, &["longer than its time of 200ms"]);
-    }
-    folder.run("run slow.fut --timeout never", "1").fails(2, &["a time is wanted"]);
-    folder.run("run slow.fut --timeout 1m --max-memory 1G --fuel 1000000", "10").prints("1i64\n");
-}
-
-#[test]
-fn reading_is_limited_in_time() {
-    let folder = Folder::new("reading");
-    folder.write("slow.fut", "def main (n: i64): i64 = n\n");
-    let mut child =
-        command(&folder.0, &["run", "slow.fut", "--timeout", "300ms"]).spawn().expect("galopvm starts");
-    // Open as long as galopvm runs.
-    let input = child.stdin.take();
-    let ran = Ran::new(&["run slow.fut"], child.wait_with_output().expect("galopvm ends"));
-    drop(input);
-    ran.fails(1, &["Error: Reading the input took longer than its time of 300ms."]);
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_ends_the_program_with_an_error() {
-    let folder = Folder::new("interrupt");
-    folder.write("slow.fut", "def main (n: i64): i64 = loop x = 0 for i < n do x ^ i\n");
-    let mut child = command(&folder.0, &["run", "slow.fut", "--trace"]).spawn().expect("galopvm starts");
-    child.stdin.take().expect("its standard input").write_all(b"9000000000000000000").expect("a value");
-    // Until it runs, Ctrl-C ends it without a word, with the same exit code.
-    std::thread::sleep(std::time::Duration::from_millis(1000));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    if kill.is_ok_and(|status| status.success()) {
-        let ran = Ran::new(&["run"], child.wait_with_output().expect("galopvm ends"));
-        assert_eq!(ran.code, Some(130));
-        in_order("run", &ran.err, &["Error: Interrupted."]);
-    } else {
-        child.kill().expect("it still runs");
-        child.wait().expect("it has been ended");
     }
 }

@@ -1,0 +1,146 @@
+//! `galopvm explain`: runs an entry point and tells what was decided, and why.
+
+use crate::failure::{Failure, Outcome, say};
+use crate::input::{self, Input, Values};
+use crate::settings::{self, Settings};
+use galopvm::{Entry, Session, Value};
+use galopvm_runtime::data::Reader;
+use galopvm_runtime::explain::{Collector, Heading, Target, first_input};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Run a program and tell, per function, loop and parallel operator, what was decided and why
+///
+/// For each function and loop: which arrays are built where they would be copied to, and what that saves. For each
+/// parallel operator: its accesses, the layouts and lanes that they ask for, whether its result may be written over an
+/// array, and what back ends are told. Numbers are those of this run. Without values on standard input, the first
+/// input that the program's test block has for the entry point is taken.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The program: Futhark source, a .gbc file, or - for source on standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The entry point to call
+    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
+    entry: String,
+    /// Read the arguments from this file instead
+    #[arg(short, long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The same facts as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Show the kernel IR of every region and kernel as well
+    #[arg(long)]
+    regions: bool,
+    /// What prices are for
+    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = settings::target())]
+    target: Target,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  galopvm explain lu.fut                                  with the first input of its test block
+  echo '[[2.0, 1.0], [4.0, 3.0]]' | galopvm explain lu.fut
+  galopvm explain lu.fut -e large -i large.in --regions
+  galopvm explain lu.fut --json --no reuse > facts.json
+
+docs/explain.md explains how to read it, and the JSON document.";
+
+/// Carries out the command.
+pub fn run(args: Args) -> Outcome {
+    let source = input::bytes_of(&args.file)?;
+    let program = source.program(args.settings.switches())?;
+    let collector = Collector::default();
+    let engine = args.settings.builder().explain(collector.sink()).build();
+    for note in engine.notes() {
+        say(&format!("note: {note}; the interpreter does the work"));
+    }
+    let mut session = engine.session(&program);
+    let entry = session.entry(&args.entry)?.clone();
+    let (values, from) = arguments(&args, &session, &entry, &source)?;
+    let outcome = session.call_values(&args.entry, values);
+    let heading = Heading {
+        program: &source.name,
+        entry: &args.entry,
+        input: &from,
+        off: args.settings.switches().off().map(galopvm::Switch::name).collect(),
+    };
+    // Other files are read where the compiler found them.
+    let read = |name: &str| match name == source.name {
+        true => source.text().ok().map(str::to_string),
+        false => std::fs::read_to_string(name).ok(),
+    };
+    let module = program.module().module();
+    let document = collector.document(
+        heading,
+        module,
+        &session.sites(),
+        (engine.machine(), engine.costs(), args.target),
+        &read,
+    );
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", document.json(args.regions))?;
+    } else {
+        out.write_all(document.text(args.regions).as_bytes())?;
+    }
+    out.flush()?;
+    // What was found before a failure is worth knowing, too.
+    outcome?;
+    Ok(())
+}
+
+/// The arguments, and where they came from.
+fn arguments(
+    args: &Args,
+    session: &Session,
+    entry: &Entry,
+    source: &Input,
+) -> Result<(Vec<Value>, String), Failure> {
+    if session.argument_types(entry).is_empty() {
+        return Ok((Vec::new(), "which takes no arguments".into()));
+    }
+    if let Some(path) = &args.input {
+        let values = input::arguments(session, entry, source, Some(path))?;
+        return Ok((values, format!("with the values of {}", path.display())));
+    }
+    if !source.is_standard_input() && !std::io::stdin().is_terminal() {
+        let values = Values::open(session.memory(), "-".as_ref())?;
+        if !values.input.bytes().iter().all(u8::is_ascii_whitespace) {
+            let values = input::arguments_of(session, entry, Some(&values))?;
+            return Ok((values, "with the values of standard input".into()));
+        }
+    }
+    let is_bytecode = galopvm_bytecode::file::is_bytecode(&source.bytes);
+    let text = if is_bytecode { "" } else { source.text()? };
+    let Some(test) = first_input(text, &entry.name) else {
+        return Err(Failure::user(
+            format!("there are no values for `{}`, and no test block with an input for it", entry.name),
+            &format!(
+                "{}; for example: echo '{}' | galopvm explain {} -e {}",
+                input::signature(entry),
+                example(session, entry),
+                source.name,
+                entry.name
+            ),
+        ));
+    };
+    let name = format!("{}:{}", source.name, test.line);
+    let reader = Reader::new(session.memory(), test.values.as_bytes());
+    let types = session.argument_types(entry);
+    let values = input::read(reader, test.values.as_bytes(), &name, entry, &types)?;
+    Ok((values, format!("with the input of its test in line {}", test.line)))
+}
+
+/// Values of the types that an entry point takes.
+fn example(session: &Session, entry: &Entry) -> String {
+    let types = session.argument_types(entry);
+    let value = |ty: &galopvm::ValueType| {
+        let scalar = if ty.elem == galopvm::ElemType::Bool { "true".into() } else { format!("1{}", ty.elem) };
+        (0..ty.rank).fold(scalar, |inner, _| format!("[{inner}, {inner}]"))
+    };
+    types.iter().map(value).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,159 @@
+//! What was decided while a program ran, and why: for people, and for tools.
+//!
+//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often.
+//! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
+//!   `operators.rs` make them, with names from `names.rs`.
+//! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
+//! - `test_block.rs`: inputs from the test blocks of a program.
+//!
+//! Invariants: telling changes nothing of what is done, but that loops with parallel operators are executed block by
+//! block, so that each operator is seen. Text and JSON are written from the same facts.
+
+mod collect;
+mod document;
+mod json;
+mod names;
+mod operators;
+mod regions;
+mod test_block;
+mod text;
+mod watch;
+mod words;
+
+pub use collect::{Collector, Heading};
+pub use document::{
+    Access, ArrayFact, Copying, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part, Placed, PointOperand,
+    Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+};
+pub use galopvm_analysis::layout::{Costs, Target};
+pub use test_block::{TestInput, first_input};
+pub(crate) use watch::Explainer;
+
+use crate::lift::Lifted;
+use crate::profile::SiteName;
+use crate::region::{RecordRefusal, Recorded, Scope};
+use galopvm_analysis::circuit::Circuits;
+use galopvm_analysis::reuse::Reuse;
+use galopvm_bytecode::{FuncId, Place, RegId};
+use galopvm_kir::{Observed, Region};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Receives what is told.
+pub type ExplainSink = Arc<dyn Fn(Explained<'_>) + Send + Sync>;
+
+/// Something that was looked at, and what was found.
+#[derive(Clone, Debug)]
+pub enum Explained<'a> {
+    /// A function or loop was recorded, and its copies judged.
+    Region(RegionSeen<'a>),
+    /// A function or loop could not be recorded.
+    Unrecorded(RefusalSeen<'a>),
+    /// A region runs with its plan.
+    Applied(AppliedSeen),
+    /// A parallel operator is about to be executed.
+    Operator(OperatorSeen<'a>),
+    /// A result of a map might have been written over an array.
+    Reuse(ReuseSeen<'a>),
+}
+
+/// A recorded region with what became of its points.
+#[derive(Clone, Debug)]
+pub struct RegionSeen<'a> {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// Where it begins in the source, if that is known.
+    pub place: Option<Place>,
+    /// The region.
+    pub recorded: &'a Recorded,
+    /// The verdicts.
+    pub circuits: &'a Circuits,
+    /// Time that recording and analysis took.
+    pub micros: u64,
+}
+
+/// Why something was not recorded.
+#[derive(Clone, Debug)]
+pub struct RefusalSeen<'a> {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// Where it begins in the source, if that is known.
+    pub place: Option<Place>,
+    /// What stands in the way.
+    pub refusal: &'a RecordRefusal,
+}
+
+/// A region that runs with its plan: registers are made where the verdicts say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppliedSeen {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// The registers that are not made in a block of their own.
+    pub moved: BTreeSet<RegId>,
+}
+
+/// A parallel operator with the numbers of this execution.
+#[derive(Clone, Debug)]
+pub struct OperatorSeen<'a> {
+    /// Which one.
+    pub site: SiteName,
+    /// Its iterations.
+    pub width: i64,
+    /// Operations, estimated.
+    pub work: u64,
+    /// Its kernel and what the parameters are now, or why it has none.
+    pub kernel: Result<(&'a Lifted, &'a Observed), &'a str>,
+}
+
+/// What was found when a result looked for an array that it could be written over.
+#[derive(Clone, Debug)]
+pub struct ReuseSeen<'a> {
+    /// The map.
+    pub site: SiteName,
+    /// Which of its results.
+    pub result: usize,
+    /// What was found.
+    pub answer: ReuseAnswer<'a>,
+}
+
+/// Whether a result is written over an array.
+#[derive(Clone, Copy, Debug)]
+pub enum ReuseAnswer<'a> {
+    /// The analysis was asked.
+    Analysed {
+        /// The lifted region.
+        region: &'a Region,
+        /// Its verdicts.
+        reuse: &'a Reuse,
+        /// The register whose array is written over.
+        over: Option<RegId>,
+    },
+    /// Another launch with the same numbers had this answer.
+    Known {
+        /// The register whose array is written over.
+        over: Option<RegId>,
+    },
+    /// Nobody asked, or could ask.
+    Unasked(Unasked),
+}
+
+/// Why the analysis was not asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Unasked {
+    /// There are fewer operations than the question costs.
+    LittleWork,
+    /// No array of the type dies there that nobody else holds.
+    NothingDies,
+    /// The answer was no so often that only every so many launches ask.
+    Waiting,
+    /// The map is no kernel.
+    NoKernel,
+    /// The switch is off.
+    SwitchedOff,
+}

@@ -1,0 +1,403 @@
+//! The facts for people: the source line first, then what was decided, why, and what it saves.
+
+use super::document::{
+    ArrayFact, Copying, Document, Kernel, LayoutCopy, OperatorPart, Part, Placed, PointOperand, RegionPart,
+    ReuseResult, Spot,
+};
+use super::words::bytes;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Most members of a set of places that are shown.
+const MOST_MEMBERS: usize = 6;
+
+/// Bytes that are not copied, and that are, at all points together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Totals {
+    pub saved: i64,
+    pub left: i64,
+}
+
+impl Document {
+    /// What all points save and copy, as far as it is known.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for part in &self.parts {
+            let Part::Region(region) = part else { continue };
+            for operand in region.points.iter().flat_map(|point| &point.operands) {
+                let sum = if operand.in_place { &mut totals.saved } else { &mut totals.left };
+                *sum = sum.saturating_add(operand.total().unwrap_or(0));
+            }
+        }
+        totals
+    }
+
+    /// Bytes of results of maps that were written over arrays, and that were not, counted with the largest of each.
+    fn results(&self) -> (i64, i64) {
+        let (mut over, mut fresh) = (0i64, 0i64);
+        for part in &self.parts {
+            let Part::Operator(operator) = part else { continue };
+            for result in &operator.reuse {
+                for (reason, count) in &result.happened {
+                    let all =
+                        result.bytes.unwrap_or(0).saturating_mul(i64::try_from(*count).unwrap_or(i64::MAX));
+                    let sum = if reason.exact == "in place" { &mut over } else { &mut fresh };
+                    *sum = sum.saturating_add(all);
+                }
+            }
+        }
+        (over, fresh)
+    }
+
+    /// All facts. With `kernels` the regions' kernel IR as well.
+    pub fn text(&self, kernels: bool) -> String {
+        let mut page = Page::default();
+        page.line(0, format!("{}, entry point {}, {}", self.program, self.entry, self.input));
+        let unit = if self.target == "gpu" { "bytes moved" } else { "cycles" };
+        page.line(0, format!("prices: estimated {unit} on a {}", self.target));
+        if !self.off.is_empty() {
+            page.line(0, format!("switched off, so shown but not done: {}", self.off.join(", ")));
+        }
+        let totals = self.totals();
+        if totals != Totals::default() {
+            let (saved, left) = (bytes(totals.saved), bytes(totals.left));
+            page.line(0, format!("copies of whole arrays: {saved} saved, {left} made"));
+        }
+        let (over, fresh) = self.results();
+        if (over, fresh) != (0, 0) {
+            let (over, fresh) = (bytes(over), bytes(fresh));
+            page.line(
+                0,
+                format!("results of maps: {over} over arrays that die, {fresh} in blocks of their own"),
+            );
+        }
+        for part in &self.parts {
+            match part {
+                Part::Region(region) => page.region(region, kernels),
+                Part::Operator(operator) => page.operator(operator, kernels),
+            }
+        }
+        if self.parts.is_empty() {
+            page.line(0, "nothing was executed that could be explained".into());
+        }
+        page.text
+    }
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, depth: usize, text: String) {
+        let _ = writeln!(self.text, "{:width$}{}", "", text.trim_end(), width = 2 * depth);
+    }
+
+    /// The heading of a part: the place, and the source line under it.
+    fn heading(&mut self, spot: Option<&Spot>, place: &str, what: &str) {
+        self.text.push('\n');
+        match spot {
+            Some(spot) => {
+                let inlined = spot.inlined.as_ref().map_or(String::new(), |at| format!(", called at {at}"));
+                self.line(0, format!("==== {}:{}:{} {what}{inlined}", spot.file, spot.line, spot.column));
+            }
+            None => self.line(0, format!("==== {place} {what}")),
+        }
+        self.source(0, spot);
+    }
+
+    /// A source line with its number.
+    fn source(&mut self, depth: usize, spot: Option<&Spot>) {
+        if let Some(Spot { line, source: Some(source), .. }) = spot {
+            self.line(depth, format!("{line:4} | {}", source.trim_start()));
+        }
+    }
+
+    fn region(&mut self, region: &RegionPart, kernels: bool) {
+        self.heading(region.spot.as_ref(), "", &format!("{} {}", region.scope, region.function));
+        if let Some(reason) = &region.refused {
+            return self.line(1, format!("not recorded: {reason}"));
+        }
+        self.arrays(&region.arrays);
+        if region.points.is_empty() {
+            self.line(1, "copies: none of whole arrays".into());
+        } else {
+            self.line(1, "copies, unless an array is built where it is copied to (short-circuiting)".into());
+            region.points.iter().for_each(|point| self.point(point));
+        }
+        if !region.plan.is_empty() {
+            self.line(1, "plan".into());
+            self.plan(&region.plan);
+            if region.plan.iter().any(|placed| placed.kind == "built-in") {
+                self.line(
+                    2,
+                    match region.applied {
+                        0 => "not applied in this run".into(),
+                        1 => format!("applied once, to {}", region.moved.join(", ")),
+                        times => format!("applied {times} times, to {}", region.moved.join(", ")),
+                    },
+                );
+            }
+        }
+        if !region.strategy.is_empty() {
+            self.line(1, "lanes and layouts of all kernels together (strategy)".into());
+            region.strategy.iter().for_each(|line| self.line(2, line.clone()));
+            self.layouts(&region.layouts);
+        }
+        if kernels {
+            self.kernel_ir(&region.kir);
+        }
+    }
+
+    fn arrays(&mut self, arrays: &[ArrayFact]) {
+        if arrays.is_empty() {
+            return;
+        }
+        self.line(1, "arrays".into());
+        let name = |array: &ArrayFact| match &array.register {
+            Some(register) if *register != array.name => format!("{} ({register})", array.name),
+            _ => array.name.clone(),
+        };
+        let width = |text: &dyn Fn(&ArrayFact) -> usize| arrays.iter().map(text).max().unwrap_or(0);
+        let (names, types) = (width(&|a| name(a).chars().count()), width(&|a| a.ty.chars().count()));
+        for array in arrays {
+            let size = array.bytes.map_or("size not known".into(), bytes);
+            let origin = match (array.outside, &array.spot, &array.excerpt) {
+                (true, None, _) => "from outside".to_string(),
+                (true, Some(spot), _) => format!("from outside, line {}", spot.line),
+                (false, Some(spot), Some(excerpt)) => format!("line {}: {excerpt}", spot.line),
+                (false, Some(spot), None) => format!("line {}", spot.line),
+                (false, None, _) => String::new(),
+            };
+            let view = array.view.as_ref().map_or(String::new(), |view| format!(", lies as {view}"));
+            let held = match array.others {
+                None | Some(0) => String::new(),
+                Some(1) => ", held by 1 other".into(),
+                Some(n) => format!(", held by {n} others"),
+            };
+            let (name, ty) = (name(array), &array.ty);
+            self.line(2, format!("{name:names$}  {ty:types$}  {size:>12}  {origin}{view}{held}"));
+        }
+    }
+
+    fn point(&mut self, point: &Copying) {
+        self.source(2, point.spot.as_ref());
+        let what = match point.kind {
+            "row" => format!("a row becomes part of {}", point.target),
+            "concatenation" => format!("concatenation to {}", point.target),
+            "update" => format!("update of a part, giving {}", point.target),
+            "layout" => format!("change of layout, giving {}", point.target),
+            _ => format!("copy to {}", point.target),
+        };
+        self.line(3, what);
+        for operand in &point.operands {
+            self.operand(operand);
+        }
+        for entry in &point.web {
+            match &entry.place {
+                Ok((block, view)) => {
+                    self.line(4, format!("with it {}: built in {block} at {view}", entry.array));
+                }
+                Err(reason) => {
+                    self.line(4, format!("but not {}: {} [{}]", entry.array, reason.plain, reason.exact));
+                }
+            }
+        }
+        if let Some(before) = &point.hoisted_before {
+            self.line(4, format!("memory for {} is taken before {before} is made", point.target));
+        }
+        if let Some(result) = &point.double_buffer {
+            self.line(4, format!("{result} takes two blocks in turn, none in each round"));
+        }
+        if let Some(array) = &point.copied_first {
+            self.line(
+                4,
+                format!("if the update's own copy were made before {array}, {array} could be built in it"),
+            );
+        }
+    }
+
+    fn operand(&mut self, operand: &PointOperand) {
+        let name = operand.array.as_deref().unwrap_or("a value");
+        let times = match operand.times {
+            Some(1) => String::new(),
+            Some(times) => format!(", {times} times"),
+            None => ", as often as the loop goes round".into(),
+        };
+        let size = match (operand.least, operand.bytes) {
+            (Some(least), Some(most)) if least < most => format!("{} to {}", bytes(least), bytes(most)),
+            (_, Some(most)) => bytes(most),
+            _ => "an unknown number of bytes".into(),
+        };
+        let price = operand.price.map_or(String::new(), |price| format!(" (price {price})"));
+        if operand.in_place {
+            let place = operand
+                .place
+                .as_ref()
+                .map_or(String::new(), |(block, view)| format!(" in {block} at {view}"));
+            self.line(4, format!("{name}: built in place{place} [yes]"));
+            self.line(5, format!("saves a copy of {size}{price}{times}"));
+            return;
+        }
+        let why = operand.reason.as_ref();
+        let (plain, exact) = why.map_or(("", ""), |reason| (&reason.plain, &reason.exact));
+        self.line(4, format!("{name}: copied: {plain} [{exact}]"));
+        let class = operand.class.as_ref().map_or(String::new(), |class| format!(" as {class}"));
+        self.line(5, format!("copies {size}{class}{price}{times}"));
+    }
+
+    fn plan(&mut self, plan: &[Placed]) {
+        let names = plan.iter().map(|placed| placed.array.chars().count()).max().unwrap_or(0);
+        for placed in plan {
+            let size = placed.bytes.map_or(String::new(), |size| format!(", {}", bytes(size)));
+            let again = if placed.repeated { ", in each round" } else { "" };
+            let how = match placed.kind {
+                "fresh" => format!("a block of its own{size}{again}"),
+                "built-in" => format!("built in {} at {}", placed.block, placed.view),
+                "in-place" => format!("written over {}", placed.block),
+                _ => format!("a copy that is then changed{size}{again}"),
+            };
+            let line = placed.spot.as_ref().map_or(String::new(), |spot| format!("  (line {})", spot.line));
+            self.line(2, format!("{:names$}  {how}{line}", placed.array));
+        }
+    }
+
+    fn layouts(&mut self, layouts: &[LayoutCopy]) {
+        for copy in layouts {
+            let LayoutCopy { array, order, cost, before, after, reason, .. } = copy;
+            let verb = if copy.made { "is copied" } else { "is not copied" };
+            self.line(2, format!("{array} {verb} into layout {order}: {} [{}]", reason.plain, reason.exact));
+            let runs = match copy.least_runs {
+                Some(1) => ", pays from the first run".into(),
+                Some(runs) => format!(", pays from {runs} runs"),
+                None => ", never pays".into(),
+            };
+            let size = i64::try_from(copy.bytes).unwrap_or(i64::MAX);
+            self.line(
+                3,
+                format!(
+                    "the copy: {} at a price of {cost}; {}: {before} without, {after} with it{runs}",
+                    bytes(size),
+                    copy.accesses.join(", "),
+                ),
+            );
+        }
+    }
+
+    fn kernel_ir(&mut self, kir: &str) {
+        self.line(1, "kernel IR".into());
+        for line in kir.lines() {
+            self.line(2, line.to_string());
+        }
+    }
+
+    fn operator(&mut self, operator: &OperatorPart, kernels: bool) {
+        self.heading(operator.spot.as_ref(), &operator.place, operator.operator);
+        let times =
+            if operator.executions == 1 { "once".into() } else { format!("{} times", operator.executions) };
+        let why = match operator.tier_reason.as_str() {
+            "" => String::new(),
+            why => format!(" ({why})"),
+        };
+        self.line(
+            1,
+            format!(
+                "executed {times}, by {}{why}; the largest had {} iterations and about {} operations",
+                operator.tier, operator.width, operator.work
+            ),
+        );
+        if let Some(reason) = &operator.refused {
+            return self.line(1, format!("no kernel: {reason}"));
+        }
+        self.arrays(&operator.arrays);
+        operator.kernels.iter().for_each(|kernel| self.kernel(kernel));
+        operator.reuse.iter().for_each(|result| self.reuse(result));
+        if !operator.plan.is_empty() {
+            self.line(1, "plan for back ends".into());
+            for (decision, reason) in &operator.plan {
+                self.line(2, format!("{decision}: {reason}"));
+            }
+        }
+        if kernels {
+            self.kernel_ir(&operator.kir);
+        }
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) {
+        self.line(1, "accesses (index table): index, how lanes lie, price, layout that is asked for".into());
+        let mut letters: BTreeMap<char, &str> = BTreeMap::new();
+        for access in &kernel.accesses {
+            let verb = if access.write { "writes" } else { "reads" };
+            self.line(2, format!("{} {verb} {}: {}", access.name, access.array, access.index));
+            let wish = match &access.wish {
+                None => String::new(),
+                Some(order) if access.against.is_empty() => format!("; asks for layout {order}"),
+                Some(order) => {
+                    letters.extend(access.against.iter().copied());
+                    let against: Vec<String> =
+                        access.against.iter().map(|(letter, _)| letter.to_string()).collect();
+                    format!("; layout {order} is refused [{}]", against.join(","))
+                }
+            };
+            self.line(3, format!("{}, price {}{wish}", access.class, access.time));
+        }
+        for (letter, meaning) in letters {
+            self.line(2, format!("[{letter}]: {meaning}"));
+        }
+        if !kernel.layouts.is_empty() || !kernel.born.is_empty() {
+            self.line(1, "layouts".into());
+            self.layouts(&kernel.layouts);
+            for (array, order) in &kernel.born {
+                self.line(2, format!("{array} is made in layout {order}, in which its writes are cheaper"));
+            }
+        }
+        self.line(1, "lanes, the best one first".into());
+        for lane in &kernel.lanes {
+            self.line(2, format!("{}: price {}, {}", lane.variable, lane.time, lane.copies));
+        }
+        if !kernel.strategies.is_empty() {
+            self.line(1, "strategies that make every access cheap".into());
+            kernel.strategies.iter().for_each(|strategy| self.line(2, strategy.clone()));
+        }
+        if !kernel.strategy.is_empty() {
+            self.line(2, kernel.strategy.clone());
+        }
+    }
+
+    fn reuse(&mut self, result: &ReuseResult) {
+        let size = result.bytes.map_or(String::new(), |size| format!(" of {}", bytes(size)));
+        self.line(1, format!("may {}{size} be written over an array? (reuse)", result.result));
+        if result.arrays.is_empty() {
+            self.line(2, "the kernel reads no array of its type".into());
+        }
+        for array in &result.arrays {
+            let verdict = if array.candidate { "yes" } else { "no" };
+            let reason = &array.reason;
+            self.line(2, format!("over {}: {verdict}: {} [{}]", array.array, reason.plain, reason.exact));
+            if reason.exact.ends_with("data-index") {
+                continue;
+            }
+            self.line(3, format!("read by other iterations (RDS): {}", shortened(&array.read)));
+            self.line(3, format!("copied from itself       (CDS): {}", shortened(&array.copied)));
+            self.line(3, format!("changed                  (MOD): {}", shortened(&array.changed)));
+        }
+        if let Some(choice) = &result.choice {
+            let saved = result.bytes.map_or(String::new(), |size| format!(", which saves {}", bytes(size)));
+            self.line(2, format!("choice: {choice}, where it is not needed afterwards{saved}"));
+        }
+        for (reason, count) in &result.happened {
+            let times = if *count == 1 { "once".into() } else { format!("{count} times") };
+            self.line(2, format!("{times}: {} [{}]", reason.plain, reason.exact));
+        }
+    }
+}
+
+/// A union of views with its first members; JSON has all of them.
+fn shortened(set: &str) -> String {
+    let members: Vec<&str> = set.split(" U ").collect();
+    match members.len() {
+        0..=MOST_MEMBERS => set.into(),
+        n => format!("{} U .. ({n} in all)", members[..MOST_MEMBERS].join(" U ")),
+    }
+}

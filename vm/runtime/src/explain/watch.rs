@@ -1,0 +1,201 @@
+//! Who tells what happens: every function and loop once, every operator at its largest execution so far.
+
+use super::{ExplainSink, Explained, OperatorSeen, RefusalSeen, RegionSeen};
+use crate::interpret::Registers;
+use crate::lift::{LiftRefusal, Lifted};
+use crate::profile::SiteName;
+use crate::region::{Scope, Seen, record};
+use galopvm_analysis::circuit::{Outcome, circuits};
+use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Module, Place, RegId, field::Fields, module::BODY};
+use galopvm_kir::Observed;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Tells a sink what is looked at.
+pub(crate) struct Explainer {
+    sink: ExplainSink,
+    /// What was met already.
+    met: HashSet<(FuncId, Scope)>,
+    /// Whether loops have parallel operators in them.
+    loops: HashMap<(FuncId, BlockId, usize), bool>,
+    /// Functions and loops, and whether they were recorded and none of their copies is left.
+    regions: HashMap<(FuncId, Scope), bool>,
+    /// Operators with the work of their largest execution.
+    operators: HashMap<(FuncId, BlockId, usize), u64>,
+    /// Operators that are kernels: what is inside is told with them.
+    kernels: HashSet<(FuncId, BlockId, usize)>,
+}
+
+impl Explainer {
+    pub(crate) fn new(sink: ExplainSink) -> Explainer {
+        Explainer {
+            sink,
+            met: HashSet::new(),
+            loops: HashMap::new(),
+            regions: HashMap::new(),
+            operators: HashMap::new(),
+            kernels: HashSet::new(),
+        }
+    }
+
+    /// Tells something that somebody else found.
+    pub(crate) fn tell(&self, what: Explained<'_>) {
+        (self.sink)(what);
+    }
+
+    /// Records a function, a loop or a round that is about to run, unless that was done before or all was told with
+    /// something around it, and tells what becomes of its copies.
+    pub(crate) fn region(&mut self, module: &Module, registers: &Registers<'_>, scope: Scope) {
+        let function = registers.function;
+        if !self.met.insert((function, scope)) {
+            return;
+        }
+        if self.is_covered(module, function, scope) {
+            return;
+        }
+        let start = Instant::now();
+        let recorded = record(module, function, scope, &|reg| seen(registers, reg));
+        let place = place_of(module, function, scope);
+        match recorded {
+            Ok(recorded) => {
+                let circuits = circuits(recorded.region.region(), &recorded.observed);
+                let is_left = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
+                let settled = !circuits.outcomes.iter().any(is_left);
+                self.regions.insert((function, scope), settled);
+                let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+                let recorded = &recorded;
+                self.tell(Explained::Region(RegionSeen {
+                    function,
+                    scope,
+                    place,
+                    recorded,
+                    circuits: &circuits,
+                    micros,
+                }));
+            }
+            Err(refusal) => {
+                self.tell(Explained::Unrecorded(RefusalSeen { function, scope, place, refusal: &refusal }));
+            }
+        }
+    }
+
+    /// Whether an operator is to be told: one that is larger than before and not inside a kernel.
+    pub(crate) fn wants_operator(&mut self, module: &Module, site: &SiteName, work: u64) -> bool {
+        let key = (site.site.function, site.site.block, site.site.index);
+        if self.operators.get(&key).is_some_and(|known| *known >= work) {
+            return false;
+        }
+        let inside = |at: &(BlockId, usize)| self.kernels.contains(&(key.0, at.0, at.1));
+        if around(module, key.0, key.1).iter().any(inside) {
+            return false;
+        }
+        self.operators.insert(key, work);
+        true
+    }
+
+    /// Tells an operator.
+    pub(crate) fn operator(
+        &mut self,
+        site: SiteName,
+        width: i64,
+        work: u64,
+        kernel: Result<(&Arc<Lifted>, &Observed), &LiftRefusal>,
+    ) {
+        let kernel = match kernel {
+            Ok((lifted, observed)) => {
+                self.kernels.insert((site.site.function, site.site.block, site.site.index));
+                Ok((&**lifted, observed))
+            }
+            Err(refusal) => Err(refusal.reason.as_str()),
+        };
+        self.tell(Explained::Operator(OperatorSeen { site, width, work, kernel }));
+    }
+
+    /// Whether a loop has parallel operators in it, which are to be seen one by one.
+    pub(crate) fn opens(&mut self, registers: &Registers<'_>, block: BlockId, index: usize) -> bool {
+        let code = registers.code;
+        let ask = || has_operators(code, &code.blocks[block].code[index]);
+        *self.loops.entry((registers.function, block, index)).or_insert_with(ask)
+    }
+
+    /// Whether a loop or a round of one lies in something of which all is told, or in a kernel.
+    fn is_covered(&self, module: &Module, function: FuncId, scope: Scope) -> bool {
+        let block = match scope {
+            Scope::Function => return false,
+            Scope::Loop { block, .. } => block,
+            Scope::Round { body } => body,
+        };
+        if self.regions.get(&(function, Scope::Function)) == Some(&true) {
+            return true;
+        }
+        around(module, function, block).into_iter().any(|(block, index)| {
+            let body = module.functions[function].blocks[block].code.get(index).map(Fields::of);
+            let mut rounds = body.into_iter().flat_map(|fields| fields.blocks);
+            rounds.any(|body| self.regions.get(&(function, Scope::Round { body })) == Some(&true))
+                || self.regions.get(&(function, Scope::Loop { block, index })) == Some(&true)
+                || self.kernels.contains(&(function, block, index))
+        })
+    }
+}
+
+/// Whether an instruction has parallel operators in its blocks.
+fn has_operators(code: &Function, instr: &Instr) -> bool {
+    Fields::of(instr).blocks.into_iter().any(|block| {
+        code.blocks[block].code.iter().any(|inner| {
+            matches!(
+                inner,
+                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+            ) || has_operators(code, inner)
+        })
+    })
+}
+
+/// What a register holds.
+fn seen(registers: &Registers<'_>, reg: RegId) -> Option<Seen> {
+    if !registers.is_array(reg) {
+        return Some(Seen::Scalar(registers.scalar(reg)));
+    }
+    let array = registers.array_of(reg)?;
+    Some(Seen::Array {
+        elem: array.elem(),
+        lmad: array.lmad().clone(),
+        block: array.block().id(),
+        block_elements: (array.block().len() / array.elem().bytes()) as i64,
+        references: u32::try_from(array.block().references()).unwrap_or(u32::MAX),
+    })
+}
+
+/// The instructions around a block, innermost first.
+fn around(module: &Module, function: FuncId, mut block: BlockId) -> Vec<(BlockId, usize)> {
+    let mut found = Vec::new();
+    let Some(code) = module.functions.get(function) else { return found };
+    // Blocks form a tree, whose root is the body.
+    while block != BODY {
+        let owner = code.blocks.iter_ids().find_map(|(id, outer)| {
+            let at = outer.code.iter().position(|instr| Fields::of(instr).blocks.contains(&block))?;
+            Some((id, at))
+        });
+        let Some(owner) = owner else { break };
+        found.push(owner);
+        block = owner.0;
+    }
+    found
+}
+
+/// Where a function or loop begins in the source; for a function, the first place of its own code.
+pub(super) fn place_of(module: &Module, function: FuncId, scope: Scope) -> Option<Place> {
+    let code = module.functions.get(function)?;
+    match scope {
+        Scope::Loop { block, index } => code.blocks.get(block)?.place(index),
+        Scope::Round { body } => {
+            let (block, index) = *around(module, function, body).first()?;
+            code.blocks.get(block)?.place(index)
+        }
+        Scope::Function => {
+            let places = code.blocks.iter().flat_map(|block| block.places.iter().flatten());
+            let own = places.filter_map(|place| module.call_chain(*place).last());
+            own.min_by_key(|place| (place.file, place.start.line, place.start.column))
+        }
+    }
+}

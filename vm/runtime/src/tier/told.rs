@@ -1,0 +1,40 @@
+//! What the sink of explanations is told about parallel operators.
+
+use super::{Tiers, launch};
+use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
+use crate::interpret::Registers;
+use crate::lift::LiftRefusal;
+
+impl Tiers {
+    /// Tells of an operator that is about to be executed, with its kernel and the numbers of this execution.
+    pub(crate) fn tell_operator(&mut self, site: u32, registers: &Registers<'_>, width: i64, work: u64) {
+        let name = self.name(site);
+        let Some(explainer) = &mut self.explainer else { return };
+        if !explainer.wants_operator(self.module.module(), &name, work) {
+            return;
+        }
+        let kernel = self.lifted(site).and_then(|lifted| {
+            let gathered = launch::gather(&lifted, registers).map_err(LiftRefusal::new)?;
+            let observed = gathered.observed(&lifted.region);
+            Ok((lifted, observed))
+        });
+        let kernel = kernel.as_ref().map(|(lifted, observed)| (lifted, observed));
+        if let Some(explainer) = &mut self.explainer {
+            explainer.operator(name, width, work, kernel);
+        }
+    }
+
+    /// Tells what became of the wish to write result `k` of a map over an array.
+    pub(super) fn tell_reuse(&self, site: u32, k: usize, answer: ReuseAnswer<'_>) {
+        if let Some(explainer) = &self.explainer {
+            explainer.tell(Explained::Reuse(ReuseSeen { site: self.name(site), result: k, answer }));
+        }
+    }
+
+    /// Tells why nobody asked whether results of a map may be written over arrays.
+    pub(crate) fn tell_unasked(&self, site: u32, results: std::ops::Range<usize>, why: Unasked) {
+        if self.explainer.is_some() {
+            results.for_each(|k| self.tell_reuse(site, k, ReuseAnswer::Unasked(why)));
+        }
+    }
+}
