@@ -41,7 +41,7 @@ const COPYING: &[(&str, &str)] = &[
     ("def main [n] [m] (a: [n][m]i64) = flatten (transpose a)", "no one LMAD: transpose 1"),
     ("def main [n] [m] (a: [n][m]i64) = flatten (a[:, 1:])", "no one LMAD: rows 1"),
     ("def main [n] [m] (a: [n][m]i64) = manifest (transpose a)", "asked for: transpose 1"),
-    ("def main [n] (a: [n]i64) = copy a", "asked for: memcpy 1"),
+    ("def main [n] (a: [n]i64) = (copy a, a)", "asked for, and both are values: memcpy 1"),
     ("def main (a: *[]i64) = (a[1:], a with [0] = 2)", "two values: memcpy 1"),
     ("def main [n] (a: [n]i64) = concat a[:1] a[1:]", "two parts: memcpy 2"),
     ("def main [n] (a: *[n]i64) = a with [1:] = copy a[:n - 1]", "copied, and put back: memcpy 2"),

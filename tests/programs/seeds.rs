@@ -31,7 +31,8 @@ fn program(name: &str) -> Program {
 fn large(program: &Program, size: i64, backend: BackendChoice, switches: Switches) -> (Vec<Value>, u64) {
     let engine = Engine::builder().backend(backend).threads(2).switches(switches).build();
     let mut session = engine.session(program);
-    let values = session.call_values("large", vec![Value::from(Scalar::i64(size))]).expect("the program runs");
+    let values =
+        session.call_values("large", vec![Value::from(Scalar::i64(size))]).expect("the program runs");
     let copied = session.memory_stats().copied_bytes.iter().sum();
     (values, copied)
 }
