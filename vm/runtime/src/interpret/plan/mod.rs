@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Numbers that one place is planned for without asking whether it pays.
-const FREE: u32 = 16;
+const FREE: u32 = 32;
 
 /// Plans that are kept for one place.
 const MOST_PLANS: usize = 8;
