@@ -5,6 +5,7 @@ mod differential;
 mod examples;
 mod generate;
 mod mutation;
+mod places;
 mod random;
 mod seeds;
 mod support;

@@ -49,7 +49,7 @@ impl<'a> Interpreter<'a> {
             // The clone is a holder as well.
             let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;
             if let Some(place) = Granted::new(array, holders) {
-                placing.set(k, place);
+                placing.set_over(k, place);
                 // Two results over one array would need to know of each other.
                 return;
             }

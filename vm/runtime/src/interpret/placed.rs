@@ -24,6 +24,8 @@ const ROWS: i64 = 2048;
 /// Where the results of an operator go; those without a place get a block of their own.
 pub(super) struct Placing {
     places: SmallVec<[Option<Granted>; 2]>,
+    /// Whether a row may be made in its place at once, before the rest of its block is done.
+    at_once: bool,
 }
 
 /// Rows of a piece at least where they are computed in lock step.
@@ -40,7 +42,14 @@ pub(crate) struct Target {
 impl Placing {
     /// No places yet, for so many results.
     pub(super) fn none(results: usize) -> Placing {
-        Placing { places: SmallVec::from_elem(None, results) }
+        Placing { places: SmallVec::from_elem(None, results), at_once: false }
+    }
+
+    /// The only result goes over an array that other rows do not read where this one writes. What is left of the block
+    /// when a row is made cannot change it any more, so rows may be made in their place at once.
+    pub(super) fn set_over(&mut self, k: usize, place: Granted) {
+        self.at_once = self.places.len() == 1;
+        self.set(k, place);
     }
 
     /// Result `k` goes there.
@@ -74,7 +83,7 @@ impl<'a> Interpreter<'a> {
         for (k, dst) in operator.dsts.iter().enumerate() {
             let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
             if let Some(target) = self.targets.iter().find(meant) {
-                placing.set(k, target.place.clone());
+                placing.set_over(k, target.place.clone());
             }
         }
     }
@@ -185,12 +194,13 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let block = &registers.code.blocks[operator.body];
         let scope = &registers.prepared.blocks[operator.body].arrays;
-        // A row that one operator of the body makes is made in its place.
+        // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)
         let is_direct = |result: &Operand| {
-            block.code.iter().any(|instr| match instr {
-                Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == result.reg),
-                _ => false,
-            })
+            placing.at_once
+                && block.code.iter().any(|instr| match instr {
+                    Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == result.reg),
+                    _ => false,
+                })
         };
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
         let before = self.targets.len();

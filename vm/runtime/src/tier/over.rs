@@ -4,19 +4,19 @@
 //! numbers, which are remembered; a site at which it keeps saying no is asked less and less often.
 
 use super::Tiers;
-use super::launch::{self, Signature};
+use super::launch;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::Registers;
 use crate::lift::Binding;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
-use galopvm_kir::{Exp, Rhs};
+use galopvm_kir::{Body, Exp, Observed, Rhs};
 
 /// What was found at one site.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The last numbers with which the analysis was asked, and its answer.
-    last: Option<(Signature, usize, Option<RegId>)>,
+    last: Option<(Observed, usize, Option<RegId>)>,
     /// How often in a row the answer was no.
     refusals: u32,
     /// Launches that are not worth another question.
@@ -71,9 +71,9 @@ impl Tiers {
                 _ => true,
             })
         };
-        let signature = gathered.signature();
+        let observed = gathered.observed(&lifted.region);
         if let Some((last, result, answer)) = &self.sites[site as usize].over.last
-            && (last, *result) == (signature, k)
+            && (last, *result) == (&observed, k)
         {
             let over = answer.filter(|reg| eligible.contains(reg) && sole(*reg));
             self.tell_reuse(site, k, ReuseAnswer::Known { over });
@@ -86,7 +86,6 @@ impl Tiers {
         if !matches!(stm.rhs, Rhs::Kernel { .. }) {
             return None;
         }
-        let observed = gathered.observed(&lifted.region);
         let reuse = reuse::analyse(region, &observed, stm, position, Effort::Quick)?;
         let register = |var| {
             let at = region.params.iter().position(|param| *param == var)?;
@@ -95,11 +94,16 @@ impl Tiers {
                 _ => None,
             }
         };
+        // The analysis has seen one statement: nothing else may read the array.
+        let others = region.body.stms.iter().filter(|other| !std::ptr::eq(*other, stm)).cloned().collect();
+        let others = Body { stms: others, results: region.body.results.clone() }.free_vars();
         let fits = |reg: &RegId| eligible.contains(reg) && sole(*reg);
-        let candidates = reuse.candidates().filter(|c| register(c.array).is_some_and(|reg| fits(&reg)));
+        let candidates = reuse
+            .candidates()
+            .filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(|reg| fits(&reg)));
         let answer = reuse::choose(candidates).and_then(|candidate| register(candidate.array));
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over: answer });
-        self.sites[site as usize].over.last = Some((signature.clone(), k, answer));
+        self.sites[site as usize].over.last = Some((observed, k, answer));
         answer
     }
 }

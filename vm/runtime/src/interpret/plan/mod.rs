@@ -250,9 +250,8 @@ fn numbers(registers: &Registers<'_>, free: &[RegId]) -> Option<Numbers> {
         .map(|reg| registers.array_of(*reg))
         .collect::<Option<_>>()?;
     for reg in free.iter().filter(|reg| !registers.is_array(**reg)) {
-        if !registers.elem(*reg).is_float() {
-            numbers.scalars.push(registers.bits(Operand::new(*reg)));
-        }
+        // Floats as well: the recorder computes with them, and a place may be made of one.
+        numbers.scalars.push(registers.bits(Operand::new(*reg)));
     }
     for array in &arrays {
         let same = |other: &&Array| other.block().same(array.block());
