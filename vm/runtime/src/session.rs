@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
-use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
+use crate::interpret::{Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -198,6 +198,11 @@ impl Session {
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.
     pub fn sites(&self) -> Vec<SiteReport> {
         self.tiers.reports()
+    }
+
+    /// What plans cost and gave so far.
+    pub fn plan_figures(&self) -> PlanFigures {
+        self.plans.figures
     }
 
     /// Sets or takes back the interrupt flag.

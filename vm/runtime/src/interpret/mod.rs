@@ -32,6 +32,7 @@ mod show;
 mod soac;
 mod typed;
 
+pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
