@@ -17,6 +17,7 @@ mod columns;
 mod control;
 mod delay;
 mod frame;
+mod fused;
 mod index_space;
 mod join;
 mod lanes;
@@ -41,6 +42,7 @@ pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
+use fused::Done;
 use placed::Target;
 use plan::Active;
 
@@ -131,6 +133,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) plans: Plans,
     /// The plans in use, of the innermost call last.
     active: Vec<Active>,
+    /// Operators that ran together with an earlier one.
+    done: Vec<Done>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -164,6 +168,7 @@ impl<'a> Interpreter<'a> {
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),
+            done: Vec::new(),
         }
     }
 
