@@ -5,6 +5,7 @@
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
+//! - `fused/`: operators of a block that run together.
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
@@ -17,6 +18,7 @@ mod costs;
 pub mod data;
 pub mod error;
 pub mod explain;
+pub mod fused;
 pub mod interpret;
 pub mod lift;
 pub mod memory;

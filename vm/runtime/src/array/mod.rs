@@ -56,8 +56,8 @@ impl Array {
     }
 
     /// A shape whose elements are still to be made. Only who asks [`Array::is_unmade`] may be given it.
-    pub(crate) fn unmade(memory: &Memory, elem: ElemType, count: i64) -> Array {
-        Array { block: memory.nothing(), elem, lmad: Lmad::row_major(&[count]) }
+    pub(crate) fn unmade(memory: &Memory, elem: ElemType, shape: &[i64]) -> Array {
+        Array { block: memory.nothing(), elem, lmad: Lmad::row_major(shape) }
     }
 
     /// Moves index 0 to another place of the block, which need not be there: only who knows which rows are
@@ -140,13 +140,13 @@ impl Array {
     /// The same block under another view, which the caller knows to fit.
     #[inline]
     pub(crate) fn with_view(&self, lmad: Lmad) -> Array {
-        debug_assert!(lmad.fits((self.block.len() / self.elem.bytes()) as i64));
+        debug_assert!(self.block.is_empty() || lmad.fits((self.block.len() / self.elem.bytes()) as i64));
         Array { block: self.block.clone(), elem: self.elem, lmad }
     }
 
     /// This array under another view, which the caller knows to fit.
     pub(crate) fn into_view(self, lmad: Lmad) -> Array {
-        debug_assert!(lmad.fits((self.block.len() / self.elem.bytes()) as i64));
+        debug_assert!(self.block.is_empty() || lmad.fits((self.block.len() / self.elem.bytes()) as i64));
         Array { lmad, ..self }
     }
 

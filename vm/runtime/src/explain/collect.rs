@@ -132,6 +132,7 @@ impl Collector {
                 };
                 kept.operators.insert(seen.site.site, operator);
             }
+            Explained::Fused(_) => {}
             Explained::Reuse(seen) => {
                 let happened = match seen.answer {
                     ReuseAnswer::Analysed { over: Some(reg), .. }

@@ -29,6 +29,7 @@ pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
+use crate::fused::Line;
 use crate::lift::Lifted;
 use crate::profile::SiteName;
 use crate::region::{RecordRefusal, Recorded, Scope};
@@ -53,6 +54,8 @@ pub enum Explained<'a> {
     Applied(AppliedSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
+    /// Operators of a block run together.
+    Fused(FusedSeen<'a>),
     /// A result of a map might have been written over an array.
     Reuse(ReuseSeen<'a>),
 }
@@ -109,6 +112,15 @@ pub struct OperatorSeen<'a> {
     pub work: u64,
     /// Its kernel and what the parameters are now, or why it has none.
     pub kernel: Result<(&'a Lifted, &'a Observed), &'a str>,
+}
+
+/// Operators that run together.
+#[derive(Clone, Debug)]
+pub struct FusedSeen<'a> {
+    /// The first one.
+    pub site: SiteName,
+    /// What was decided about each of them.
+    pub lines: &'a [Line],
 }
 
 /// What was found when a result looked for an array that it could be written over.

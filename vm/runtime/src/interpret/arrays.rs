@@ -87,7 +87,7 @@ impl<'a> Interpreter<'a> {
                 self.pay_elements(count)?;
                 let is_large = count >= DELAYED_FROM / ty.bytes() as i64;
                 if is_large && registers.prepared.delayed.contains_key(&dst.0) {
-                    (dst, Array::unmade(self.memory, *ty, count))
+                    (dst, Array::unmade(self.memory, *ty, &[count]))
                 } else {
                     (dst, self.range(*ty, count, start, step)?)
                 }

@@ -140,6 +140,14 @@ impl<'a> Registers<'a> {
         }
     }
 
+    /// Takes the value of a register back.
+    pub(crate) fn forget(&mut self, reg: RegId) {
+        if self.is_array(reg) {
+            let slot = self.array_slot(reg);
+            self.frame.arrays[slot] = None;
+        }
+    }
+
     /// Gives up arrays whose scope ends.
     #[inline]
     pub(crate) fn release(&mut self, slots: &[u32]) {

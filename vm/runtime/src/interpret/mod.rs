@@ -17,6 +17,7 @@ mod columns;
 mod control;
 mod delay;
 mod frame;
+mod fused;
 mod index_space;
 mod join;
 mod lanes;
@@ -42,6 +43,7 @@ pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
+use fused::Done;
 use placed::Target;
 use plan::Active;
 
@@ -132,6 +134,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) plans: Plans,
     /// The plans in use, of the innermost call last.
     active: Vec<Active>,
+    /// Operators that ran together with an earlier one.
+    done: Vec<Done>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -165,6 +169,7 @@ impl<'a> Interpreter<'a> {
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),
+            done: Vec::new(),
         }
     }
 

@@ -64,7 +64,9 @@ fn shares(registers: &Registers<'_>, reg: RegId, block: &Block) -> bool {
 /// Whether a register's block may be written: all that hold it die with it.
 fn is_free(registers: &Registers<'_>, dying: &[RegId], reg: RegId) -> bool {
     let Some(block) = registers.array_of(reg).map(|array| array.block()) else { return false };
-    block.is_own() && dying.iter().filter(|reg| shares(registers, **reg, block)).count() == block.references()
+    // What was never made has no place to offer.
+    let is_made = registers.array_of(reg).is_some_and(|array| !array.is_unmade());
+    is_made && block.is_own() && dying.iter().filter(|reg| shares(registers, **reg, block)).count() == block.references()
 }
 
 /// The array registers of a block that nothing uses after one of its instructions: they can only die there.

@@ -93,8 +93,14 @@ impl<'a> Interpreter<'a> {
         let work = self.tiers.estimate(site, width, || {
             shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
         });
+        if !self.done.is_empty() && self.is_done(registers, (block, index), instr) {
+            return self.pay(work);
+        }
         if self.tiers.explainer.is_some() {
             self.tiers.tell_operator(site, registers, width, work);
+        }
+        if self.run_group(registers, (block, index, site), (width, work))? {
+            return self.pay(work);
         }
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {

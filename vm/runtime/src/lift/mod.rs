@@ -16,9 +16,12 @@ mod block;
 mod build;
 mod element;
 mod operator;
+mod sequence;
 mod tidy;
 mod uses;
 mod value;
+
+pub(crate) use sequence::{Sequence, lift_sequence};
 
 use build::Lifter;
 use galopvm_base::Scalar;

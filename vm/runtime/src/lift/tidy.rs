@@ -15,7 +15,12 @@ const LARGEST: usize = 32;
 
 impl Lifter<'_> {
     /// The finished region.
-    pub fn finish(mut self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
+    pub fn finish(self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
+        self.finish_named(name, results).map(|(lifted, _)| lifted)
+    }
+
+    /// The finished region, and what each of the lifter's names is called in it.
+    pub fn finish_named(mut self, name: String, results: Vec<Exp>) -> Lift<(Lifted, IdVec<VarId, String>)> {
         let mut body = self.close(results);
         body.visit_exps_mut(&mut |exp| *exp = self.resolve(exp));
         let mut guards = self.settled_guards();
@@ -64,8 +69,9 @@ impl Lifter<'_> {
         let renumbered = |var| number(var).map(|k| Exp::Var(VarId::from_index(k)));
         let guards = guards.iter().map(|guard| guard.substitute(&renumbered)).collect();
         let bindings: Vec<Binding> = params.into_iter().map(|p| p.binding).collect();
+        let names = region.vars.iter().map(|var| var.name.clone()).collect();
         match verify(region.renumbered()) {
-            Ok(region) => Ok(Lifted { region, bindings, guards }),
+            Ok(region) => Ok((Lifted { region, bindings, guards }, names)),
             Err(errors) => {
                 let first = errors.first().map_or_else(String::new, |e| e.to_string());
                 Err(LiftRefusal::new(format!("code that the kernel IR cannot say ({first})")))

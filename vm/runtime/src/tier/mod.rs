@@ -3,12 +3,13 @@
 //! - `told.rs`: what is told to people.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
-//!   `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
+//!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
 //! check is proven for that launch.
 
+mod fused;
 mod launch;
 mod over;
 mod told;
@@ -93,6 +94,10 @@ struct SiteState {
     last: Option<(launch::Signature, usize)>,
     /// Whether its result may be written over an array.
     over: over::Found,
+    /// Whether it starts a group of operators that run together.
+    fused: fused::FusedState,
+    /// Whether it is a kernel of such a group.
+    is_fused: bool,
 }
 
 /// A site as `explain` and `dump` show it.
@@ -422,8 +427,9 @@ impl Tiers {
         self.sites.iter().enumerate().map(report).collect()
     }
 
-    fn name(&self, site: u32) -> SiteName {
-        let site = self.names[site as usize];
+    fn name(&self, number: u32) -> SiteName {
+        let is_fused = self.sites[number as usize].is_fused;
+        let site = self.names[number as usize];
         let module = self.module.module();
         let function = &module.functions[site.function];
         let block = &function.blocks[site.block];
@@ -432,7 +438,8 @@ impl Tiers {
             Some(format!("{file}:{}:{}", place.start.line, place.start.column))
         });
         let place = place.unwrap_or_else(|| format!("{}:{}:{}", function.name, site.block, site.index));
-        SiteName { site, place, operator: block.code[site.index].row().mnemonic }
+        let operator = if is_fused { "fused" } else { block.code[site.index].row().mnemonic };
+        SiteName { site, place, operator }
     }
 
     /// Tells the sink, if there is one.

@@ -1,5 +1,6 @@
 //! Events of tiering, one line each.
 
+use crate::fused::Line;
 use crate::profile::SiteName;
 use galopvm_kir::{Decision, Plan, VerifiedRegion};
 use std::fmt;
@@ -24,6 +25,10 @@ pub enum Event<'a> {
     Compiled { site: SiteName, backend: &'a str, micros: u64 },
     /// Code ran.
     Launched { site: SiteName, backend: &'a str, micros: u64, work: u64 },
+    /// The operator runs together with others.
+    Fused { site: SiteName, line: &'a Line },
+    /// It does not.
+    Alone { site: SiteName, reason: &'a str },
     /// The interpreter has to.
     FellBack { site: SiteName, reason: &'a str },
 }
@@ -57,6 +62,8 @@ impl fmt::Display for Event<'_> {
             Event::Launched { site, backend, micros, work } => {
                 write!(f, "{site}: {backend} launched, {work} operations in {micros} us")
             }
+            Event::Fused { site, line } => write!(f, "{site}: fused: {line}"),
+            Event::Alone { site, reason } => write!(f, "{site}: not fused: {reason}"),
             Event::FellBack { site, reason } => write!(f, "{site}: interpreted: {reason}"),
         }
     }

@@ -1,0 +1,113 @@
+//! From a part of a block and the verdicts of fusion to a group.
+//!
+//! The verdicts are about all operators of the part. A group takes those that have to do with the first one: what it was
+//! put into, what else was put there, and so on; and, as further kernels, the operators whose results these need.
+
+use super::step::{Parts, step};
+use super::{Fate, Group, Line, lets};
+use crate::lift::Sequence;
+use galopvm_analysis::fusion::{Fusion, apply, decide};
+use galopvm_bytecode::RegId;
+use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
+use std::collections::BTreeSet;
+
+/// Statements that are kernels, or could be.
+pub(super) fn is_operator(stm: &Stm) -> bool {
+    matches!(stm.rhs, Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. })
+}
+
+/// The group that starts with the first operator of a part, or why that runs by itself.
+pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Group, String> {
+    let whole = &sequence.lifted;
+    let fusions = decide(&whole.region, observed);
+    let before = whole.region.region();
+    let (lines, links) = told(sequence, before, &fusions.lines);
+    let mut covered = BTreeSet::from([from]);
+    while let Some(more) = links.iter().find_map(|link| {
+        let (inside, outside): (Vec<usize>, Vec<usize>) = link.iter().partition(|at| covered.contains(at));
+        (!inside.is_empty()).then_some(outside).filter(|outside| !outside.is_empty())
+    }) {
+        covered.extend(more);
+    }
+    if covered.len() < 2 {
+        let kept = lines.into_iter().find(|(at, line)| *at == from && line.fate == Fate::Kept);
+        return Err(kept.map_or_else(|| "nothing to be fused with".into(), |(_, line)| line.reason));
+    }
+    let after = apply(&whole.region, &fusions);
+    let parts = Parts::new(sequence, after.region());
+    let own = |stm: &Stm, covered: &BTreeSet<usize>| parts.origin(stm).is_some_and(|at| covered.contains(&at));
+    // What the kernels of the group need from other operators of the part has to run, too.
+    loop {
+        let mut more = BTreeSet::new();
+        for (at, stm) in after.region().body.stms.iter().enumerate() {
+            if is_operator(stm) && own(stm, &covered) {
+                for operator in parts.needs(at)?.operators {
+                    more.extend(parts.origins(&after.region().body.stms[operator]));
+                }
+            }
+        }
+        let known = covered.len();
+        covered.extend(more);
+        if covered.len() == known {
+            break;
+        }
+    }
+    let mut steps = Vec::new();
+    for (at, stm) in after.region().body.stms.iter().enumerate() {
+        if is_operator(stm) && own(stm, &covered) {
+            steps.push(step(&parts, at)?);
+        }
+    }
+    let made: BTreeSet<RegId> = parts.made().collect();
+    let mut unmade = Vec::new();
+    for (_, var) in before.vars.iter_ids() {
+        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name)) else {
+            continue;
+        };
+        if covered.contains(at) && !made.contains(reg) {
+            let ty = var.ty.as_ref().filter(|ty| !ty.is_scalar());
+            let ty = ty.ok_or("a scalar that nothing makes any more")?;
+            unmade.push((*reg, ty.elem, ty.shape.clone()));
+        }
+    }
+    let lines = lines.into_iter().filter(|(at, _)| covered.contains(at)).map(|(_, line)| line).collect();
+    Ok(Group {
+        sizes: lets(&whole.region),
+        whole: whole.clone(),
+        steps,
+        covered: covered.into_iter().collect(),
+        unmade,
+        lines,
+    })
+}
+
+/// The verdicts in terms of registers, each with the operator that it is about; and which operators they put together.
+fn told(
+    sequence: &Sequence,
+    region: &Region,
+    lines: &[galopvm_analysis::fusion::FusionLine],
+) -> (Vec<(usize, Line)>, Vec<BTreeSet<usize>>) {
+    let origin = |var: &VarId| sequence.origins.get(region.name_of(*var)).copied();
+    let register = |var: &VarId| sequence.registers.get(region.name_of(*var)).copied();
+    let (mut told, mut links) = (Vec::new(), Vec::new());
+    for line in lines {
+        let (made, fate, others) = match &line.fusion {
+            Fusion::Fuse(made, readers) => {
+                (made, Fate::Computed(readers.iter().filter_map(register).collect()), readers.clone())
+            }
+            Fusion::Join(made, other) => {
+                let fate = register(other).map_or(Fate::Kept, Fate::Joined);
+                (made, fate, vec![*other])
+            }
+            Fusion::Keep(made) => (made, Fate::Kept, Vec::new()),
+        };
+        let Some(at) = origin(made) else { continue };
+        if !others.is_empty() {
+            links.push(others.iter().filter_map(origin).chain([at]).collect());
+        }
+        if let Some(made) = register(made) {
+            told.push((at, Line { made, fate, reason: line.reason.clone() }));
+        }
+    }
+    (told, links)
+}

@@ -1,0 +1,155 @@
+//! Operators of one block that run together: an array is computed where it is read, several results are made by one
+//! kernel.
+//!
+//! - `mod.rs`: what a group is. `group.rs`: from a part of a block and the verdicts of fusion to a group.
+//!   `step.rs`: one kernel of a group as a region of its own.
+//!
+//! A group starts where the first of its operators stands. All of its kernels run there, one after the other, so that
+//! nothing is lost if one cannot, or traps: the operators then run one by one, as they stand in the code. The code in
+//! between is executed as always; the operators themselves are passed by when it comes to them.
+//!
+//! Invariants: a group reads nothing that is not in a register in front of its first operator, or made by itself. An array
+//! that no kernel makes is looked at by nobody: what is left of it is its shape. Decisions hold for every launch that
+//! the part's guards admit.
+
+mod group;
+mod step;
+
+pub(crate) use group::group;
+
+use crate::interpret::Registers;
+use crate::lift::{Binding, Lifted};
+use galopvm_base::{ElemType, Scalar};
+use galopvm_bytecode::{Operand, RegId};
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::{Exp, VarId, VerifiedRegion};
+use std::collections::HashMap;
+use std::fmt;
+
+/// Operators that run together.
+#[derive(Debug)]
+pub struct Group {
+    /// The part of the block that was looked at: what launches are checked by.
+    whole: Lifted,
+    /// Scalars that the part computes, for sizes.
+    sizes: HashMap<VarId, Exp>,
+    /// The kernels, in order.
+    pub(crate) steps: Vec<Step>,
+    /// The operators, by their numbers in the block, in order.
+    pub(crate) covered: Vec<usize>,
+    /// Arrays that are not made, with their shapes.
+    unmade: Vec<(RegId, ElemType, Vec<Exp>)>,
+    /// What was decided.
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A kernel of a group.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) lifted: Lifted,
+    /// The registers of its results.
+    pub(crate) results: Vec<RegId>,
+    /// The last operator that is part of it, by its number in the block.
+    pub(crate) operator: usize,
+}
+
+/// What happens to an operator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Its elements are computed where these read them.
+    Computed(Vec<RegId>),
+    /// It runs together with another one.
+    Joined(RegId),
+    /// It stays as it is.
+    Kept,
+}
+
+/// A decision about an operator of a block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// What the operator makes: its first result.
+    pub made: RegId,
+    /// What happens to it.
+    pub fate: Fate,
+    /// Why: what is saved, or what speaks against a fusion.
+    pub reason: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Line { made, fate, reason } = self;
+        match fate {
+            Fate::Computed(readers) => {
+                let readers: Vec<String> = readers.iter().map(ToString::to_string).collect();
+                write!(f, "{made} is computed where {} reads it: {reason}", readers.join(" and "))
+            }
+            Fate::Joined(other) => write!(f, "{made} and {other} are computed together: {reason}"),
+            Fate::Kept => write!(f, "{made} is kept: {reason}"),
+        }
+    }
+}
+
+impl Group {
+    /// Whether the registers are as the group's operators want them: sizes that agree, arrays that are in memory.
+    pub(crate) fn admits(&self, registers: &Registers<'_>) -> bool {
+        let region = &self.whole.region;
+        let number = |var| self.number(registers, var);
+        // What is gone is not read by the group.
+        let fits = |(param, binding): (&VarId, &Binding)| match binding {
+            Binding::Array(reg) => registers.array_of(*reg).is_none_or(|array| {
+                let shape = &region.type_of(*param).shape;
+                let agrees = |(extent, size): (&Exp, i64)| region.size_with(extent, &number) == Some(size);
+                shape.iter().zip(array.shape()).all(agrees)
+            }),
+            _ => true,
+        };
+        region.region().params.iter().zip(&self.whole.bindings).all(fits)
+            && self.whole.admits(&|var| parameter(&self.whole, registers, var))
+    }
+
+    /// The shapes of the arrays that are not made.
+    pub(crate) fn shapes(&self, registers: &Registers<'_>) -> Option<Vec<(RegId, ElemType, Vec<i64>)>> {
+        let number = |var| self.number(registers, var);
+        let shape = |(reg, elem, shape): &(RegId, ElemType, Vec<Exp>)| {
+            let extent = |extent: &Exp| self.whole.region.size_with(extent, &number).map(|size| size.max(0));
+            Some((*reg, *elem, shape.iter().map(extent).collect::<Option<_>>()?))
+        };
+        self.unmade.iter().map(shape).collect()
+    }
+
+    /// A size of the part in this launch.
+    fn number(&self, registers: &Registers<'_>, var: VarId) -> Option<i64> {
+        self.scalar(registers, var).filter(|value| value.ty == ElemType::I64).map(Scalar::as_i64)
+    }
+
+    fn scalar(&self, registers: &Registers<'_>, var: VarId) -> Option<Scalar> {
+        match self.sizes.get(&var) {
+            // Definitions come before uses, so this ends.
+            Some(exp) => scalar_value(exp, &|inner| self.scalar(registers, inner)),
+            None => parameter(&self.whole, registers, var),
+        }
+    }
+}
+
+/// The value of a scalar parameter.
+fn parameter(lifted: &Lifted, registers: &Registers<'_>, var: VarId) -> Option<Scalar> {
+    let at = lifted.region.region().params.iter().position(|param| *param == var)?;
+    match lifted.bindings.get(at)? {
+        Binding::Scalar(reg) => Some(Scalar::new(registers.elem(*reg), registers.bits(Operand::new(*reg)))),
+        Binding::Extent { array, dim } => {
+            let dim = registers.array_of(*array)?.lmad().dims.get(*dim as usize)?;
+            Some(Scalar::i64(dim.size))
+        }
+        Binding::Array(_) => None,
+    }
+}
+
+/// The scalar statements of a region's own body.
+fn lets(region: &VerifiedRegion) -> HashMap<VarId, Exp> {
+    let body = &region.region().body;
+    let scalars = body.stms.iter().filter_map(|stm| match &stm.rhs {
+        galopvm_kir::Rhs::Exps(exps) => Some(stm.pat.iter().copied().zip(exps.iter().cloned())),
+        _ => None,
+    });
+    scalars.flatten().collect()
+}

@@ -1,0 +1,186 @@
+//! One statement of a fused region as a region of its own: with the scalars it needs in front of it, and what other
+//! statements make as parameters.
+
+use super::Step;
+use super::group::is_operator;
+use crate::lift::{Binding, Lifted, Sequence};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_bytecode::RegId;
+use galopvm_kir::{Body, Exp, Region, Rhs, Stm, Type, VarId, verify};
+use std::collections::{BTreeSet, HashMap};
+
+/// A fused region and what its names were before.
+pub(super) struct Parts<'a> {
+    sequence: &'a Sequence,
+    region: &'a Region,
+    /// The statement of the region's own body that binds a name.
+    binders: HashMap<VarId, usize>,
+}
+
+/// What a statement needs.
+#[derive(Default)]
+pub(super) struct Needs {
+    /// Scalar statements, in order.
+    lets: BTreeSet<usize>,
+    /// Statements that are kernels.
+    pub operators: BTreeSet<usize>,
+    /// Parameters: of the region, and what operators make.
+    params: BTreeSet<VarId>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn new(sequence: &'a Sequence, region: &'a Region) -> Parts<'a> {
+        let stms = region.body.stms.iter().enumerate();
+        let binders = stms.flat_map(|(at, stm)| stm.pat.iter().map(move |var| (*var, at))).collect();
+        Parts { sequence, region, binders }
+    }
+
+    fn register(&self, var: VarId) -> Option<RegId> {
+        self.sequence.registers.get(self.region.name_of(var)).copied()
+    }
+
+    /// The operators in the code that a statement comes from.
+    pub fn origins(&self, stm: &Stm) -> BTreeSet<usize> {
+        let origin = |var: &VarId| self.sequence.origins.get(self.region.name_of(*var)).copied();
+        stm.pat.iter().filter_map(origin).collect()
+    }
+
+    /// One of the operators in the code that a statement comes from.
+    pub fn origin(&self, stm: &Stm) -> Option<usize> {
+        self.origins(stm).pop_last()
+    }
+
+    /// The registers of what statements still make.
+    pub fn made(&self) -> impl Iterator<Item = RegId> {
+        let operators = self.region.body.stms.iter().filter(|stm| is_operator(stm));
+        operators.flat_map(|stm| &stm.pat).filter_map(|var| self.register(*var))
+    }
+
+    /// What a kernel of the region's own body needs.
+    pub fn needs(&self, at: usize) -> Result<Needs, String> {
+        let mut needs = Needs::default();
+        let mut open: Vec<VarId> = Vec::new();
+        self.used_by(&self.region.body.stms[at], &mut open);
+        let mut used: BTreeSet<VarId> = BTreeSet::new();
+        self.region.body.each_use(&mut |var| _ = used.insert(var));
+        // A check that traps has no result that anybody uses, and is meant for what comes after it.
+        for (number, stm) in self.region.body.stms[..at].iter().enumerate() {
+            if is_check(stm) && !stm.pat.iter().any(|var| used.contains(var)) {
+                needs.lets.insert(number);
+                self.used_by(stm, &mut open);
+            }
+        }
+        let mut seen: BTreeSet<VarId> = BTreeSet::new();
+        while let Some(var) = open.pop() {
+            if !seen.insert(var) {
+                continue;
+            }
+            match self.binders.get(&var) {
+                None => {
+                    // What is bound inside the statement is bound nowhere else, and no parameter.
+                    if self.region.params.contains(&var) {
+                        needs.params.insert(var);
+                        self.in_shape(var, &mut open);
+                    }
+                }
+                Some(number) => {
+                    let stm = &self.region.body.stms[*number];
+                    if is_operator(stm) {
+                        needs.operators.insert(*number);
+                        needs.params.insert(var);
+                        self.in_shape(var, &mut open);
+                    } else if matches!(stm.rhs, Rhs::Exps(_)) && stm.pat.iter().all(|var| self.is_scalar(*var)) {
+                        needs.lets.insert(*number);
+                        self.used_by(stm, &mut open);
+                    } else {
+                        return Err("something that is no kernel lies in between".into());
+                    }
+                }
+            }
+        }
+        needs.operators.remove(&at);
+        Ok(needs)
+    }
+
+    fn is_scalar(&self, var: VarId) -> bool {
+        self.region.vars[var].ty.as_ref().is_some_and(Type::is_scalar)
+    }
+
+    fn in_shape(&self, var: VarId, out: &mut Vec<VarId>) {
+        let shape = self.region.vars[var].ty.as_ref().map_or(&[][..], |ty| &ty.shape);
+        shape.iter().for_each(|extent| extent.each_use(&mut |var| out.push(var)));
+    }
+
+    /// The names that a statement uses, in the shapes of what it binds as well.
+    fn used_by(&self, stm: &Stm, out: &mut Vec<VarId>) {
+        let alone = Body { stms: vec![stm.clone()], results: Vec::new() };
+        out.extend(alone.free_vars());
+        alone.bound_vars().into_iter().for_each(|var| self.in_shape(var, out));
+        out.retain(|var| !stm.pat.contains(var));
+    }
+
+    /// Extents over parameters: scalars that are computed are written out.
+    fn written_out(&self, exp: &Exp) -> Exp {
+        exp.substitute(&|var| {
+            let stm = &self.region.body.stms[*self.binders.get(&var)?];
+            let Rhs::Exps(exps) = &stm.rhs else { return None };
+            let at = stm.pat.iter().position(|bound| *bound == var)?;
+            Some(self.written_out(&exps[at]))
+        })
+    }
+}
+
+/// A statement that traps unless a condition holds (`lift/build.rs` makes them).
+fn is_check(stm: &Stm) -> bool {
+    let Rhs::Exps(exps) = &stm.rhs else { return false };
+    let is_condition = |exp: &Exp| matches!(exp, Exp::Convert(ElemType::I64, _) | Exp::Const(_));
+    matches!(exps.as_slice(), [Exp::Op(ScalarOp::Div, args)] if args[0] == Exp::int(1) && is_condition(&args[1]))
+}
+
+/// The region of one statement.
+pub(super) fn step(parts: &Parts<'_>, at: usize) -> Result<Step, String> {
+    let needs = parts.needs(at)?;
+    let Parts { region: fused, sequence, .. } = parts;
+    let stm = &fused.body.stms[at];
+    let mut others = Body { stms: fused.body.stms.clone(), results: fused.body.results.clone() };
+    others.stms.remove(at);
+    let mut wanted = BTreeSet::new();
+    others.each_use(&mut |var| _ = wanted.insert(var));
+    let (mut results, mut registers) = (Vec::new(), Vec::new());
+    for var in stm.pat.iter().filter(|var| wanted.contains(var)) {
+        registers.push(parts.register(*var).ok_or("what another kernel reads has no register")?);
+        results.push(*var);
+    }
+    let mut params: Vec<VarId> = needs.params.into_iter().collect();
+    params.sort_by_key(|var| !parts.is_scalar(*var));
+    let mut bindings = Vec::new();
+    for var in &params {
+        let known = fused.params.iter().position(|param| param == var);
+        bindings.push(match (known, parts.register(*var)) {
+            (Some(at), _) => sequence.lifted.bindings[at],
+            (None, Some(reg)) if parts.is_scalar(*var) => Binding::Scalar(reg),
+            (None, Some(reg)) => Binding::Array(reg),
+            (None, None) => return Err("what another kernel makes has no register".into()),
+        });
+    }
+    let mut stms: Vec<Stm> = needs.lets.iter().map(|at| fused.body.stms[*at].clone()).collect();
+    stms.push(stm.clone());
+    let mut region = Region {
+        name: format!("{}_{at}", fused.name),
+        vars: fused.vars.clone(),
+        body: Body { stms, results: results.into_iter().map(Exp::Var).collect() },
+        params,
+        reads: fused.reads,
+    };
+    for var in region.params.clone() {
+        if let Some(ty) = &mut region.vars[var].ty {
+            ty.shape.iter_mut().for_each(|extent| *extent = parts.written_out(extent));
+        }
+    }
+    let region = verify(region.renumbered()).map_err(|errors| {
+        errors.first().map_or_else(|| "a kernel that is not well-formed".to_string(), ToString::to_string)
+    })?;
+    let operator = parts.origin(stm).ok_or("a kernel that no operator stands for")?;
+    let lifted = Lifted { region, bindings, guards: Vec::new() };
+    Ok(Step { lifted, results: registers, operator })
+}

@@ -1,0 +1,76 @@
+//! Operators that run together (`fused/`): at the place of the first one, all kernels of its group are launched. When it
+//! comes to the others, their results are there.
+//!
+//! Invariant: either every kernel of a group has run, or none of its registers has a value yet.
+
+use super::{Interpreter, Outcome, Registers};
+use crate::array::Array;
+use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
+
+/// An operator that has run already.
+pub(crate) struct Done {
+    /// How deep calls were nested.
+    depth: usize,
+    block: BlockId,
+    index: usize,
+}
+
+impl<'a> Interpreter<'a> {
+    /// Whether an operator has run already, together with an earlier one. What it uses up is given up.
+    pub(super) fn is_done(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        instr: &Instr,
+    ) -> bool {
+        let here = |done: &Done| done.depth == self.depth && done.block == block && done.index == index;
+        let Some(at) = self.done.iter().position(here) else { return false };
+        self.done.swap_remove(at);
+        release(registers, instr);
+        true
+    }
+
+    /// Runs the group that starts with an operator; false if there is none or it cannot run now.
+    pub(super) fn run_group(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index, site): (BlockId, usize, u32),
+        measure: (i64, u64),
+    ) -> Outcome<bool> {
+        if !self.switches.fusion {
+            return Ok(false);
+        }
+        let Some(group) = self.tiers.group(site, registers, measure, self.eager) else { return Ok(false) };
+        let Some(shapes) = group.shapes(registers).filter(|_| group.admits(registers)) else {
+            return Ok(false);
+        };
+        let mut made: Vec<RegId> = Vec::new();
+        for (k, step) in group.steps.iter().enumerate() {
+            let Some(values) = self.tiers.run_step(site, k, registers, self.memory, measure)? else {
+                made.iter().for_each(|reg| registers.forget(*reg));
+                return Ok(false);
+            };
+            for (reg, value) in step.results.iter().zip(values) {
+                registers.set_value(*reg, value);
+                made.push(*reg);
+            }
+        }
+        for (reg, elem, shape) in shapes {
+            registers.set_array(reg, Array::unmade(self.memory, elem, &shape));
+        }
+        let depth = self.depth;
+        let others = group.covered.iter().filter(|other| **other != index);
+        self.done.extend(others.map(|index| Done { depth, block, index: *index }));
+        release(registers, &registers.code.blocks[block].code[index]);
+        Ok(true)
+    }
+}
+
+/// Gives up what an instruction uses for the last time.
+fn release(registers: &mut Registers<'_>, instr: &Instr) {
+    for operand in Fields::of(instr).operands {
+        if registers.is_array(operand.reg) {
+            registers.drop_last(operand);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Lifting a part of a block, from one of its operators on: all operators together are one region, one statement for
+//! each, so that what one makes and another reads can be seen.
+//!
+//! What cannot be lifted is left out, and so is what uses what was left out: the region is a function of what is in the
+//! registers in front of its first instruction.
+//!
+//! Invariants: every operator of the part that is not left out is a statement of the region's own body. A value that
+//! somebody may look at who is not such an operator - the rest of the code, or an instruction that was left out -
+//! is a result of the region. Views and extents of an array are no look at it: they need its shape alone.
+
+use super::build::{Lift, Lifter};
+use super::value::{Frame, Value};
+use super::{LiftRefusal, Lifted, refuse};
+use galopvm_bytecode::field::Fields;
+use galopvm_bytecode::{BlockId, FuncId, Function, Instr, RegId, VerifiedModule};
+use galopvm_kir::{Exp, Rhs, VarId};
+use std::collections::{BTreeSet, HashMap};
+
+/// Instructions of a part at most.
+const LONGEST: usize = 128;
+
+/// How often a part is tried, each time without the instruction that could not be lifted.
+const MOST_TRIES: usize = 12;
+
+/// A part of a block as a region.
+#[derive(Debug)]
+pub(crate) struct Sequence {
+    /// The region. Its parameters are bound to registers as they are in front of the first instruction.
+    pub lifted: Lifted,
+    /// The registers of what operators define, by their names in the region.
+    pub registers: HashMap<String, RegId>,
+    /// The instruction that each statement of the region's own body comes from, by the names it binds.
+    pub origins: HashMap<String, usize>,
+}
+
+/// Lifts the instructions of a block from an operator on. With `scans`, scans are operators, too.
+pub(crate) fn lift_sequence(
+    module: &VerifiedModule,
+    function: FuncId,
+    block: BlockId,
+    from: usize,
+    scans: bool,
+) -> Lift<Sequence> {
+    let code = &module.module().functions[function];
+    let instrs = &code.blocks[block].code;
+    let part = from..instrs.len().min(from + LONGEST);
+    let mut left: BTreeSet<usize> =
+        (from..instrs.len()).filter(|k| !part.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
+    for _ in 0..MOST_TRIES {
+        spread(code, instrs, from, &mut left);
+        let operators =
+            part.clone().filter(|k| !left.contains(k) && is_operator(&instrs[*k])).collect::<Vec<_>>();
+        if operators.first() != Some(&from) || operators.len() < 2 {
+            return refuse("there is no other operator that could run together with it");
+        }
+        match attempt(module, function, block, from, &left) {
+            Ok(sequence) => return Ok(sequence),
+            Err((at, refusal)) if at == from => return Err(refusal),
+            Err((at, _)) => drop(left.insert(at)),
+        }
+    }
+    refuse("too many instructions around it cannot be lifted")
+}
+
+/// Whether it is worth trying to lift an instruction that stands next to operators.
+fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
+    match instr {
+        Instr::Const { .. }
+        | Instr::Op1 { .. }
+        | Instr::Op2 { .. }
+        | Instr::Op3 { .. }
+        | Instr::Convert { .. }
+        | Instr::Assert { .. }
+        | Instr::Dim { .. }
+        | Instr::Index { .. }
+        | Instr::Slice { .. }
+        | Instr::Permute { .. }
+        | Instr::Reverse { .. }
+        | Instr::Reshape { .. }
+        | Instr::Replicate { .. }
+        | Instr::Iota { .. }
+        | Instr::Copy { .. }
+        | Instr::Manifest { .. }
+        | Instr::Call { .. }
+        | Instr::Map { .. }
+        | Instr::Reduce { .. }
+        | Instr::Redomap { .. } => true,
+        Instr::Scan { .. } => scans,
+        Instr::If { dsts, then, otherwise, .. } => {
+            let scalar = |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
+            dsts.iter().all(|dst| code.regs[dst.0].is_scalar()) && scalar(then) && scalar(otherwise)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an instruction is about scalars alone.
+fn is_scalar(code: &Function, instr: &Instr) -> bool {
+    let fields = Fields::of(instr);
+    let regs = fields.operands.iter().map(|operand| operand.reg).chain(fields.defs.iter().map(|def| def.0));
+    fields.blocks.is_empty() && fields.functions.is_empty() && regs.into_iter().all(|reg| code.regs[reg].is_scalar())
+}
+
+/// Instructions that may be executed together with others.
+fn is_operator(instr: &Instr) -> bool {
+    matches!(
+        instr,
+        Instr::Map { .. }
+            | Instr::Reduce { .. }
+            | Instr::Scan { .. }
+            | Instr::Redomap { .. }
+            | Instr::Call { .. }
+    )
+}
+
+/// Leaves out what uses what is left out.
+fn spread(code: &Function, instrs: &[Instr], from: usize, left: &mut BTreeSet<usize>) {
+    let mut late: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in instrs.iter().enumerate().skip(from) {
+        let mut uses = false;
+        each_use(code, instr, &mut |reg| uses |= late.contains(&reg));
+        if uses {
+            left.insert(k);
+        }
+        if left.contains(&k) {
+            late.extend(Fields::of(instr).defs.iter().map(|def| def.0));
+        }
+    }
+}
+
+/// Every register that an instruction uses, in its blocks as well.
+fn each_use(code: &Function, instr: &Instr, f: &mut dyn FnMut(RegId)) {
+    let fields = Fields::of(instr);
+    fields.operands.iter().for_each(|operand| f(operand.reg));
+    for inner in fields.blocks {
+        let inner = &code.blocks[inner];
+        inner.code.iter().for_each(|instr| each_use(code, instr, f));
+        inner.results.iter().for_each(|operand| f(operand.reg));
+    }
+}
+
+/// The region without what is left out, or which instruction stands in the way.
+fn attempt(
+    module: &VerifiedModule,
+    function: FuncId,
+    block: BlockId,
+    from: usize,
+    left: &BTreeSet<usize>,
+) -> Result<Sequence, (usize, LiftRefusal)> {
+    let code = &module.module().functions[function];
+    let instrs = &code.blocks[block].code;
+    let mut lifter = Lifter::new(module.module(), function);
+    let frame = Frame { function, number: 0 };
+    let mut origins: HashMap<VarId, usize> = HashMap::new();
+    let mut registers: HashMap<VarId, RegId> = HashMap::new();
+    for (k, instr) in instrs.iter().enumerate().skip(from).filter(|(k, _)| !left.contains(k)) {
+        let before = lifter.stms().len();
+        lifter.burn().and_then(|()| lifter.lift_instr(frame, instr)).map_err(|refusal| (k, refusal))?;
+        let mut made: BTreeSet<VarId> = BTreeSet::new();
+        for stm in &lifter.stms()[before..] {
+            origins.extend(stm.pat.iter().map(|var| (*var, k)));
+            if let Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } = &stm.rhs {
+                made.extend(&stm.pat);
+            }
+        }
+        for dst in Fields::of(instr).defs.iter().filter(|_| is_operator(instr)) {
+            let var = match lifter.env.get(&(frame, dst.0)) {
+                Some(Value::Scalar(Exp::Var(var))) => Some(*var),
+                Some(Value::Array(array)) => array.as_name(),
+                _ => None,
+            };
+            match var.filter(|var| made.contains(var)) {
+                Some(var) => drop(registers.insert(var, dst.0)),
+                None => return Err((k, LiftRefusal::new("a result that no statement makes"))),
+            }
+        }
+    }
+    let needed = needed(code, block, from, left);
+    let mut results: Vec<VarId> = registers.keys().copied().collect();
+    results.retain(|var| needed.contains(&registers[var]));
+    results.sort_unstable();
+    let name = format!("{}_{}", code.name, from);
+    let results = results.into_iter().map(Exp::Var).collect();
+    let (lifted, names) =
+        lifter.finish_named(galopvm_kir::text::as_name(&name), results).map_err(|refusal| (from, refusal))?;
+    let named = |var: VarId| names[var].clone();
+    let registers = registers.into_iter().map(|(var, reg)| (named(var), reg)).collect();
+    let origins = origins.into_iter().map(|(var, at)| (named(var), at)).collect();
+    Ok(Sequence { lifted, registers, origins })
+}
+
+/// What operators define and somebody else may look at. Scalars always count as looked at.
+fn needed(code: &Function, block: BlockId, from: usize, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let block = &code.blocks[block];
+    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
+    // The array that a view shows.
+    let mut shown: HashMap<RegId, RegId> = HashMap::new();
+    let mut made: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in block.code.iter().enumerate().skip(from) {
+        let is_here = !left.contains(&k);
+        match instr {
+            Instr::Dim { .. } => {}
+            _ if is_here && is_operator(instr) => made.extend(Fields::of(instr).defs.iter().map(|def| def.0)),
+            Instr::Permute { dst, array, .. }
+            | Instr::Reverse { dst, array, .. }
+            | Instr::Slice { dst, array, .. }
+            | Instr::Index { dst, array, .. }
+                if is_here && !code.regs[dst.0].is_scalar() =>
+            {
+                shown.insert(dst.0, array.reg);
+            }
+            // A view of a view may have to be copied.
+            Instr::Reshape { dst, array, .. } if is_here && !shown.contains_key(&array.reg) => {
+                shown.insert(dst.0, array.reg);
+            }
+            _ => each_use(code, instr, &mut |reg| _ = needed.insert(reg)),
+        }
+    }
+    let looked_at: Vec<RegId> = needed.iter().copied().collect();
+    for mut reg in looked_at {
+        while let Some(array) = shown.get(&reg) {
+            reg = *array;
+            needed.insert(reg);
+        }
+    }
+    needed.extend(made.into_iter().filter(|reg| code.regs[*reg].is_scalar()));
+    needed
+}

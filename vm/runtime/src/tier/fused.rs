@@ -1,0 +1,154 @@
+//! Operators that run together: which do, and running their kernels.
+//!
+//! What is found out about an operator is kept at its site; each kernel of a group is a site of its own, so that it
+//! is compiled, launched and told about like any other.
+
+use super::launch;
+use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
+use crate::explain::{Explained, FusedSeen};
+use crate::fused::{Fate, Group, group};
+use crate::error::Trap;
+use crate::interpret::{Registers, Site};
+use crate::lift::lift_sequence;
+use crate::memory::Memory;
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Whether the operator of a site starts a group.
+#[derive(Default)]
+pub(super) enum Found {
+    /// Nobody asked yet.
+    #[default]
+    Unasked,
+    /// It does not.
+    Alone,
+    /// It does; the sites of the group's kernels.
+    Starts(Arc<Group>, u32),
+}
+
+/// What is known of groups at a site.
+#[derive(Default)]
+pub(super) struct FusedState {
+    found: Found,
+    /// Scans cannot be compiled here.
+    without_scans: bool,
+    /// Launches that did not come off for another reason than that code was not ready.
+    failures: u32,
+}
+
+impl Tiers {
+    /// The group that starts with an operator, if it is worth running it now.
+    pub(crate) fn group(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        (width, work): (i64, u64),
+        eager: bool,
+    ) -> Option<Arc<Group>> {
+        let state = &self.sites[site as usize];
+        if matches!(state.fused.found, Found::Alone) || !self.is_worth(state, width, work, eager) {
+            return None;
+        }
+        if let Found::Starts(group, _) = &state.fused.found {
+            return Some(group.clone());
+        }
+        let found = self.look_for(site, registers);
+        let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
+        let name = self.name(site);
+        match &found {
+            Ok((group, _)) => self.announce(site, group),
+            Err(reason) => self.tell(site, |_| Event::Alone { site: name, reason }),
+        }
+        let fused = &mut self.sites[site as usize].fused;
+        match found {
+            Ok((group, first)) => {
+                fused.found = Found::Starts(group.clone(), first);
+                Some(group)
+            }
+            Err(_) => {
+                fused.found = Found::Alone;
+                None
+            }
+        }
+    }
+
+    fn is_worth(&self, state: &SiteState, width: i64, work: u64, eager: bool) -> bool {
+        let tiering = &self.tiering;
+        let hot = state.profile.interpreted_work >= tiering.threshold || !state.versions.is_empty();
+        let large = tiering.always || eager || work >= tiering.threshold || hot && work >= LEAST_WORK;
+        width > 0 && large && self.has_backends()
+    }
+
+    fn look_for(&self, site: u32, registers: &Registers<'_>) -> Result<Group, String> {
+        let Site { function, block, index } = self.names[site as usize];
+        let scans = !self.sites[site as usize].fused.without_scans;
+        let sequence = lift_sequence(&self.module, function, block, index, scans)
+            .map_err(|refusal| refusal.reason)?;
+        let gathered = launch::gather(&sequence.lifted, registers)?;
+        group(&sequence, &gathered.observed(&sequence.lifted.region), index)
+    }
+
+    /// Gives each kernel of a group a site, and tells what was decided.
+    fn announce(&mut self, site: u32, group: &Group) {
+        let Site { function, block, .. } = self.names[site as usize];
+        for step in &group.steps {
+            let state = SiteState {
+                lifted: Some(Ok(Arc::new(step.lifted.clone()))),
+                is_fused: true,
+                ..SiteState::default()
+            };
+            self.names.push(Site { function, block, index: step.operator });
+            self.sites.push(state);
+        }
+        for line in group.lines.iter().filter(|line| line.fate != Fate::Kept) {
+            self.tell(site, |name| Event::Fused { site: name, line });
+        }
+        if let Some(explainer) = &self.explainer {
+            explainer.tell(Explained::Fused(FusedSeen { site: self.name(site), lines: &group.lines }));
+        }
+    }
+
+    /// Runs a kernel of the group that starts at a site: nothing if that cannot be.
+    pub(crate) fn run_step(
+        &mut self,
+        site: u32,
+        step: usize,
+        registers: &Registers<'_>,
+        memory: &Memory,
+        (width, work): (i64, u64),
+    ) -> Result<Option<Vec<Value>>, Trap> {
+        self.collect();
+        let Found::Starts(_, first) = &self.sites[site as usize].fused.found else { return Ok(None) };
+        let kernel = first + step as u32;
+        let tiering = &self.tiering;
+        let wait = tiering.always || work >= tiering.threshold || !tiering.background;
+        let profile = &mut self.sites[kernel as usize].profile;
+        profile.executions += 1;
+        profile.elements = profile.elements.saturating_add(width as u64);
+        let reason = match self.attempt(kernel, registers, memory, wait, work)? {
+            Attempt::Done(values) => return Ok(Some(values)),
+            Attempt::Trapped => "a trap".to_string(),
+            Attempt::Interpret(reason) => reason,
+        };
+        self.tell(kernel, |name| Event::FellBack { site: name, reason: &reason });
+        let state = &self.sites[kernel as usize];
+        if !state.pending {
+            let is_refused = state.versions.iter().all(|version| version.code.is_none());
+            self.did_not_run(site, is_refused);
+        }
+        self.sites[kernel as usize].profile.choose(crate::profile::Tier::Interpreter, &reason);
+        Ok(None)
+    }
+
+    /// After some failures a group is given up; if scans may have been the reason, it is looked for without them.
+    pub(crate) fn did_not_run(&mut self, site: u32, is_refused: bool) {
+        let fused = &mut self.sites[site as usize].fused;
+        fused.failures += 1;
+        if is_refused || fused.failures >= MOST_FALSE_TRAPS {
+            let again = is_refused && !fused.without_scans;
+            fused.without_scans = true;
+            fused.failures = 0;
+            fused.found = if again { Found::Unasked } else { Found::Alone };
+        }
+    }
+}
