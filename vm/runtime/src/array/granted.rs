@@ -59,6 +59,33 @@ impl Granted {
         store(self.bytes_mut(), width, place, bits);
     }
 
+    /// Stores elements that lie one after the other at indices from `from` on; this place has one dimension.
+    pub(crate) fn store_column(&mut self, from: i64, values: &[u8]) {
+        let (view, width) = (self.0.lmad(), self.0.elem().bytes());
+        let stride = view.dims.first().map_or(0, |dim| dim.stride);
+        let first = view.offset + from * stride;
+        self.store_from(values, |bytes, values| {
+            if stride == 1 {
+                let at = first as usize * width;
+                bytes[at..at + values.len()].copy_from_slice(values);
+            } else {
+                store_strided(bytes, width, values, first, stride);
+            }
+        });
+    }
+
+    /// Lets code store elements that it reads in `source`. The code looks at nothing else.
+    pub(crate) fn store_from<T>(&mut self, source: &[u8], store: impl FnOnce(&mut [u8], &[u8]) -> T) -> T {
+        let own = self.0.block().bytes().as_ptr_range();
+        let other = source.as_ptr_range();
+        if own.start < other.end && other.start < own.end {
+            // Of the block itself there are elements to read as they were.
+            let before = source.to_vec();
+            return store(self.bytes_mut(), &before);
+        }
+        store(self.bytes_mut(), source)
+    }
+
     /// Stores the elements of an array that has this place's shape. Gives the kind of copy, if anything was moved.
     pub(crate) fn store_all(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         if self.holds(array) {
@@ -74,6 +101,24 @@ impl Granted {
     fn store_apart(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         let (view, width) = (self.0.lmad().clone(), self.0.elem().bytes());
         move_elements(memory, self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
+    }
+}
+
+/// Stores elements that lie one after the other at places in equal distances.
+fn store_strided(bytes: &mut [u8], width: usize, values: &[u8], first: i64, stride: i64) {
+    fn each<const W: usize>(bytes: &mut [u8], values: &[u8], first: i64, stride: i64) {
+        let mut place = first;
+        for value in values.as_chunks::<W>().0 {
+            let at = place as usize * W;
+            bytes[at..at + W].copy_from_slice(value);
+            place += stride;
+        }
+    }
+    match width {
+        1 => each::<1>(bytes, values, first, stride),
+        2 => each::<2>(bytes, values, first, stride),
+        4 => each::<4>(bytes, values, first, stride),
+        _ => each::<8>(bytes, values, first, stride),
     }
 }
 

@@ -13,6 +13,7 @@
 //! with a fresh stack, so that only the call-depth limit bounds programs.
 
 mod arrays;
+mod changes;
 mod columns;
 mod control;
 mod delay;
@@ -37,6 +38,7 @@ pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
+pub(crate) use changes::Changes;
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::Plans;
@@ -128,6 +130,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) slots: Option<Box<Slots>>,
     /// Room for columns.
     column_buffers: Vec<Vec<u8>>,
+    /// Room for rows of results on their way to their places.
+    staging: Vec<Vec<u8>>,
     /// Places that were set for values of registers.
     targets: Vec<Target>,
     /// What is known of regions.
@@ -166,6 +170,7 @@ impl<'a> Interpreter<'a> {
             host: Host::default(),
             slots: None,
             column_buffers: Vec::new(),
+            staging: Vec::new(),
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),

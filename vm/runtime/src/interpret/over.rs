@@ -44,12 +44,12 @@ impl<'a> Interpreter<'a> {
                 self.tiers.tell_unasked(site, k..k + 1, Unasked::NothingDies);
                 continue;
             }
-            let Some(reg) = self.tiers.over(site, registers, k, &eligible) else { continue };
+            let Some((reg, changes)) = self.tiers.over(site, registers, k, &eligible) else { continue };
             let Some(array) = registers.array_of(reg).cloned() else { continue };
             // The clone is a holder as well.
             let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;
             if let Some(place) = Granted::new(array, holders) {
-                placing.set_over(k, place);
+                placing.set_over(k, place, changes);
                 // Two results over one array would need to know of each other.
                 return;
             }

@@ -1,19 +1,26 @@
 //! Operators whose results are made in a given place instead of a block of their own.
 //!
 //! The place may lie in a block that the rows read: an analysis has shown that no row reads what another one writes, so
-//! the order of rows does not matter, but each row must have read everything before it writes. Rows are therefore
-//! computed in pieces as always - by columns or as a unit - into a small array, which is then stored; or, where rows
-//! are arrays, one by one, each made in its own row of the place if the body makes it by one operator.
+//! the order of rows does not matter, but each row must have read everything before it writes. Columns and lanes compute
+//! blocks of rows and store each block when it is done. Units compute pieces into small arrays, which are then stored. Where
+//! rows are arrays, they are made one by one, each in its own row of the place if the body makes it by one operator.
+//!
+//! Over a dying array most elements may stay as they are. If it is known which ones change (`changes.rs`), and nothing can go
+//! wrong elsewhere, only their rows are gone over, and of those only the part that changes.
 
 use super::arrays::mismatch;
+use super::changes::{Changes, Part, Rows};
+use super::columns::{self, Columns};
+use super::delay::Windows;
 use super::soac::{Arrays, Operator, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
 use crate::error::Trap;
 use crate::memory::Memory;
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Instr, Operand, RegId};
+use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, RegId};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
 pub(super) const PIECE: usize = 64 << 10;
@@ -26,10 +33,11 @@ pub(super) struct Placing {
     places: SmallVec<[Option<Granted>; 2]>,
     /// Whether a row may be made in its place at once, before the rest of its block is done.
     at_once: bool,
+    /// The elements that change, if all others may be left as they are.
+    changes: Option<Arc<Changes>>,
+    /// The rows that are wanted, where others stay as they are.
+    window: Option<Rows>,
 }
-
-/// Rows of a piece at least where they are computed in lock step.
-const LANES: i64 = 32;
 
 /// A place for the value of a register, as long as a row is computed.
 pub(crate) struct Target {
@@ -37,18 +45,21 @@ pub(crate) struct Target {
     depth: usize,
     reg: RegId,
     place: Granted,
+    /// The rows that are wanted; all if nothing is said.
+    window: Option<Rows>,
 }
 
 impl Placing {
     /// No places yet, for so many results.
     pub(super) fn none(results: usize) -> Placing {
-        Placing { places: SmallVec::from_elem(None, results), at_once: false }
+        Placing { places: SmallVec::from_elem(None, results), at_once: false, changes: None, window: None }
     }
 
     /// The only result goes over an array that other rows do not read where this one writes. What is left of the block
     /// when a row is made cannot change it any more, so rows may be made in their place at once.
-    pub(super) fn set_over(&mut self, k: usize, place: Granted) {
+    pub(super) fn set_over(&mut self, k: usize, place: Granted, changes: Option<Arc<Changes>>) {
         self.at_once = self.places.len() == 1;
+        self.changes = changes.filter(|_| self.at_once);
         self.set(k, place);
     }
 
@@ -83,7 +94,8 @@ impl<'a> Interpreter<'a> {
         for (k, dst) in operator.dsts.iter().enumerate() {
             let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
             if let Some(target) = self.targets.iter().find(meant) {
-                placing.set_over(k, target.place.clone());
+                placing.set_over(k, target.place.clone(), None);
+                placing.window = target.window;
             }
         }
     }
@@ -92,7 +104,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn map_placed(
         &mut self,
         registers: &mut Registers<'a>,
-        (block, index): (BlockId, usize),
+        at: (BlockId, usize),
         width: i64,
         operator: &Operator<'a>,
         mut placing: Placing,
@@ -100,22 +112,28 @@ impl<'a> Interpreter<'a> {
         let fits = |place: &Granted| place.array().shape()[0] == width;
         placing.places.iter_mut().for_each(|place| *place = place.take().filter(fits));
         if width == 0 || placing.is_empty() {
-            return self.interpret_operator(registers, block, index, width, operator);
+            return self.interpret_operator(registers, at.0, at.1, width, operator);
         }
         let mut making = 0;
         for (k, dst) in operator.dsts.iter().enumerate() {
             making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
-        let lanes = !scalar_rows && self.lanes(registers, block, index, width).is_some();
-        if scalar_rows || lanes || self.unit(registers, block, index).is_some() {
-            let inputs = inputs(registers, width, operator.arrays)?;
-            let least = if lanes { LANES } else { 1 };
-            self.in_pieces(registers, (block, index), (width, least), operator, &inputs, &mut placing)?;
-        } else {
+        if !scalar_rows {
             self.make_delayed(registers, operator.arrays)?;
-            let inputs = inputs(registers, width, operator.arrays)?;
-            self.row_by_row(registers, width, operator, &inputs, &mut placing)?;
+        }
+        let inputs = inputs(registers, width, operator.arrays)?;
+        let changes = placing.changes.take().filter(|_| scalar_rows || made_by_map(registers, operator.body));
+        match changes {
+            Some(changes) => {
+                for part in changes.parts() {
+                    self.rows_placed(registers, at, (width, part.rows), operator, &inputs, &mut placing, Some(part))?;
+                }
+            }
+            None => {
+                let rows = placing.window.unwrap_or(Rows::all(width));
+                self.rows_placed(registers, at, (width, rows), operator, &inputs, &mut placing, None)?;
+            }
         }
         (0..making).for_each(|_| self.made());
         for (place, dst) in placing.places.into_iter().zip(operator.dsts) {
@@ -125,11 +143,82 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
+    /// Makes some rows, in the way that fits them.
+    #[expect(clippy::too_many_arguments, reason = "what an operator is, and where")]
+    fn rows_placed(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        (width, rows): (i64, Rows),
+        operator: &Operator<'a>,
+        inputs: &Arrays,
+        placing: &mut Placing,
+        part: Option<&Part>,
+    ) -> Outcome<()> {
+        if registers.prepared.blocks[operator.body].scalar_results {
+            let columns = self.columns(registers, block, index, rows.count).filter(|_| rows.step == 1);
+            return match columns.is_none() && rows.is_all(width) {
+                true => self.in_pieces(registers, (block, index), (0, width), operator, inputs, placing),
+                false => self.scalars_placed(registers, columns, (width, rows), operator, inputs, placing),
+            };
+        }
+        let mut done = rows.first;
+        if part.is_none()
+            && let Some(lanes) = self.lanes(registers, block, index, width)
+        {
+            done = self.place_lanes(registers, lanes, width, inputs, &mut placing.places)?;
+        }
+        if part.is_none() && done < width && self.unit(registers, block, index).is_some() {
+            return self.in_pieces(registers, (block, index), (done, width), operator, inputs, placing);
+        }
+        let rest = if part.is_some() { rows } else { Rows { first: done, count: width - done, step: 1 } };
+        self.row_by_row(registers, (width, rest), operator, inputs, placing, part)
+    }
+
+    /// Scalar rows: by columns, or else one by one.
+    fn scalars_placed(
+        &mut self,
+        registers: &mut Registers<'a>,
+        columns: Option<&Columns>,
+        (width, rows): (i64, Rows),
+        operator: &Operator<'a>,
+        inputs: &Arrays,
+        placing: &mut Placing,
+    ) -> Outcome<()> {
+        let block = &registers.code.blocks[operator.body];
+        let scope = &registers.prepared.blocks[operator.body].arrays;
+        for (k, result) in block.results.iter().enumerate() {
+            placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
+        }
+        let mut inputs = Windows::new(registers, operator.arrays, (inputs.clone(), 0), columns);
+        // Rows that are next to each other, or one.
+        let (mut next, last) = (rows.first, rows.first + (rows.count - 1) * rows.step + 1);
+        while next < last {
+            let seen = inputs.move_to(self.memory, next, if rows.step == 1 { last } else { next + 1 })?;
+            if let Some(columns) = columns {
+                next = self.place_columns(registers, columns, &inputs, &mut placing.places, next..seen)?;
+            }
+            let end = seen.min(next + columns::BLOCK as i64);
+            inputs.show(next..end);
+            for i in next..end {
+                set_rows(registers, &block.params, &inputs.arrays, i);
+                self.block(registers, operator.body)?;
+                for (place, result) in placing.places.iter_mut().flatten().zip(&block.results) {
+                    let at = place.array().lmad().fix(0, i).offset;
+                    place.store(at, registers.bits(*result));
+                }
+                registers.release(scope);
+            }
+            next = if rows.step == 1 { end } else { next + rows.step };
+        }
+        Ok(())
+    }
+
     fn in_pieces(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        (width, least): (i64, i64),
+        (first, width): (i64, i64),
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
@@ -139,7 +228,7 @@ impl<'a> Interpreter<'a> {
             usize::try_from(array.elements() / width).unwrap_or(0) * array.elem().bytes()
         };
         let row = placing.places.iter().flatten().map(row_bytes).max().unwrap_or(0).max(1);
-        let mut rows = ((PIECE / row) as i64).max(least);
+        let mut rows = ((PIECE / row) as i64).max(1);
         if rows > ROWS {
             rows -= rows % ROWS;
         } else {
@@ -147,7 +236,7 @@ impl<'a> Interpreter<'a> {
             let pieces = (width + rows - 1) / rows;
             rows = (width + pieces - 1) / pieces;
         }
-        let mut from = 0;
+        let mut from = first;
         while from < width {
             let count = rows.min(width - from);
             let mut parts = Arrays::new();
@@ -184,31 +273,29 @@ impl<'a> Interpreter<'a> {
         }
     }
 
+    /// Rows that are arrays, one by one; of each row only the columns of a part, where one is given.
     fn row_by_row(
         &mut self,
         registers: &mut Registers<'a>,
-        width: i64,
+        (width, rows): (i64, Rows),
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
+        part: Option<&Part>,
     ) -> Outcome<()> {
         let block = &registers.code.blocks[operator.body];
         let scope = &registers.prepared.blocks[operator.body].arrays;
         // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)
-        let is_direct = |result: &Operand| {
-            placing.at_once
-                && block.code.iter().any(|instr| match instr {
-                    Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == result.reg),
-                    _ => false,
-                })
-        };
+        let is_direct = |result: &Operand| placing.at_once && is_made_by_map(block, result.reg);
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
         let before = self.targets.len();
-        for i in 0..width {
+        for (number, i) in rows.numbers().enumerate() {
+            let window = part.and_then(|part| part.columns(number as i64));
             for (k, place) in placing.places.iter().enumerate() {
                 if let Some(place) = place.as_ref().filter(|_| direct[k]) {
                     let place = place.with_view(place.array().lmad().fix(0, i));
-                    self.targets.push(Target { depth: self.depth, reg: block.results[k].reg, place });
+                    let (depth, reg) = (self.depth, block.results[k].reg);
+                    self.targets.push(Target { depth, reg, place, window });
                 }
             }
             set_rows(registers, &block.params, inputs, i);
@@ -226,18 +313,45 @@ impl<'a> Interpreter<'a> {
                     continue;
                 }
                 let row = registers.take(*result);
-                self.pay_elements(row.elements())?;
-                let shape: SmallVec<[i64; 4]> = [width].into_iter().chain(row.shape()).collect();
-                let place = placing.place(self.memory, k, elem, &shape)?;
+                self.pay_elements(window.map_or(row.elements(), |window| window.count))?;
+                let place = match &placing.places[k] {
+                    Some(place) => place,
+                    None => {
+                        let shape: SmallVec<[i64; 4]> = [width].into_iter().chain(row.shape()).collect();
+                        placing.place(self.memory, k, elem, &shape)?
+                    }
+                };
                 let place = place.with_view(place.array().lmad().fix(0, i));
-                fits(&place, &row)?;
-                self.store_row(place, &row)?;
+                if !place.holds(&row) {
+                    fits(&place, &row)?;
+                    self.store_row(place, &row)?;
+                }
             }
             registers.release(scope);
         }
         self.at_row(operator.body, None);
         Ok(())
     }
+}
+
+/// Whether an operator of a block makes a value of its own: nothing else of the block is needed for it.
+fn is_made_by_map(block: &CodeBlock, reg: RegId) -> bool {
+    block.code.iter().any(|instr| match instr {
+        Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == reg),
+        _ => false,
+    })
+}
+
+/// Whether the rows of a block's only result are made by a map with nothing but scalars in its rows.
+fn made_by_map(registers: &Registers<'_>, body: BlockId) -> bool {
+    let block = &registers.code.blocks[body];
+    let [result] = &block.results[..] else { return false };
+    block.code.iter().any(|instr| match instr {
+        Instr::Map { dsts, body, .. } => {
+            matches!(&dsts[..], [dst] if dst.0 == result.reg) && registers.prepared.blocks[*body].scalar_results
+        }
+        _ => false,
+    })
 }
 
 /// Rows of a result must have the shape of their place.

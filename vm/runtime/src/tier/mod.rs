@@ -3,7 +3,8 @@
 //! - `told.rs`: what is told to people.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
-//!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array. `trace.rs`: the events.
+//!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
+//!   `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
@@ -14,6 +15,7 @@ mod launch;
 mod over;
 mod told;
 mod trace;
+mod traps;
 mod version;
 mod worker;
 

@@ -1,22 +1,28 @@
-//! Whether the result of a map may be written over an array that dies with it.
+//! Whether the result of a map may be written over an array that dies with it, and which of its elements change then.
 //!
 //! The analysis looks at the lifted operator with the numbers of this launch. Its verdict holds for launches with equal
 //! numbers, which are remembered; a site at which it keeps saying no is asked less and less often.
 
 use super::Tiers;
 use super::launch;
+use super::traps::cannot_trap;
+use super::version::in_order;
 use crate::explain::{ReuseAnswer, Unasked};
-use crate::interpret::Registers;
+use crate::interpret::{Changes, Registers};
 use crate::lift::Binding;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Body, Exp, Observed, Rhs};
+use std::sync::Arc;
+
+/// An array that a result may be written over, and the elements that change, if all others may be left as they are.
+pub(crate) type Over = (RegId, Option<Arc<Changes>>);
 
 /// What was found at one site.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The last numbers with which the analysis was asked, and its answer.
-    last: Option<(Observed, usize, Option<RegId>)>,
+    last: Option<(Observed, usize, Option<Over>)>,
     /// How often in a row the answer was no.
     refusals: u32,
     /// Launches that are not worth another question.
@@ -35,7 +41,7 @@ impl Tiers {
         registers: &Registers<'_>,
         k: usize,
         eligible: &[RegId],
-    ) -> Option<RegId> {
+    ) -> Option<Over> {
         let found = &mut self.sites[site as usize].over;
         if found.waiting > 0 {
             found.waiting -= 1;
@@ -53,7 +59,7 @@ impl Tiers {
         answer
     }
 
-    fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<RegId> {
+    fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<Over> {
         let launched = self.lifted(site).ok().and_then(|lifted| {
             let gathered = launch::gather(&lifted, registers).ok()?;
             Some((lifted, gathered))
@@ -75,8 +81,8 @@ impl Tiers {
         if let Some((last, result, answer)) = &self.sites[site as usize].over.last
             && (last, *result) == (&observed, k)
         {
-            let over = answer.filter(|reg| eligible.contains(reg) && sole(*reg));
-            self.tell_reuse(site, k, ReuseAnswer::Known { over });
+            let over = answer.clone().filter(|(reg, _)| eligible.contains(reg) && sole(*reg));
+            self.tell_reuse(site, k, ReuseAnswer::Known { over: over.as_ref().map(|(reg, _)| *reg) });
             return over;
         }
         let region = lifted.region.region();
@@ -101,9 +107,20 @@ impl Tiers {
         let candidates = reuse
             .candidates()
             .filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(|reg| fits(&reg)));
-        let answer = reuse::choose(candidates).and_then(|candidate| register(candidate.array));
-        self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over: answer });
-        self.sites[site as usize].over.last = Some((observed, k, answer));
+        let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
+        let over = chosen.as_ref().map(|(reg, _)| *reg);
+        self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over });
+        let answer = chosen.map(|(reg, chosen)| {
+            let shape = array_of(reg).map(|array| array.shape());
+            let changes = shape.and_then(|shape| Changes::of(&chosen.changed, &shape));
+            // An iteration that is left out must not be one that ends the program.
+            let changes = changes.filter(|_| {
+                let proven = galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven();
+                cannot_trap(region, &in_order(proven))
+            });
+            (reg, changes.map(Arc::new))
+        });
+        self.sites[site as usize].over.last = Some((observed, k, answer.clone()));
         answer
     }
 }

@@ -18,6 +18,7 @@ mod wide;
 use super::delay::Windows;
 use super::soac::Targets;
 use super::{Interpreter, Outcome, Registers, machine};
+use crate::array::Granted;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
 use program::Program;
@@ -150,6 +151,41 @@ impl<'a> Interpreter<'a> {
         self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
             running.block(at, len, parts(targets, at, len))
         })
+    }
+
+    /// The same with results that have places. The rows of a block are stored when all of them are computed, so each
+    /// row has read what it wants to read before any of them is written.
+    pub(super) fn place_columns(
+        &mut self,
+        registers: &Registers<'a>,
+        columns: &Columns,
+        inputs: &Windows,
+        places: &mut [Option<Granted>],
+        rows: Range<i64>,
+    ) -> Outcome<i64> {
+        let mut staging = std::mem::take(&mut self.staging);
+        let room = BLOCK.min(usize::try_from(rows.end - rows.start).unwrap_or(0)) * 8;
+        if staging.len() < places.len() {
+            staging.resize_with(places.len(), Vec::new);
+        }
+        for buffer in staging.iter_mut().take(places.len()).filter(|buffer| buffer.len() < room) {
+            buffer.resize(room, 0);
+        }
+        let width = |place: &Option<Granted>| place.as_ref().map_or(0, |place| place.array().elem().bytes());
+        let outcome = self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
+            let parts =
+                staging.iter_mut().zip(&*places).map(|(buffer, place)| &mut buffer[..len * width(place)]);
+            let done = running.block(at, len, parts.collect());
+            if done {
+                for (place, buffer) in places.iter_mut().zip(&staging) {
+                    let bytes = len * width(place);
+                    place.as_mut().into_iter().for_each(|place| place.store_column(at, &buffer[..bytes]));
+                }
+            }
+            done
+        });
+        self.staging = staging;
+        outcome
     }
 
     /// Combines rows with accumulators; gives the row where it stopped.

@@ -5,6 +5,7 @@ use super::kernels;
 use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
 use crate::array::Array;
 use crate::interpret::Registers;
+use crate::memory::Block;
 use galopvm_base::Bits;
 use galopvm_base::scalar::{convert, eval};
 use galopvm_bytecode::Operand;
@@ -36,15 +37,16 @@ struct AtBlock<'r, 'v, 'o> {
 
 /// The rows of an input, which are scalars.
 struct Rows<'v> {
-    bytes: &'v [u8],
+    /// Its bytes are looked at anew each time: results may be stored in the same block between two blocks of rows.
+    block: &'v Block,
     offset: i64,
     stride: i64,
     /// The rows that there are.
     all: Range<i64>,
     /// Those among the rows of the block, counted from its first.
     inside: Range<usize>,
-    /// The rows of the block, where they lie one after the other.
-    here: Option<&'v [u8]>,
+    /// The bytes of the rows of the block, where they lie one after the other.
+    here: Option<Range<usize>>,
     staging: Vec<u8>,
 }
 
@@ -112,7 +114,10 @@ impl<'v> Running<'v> {
             Place::Buffer(k) => &self.buffers[usize::from(k)][..bytes],
             Place::Input(k) => {
                 let rows = &self.inputs[usize::from(k)];
-                rows.here.unwrap_or(&rows.staging)
+                match &rows.here {
+                    Some(here) => &rows.block.bytes()[here.clone()],
+                    None => &rows.staging,
+                }
             }
             // Outputs are with the block.
             Place::Output(_) => &[],
@@ -136,7 +141,7 @@ impl<'v> Rows<'v> {
         let view = array.lmad();
         let stride = view.dims.first().map_or(0, |dim| dim.stride);
         Rows {
-            bytes: array.block().bytes(),
+            block: array.block(),
             offset: view.offset,
             stride,
             all: i64::MIN..i64::MAX,
@@ -173,8 +178,10 @@ impl<'v> Rows<'v> {
         let first = self.offset.wrapping_add(from.wrapping_mul(self.stride));
         if (self.stride == 1 || len == 1) && self.inside.len() == len {
             let first = (first as usize).wrapping_mul(width);
-            self.here = self.bytes.get(first..first.wrapping_add(len * width));
-            return self.here.is_some();
+            let here = first..first.wrapping_add(len * width);
+            let is_there = self.block.bytes().get(here.clone()).is_some();
+            self.here = is_there.then_some(here);
+            return is_there;
         }
         self.here = None;
         self.staging.resize(len * width, 0);
@@ -182,7 +189,7 @@ impl<'v> Rows<'v> {
         if part.len() < self.staging.len() {
             self.staging.fill(0);
         }
-        kernels::strided(&mut self.staging[part], width, self.bytes, first, self.stride);
+        kernels::strided(&mut self.staging[part], width, self.block.bytes(), first, self.stride);
         true
     }
 }

@@ -3,20 +3,24 @@
 use crate::array::{load, move_elements, store};
 use crate::error::Trap;
 use crate::interpret::columns::kernels;
-use crate::memory::{Exclusive, Memory, OutOfMemory};
+use crate::memory::{Block, Exclusive, Memory, OutOfMemory};
 use galopvm_lmad::{Dim, Lmad};
 
 /// The memory of an array.
 pub(super) enum Base<'v> {
-    /// Only read.
-    Shared(&'v [u8]),
+    /// Nothing, or not here now.
+    None,
+    /// Only read by the program. Its bytes are looked at anew each time: a result may be stored in the same block
+    /// between two groups.
+    Shared(&'v Block),
     Own(Exclusive),
 }
 
 impl Base<'_> {
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Base::Shared(bytes) => bytes,
+            Base::None => &[],
+            Base::Shared(block) => block.bytes(),
             Base::Own(own) => own.bytes(),
         }
     }
@@ -24,7 +28,7 @@ impl Base<'_> {
     /// Nothing for what is only read.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match self {
-            Base::Shared(_) => None,
+            Base::None | Base::Shared(_) => None,
             Base::Own(own) => Some(own.bytes_mut()),
         }
     }
@@ -35,11 +39,11 @@ pub(super) struct Bases<'v>(Vec<Base<'v>>);
 
 impl<'v> Bases<'v> {
     pub(super) fn new(count: usize) -> Bases<'v> {
-        Bases((0..count).map(|_| Base::Shared(&[])).collect())
+        Bases((0..count).map(|_| Base::None).collect())
     }
 
-    pub(super) fn share(&mut self, base: usize, bytes: &'v [u8]) {
-        self.0[base] = Base::Shared(bytes);
+    pub(super) fn share(&mut self, base: usize, block: &'v Block) {
+        self.0[base] = Base::Shared(block);
     }
 
     pub(super) fn bytes(&self, base: usize) -> &[u8] {
@@ -48,7 +52,7 @@ impl<'v> Bases<'v> {
 
     /// Takes a base out, to be written while others are read.
     pub(super) fn take(&mut self, base: usize) -> Base<'v> {
-        std::mem::replace(&mut self.0[base], Base::Shared(&[]))
+        std::mem::replace(&mut self.0[base], Base::None)
     }
 
     pub(super) fn put(&mut self, base: usize, taken: Base<'v>) {
@@ -60,7 +64,7 @@ impl<'v> Bases<'v> {
         if matches!(&self.0[base], Base::Own(own) if own.bytes().len() >= bytes) {
             return Ok(());
         }
-        self.0[base] = Base::Shared(&[]);
+        self.0[base] = Base::None;
         if let Ok(own) = memory.block(bytes)?.exclusive() {
             self.0[base] = Base::Own(own);
         }

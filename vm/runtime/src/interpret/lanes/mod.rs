@@ -27,7 +27,7 @@ mod varying;
 use super::columns::kernels::{self, Fold};
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers, columns};
-use crate::array::Array;
+use crate::array::{Array, Granted};
 use crate::error::ErrorKind;
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, field::Fields};
@@ -97,8 +97,8 @@ fn has_operators(function: &Function, block: BlockId) -> bool {
     })
 }
 
-/// A result in the making; arrays of arrays as soon as the extents are known.
-type Outputs = SmallVec<[Option<Array>; 4]>;
+/// Places of results: given, or those of fresh arrays as soon as the extents are known.
+type Places = [Option<Granted>];
 
 impl<'a> Interpreter<'a> {
     /// The lanes of an operator, if it has that form and there are rows enough.
@@ -133,12 +133,33 @@ impl<'a> Interpreter<'a> {
         width: i64,
         inputs: &[Array],
     ) -> Outcome<Option<Arrays>> {
-        let mut outputs: Outputs = lanes.program.results.iter().map(|_| None).collect();
-        let done = self.in_groups(registers, lanes, width, inputs, |this, run, start| {
-            let mut results = lanes.program.results.iter().zip(&mut outputs);
-            results.try_for_each(|(left, output)| this.put_rows_of(run, left, output, width, start))
-        })?;
-        Ok(done.then(|| outputs.into_iter().flatten().collect()))
+        let mut places: SmallVec<[Option<Granted>; 4]> = SmallVec::from_elem(None, lanes.program.results.len());
+        let paid_until = (self.until_look, self.fuel);
+        if self.place_lanes(registers, lanes, width, inputs, &mut places)? < width {
+            (self.until_look, self.fuel) = paid_until;
+            return Ok(None);
+        }
+        Ok(Some(places.into_iter().flatten().map(Granted::into_array).collect()))
+    }
+
+    /// Puts what the block makes of rows in their places, in lock step, as far as that goes; says how many rows are
+    /// done. The rows of a group are stored when all of them are computed; where a group is given up, none of its rows
+    /// is stored.
+    pub(super) fn place_lanes(
+        &mut self,
+        registers: &Registers<'a>,
+        lanes: &Lanes,
+        width: i64,
+        inputs: &[Array],
+        places: &mut Places,
+    ) -> Outcome<i64> {
+        self.in_groups(registers, lanes, width, inputs, |this, run, start| {
+            let results = || lanes.program.results.iter();
+            for (left, place) in results().zip(&mut *places) {
+                this.make_room(run, left, place, width)?;
+            }
+            results().zip(&mut *places).try_for_each(|(left, place)| this.put_rows_of(run, left, place, start))
+        })
     }
 
     /// Reduces what the block makes of rows; says whether it did.
@@ -153,6 +174,7 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<bool> {
         let mut values: SmallVec<[Bits; 4]> =
             neutral.iter().map(|operand| registers.bits(*operand)).collect();
+        let paid_until = (self.until_look, self.fuel);
         let done = self.in_groups(registers, lanes, width, inputs, |_, run, _| {
             for ((value, left), fold) in values.iter_mut().zip(&lanes.program.results).zip(&lanes.folds) {
                 let Left::Lane(lane, _) = left else { return Err(Stopped::GivesUp) };
@@ -160,13 +182,16 @@ impl<'a> Interpreter<'a> {
             }
             Ok(())
         })?;
-        if done {
-            dsts.iter().zip(values).for_each(|(dst, bits)| registers.set_bits(dst.0, bits));
+        if done < width {
+            (self.until_look, self.fuel) = paid_until;
+            return Ok(false);
         }
-        Ok(done)
+        dsts.iter().zip(values).for_each(|(dst, bits)| registers.set_bits(dst.0, bits));
+        Ok(true)
     }
 
-    /// Executes the block group by group, and `put` after each with its first row; says whether that was possible.
+    /// Executes the block group by group, and `put` after each with its first row; says for how many rows that was
+    /// possible. What was paid for others is given back.
     fn in_groups(
         &mut self,
         registers: &Registers<'a>,
@@ -174,23 +199,23 @@ impl<'a> Interpreter<'a> {
         width: i64,
         inputs: &[Array],
         put: impl FnMut(&mut Self, &Running<'_>, i64) -> Done,
-    ) -> Outcome<bool> {
+    ) -> Outcome<i64> {
         let memory = self.memory;
         let mut run = Running::new(&lanes.program, memory);
         enter(&mut run, registers, inputs);
         if self.switches.machine && worth(&run) <= 0.0 {
-            return Ok(false);
+            return Ok(0);
         }
         run.set_capacity(capacity(&run, width));
-        let paid_until = (self.until_look, self.fuel);
-        match self.groups(&mut run, width, inputs, put) {
-            Ok(()) => Ok(true),
+        let mut done = (0, self.until_look, self.fuel);
+        match self.groups(&mut run, width, inputs, put, &mut done) {
+            Ok(()) => Ok(width),
             Err(Stopped::Error(error)) if error.kind != ErrorKind::OutOfFuel => Err(error),
             // Some row may end the call before the fuel is used up.
             Err(_) => {
-                (self.until_look, self.fuel) = paid_until;
+                (self.until_look, self.fuel) = (done.1, done.2);
                 lanes.given_up.fetch_add(1, Ordering::Relaxed);
-                Ok(false)
+                Ok(done.0)
             }
         }
     }
@@ -201,6 +226,7 @@ impl<'a> Interpreter<'a> {
         width: i64,
         inputs: &[Array],
         mut put: impl FnMut(&mut Self, &Running<'_>, i64) -> Done,
+        done: &mut (i64, u64, u64),
     ) -> Done {
         let program = run.program;
         self.lane_steps(run, &program.once)?;
@@ -214,6 +240,7 @@ impl<'a> Interpreter<'a> {
             self.lane_steps(run, &program.steps)?;
             put(self, run, start)?;
             start += run.len as i64;
+            *done = (start, self.until_look, self.fuel);
         }
         Ok(())
     }
@@ -257,39 +284,42 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Puts a result of a group where it stays.
-    fn put_rows_of(
-        &mut self,
-        run: &Running<'_>,
-        left: &Left,
-        output: &mut Option<Array>,
-        width: i64,
-        start: i64,
-    ) -> Done {
+    /// Sees to it that a result has a place with room for all rows, and pays for what is stored there. After this
+    /// nothing makes the group be given up.
+    fn make_room(&mut self, run: &Running<'_>, left: &Left, place: &mut Option<Granted>, width: i64) -> Done {
         let (elem, row) = match left {
             Left::Lane(_, elem) => (*elem, SmallVec::new()),
             Left::Array(view) => (view.elem, run.sizes(view)),
         };
+        if matches!(left, Left::Array(_)) {
+            let count = row.iter().fold(run.len as i64, |count, size| count.saturating_mul(*size));
+            self.pay_elements(count).map_err(Stopped::Error)?;
+        }
         let shape: SmallVec<[i64; 4]> = std::iter::once(width).chain(row).collect();
-        let array = match output {
-            Some(array) if array.shape() == shape => array,
-            Some(_) => return Err(Stopped::GivesUp),
-            none => none.insert(Array::fresh(self.memory, elem, &shape)?),
-        };
-        let to = array.lmad().triplet(0, start, run.len as i64, 1);
-        let bytes = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
-        match left {
-            Left::Lane(lane, _) => {
-                let values = run.lane(*lane);
-                let from = start as usize * elem.bytes();
-                bytes[from..from + values.len()].copy_from_slice(values);
+        match place {
+            Some(place) if place.array().shape() == shape => Ok(()),
+            Some(_) => Err(Stopped::GivesUp),
+            None => {
+                *place = Granted::new(Array::fresh(self.memory, elem, &shape)?, 1);
+                Ok(())
             }
+        }
+    }
+
+    /// Puts a result of a group where it stays.
+    fn put_rows_of(&mut self, run: &Running<'_>, left: &Left, place: &mut Option<Granted>, start: i64) -> Done {
+        let Some(place) = place else { return Err(Stopped::GivesUp) };
+        match left {
+            Left::Lane(lane, _) => place.store_column(start, run.lane(*lane)),
             Left::Array(view) => {
-                self.pay_elements(to.elements()).map_err(Stopped::Error)?;
-                let source = (run.bases.bytes(run.base(view)), &run.lmad(view));
+                let (to, elem) = (place.array().lmad().triplet(0, start, run.len as i64, 1), view.elem);
+                let source = run.lmad(view);
                 let target = Lmad { offset: to.offset, dims: to.dims[1..].into() };
                 let rows = (run.rows(view.across), Rows::Stride(to.dims[0].stride));
-                copy_rows(self.memory, (bytes, &target), source, rows, elem.bytes(), run.len, None)?;
+                let (memory, len) = (self.memory, run.len);
+                place.store_from(run.bases.bytes(run.base(view)), |bytes, from| {
+                    copy_rows(memory, (bytes, &target), (from, &source), rows, elem.bytes(), len, None)
+                })?;
             }
         }
         Ok(())
@@ -307,12 +337,12 @@ fn enter<'v>(run: &mut Running<'v>, registers: &'v Registers<'_>, inputs: &'v [A
     }
     for (reg, view) in &program.arrays {
         let array = registers.array(Operand::new(*reg));
-        run.bases.share(view.owner, array.block().bytes());
+        run.bases.share(view.owner, array.block());
         run.set(view.offset, array.lmad().offset);
         run.set_dims(view, array.lmad());
     }
     for (param, input) in program.params.iter().zip(inputs) {
-        run.bases.share(param.row.owner, input.block().bytes());
+        run.bases.share(param.row.owner, input.block());
         let row = Lmad { offset: 0, dims: input.lmad().dims[1..].into() };
         run.set_dims(&param.row, &row);
     }
