@@ -7,6 +7,7 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
+//!   `layouts.rs`: copies in the layout that operators read.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
@@ -20,6 +21,7 @@ mod frame;
 mod index_space;
 mod join;
 mod lanes;
+mod layouts;
 mod machine;
 mod over;
 mod placed;
@@ -44,7 +46,9 @@ pub(crate) use show::Host;
 use placed::Target;
 use plan::Active;
 
+use crate::costs::LazyCosts;
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
+use crate::layouts::Layouts;
 use crate::memory::Memory;
 use crate::region::Scope;
 use crate::stop::Stop;
@@ -131,6 +135,10 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) plans: Plans,
     /// The plans in use, of the innermost call last.
     active: Vec<Active>,
+    /// What is known of the layouts that operators like.
+    pub(crate) layouts: Layouts,
+    /// What decisions count with.
+    pub(crate) costs: LazyCosts,
 }
 
 impl<'a> Interpreter<'a> {
@@ -164,6 +172,8 @@ impl<'a> Interpreter<'a> {
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),
+            layouts: Layouts::default(),
+            costs: LazyCosts::default(),
         }
     }
 
