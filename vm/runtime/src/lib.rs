@@ -6,6 +6,7 @@
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `interpret/`: the interpreter, which is the meaning. `lift/`: parallel operators as kernel IR.
 //! - `fused/`: operators of a block that run together.
+//! - `layouts/`: arrays given to operators in the layout that they read.
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
@@ -20,6 +21,7 @@ pub mod error;
 pub mod explain;
 pub mod fused;
 pub mod interpret;
+mod layouts;
 pub mod lift;
 pub mod memory;
 pub mod profile;

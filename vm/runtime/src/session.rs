@@ -5,6 +5,7 @@ use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
 use crate::interpret::{Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
+use crate::layouts::Layouts;
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
 use crate::switches::Switches;
@@ -49,6 +50,8 @@ pub struct Session {
     tiers: Tiers,
     slots: Option<Box<Slots>>,
     plans: Plans,
+    layouts: Layouts,
+    costs: LazyCosts,
     params: Vec<(String, i64)>,
     shows: Option<ShowSink>,
 }
@@ -75,6 +78,8 @@ impl Session {
             tiers,
             slots: None,
             plans: Plans::default(),
+            layouts: Layouts::default(),
+            costs: options.costs,
             params: Vec::new(),
             shows: options.shows,
         }
@@ -184,11 +189,14 @@ impl Session {
         );
         interpreter.slots = self.slots.take();
         interpreter.plans = std::mem::take(&mut self.plans);
+        interpreter.layouts = std::mem::take(&mut self.layouts);
+        interpreter.costs = self.costs.clone();
         interpreter.eager = self.eager;
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
         self.plans = interpreter.plans;
+        self.layouts = interpreter.layouts;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

@@ -5,7 +5,6 @@
 //! them is judged to pay for the accesses that take it.
 
 use super::candidates::{Candidate, candidates};
-use super::class::Class;
 use super::cost::{Price, Pricing};
 use super::manifest::{Question, Verdict, runs_text};
 use super::order::{Condition, Target, order_text, wish};
@@ -117,7 +116,7 @@ impl Pricing<'_> {
         let question = Question {
             best_already: now().all(|price| price.class.is_best()),
             fits: self.target == Target::Cpu && bytes <= self.costs.cpu.l1_bytes / 2,
-            misses_only: now().zip(then()).all(|(now, then)| same_class(now.class, then.class)),
+            misses_only: now().zip(then()).all(|(now, then)| now.class.is_like(then.class)),
             runs: rows.iter().map(|row| self.runs(&self.table.rows[*row])).max().unwrap_or(1),
             read: rows
                 .iter()
@@ -222,9 +221,4 @@ impl Pricing<'_> {
         let shape = self.table.array(copy.array)?.shape.as_ref()?;
         Some(Lmad::manifest(shape, &copy.order))
     }
-}
-
-/// Classes that cost the same for each vector.
-fn same_class(a: Class, b: Class) -> bool {
-    a == b || matches!((a, b), (Class::Gather(_), Class::Gather(_)) | (Class::Tile(_), Class::Tile(_)))
 }

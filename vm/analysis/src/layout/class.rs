@@ -52,6 +52,13 @@ impl Class {
     pub fn is_best(self) -> bool {
         matches!(self, Class::Unit | Class::Broadcast)
     }
+
+    /// Whether an access of the other class costs the same for each vector.
+    pub fn is_like(self, other: Class) -> bool {
+        let alike =
+            matches!((self, other), (Class::Gather(_), Class::Gather(_)) | (Class::Tile(_), Class::Tile(_)));
+        self == other || alike
+    }
 }
 
 /// The class of an access along a lane, where its array lies now. Unknown layouts give [`Class::Data`] for what moves.

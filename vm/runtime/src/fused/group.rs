@@ -35,7 +35,8 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     }
     let after = apply(&whole.region, &fusions);
     let parts = Parts::new(sequence, after.region());
-    let own = |stm: &Stm, covered: &BTreeSet<usize>| parts.origin(stm).is_some_and(|at| covered.contains(&at));
+    let own =
+        |stm: &Stm, covered: &BTreeSet<usize>| parts.origin(stm).is_some_and(|at| covered.contains(&at));
     // What the kernels of the group need from other operators of the part has to run, too.
     loop {
         let mut more = BTreeSet::new();
@@ -61,7 +62,8 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     let made: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();
     for (_, var) in before.vars.iter_ids() {
-        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name)) else {
+        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name))
+        else {
             continue;
         };
         if covered.contains(at) && !made.contains(reg) {

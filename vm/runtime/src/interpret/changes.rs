@@ -111,7 +111,9 @@ fn matrix_part((row, column): (i64, i64), dims: &[Dim], (rows, columns): (i64, i
         [(down, right), (down + 1, right - columns)]
     };
     let stays = |steps: &[(i64, i64)]| {
-        let moves = || steps.iter().zip(dims).map(|((down, right), dim)| ((dim.size - 1) * down, (dim.size - 1) * right));
+        let moves = || {
+            steps.iter().zip(dims).map(|((down, right), dim)| ((dim.size - 1) * down, (dim.size - 1) * right))
+        };
         let left: i64 = moves().map(|(_, right)| right.min(0)).sum();
         let right: i64 = moves().map(|(_, right)| right.max(0)).sum();
         let down: i64 = moves().map(|(down, _)| down).sum();
@@ -167,10 +169,15 @@ mod tests {
     fn agrees(offset: i64, dims: &[(i64, i64)], shape: &[i64]) {
         let dims = dims.iter().map(|(size, stride)| Dim::new(*size, *stride)).collect();
         let view = Lmad { offset, dims };
-        let changes = Changes::of(&Union::of([&view]), shape).unwrap_or_else(|| panic!("{view} in {shape:?}"));
+        let changes =
+            Changes::of(&Union::of([&view]), shape).unwrap_or_else(|| panic!("{view} in {shape:?}"));
         let mut all: Vec<i64> = view.places().collect();
         all.sort_unstable();
-        assert_eq!(places(&changes, *shape.last().expect("a dimension")), all, "{view} in {shape:?}: {changes:?}");
+        assert_eq!(
+            places(&changes, *shape.last().expect("a dimension")),
+            all,
+            "{view} in {shape:?}: {changes:?}"
+        );
     }
 
     #[test]

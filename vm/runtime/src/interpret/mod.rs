@@ -7,6 +7,7 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
+//!   `layouts.rs`: copies in the layout that operators read.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
@@ -22,6 +23,7 @@ mod fused;
 mod index_space;
 mod join;
 mod lanes;
+mod layouts;
 mod machine;
 mod over;
 mod placed;
@@ -49,7 +51,9 @@ use fused::Done;
 use placed::Target;
 use plan::Active;
 
+use crate::costs::LazyCosts;
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
+use crate::layouts::Layouts;
 use crate::memory::Memory;
 use crate::region::Scope;
 use crate::stop::Stop;
@@ -140,6 +144,10 @@ pub(crate) struct Interpreter<'a> {
     active: Vec<Active>,
     /// Operators that ran together with an earlier one.
     done: Vec<Done>,
+    /// What is known of the layouts that operators like.
+    pub(crate) layouts: Layouts,
+    /// What decisions count with.
+    pub(crate) costs: LazyCosts,
 }
 
 impl<'a> Interpreter<'a> {
@@ -175,6 +183,8 @@ impl<'a> Interpreter<'a> {
             plans: Plans::default(),
             active: Vec::new(),
             done: Vec::new(),
+            layouts: Layouts::default(),
+            costs: LazyCosts::default(),
         }
     }
 

@@ -127,7 +127,15 @@ impl<'a> Interpreter<'a> {
         match changes {
             Some(changes) => {
                 for part in changes.parts() {
-                    self.rows_placed(registers, at, (width, part.rows), operator, &inputs, &mut placing, Some(part))?;
+                    self.rows_placed(
+                        registers,
+                        at,
+                        (width, part.rows),
+                        operator,
+                        &inputs,
+                        &mut placing,
+                        Some(part),
+                    )?;
                 }
             }
             None => {
@@ -348,7 +356,8 @@ fn made_by_map(registers: &Registers<'_>, body: BlockId) -> bool {
     let [result] = &block.results[..] else { return false };
     block.code.iter().any(|instr| match instr {
         Instr::Map { dsts, body, .. } => {
-            matches!(&dsts[..], [dst] if dst.0 == result.reg) && registers.prepared.blocks[*body].scalar_results
+            matches!(&dsts[..], [dst] if dst.0 == result.reg)
+                && registers.prepared.blocks[*body].scalar_results
         }
         _ => false,
     })

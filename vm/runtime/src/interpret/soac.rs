@@ -10,7 +10,7 @@ use super::machine::Entry;
 use super::placed::{PIECE, Placing};
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, move_elements, store};
-use crate::error::Trap;
+use crate::error::{ErrorKind, Trap};
 use crate::memory::Memory;
 use crate::tier::Run;
 use galopvm_base::ElemType;
@@ -102,6 +102,27 @@ impl<'a> Interpreter<'a> {
         if self.run_group(registers, (block, index, site), (width, work))? {
             return self.pay(work);
         }
+        let operands = || operator.arrays.iter().chain(operator.neutral).copied();
+        let at = (block, index, site);
+        let mut relaying = self.relay(registers, at, (width, work), &mut operands())?;
+        let mut outcome = self.run_operator(registers, at, &operator, (width, work));
+        let is_short =
+            |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
+        if is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
+            outcome = self.run_operator(registers, at, &operator, (width, work));
+        }
+        self.relay_back(registers, relaying);
+        outcome
+    }
+
+    /// Executes an operator, compiled or interpreted.
+    fn run_operator(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index, site): (BlockId, usize, u32),
+        operator: &Operator<'a>,
+        (width, work): (i64, u64),
+    ) -> Outcome<()> {
         match self.tiers.run(site, registers, self.memory, width, work)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
@@ -118,19 +139,19 @@ impl<'a> Interpreter<'a> {
             }
             Run::Interpret => {
                 let mut placing = Placing::none(operator.dsts.len());
-                self.over(registers, (block, index, site), &operator, work, &mut placing);
-                self.targeted(&operator, &mut placing);
+                self.over(registers, (block, index, site), operator, work, &mut placing);
+                self.targeted(operator, &mut placing);
                 if operator.is_map() && placing.is_empty() {
                     let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
                     self.planned(registers, &results, &mut placing)?;
                 }
                 match placing.is_empty() {
-                    true => self.interpret_operator(registers, block, index, width, &operator),
-                    false => self.map_placed(registers, (block, index), width, &operator, placing),
+                    true => self.interpret_operator(registers, block, index, width, operator),
+                    false => self.map_placed(registers, (block, index), width, operator, placing),
                 }
             }
             Run::Trapped => {
-                self.interpret_operator(registers, block, index, width, &operator)?;
+                self.interpret_operator(registers, block, index, width, operator)?;
                 self.tiers.false_trap(site);
                 Ok(())
             }

@@ -5,11 +5,12 @@
 #![allow(unsafe_code)]
 
 use super::pool::{OutOfMemory, Pool};
+use super::shelf::Shelf;
 use super::slab::Piece;
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One cache line: the unit of small storage, so that it is aligned without further care.
 #[derive(Clone, Copy)]
@@ -100,6 +101,8 @@ enum Source {
 struct Inner {
     source: Source,
     bytes: usize,
+    /// Copies in other layouts; taken away before anybody writes.
+    shelf: OnceLock<Arc<Shelf>>,
 }
 
 impl Drop for Inner {
@@ -125,13 +128,26 @@ impl Inner {
         }
     }
 
+    /// The bytes for writing, of a block that has no shelf any more.
     #[inline]
-    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+    fn bytes_of_own(&mut self) -> Option<&mut [u8]> {
         match &mut self.source {
             Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..self.bytes]),
             Source::Own { storage: None, .. } => Some(&mut []),
             Source::Foreign { .. } => None,
         }
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        if self.shelf.get().is_some() {
+            self.shelf = OnceLock::new();
+        }
+        self.bytes_of_own()
+    }
+
+    fn new(source: Source, bytes: usize) -> Inner {
+        Inner { source, bytes, shelf: OnceLock::new() }
     }
 }
 
@@ -148,7 +164,7 @@ impl Exclusive {
     /// The bytes for writing.
     #[inline]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        self.0.bytes_mut().unwrap_or(&mut [])
+        self.0.bytes_of_own().unwrap_or(&mut [])
     }
 
     /// A block that others can hold as well.
@@ -163,18 +179,20 @@ impl Block {
         if !self.is_unique() {
             return Err(self);
         }
-        Arc::try_unwrap(self.0).map(Exclusive).map_err(Block)
+        let mut inner = Arc::try_unwrap(self.0).map_err(Block)?;
+        inner.shelf = OnceLock::new();
+        Ok(Exclusive(inner))
     }
 
     pub(super) fn own(pool: Arc<Pool>, storage: Option<Storage>, bytes: usize) -> Block {
-        Block(Arc::new(Inner { source: Source::Own { storage, pool }, bytes }))
+        Block(Arc::new(Inner::new(Source::Own { storage, pool }, bytes)))
     }
 
     /// Part of memory that somebody else owns, without copying; it is never written. Nothing if the range is not
     /// inside.
     pub fn foreign(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Option<Block> {
         let bytes = (*owner).as_ref().get(range.clone())?.len();
-        Some(Block(Arc::new(Inner { source: Source::Foreign { owner, range }, bytes })))
+        Some(Block(Arc::new(Inner::new(Source::Foreign { owner, range }, bytes))))
     }
 
     /// The bytes.
@@ -200,6 +218,11 @@ impl Block {
         // SAFETY: the pointer is that of a living `Arc`, and by the caller's promise no other reference into it is used
         // as long as this one is.
         unsafe { (*inner).bytes_mut() }
+    }
+
+    /// The block's shelf, made by `make` if there is none.
+    pub(super) fn shelf_or(&self, make: impl FnOnce() -> Arc<Shelf>) -> &Arc<Shelf> {
+        self.0.shelf.get_or_init(make)
     }
 
     /// Whether the block may be written at all: it is not somebody else's memory.
@@ -260,8 +283,14 @@ impl fmt::Debug for Block {
 impl super::Memory {
     /// A block of this size with unspecified contents.
     pub fn block(&self, bytes: usize) -> Result<Block, OutOfMemory> {
-        let (storage, _) = self.pool().take(bytes)?;
+        let (storage, _) = self.take(bytes)?;
         Ok(Block::own(self.pool().clone(), storage, bytes))
+    }
+
+    /// Storage; for want of memory copies in other layouts are given up.
+    fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
+        let pool = self.pool();
+        pool.take(bytes).or_else(|error| if pool.shelves.empty() { pool.take(bytes) } else { Err(error) })
     }
 
     /// A block without bytes, of which no account is kept.
@@ -271,7 +300,7 @@ impl super::Memory {
 
     /// A block of this size whose bytes are 0.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Block, OutOfMemory> {
-        let (mut storage, is_zero) = self.pool().take(bytes)?;
+        let (mut storage, is_zero) = self.take(bytes)?;
         // What the system gives is zero already, and what is kept is not much.
         if let Some(storage) = storage.as_mut().filter(|_| !is_zero) {
             storage.bytes_mut()[..bytes].fill(0);

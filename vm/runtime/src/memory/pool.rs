@@ -5,6 +5,7 @@
 //! it is a promise to the host. Kept blocks are given up before a block is refused.
 
 use super::block::{MAP_FROM, Storage};
+use super::shelf::Shelves;
 use super::slab::{Cutter, LARGEST_PIECE, Piece, SLAB};
 use super::system;
 use crate::stop::Stop;
@@ -74,6 +75,14 @@ pub struct MemoryStats {
     pub copies: [u64; 4],
     /// Bytes copied by kind.
     pub copied_bytes: [u64; 4],
+    /// Copies of arrays into the layouts in which they are read; not among the other copies.
+    pub layouts: u64,
+    /// Bytes of them.
+    pub layout_bytes: u64,
+    /// How often such a copy was there already.
+    pub layout_uses: u64,
+    /// Results that were made in the layout in which they are read.
+    pub births: u64,
 }
 
 impl fmt::Display for MemoryStats {
@@ -95,7 +104,11 @@ impl fmt::Display for MemoryStats {
             let comma = if k == 0 { "" } else { "," };
             write!(f, "{comma} {name} {} ({} bytes)", self.copies[k], self.copied_bytes[k])?;
         }
-        Ok(())
+        write!(
+            f,
+            "\nlayouts: {} copies ({} bytes), used again {} times, {} results made in place of a copy",
+            self.layouts, self.layout_bytes, self.layout_uses, self.births
+        )
     }
 }
 
@@ -116,6 +129,8 @@ struct State {
 #[derive(Default)]
 pub(super) struct Pool {
     state: Mutex<State>,
+    /// Where copies in other layouts are. Never locked together with the state.
+    pub(super) shelves: Shelves,
 }
 
 impl Pool {
@@ -348,6 +363,30 @@ impl Memory {
         let figures = &mut self.pool.state().figures;
         figures.copies[kind as usize] += 1;
         figures.copied_bytes[kind as usize] = figures.copied_bytes[kind as usize].saturating_add(bytes);
+    }
+
+    /// Counts a copy into another layout, which was there already or not.
+    pub(crate) fn count_layout(&self, made: Option<u64>) {
+        let figures = &mut self.pool.state().figures;
+        match made {
+            Some(bytes) => {
+                figures.layouts += 1;
+                figures.layout_bytes = figures.layout_bytes.saturating_add(bytes);
+            }
+            None => figures.layout_uses += 1,
+        }
+    }
+
+    /// Counts a result that is made in another layout.
+    pub(crate) fn count_birth(&self) {
+        self.pool.state().figures.births += 1;
+    }
+
+    /// The bytes that may still be held, if there is a limit.
+    pub(crate) fn room(&self) -> Option<u64> {
+        let state = self.pool.state();
+        let held = state.figures.held_bytes - state.kept;
+        state.budget.map(|budget| budget.saturating_sub(held))
     }
 
     pub(super) fn pool(&self) -> &Arc<Pool> {

@@ -1,6 +1,6 @@
 //! Tiering: which operators run compiled, and when they are compiled.
 //!
-//! - `told.rs`: what is told to people.
+//! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
 //!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
@@ -10,6 +10,7 @@
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
 //! check is proven for that launch.
 
+mod asked;
 mod fused;
 mod launch;
 mod over;

@@ -132,6 +132,11 @@ impl<'a> Interpreter<'a> {
         }
     }
 
+    /// Whether an array that the plan builds others in is in this register: it has to stay there.
+    pub(in crate::interpret) fn is_planned(&self, reg: RegId) -> bool {
+        self.plan_here().is_some_and(|active| active.plan.members.values().any(|all| all.contains(&reg)))
+    }
+
     /// Whether the plan keeps an update in its block: then the block may be written although the given number of holders
     /// are the registers that the plan knows, and values on their way.
     pub(in crate::interpret) fn may_write(

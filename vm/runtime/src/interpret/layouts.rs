@@ -1,0 +1,190 @@
+//! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
+
+use super::{Interpreter, Registers};
+use crate::array::Array;
+use crate::error::Trap;
+use crate::layouts::copies::Relaid;
+use crate::layouts::decide::{Wants, wants};
+use crate::layouts::executor::Executor;
+use crate::layouts::{self, Key, LEAST_WORK};
+use galopvm_analysis::layout::Verdict;
+use galopvm_bytecode::{BlockId, Operand, RegId};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Registers that have copies while an operator runs.
+#[derive(Default)]
+pub(super) struct Relaying {
+    /// The arrays that the registers are to have again.
+    arrays: SmallVec<[(RegId, Array); 2]>,
+    /// How many registers have copies, with those that do not get their arrays back.
+    count: usize,
+    /// The site, when it began to run, and the work that it does.
+    running: Option<(u32, Instant, u64)>,
+    /// Operands that the operator uses up, in case that it has to be run again.
+    spare: SmallVec<[(RegId, Array); 2]>,
+}
+
+impl Relaying {
+    /// Whether no register has a copy.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. `operands` are
+    /// used by the operator itself. The error is that the call is to end.
+    pub(super) fn relay(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index, site): (BlockId, usize, u32),
+        (width, work): (i64, u64),
+        operands: &mut dyn Iterator<Item = Operand>,
+    ) -> Result<Relaying, Trap> {
+        let mut relaying = Relaying::default();
+        if !layouts::is_on(&self.switches) || width == 0 || (work < LEAST_WORK && !self.eager) {
+            return Ok(relaying);
+        }
+        let executor = self.executor(registers, (block, index, site), width, work);
+        let Some(wants) = self.wants(registers, site, executor) else { return Ok(relaying) };
+        let room = self.memory.room();
+        let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
+        let mut chosen: SmallVec<[(usize, u64, bool); 2]> = SmallVec::new();
+        for (k, want) in wants.all.iter().enumerate() {
+            let Some(array) = registers.array_of(want.reg) else { continue };
+            if array.is_unmade() || self.is_planned(want.reg) {
+                continue;
+            }
+            let relaid = Relaid::new(array, &want.order);
+            let seen = relaid.ask(self.memory);
+            let runs = self.layouts.site(site).runs(want.reg, seen);
+            let held = relaid.kept(self.memory).is_some();
+            if want.verdict(runs, held, room.unwrap_or(u64::MAX)) == Verdict::Manifest {
+                chosen.push((k, runs, held));
+            }
+        }
+        let is_worth = !chosen.is_empty() && wants.are_worth(chosen.iter().copied());
+        if is_worth && (self.eager || self.layouts.site(site).is_trusted()) {
+            for (k, ..) in chosen {
+                let want = &wants.all[k];
+                let free = room.is_none() && dying.contains(&want.reg);
+                self.relay_one(registers, want.reg, &want.order, free, &mut relaying)?;
+            }
+            if room.is_some() && !relaying.is_empty() {
+                let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
+                let spare = used_up.filter_map(|operand| {
+                    let given = relaying.arrays.iter().any(|(reg, _)| *reg == operand.reg);
+                    if given { None } else { Some((operand.reg, registers.array_of(operand.reg)?.clone())) }
+                });
+                relaying.spare = spare.collect();
+            }
+        }
+        relaying.running = Some((site, Instant::now(), work));
+        Ok(relaying)
+    }
+
+    /// Gives a register a copy of its array in this order; `free` if nobody needs the array afterwards.
+    fn relay_one(
+        &self,
+        registers: &mut Registers<'a>,
+        reg: RegId,
+        order: &[usize],
+        free: bool,
+        relaying: &mut Relaying,
+    ) -> Result<(), Trap> {
+        let Some(array) = registers.array_of(reg) else { return Ok(()) };
+        let relaid = Relaid::new(array, order);
+        let free = free && array.block().is_unique();
+        let copy = match relaid.kept(self.memory) {
+            Some(copy) => {
+                self.memory.count_layout(None);
+                Some(copy)
+            }
+            None => relaid.make(self.memory, !free)?,
+        };
+        let Some(copy) = copy else { return Ok(()) };
+        let array = registers.array_of(reg).cloned();
+        registers.set_array(reg, copy);
+        relaying.arrays.extend(array.filter(|_| !free).map(|array| (reg, array)));
+        relaying.count += 1;
+        Ok(())
+    }
+
+    /// Gives registers their arrays back, those that still have one.
+    pub(super) fn relay_back(&mut self, registers: &mut Registers<'a>, relaying: Relaying) {
+        let with_copies = !relaying.is_empty();
+        if let Some((site, start, work)) = relaying.running {
+            self.layouts.site(site).ran(start.elapsed(), work, with_copies);
+        }
+        for (reg, array) in relaying.arrays {
+            if registers.array_of(reg).is_some() {
+                registers.set_array(reg, array);
+            }
+        }
+    }
+
+    /// Makes registers as they were before an operator that had no memory with its copies; says whether it had any.
+    pub(super) fn relay_undone(&mut self, registers: &mut Registers<'a>, relaying: &mut Relaying) -> bool {
+        let had = !relaying.is_empty();
+        for (reg, array) in relaying.arrays.drain(..).chain(relaying.spare.drain(..)) {
+            registers.set_array(reg, array);
+        }
+        relaying.count = 0;
+        had
+    }
+
+    /// What an operator would like; nothing if it has no kernel, or is as it likes it.
+    fn wants(&mut self, registers: &Registers<'a>, site: u32, executor: Executor) -> Option<Arc<Wants>> {
+        let arrays = match self.layouts.site(site).arrays.clone() {
+            Some(arrays) => arrays,
+            None => {
+                let arrays = self.tiers.arrays_read(site).into_iter();
+                let arrays: Arc<[RegId]> = arrays.filter(|reg| registers.ty(*reg).rank > 1).collect();
+                self.layouts.site(site).arrays = Some(arrays.clone());
+                arrays
+            }
+        };
+        if arrays.is_empty() {
+            return None;
+        }
+        let view = |reg: &RegId| registers.array_of(*reg).map(|array| array.lmad().dims.clone());
+        let key = Key { executor, views: arrays.iter().map(view).collect::<Option<_>>()? };
+        let known = self.layouts.site(site);
+        let wants = match known.known(&key) {
+            Some(known) => known,
+            None if !known.may_ask() && !self.eager => return None,
+            None => {
+                let start = Instant::now();
+                let wants = match self.tiers.kernel(site, registers) {
+                    Some((lifted, observed)) => wants(&lifted, &observed, self.costs.get(), executor),
+                    None => Wants::default(),
+                };
+                self.layouts.site(site).keep(key, wants, start.elapsed())
+            }
+        };
+        (!wants.all.is_empty()).then_some(wants)
+    }
+
+    /// Who is going to execute an operator.
+    fn executor(
+        &self,
+        registers: &Registers<'a>,
+        (block, index, site): (BlockId, usize, u32),
+        width: i64,
+        work: u64,
+    ) -> Executor {
+        if self.tiers.is_compiled(site, work) {
+            Executor::Compiled
+        } else if self.columns(registers, block, index, width).is_some() {
+            Executor::Columns
+        } else if self.lanes(registers, block, index, width).is_some() {
+            Executor::Lanes
+        } else if self.unit(registers, block, index).is_some() {
+            Executor::Unit
+        } else {
+            Executor::Blocks
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What others ask about operators before they run.
+
+use super::{Tiers, launch};
+use crate::interpret::Registers;
+use crate::lift::{Binding, Lifted};
+use galopvm_bytecode::RegId;
+use galopvm_kir::Observed;
+use std::sync::Arc;
+
+impl Tiers {
+    /// The registers of the arrays that a site's kernel reads; none if it has no kernel.
+    pub(crate) fn arrays_read(&mut self, site: u32) -> Vec<RegId> {
+        let Ok(lifted) = self.lifted(site) else { return Vec::new() };
+        let mut found = Vec::new();
+        for binding in &lifted.bindings {
+            if let Binding::Array(reg) = binding
+                && !found.contains(reg)
+            {
+                found.push(*reg);
+            }
+        }
+        found
+    }
+
+    /// The kernel of a site, and what its parameters are now; nothing if it cannot be launched.
+    pub(crate) fn kernel(&mut self, site: u32, registers: &Registers<'_>) -> Option<(Arc<Lifted>, Observed)> {
+        let lifted = self.lifted(site).ok()?;
+        let gathered = launch::gather(&lifted, registers).ok()?;
+        let observed = gathered.observed(&lifted.region);
+        Some((lifted, observed))
+    }
+
+    /// Whether a site is going to run compiled, as far as that can be told.
+    pub(crate) fn is_compiled(&self, site: u32, work: u64) -> bool {
+        let state = &self.sites[site as usize];
+        let tiering = &self.tiering;
+        let lifts = !matches!(state.lifted, Some(Err(_)));
+        if tiering.backends.is_empty() || !lifts || state.false_traps >= super::MOST_FALSE_TRAPS {
+            return false;
+        }
+        match state.versions.as_slice() {
+            [] => tiering.always || work >= tiering.threshold,
+            versions => versions.iter().any(|version| version.code.is_some()),
+        }
+    }
+}

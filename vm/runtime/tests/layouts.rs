@@ -1,0 +1,188 @@
+//! Arrays are given to operators in the layout that they read: copies are made once, used again, never stale, and given
+//! up where memory is short.
+
+use galopvm_bytecode::{text, verify};
+use galopvm_kir::Reference;
+use galopvm_runtime::{
+    Array, LazyCosts, Limits, MemoryStats, Options, Session, Switch, Switches, Tiering, Value,
+};
+use std::sync::Arc;
+
+/// Sums of rows by a loop in a map; the last two also change the array in between.
+const PROGRAM: &str = r#"
+module
+entry "sums" @0 ("xss" : "[][]i32") -> ("[]i32")
+entry "turned" @1 ("xss" : "[][]i32") -> ("[]i32")
+entry "changed" @2 ("xss" : "*[][]i32") -> ("[]i32", "[]i32", "[][]i32")
+entry "again" @3 ("xss" : "[][]i32", "times" : "i64") -> ("[]i32")
+fn @0 "sums" (r0 : [][]i32) -> ([]i32)
+b0 ():
+  r1 : i64 = dim r0 0
+  r2 : i64 = dim r0 1
+  r3 : i32 = const 0i32
+  r4 : []i32 = map r1! (r0!) b1
+  => (r4!)
+b1 (r5 : []i32):
+  r6 : i32 = for r2 (r3) b2
+  => (r6!)
+b2 (r7 : i64, r8 : i32):
+  r9 : i32 = index r5 (r7!)
+  r10 : i32 = op2 add i32 r8! r9!
+  => (r10!)
+fn @1 "turned" (r0 : [][]i32) -> ([]i32)
+b0 ():
+  r1 : [][]i32 = permute r0! (1, 0)
+  r2 : []i32 = call @0 (r1!)
+  => (r2!)
+fn @2 "changed" (r0 : [][]i32) -> ([]i32, []i32, [][]i32)
+b0 ():
+  r1 : []i32 = call @0 (r0)
+  r2 : i64 = const 1i64
+  r3 : i32 = const 1000i32
+  r4 : [][]i32 = update r0! (r2, r2!) r3!
+  r5 : []i32 = call @0 (r4)
+  => (r1!, r5!, r4!)
+fn @3 "again" (r0 : [][]i32, r1 : i64) -> ([]i32)
+b0 ():
+  r2 : []i32 = call @0 (r0)
+  r3 : []i32 = for r1! (r2!) b1
+  => (r3!)
+b1 (r4 : i64, r5 : []i32):
+  r6 : []i32 = call @0 (r0)
+  => (r6!)
+"#;
+
+/// Copies cost next to nothing, so that they are made whenever anything is gained.
+fn cheap() -> LazyCosts {
+    let mut costs = galopvm_analysis::layout::Costs::default();
+    (costs.cpu.copy_line, costs.cpu.copy_start, costs.cpu.l1_bytes) = (1, 1, 2);
+    (costs.cpu.cache_lines, costs.cpu.tile) = (16, 64);
+    costs.into()
+}
+
+fn options(switches: Switches, tiering: Tiering) -> Options {
+    Options { switches, tiering, eager: true, costs: cheap(), ..Options::default() }
+}
+
+fn session(options: Options) -> Session {
+    Session::new(verify(text::parse(PROGRAM).expect("it assembles")).expect("it verifies"), options)
+}
+
+const ROWS: i64 = 40;
+const COLUMNS: i64 = 300;
+
+fn matrix(session: &Session) -> Value {
+    let elements: Vec<i32> = (0..ROWS * COLUMNS).map(|k| (k * k % 1009) as i32).collect();
+    Value::Array(Array::from_slice(session.memory(), &elements, &[ROWS, COLUMNS]).expect("there is memory"))
+}
+
+fn shown(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn call(session: &mut Session, entry: &str, mut args: Vec<Value>) -> String {
+    if entry == "again" {
+        args.push(Value::Scalar(galopvm_base::Scalar::i64(5)));
+    }
+    shown(&session.call(entry, args).expect("it runs"))
+}
+
+fn figures(stats: MemoryStats) -> (u64, u64, u64) {
+    (stats.layouts, stats.layout_bytes, stats.layout_uses)
+}
+
+/// Who executes: each way of the interpreter, and a back end.
+fn executors() -> Vec<(Switches, Tiering)> {
+    let (off, layouts) = (Switches::OFF, |switches| Switches { galop: true, ..switches });
+    let tiering = Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::interpreter() };
+    vec![
+        (layouts(Switches { lanes: true, ..off }), Tiering::interpreter()),
+        (layouts(Switches { jit: true, ..off }), tiering),
+    ]
+}
+
+#[test]
+fn a_copy_is_made_once_and_used_again() {
+    for (switches, tiering) in executors() {
+        let mut plain = session(options(switches.with(Switch::Galop, false), tiering.clone()));
+        let mut session = session(options(switches, tiering));
+        let matrix = matrix(&session);
+        let wanted = call(&mut plain, "sums", vec![matrix.clone()]);
+        assert_eq!(figures(plain.memory().stats()), (0, 0, 0));
+        assert_eq!(call(&mut session, "sums", vec![matrix.clone()]), wanted);
+        let bytes = (ROWS * COLUMNS * 4) as u64;
+        assert_eq!(figures(session.memory().stats()), (1, bytes, 0), "{switches:?}");
+        assert_eq!(call(&mut session, "sums", vec![matrix.clone()]), wanted);
+        assert_eq!(figures(session.memory().stats()), (1, bytes, 1));
+        assert_eq!(call(&mut session, "again", vec![matrix.clone()]), wanted);
+        assert_eq!(figures(session.memory().stats()), (1, bytes, 7));
+        // As it lies it is what columns like.
+        let turned = call(&mut plain, "turned", vec![matrix.clone()]);
+        assert_eq!(call(&mut session, "turned", vec![matrix.clone()]), turned);
+        assert_eq!(figures(session.memory().stats()), (1, bytes, 7));
+        // The copy dies with the array.
+        drop(matrix);
+        assert_eq!(session.memory().stats().live_bytes, 0);
+    }
+}
+
+#[test]
+fn a_change_in_place_ends_the_copy() {
+    for (switches, tiering) in executors() {
+        let mut plain = session(options(Switches::OFF, Tiering::interpreter()));
+        let mut session = session(options(switches, tiering));
+        let argument = matrix(&plain);
+        let wanted = call(&mut plain, "changed", vec![argument]);
+        // Nobody else holds the argument, so it is updated where it is.
+        let argument = matrix(&session);
+        let before = session.memory().stats().allocated_bytes;
+        assert_eq!(call(&mut session, "changed", vec![argument]), wanted);
+        let stats = session.memory().stats();
+        let bytes = (ROWS * COLUMNS * 4) as u64;
+        assert_eq!(figures(stats), (2, 2 * bytes, 0), "{switches:?}");
+        assert_eq!(stats.copied_bytes.iter().sum::<u64>(), 0);
+        assert_eq!(stats.allocated_bytes - before, 2 * bytes + 2 * 4 * ROWS as u64);
+        // A copy for an update leaves the array and its copy alone.
+        let argument = matrix(&session);
+        assert_eq!(call(&mut session, "changed", vec![argument.clone()]), wanted);
+        let sums = call(&mut plain, "sums", vec![argument.clone()]);
+        assert_eq!(call(&mut session, "sums", vec![argument]), sums);
+        assert_eq!(figures(session.memory().stats()), (4, 4 * bytes, 1));
+    }
+}
+
+#[test]
+fn the_limit_of_memory_holds() {
+    for (switches, tiering) in executors() {
+        let wanted = {
+            let mut plain = session(options(Switches::OFF, Tiering::interpreter()));
+            let matrix = matrix(&plain);
+            call(&mut plain, "sums", vec![matrix])
+        };
+        let bytes = (ROWS * COLUMNS * 4) as u64;
+        // Room for a copy and nothing else, for less than a copy, for all.
+        for (limit, copies) in [(2 * bytes + 4096, None), (bytes + 8192, Some(0)), (4 * bytes, Some(1))] {
+            let limits = Limits { memory: Some(limit), ..Limits::default() };
+            let mut session = session(Options { limits, ..options(switches, tiering.clone()) });
+            let matrix = matrix(&session);
+            for _ in 0..3 {
+                assert_eq!(call(&mut session, "sums", vec![matrix.clone()]), wanted, "{limit}");
+            }
+            let stats = session.memory().stats();
+            assert!(stats.peak_held_bytes <= limit);
+            assert!(copies.is_none_or(|copies| stats.layouts == copies), "{limit}: {stats:?}");
+        }
+    }
+}
+
+#[test]
+fn small_work_is_not_asked_about() {
+    let (switches, tiering) = executors().remove(0);
+    let mut session = session(Options { eager: false, ..options(switches, tiering) });
+    let matrix = matrix(&session);
+    for _ in 0..5 {
+        call(&mut session, "sums", vec![matrix.clone()]);
+    }
+    // 12000 elements with a few operations each.
+    assert_eq!(figures(session.memory().stats()), (0, 0, 0));
+}
