@@ -78,7 +78,7 @@ fn what_a_loop_carries_takes_two_blocks_in_turn() {
          entry main (n: i64): []f32 = loop a = map f32.i64 (iota n) for _k < 30 do step a",
         &[500, 3, 500],
     );
-    assert!(on.memory.allocations < off.memory.allocations / 4, "{} {}", off.memory, on.memory);
+    assert!(on.memory.allocations < off.memory.allocations / 2, "{} {}", off.memory, on.memory);
 }
 
 #[test]
@@ -102,7 +102,8 @@ fn names_that_change_places_are_never_overwritten() {
            loop a = iota n while length a > 2 do
              let b = scan (+) 1 a
              let c = scan (+) 2 b
-             in map2 (+) b[1:] c[:length c - 1]",
+             let m = length a - 1
+             in map2 (+) (b[1:] :> [m]i64) (c[:m] :> [m]i64)",
         &[40, 9],
     );
 }
@@ -145,21 +146,39 @@ fn loops_in_loops_and_branches() {
 
 #[test]
 fn plans_are_found_again() {
-    // Every round has numbers of its own, and `x` is none of them.
-    let text = "entry main (n: i64): []f64 =
-         loop a = map f64.i64 (iota n) for k < 100 do
-           let x = a[k] * 0.5
-           in a with [k:k + 20] = map (\\y -> y * x + 1) (a[k:k + 20])";
+    // Every call has numbers of its own.
+    let text = "entry main (k: i64): []i64 =
+         let a = map (* 2) (iota 1000)
+         in a with [k:k + 20] = map (+ 1) (a[2 * k:2 * k + 20])";
     let program = Program::from_source("plans.fut", text).unwrap_or_else(|e| panic!("{e}"));
     let mut session = Session::new(program.module().clone(), Options { eager: true, ..Options::default() });
-    let mut call = || {
-        session.call("main", vec![Value::from(Scalar::i64(1000))]).expect("the program runs");
+    let mut calls = || {
+        for k in 0..100 {
+            session.call("main", vec![Value::from(Scalar::i64(k))]).expect("the program runs");
+        }
         session.plan_figures()
     };
-    let first = call();
-    let second = call();
-    assert_eq!(second.made, first.made, "{second:?}");
-    assert!(second.found >= first.found + 100 && second.applied >= first.applied + 100, "{second:?}");
+    let (first, second) = (calls(), calls());
+    assert_eq!((first.made, second.made), (100, 100), "{second:?}");
+    assert_eq!((first.found, second.found), (0, 100), "{second:?}");
+}
+
+#[test]
+fn a_site_without_plans_stops_asking() {
+    // The array is read by name between the two: it cannot be made in its place.
+    let text = "entry main (k: i64): (i64, []i64) =
+         let a = map (* 2) (iota 1000)
+         let b = map (+ 1) (a[2 * k:2 * k + 20])
+         let c = copy a with [k:k + 20] = b
+         in (reduce (+) 0 b, map2 (+) a c)";
+    let program = Program::from_source("plans.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let switches = Switches { shortcircuit: true, ..Switches::OFF };
+    let mut session = Session::new(program.module().clone(), Options { switches, ..Options::default() });
+    for k in 300..480 {
+        session.call("main", vec![Value::from(Scalar::i64(k))]).expect("the program runs");
+    }
+    let figures = session.plan_figures();
+    assert!(figures.useful == 0 && (8..=12).contains(&figures.made), "{figures:?}");
 }
 
 #[test]
