@@ -4,6 +4,7 @@
 mod differential;
 mod examples;
 mod generate;
+mod merging;
 mod mutation;
 mod places;
 mod random;

@@ -2,7 +2,7 @@
 //!
 //! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `slab.rs`: small storage.
 //!   `system.rs`: what the system can give. `mapped.rs`: files as blocks. `shelf.rs`: copies in other layouts, kept with
-//!   their block.
+//!   their block. `reserve.rs`: storage that blocks take in turn.
 //!
 //! Invariants: elements in blocks are little-endian; a fresh block has unspecified but initialised contents; running
 //! out of memory is a value ([`OutOfMemory`]), never an abort.
@@ -10,6 +10,7 @@
 mod block;
 mod mapped;
 mod pool;
+mod reserve;
 mod shelf;
 mod slab;
 mod system;
@@ -21,4 +22,5 @@ pub use pool::{Memory, MemoryStats, OutOfMemory};
 pub use system::available;
 
 pub(crate) use pool::CopyKind;
+pub(crate) use reserve::Reserve;
 pub(crate) use shelf::Wanted;
