@@ -3,9 +3,11 @@
 
 mod differential;
 mod examples;
+mod fused;
 mod generate;
 mod mutation;
 mod places;
 mod random;
 mod seeds;
+mod sequences;
 mod support;
