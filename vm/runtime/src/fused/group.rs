@@ -56,7 +56,8 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     let made: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();
     for (_, var) in before.vars.iter_ids() {
-        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name)) else {
+        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name))
+        else {
             continue;
         };
         if covered.contains(at) && !made.contains(reg) {

@@ -89,7 +89,9 @@ impl<'a> Parts<'a> {
                         needs.operators.insert(*number);
                         needs.params.insert(var);
                         self.in_shape(var, &mut open);
-                    } else if matches!(stm.rhs, Rhs::Exps(_)) && stm.pat.iter().all(|var| self.is_scalar(*var)) {
+                    } else if matches!(stm.rhs, Rhs::Exps(_))
+                        && stm.pat.iter().all(|var| self.is_scalar(*var))
+                    {
                         needs.lets.insert(*number);
                         self.used_by(stm, &mut open);
                     } else {

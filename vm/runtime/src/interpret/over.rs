@@ -66,7 +66,9 @@ fn is_free(registers: &Registers<'_>, dying: &[RegId], reg: RegId) -> bool {
     let Some(block) = registers.array_of(reg).map(|array| array.block()) else { return false };
     // What was never made has no place to offer.
     let is_made = registers.array_of(reg).is_some_and(|array| !array.is_unmade());
-    is_made && block.is_own() && dying.iter().filter(|reg| shares(registers, **reg, block)).count() == block.references()
+    is_made
+        && block.is_own()
+        && dying.iter().filter(|reg| shares(registers, **reg, block)).count() == block.references()
 }
 
 /// The array registers of a block that nothing uses after one of its instructions: they can only die there.

@@ -87,7 +87,8 @@ fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
         | Instr::Redomap { .. } => true,
         Instr::Scan { .. } => scans,
         Instr::If { dsts, then, otherwise, .. } => {
-            let scalar = |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
+            let scalar =
+                |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
             dsts.iter().all(|dst| code.regs[dst.0].is_scalar()) && scalar(then) && scalar(otherwise)
         }
         _ => false,
@@ -98,7 +99,9 @@ fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
 fn is_scalar(code: &Function, instr: &Instr) -> bool {
     let fields = Fields::of(instr);
     let regs = fields.operands.iter().map(|operand| operand.reg).chain(fields.defs.iter().map(|def| def.0));
-    fields.blocks.is_empty() && fields.functions.is_empty() && regs.into_iter().all(|reg| code.regs[reg].is_scalar())
+    fields.blocks.is_empty()
+        && fields.functions.is_empty()
+        && regs.into_iter().all(|reg| code.regs[reg].is_scalar())
 }
 
 /// Instructions that may be executed together with others.

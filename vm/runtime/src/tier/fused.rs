@@ -5,9 +5,9 @@
 
 use super::launch;
 use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
+use crate::error::Trap;
 use crate::explain::{Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::error::Trap;
 use crate::interpret::{Registers, Site};
 use crate::lift::lift_sequence;
 use crate::memory::Memory;
@@ -82,8 +82,8 @@ impl Tiers {
     fn look_for(&self, site: u32, registers: &Registers<'_>) -> Result<Group, String> {
         let Site { function, block, index } = self.names[site as usize];
         let scans = !self.sites[site as usize].fused.without_scans;
-        let sequence = lift_sequence(&self.module, function, block, index, scans)
-            .map_err(|refusal| refusal.reason)?;
+        let sequence =
+            lift_sequence(&self.module, function, block, index, scans).map_err(|refusal| refusal.reason)?;
         let gathered = launch::gather(&sequence.lifted, registers)?;
         group(&sequence, &gathered.observed(&sequence.lifted.region), index)
     }
