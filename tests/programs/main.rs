@@ -3,10 +3,12 @@
 
 mod differential;
 mod examples;
+mod fused;
 mod generate;
 mod merging;
 mod mutation;
 mod places;
 mod random;
 mod seeds;
+mod sequences;
 mod support;

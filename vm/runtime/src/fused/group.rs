@@ -23,41 +23,35 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     let before = whole.region.region();
     let (lines, links) = told(sequence, before, &fusions.lines);
     let mut covered = BTreeSet::from([from]);
-    while let Some(more) = links.iter().find_map(|link| {
-        let (inside, outside): (Vec<usize>, Vec<usize>) = link.iter().partition(|at| covered.contains(at));
-        (!inside.is_empty()).then_some(outside).filter(|outside| !outside.is_empty())
-    }) {
-        covered.extend(more);
-    }
+    covered.extend(links.iter().filter(|link| link.contains(&from)).flatten());
     if covered.len() < 2 {
         let kept = lines.into_iter().find(|(at, line)| *at == from && line.fate == Fate::Kept);
         return Err(kept.map_or_else(|| "nothing to be fused with".into(), |(_, line)| line.reason));
     }
     let after = apply(&whole.region, &fusions);
     let parts = Parts::new(sequence, after.region());
-    let own =
-        |stm: &Stm, covered: &BTreeSet<usize>| parts.origin(stm).is_some_and(|at| covered.contains(&at));
-    // What the kernels of the group need from other operators of the part has to run, too.
+    let stms = || after.region().body.stms.iter().enumerate().filter(|(_, stm)| is_operator(stm));
+    let own = |stm: &Stm, covered: &BTreeSet<usize>| !parts.origins(stm).is_disjoint(covered);
+    // What the kernels of the group need from other operators of the part has to run, too; and an operator runs with
+    // the group as a whole, or not at all.
     loop {
-        let mut more = BTreeSet::new();
-        for (at, stm) in after.region().body.stms.iter().enumerate() {
-            if is_operator(stm) && own(stm, &covered) {
-                for operator in parts.needs(at)?.operators {
-                    more.extend(parts.origins(&after.region().body.stms[operator]));
-                }
+        let known = covered.len();
+        for (at, stm) in stms().filter(|(_, stm)| own(stm, &covered)).collect::<Vec<_>>() {
+            covered.extend(parts.origins(stm));
+            for operator in parts.needs(at)?.operators {
+                covered.extend(parts.origins(&after.region().body.stms[operator]));
             }
         }
-        let known = covered.len();
-        covered.extend(more);
+        for link in links.iter().filter(|link| !link.is_disjoint(&covered)).collect::<Vec<_>>() {
+            covered.extend(link);
+        }
         if covered.len() == known {
             break;
         }
     }
     let mut steps = Vec::new();
-    for (at, stm) in after.region().body.stms.iter().enumerate() {
-        if is_operator(stm) && own(stm, &covered) {
-            steps.push(step(&parts, at)?);
-        }
+    for (at, _) in stms().filter(|(_, stm)| own(stm, &covered)) {
+        steps.push(step(&parts, at)?);
     }
     let made: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();

@@ -1,7 +1,8 @@
 //! Operators that run together (`fused/`): at the place of the first one, all kernels of its group are launched. When it
 //! comes to the others, their results are there.
 //!
-//! Invariant: either every kernel of a group has run, or none of its registers has a value yet.
+//! Invariant: either every kernel of a group has run, or none of its registers has a value yet. An operator runs with one
+//! group at most.
 
 use super::{Interpreter, Outcome, Registers};
 use crate::array::Array;
@@ -23,11 +24,16 @@ impl<'a> Interpreter<'a> {
         (block, index): (BlockId, usize),
         instr: &Instr,
     ) -> bool {
-        let here = |done: &Done| done.depth == self.depth && done.block == block && done.index == index;
-        let Some(at) = self.done.iter().position(here) else { return false };
+        let this = |done: &Done| self.is_here(done, block) && done.index == index;
+        let Some(at) = self.done.iter().position(this) else { return false };
         self.done.swap_remove(at);
         release(registers, instr);
         true
+    }
+
+    /// Whether an operator belongs to a block of the running call.
+    fn is_here(&self, done: &Done, block: BlockId) -> bool {
+        done.depth == self.depth && done.block == block
     }
 
     /// Runs the group that starts with an operator; false if there is none or it cannot run now.
@@ -41,6 +47,11 @@ impl<'a> Interpreter<'a> {
             return Ok(false);
         }
         let Some(group) = self.tiers.group(site, registers, measure, self.eager) else { return Ok(false) };
+        // Operators that ran with an earlier group do not run again.
+        let ran = |done: &Done| self.is_here(done, block) && group.covered.contains(&done.index);
+        if self.done.iter().any(ran) {
+            return Ok(false);
+        }
         let Some(shapes) = group.shapes(registers).filter(|_| group.admits(registers)) else {
             return Ok(false);
         };

@@ -1,0 +1,189 @@
+//! Operators that run together: programs where they do, and programs in which a careless fusion would show.
+
+use crate::random::Random;
+use crate::sequences;
+use crate::support::array;
+use galopvm::{Program, Switch, Switches, Value};
+use galopvm_base::{ElemType, Scalar};
+use galopvm_jit::X86Backend;
+use galopvm_kir::evaluate::Layout;
+use galopvm_kir::{Backend, Machine, Reference};
+use galopvm_runtime::{Event, Options, Session, Tiering, TraceSink};
+use std::sync::{Arc, Mutex};
+
+/// Who executes, and what may be done.
+struct Way {
+    name: &'static str,
+    backend: Option<Arc<dyn Backend>>,
+    /// Everything that can be compiled is.
+    always: bool,
+    eager: bool,
+    switches: Switches,
+}
+
+fn plain() -> Way {
+    Way { name: "plain", backend: None, always: false, eager: false, switches: Switches::OFF }
+}
+
+fn ways() -> Vec<Way> {
+    let x86 = || Some(Arc::new(X86Backend::default()) as Arc<dyn Backend>);
+    let way = |name, always, eager, switches| Way { name, backend: x86(), always, eager, switches };
+    let only = Switches { jit: true, fusion: true, ..Switches::OFF };
+    vec![
+        way("always", true, false, Switches::ON),
+        way("eager", false, true, Switches::ON),
+        way("large", false, false, Switches::ON),
+        way("nothing else", true, false, only),
+        way("without fusion", true, false, Switches::without(&[Switch::Fusion])),
+        Way { name: "reference", backend: Some(Arc::new(Reference)), ..way("", true, false, Switches::ON) },
+    ]
+}
+
+/// The values, or the error, of each call; what was fused; launches of fused kernels.
+#[derive(Default)]
+struct Seen {
+    outcomes: Vec<String>,
+    fused: Vec<String>,
+    launches: u64,
+}
+
+fn session(program: &Program, way: &Way, told: &Arc<Mutex<Vec<String>>>) -> Session {
+    let told = told.clone();
+    let trace: TraceSink = Arc::new(move |event: &Event<'_>| {
+        if let Event::Fused { line, .. } = event {
+            told.lock().expect("nobody panics with the list").push(line.to_string());
+        }
+    });
+    let tiering = Tiering {
+        backends: way.backend.iter().cloned().collect(),
+        machine: Machine::default(),
+        threshold: 100,
+        always: way.always,
+        background: false,
+    };
+    let (switches, eager) = (way.switches, way.eager);
+    let options = Options { tiering, switches, eager, trace: Some(trace), ..Options::default() };
+    Session::new(program.module().clone(), options)
+}
+
+fn seen(program: &Program, way: &Way, calls: &[&dyn Fn(&Session) -> Vec<Value>]) -> Seen {
+    let told = Arc::default();
+    let mut session = session(program, way, &told);
+    let mut seen = Seen::default();
+    for arguments in calls {
+        let arguments = arguments(&session);
+        seen.outcomes.push(match session.call("main", arguments) {
+            Ok(values) => values.iter().map(|value| format!("{value}\n")).collect(),
+            Err(error) => error.to_string(),
+        });
+    }
+    let fused = session.sites().into_iter().filter(|site| site.name.operator == "fused");
+    seen.launches = fused.map(|site| site.profile.launches).sum();
+    seen.fused = told.lock().expect("nobody panics with the list").clone();
+    seen
+}
+
+fn ints(session: &Session, shape: &[i64], random: &mut Random) -> Value {
+    let count = shape.iter().product::<i64>() as usize;
+    let bits: Vec<u64> = (0..count).map(|_| Scalar::i64(random.below(50) as i64 - 3).bits).collect();
+    array(session.memory(), ElemType::I64, shape, &bits, Layout::ALL[random.below(Layout::ALL.len())])
+}
+
+fn floats(session: &Session, shape: &[i64], random: &mut Random) -> Value {
+    let count = shape.iter().product::<i64>() as usize;
+    let bits: Vec<u64> = (0..count).map(|_| Scalar::f64(random.below(90) as f64 / 4.0 - 3.0).bits).collect();
+    array(session.memory(), ElemType::F64, shape, &bits, Layout::ALL[random.below(Layout::ALL.len())])
+}
+
+#[test]
+fn generated_sequences_do_not_depend_on_fusion() {
+    let (mut launches, mut errors) = (0, 0);
+    for seed in 0..150 {
+        let text = sequences::program(seed);
+        let program = Program::from_source("sequence.fut", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let call = |n: i64, m: i64| {
+            move |session: &Session| {
+                let random = &mut Random::new(seed + n as u64);
+                vec![
+                    ints(session, &[n], random),
+                    ints(session, &[n], random),
+                    floats(session, &[n], random),
+                    ints(session, &[n, m], random),
+                ]
+            }
+        };
+        let (a, b, c, d) = (call(17, 5), call(40, 33), call(0, 3), call(1, 1));
+        // What was found out the first time is used again.
+        let calls: [&dyn Fn(&Session) -> Vec<Value>; 5] = [&a, &b, &c, &d, &b];
+        let expected = seen(&program, &plain(), &calls).outcomes;
+        errors += expected.iter().filter(|outcome| outcome.contains("Backtrace")).count();
+        for way in ways() {
+            let found = seen(&program, &way, &calls);
+            assert_eq!(found.outcomes, expected, "seed {seed}, {}\n{text}", way.name);
+            assert!(way.switches.fusion || found.launches == 0, "fusion is switched off");
+            launches += found.launches;
+        }
+    }
+    assert!(launches > 1000 && errors > 20, "{launches} launches of fused kernels, {errors} errors");
+}
+
+/// What is fused when a program of one array of integers runs, and how many kernels that makes.
+fn fusions(text: &str, n: i64) -> (Vec<String>, u64) {
+    let program = Program::from_source("fused.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let call = |session: &Session| vec![ints(session, &[n], &mut Random::new(1))];
+    let expected = seen(&program, &plain(), &[&call]).outcomes;
+    let ways = ways();
+    let found = seen(&program, &ways[0], &[&call]);
+    assert_eq!(found.outcomes, expected, "{text}");
+    (found.fused, found.launches)
+}
+
+#[test]
+fn what_two_operators_read_is_not_made() {
+    let text = "entry main (as: []i64): (i64, i64) =
+                  let bs = map (\\a -> a * 3 + 1) as
+                  in (reduce (+) 0 bs, reduce i64.max i64.lowest bs)";
+    let (fused, launches) = fusions(text, 1000);
+    assert_eq!(fused.len(), 2, "{fused:?}");
+    assert!(fused[0].contains("is computed where") && fused[0].ends_with("saves 16000 bytes"), "{fused:?}");
+    assert!(fused[1].contains("are computed together"), "{fused:?}");
+    assert_eq!(launches, 1);
+}
+
+#[test]
+fn a_producer_may_be_behind_a_call() {
+    let text = "#[noinline]
+                def scaled [n] (as: [n]i64): ([n]i64, [n]i64) = (map (* 3) as, map (+ 7) as)
+                entry main (as: []i64): (i64, []i64) =
+                  let s = i64.sum as
+                  let (bs, cs) = scaled as
+                  in (i64.sum bs + s, map2 (*) bs cs)";
+    let (fused, launches) = fusions(text, 1000);
+    assert!(fused.iter().filter(|line| line.contains("is computed where")).count() >= 1, "{fused:?}");
+    assert!(launches >= 1);
+}
+
+#[test]
+fn work_is_not_done_again_where_that_costs_more() {
+    let text = "entry main (as: []i64): (i64, i64) =
+                  let bs = map (\\a -> loop b = a for i < 100 do b * 3 % 1001 + i) as
+                  in (reduce (+) 0 bs, reduce i64.max i64.lowest (map (\\i -> bs[i % 1000]) (map i64.abs as)))";
+    let (fused, _) = fusions(text, 1000);
+    assert!(!fused.iter().any(|line| line.contains("is computed where")), "{fused:?}");
+}
+
+#[test]
+fn errors_are_those_of_the_code_as_it_stands() {
+    // The second operator would fail, too, and runs first if fused; an assertion stands in between.
+    for (divisor, least) in [(4, 0), (1, 0), (4, 90), (1, 90)] {
+        let text = format!(
+            "entry main (as: []i64): (i64, []i64) =
+               let bs = map (\\a -> 100 / (a - {divisor})) as
+               let s = i64.sum as
+               let t = assert (s > {least} * 1000000) (s + 1)
+               let cs = map2 (\\b a -> b + as[a] + t) bs as
+               in (i64.sum bs, cs)"
+        );
+        fusions(&text, 100);
+    }
+}
