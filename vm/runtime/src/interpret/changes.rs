@@ -39,12 +39,12 @@ impl Rows {
 pub(crate) struct Part {
     pub(crate) rows: Rows,
     /// The columns of the first row, and by how much they move from one row to the next; nothing in a vector.
-    columns: Option<(Rows, i64)>,
+    pub(crate) columns: Option<(Rows, i64)>,
 }
 
 impl Part {
     /// The columns of row number `k` of the part.
-    pub(crate) fn columns(&self, k: i64) -> Option<Rows> {
+    pub(crate) fn columns_of(&self, k: i64) -> Option<Rows> {
         self.columns.map(|(columns, shift)| Rows { first: columns.first + k * shift, ..columns })
     }
 
@@ -67,8 +67,13 @@ impl Changes {
         }
         let parts = members.iter().filter(|member| !member.is_empty());
         let parts: Vec<Part> = parts.map(|member| part(member, shape)).collect::<Option<_>>()?;
-        let count: i64 = parts.iter().map(Part::count).sum();
-        (count < shape.iter().product()).then_some(Changes(parts))
+        let changes = Changes(parts);
+        (changes.count() < shape.iter().product()).then_some(changes)
+    }
+
+    /// The number of elements.
+    pub(crate) fn count(&self) -> i64 {
+        self.0.iter().map(Part::count).sum()
     }
 
     pub(crate) fn parts(&self) -> &[Part] {
@@ -111,7 +116,9 @@ fn matrix_part((row, column): (i64, i64), dims: &[Dim], (rows, columns): (i64, i
         [(down, right), (down + 1, right - columns)]
     };
     let stays = |steps: &[(i64, i64)]| {
-        let moves = || steps.iter().zip(dims).map(|((down, right), dim)| ((dim.size - 1) * down, (dim.size - 1) * right));
+        let moves = || {
+            steps.iter().zip(dims).map(|((down, right), dim)| ((dim.size - 1) * down, (dim.size - 1) * right))
+        };
         let left: i64 = moves().map(|(_, right)| right.min(0)).sum();
         let right: i64 = moves().map(|(_, right)| right.max(0)).sum();
         let down: i64 = moves().map(|(down, _)| down).sum();
@@ -154,7 +161,7 @@ mod tests {
         let mut places = Vec::new();
         for part in changes.parts() {
             for (k, row) in part.rows.numbers().enumerate() {
-                match part.columns(k as i64) {
+                match part.columns_of(k as i64) {
                     Some(inner) => places.extend(inner.numbers().map(|column| row * columns + column)),
                     None => places.push(row),
                 }
@@ -167,10 +174,15 @@ mod tests {
     fn agrees(offset: i64, dims: &[(i64, i64)], shape: &[i64]) {
         let dims = dims.iter().map(|(size, stride)| Dim::new(*size, *stride)).collect();
         let view = Lmad { offset, dims };
-        let changes = Changes::of(&Union::of([&view]), shape).unwrap_or_else(|| panic!("{view} in {shape:?}"));
+        let changes =
+            Changes::of(&Union::of([&view]), shape).unwrap_or_else(|| panic!("{view} in {shape:?}"));
         let mut all: Vec<i64> = view.places().collect();
         all.sort_unstable();
-        assert_eq!(places(&changes, *shape.last().expect("a dimension")), all, "{view} in {shape:?}: {changes:?}");
+        assert_eq!(
+            places(&changes, *shape.last().expect("a dimension")),
+            all,
+            "{view} in {shape:?}: {changes:?}"
+        );
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl<'a> Interpreter<'a> {
         if self.tiers.explainer.is_some() {
             self.tiers.tell_operator(site, registers, width, work);
         }
-        match self.tiers.run(site, registers, self.memory, width, work)? {
+        let placing = self.placing(registers, (block, index, site), &operator, work)?;
+        match self.tiers.run(site, registers, self.memory, width, work, placing.wish())? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;
@@ -110,25 +111,35 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => {
-                let mut placing = Placing::none(operator.dsts.len());
-                self.over(registers, (block, index, site), &operator, work, &mut placing);
-                self.targeted(&operator, &mut placing);
-                if operator.is_map() && placing.is_empty() {
-                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
-                    self.planned(registers, &results, &mut placing)?;
-                }
-                match placing.is_empty() {
-                    true => self.interpret_operator(registers, block, index, width, &operator),
-                    false => self.map_placed(registers, (block, index), width, &operator, placing),
-                }
-            }
+            Run::Interpret => match placing.is_empty() {
+                true => self.interpret_operator(registers, block, index, width, &operator),
+                false => self.map_placed(registers, (block, index), width, &operator, placing),
+            },
             Run::Trapped => {
+                drop(placing);
                 self.interpret_operator(registers, block, index, width, &operator)?;
                 self.tiers.false_trap(site);
                 Ok(())
             }
         }
+    }
+
+    /// Where the results of an operator are to be made, whoever makes them.
+    fn placing(
+        &mut self,
+        registers: &Registers<'a>,
+        at: (BlockId, usize, u32),
+        operator: &Operator<'_>,
+        work: u64,
+    ) -> Outcome<Placing> {
+        let mut placing = Placing::none(operator.dsts.len());
+        self.over(registers, at, operator, work, &mut placing);
+        self.targeted(operator, &mut placing);
+        if operator.is_map() && placing.is_empty() {
+            let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+            self.planned(registers, &results, &mut placing)?;
+        }
+        Ok(placing)
     }
 
     /// Interprets an operator.

@@ -133,7 +133,8 @@ impl<'a> Interpreter<'a> {
         width: i64,
         inputs: &[Array],
     ) -> Outcome<Option<Arrays>> {
-        let mut places: SmallVec<[Option<Granted>; 4]> = SmallVec::from_elem(None, lanes.program.results.len());
+        let mut places: SmallVec<[Option<Granted>; 4]> =
+            SmallVec::from_elem(None, lanes.program.results.len());
         let paid_until = (self.until_look, self.fuel);
         if self.place_lanes(registers, lanes, width, inputs, &mut places)? < width {
             (self.until_look, self.fuel) = paid_until;
@@ -158,7 +159,9 @@ impl<'a> Interpreter<'a> {
             for (left, place) in results().zip(&mut *places) {
                 this.make_room(run, left, place, width)?;
             }
-            results().zip(&mut *places).try_for_each(|(left, place)| this.put_rows_of(run, left, place, start))
+            results()
+                .zip(&mut *places)
+                .try_for_each(|(left, place)| this.put_rows_of(run, left, place, start))
         })
     }
 
@@ -307,7 +310,13 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Puts a result of a group where it stays.
-    fn put_rows_of(&mut self, run: &Running<'_>, left: &Left, place: &mut Option<Granted>, start: i64) -> Done {
+    fn put_rows_of(
+        &mut self,
+        run: &Running<'_>,
+        left: &Left,
+        place: &mut Option<Granted>,
+        start: i64,
+    ) -> Done {
         let Some(place) = place else { return Err(Stopped::GivesUp) };
         match left {
             Left::Lane(lane, _) => place.store_column(start, run.lane(*lane)),
