@@ -5,7 +5,7 @@ use crate::executable::Executable;
 use crate::isa::Isa;
 use crate::lir::sweep::sweep;
 use crate::listing::disassemble;
-use crate::lower::{Form, Job, Shape, lower, piece_axis};
+use crate::lower::{Form, Job, Places, Shape, lower, piece_axis};
 use crate::record::{Layout, Record, Stop};
 use galopvm_base::{ElemType, ScalarOp, scalar};
 use galopvm_kir::backend::stride_class;
@@ -13,6 +13,7 @@ use galopvm_kir::{
     Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
     VerifiedRegion,
 };
+use galopvm_lmad::Lmad;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -25,6 +26,42 @@ const LARGEST_PIECE: u64 = 1 << 23;
 
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
 const MOST_PIECES: i64 = 1 << 16;
+
+/// The forms that code takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Variant {
+    /// All arrays and results are row-major over the axes: one loop.
+    flat: bool,
+    places: Places,
+    /// Some result lies in a block that is read.
+    over: bool,
+}
+
+impl Variant {
+    /// How many there are.
+    const COUNT: usize = 8;
+
+    fn all() -> impl Iterator<Item = Variant> {
+        let places = [Places::RowMajor, Places::Rows, Places::Any];
+        let forms = [(true, Places::RowMajor)].into_iter().chain(places.map(|places| (false, places)));
+        forms.flat_map(|(flat, places)| [false, true].map(|over| Variant { flat, places, over }))
+    }
+
+    fn number(self) -> usize {
+        let form = if self.flat { 0 } else { 1 + self.places as usize };
+        2 * form + usize::from(self.over)
+    }
+
+    fn name(self) -> String {
+        let form = match (self.flat, self.places) {
+            (true, _) => "flat",
+            (false, Places::RowMajor) => "nest",
+            (false, Places::Rows) => "nest into rows",
+            (false, Places::Any) => "nest into places",
+        };
+        format!("{form}{}", if self.over { " over what is read" } else { "" })
+    }
+}
 
 /// Code for one form of the region.
 struct Code {
@@ -46,8 +83,7 @@ pub struct X86Compiled {
     /// Operators of a top-level reduction, by which pieces are combined.
     fold: Option<Vec<ScalarOp>>,
     work: u64,
-    flat: OnceLock<Result<Code, Refusal>>,
-    nest: OnceLock<Result<Code, Refusal>>,
+    codes: [OnceLock<Result<Code, Refusal>>; Variant::COUNT],
 }
 
 impl X86Compiled {
@@ -76,8 +112,7 @@ impl X86Compiled {
             isa,
             strict,
             layout: Layout::new(region),
-            flat: OnceLock::new(),
-            nest: OnceLock::new(),
+            codes: std::array::from_fn(|_| OnceLock::new()),
         };
         let extents = compiled.extents(&form, &|at| match observed.params.get(at)? {
             ObservedParam::Scalar(s) => Some(s.as_i64()),
@@ -91,17 +126,17 @@ impl X86Compiled {
             ObservedParam::Scalar(_) => None,
         });
         let flat = compiled.may_be_flat && are_flat(arrays, &extents);
-        compiled.code(flat).map_err(Clone::clone)?;
+        let variant = Variant { flat, places: Places::RowMajor, over: false };
+        compiled.code(variant).map_err(Clone::clone)?;
         Ok(compiled)
     }
 
     /// The code of a form, compiled when first asked for.
-    fn code(&self, flat: bool) -> Result<&Code, &Refusal> {
-        let cell = if flat { &self.flat } else { &self.nest };
-        cell.get_or_init(|| self.generate(flat)).as_ref()
+    fn code(&self, variant: Variant) -> Result<&Code, &Refusal> {
+        self.codes[variant.number()].get_or_init(|| self.generate(variant)).as_ref()
     }
 
-    fn generate(&self, flat: bool) -> Result<Code, Refusal> {
+    fn generate(&self, variant: Variant) -> Result<Code, Refusal> {
         let form = Form::of(&self.region)?;
         let pieces = piece_axis(&self.region, &self.plan, &self.observed, &form, self.machine.threads);
         let job = Job {
@@ -111,8 +146,10 @@ impl X86Compiled {
             isa: self.isa,
             layout: &self.layout,
             strict: self.strict,
-            flat,
+            flat: variant.flat,
             pieces,
+            places: variant.places,
+            over: variant.over,
         };
         let mut code = lower(&job, &form)?;
         sweep(&mut code);
@@ -164,12 +201,21 @@ impl X86Compiled {
             Argument::Array { lmad, .. } => Some(lmad),
             Argument::Scalar(_) => None,
         });
-        let flat = self.may_be_flat && extents.as_ref().is_some_and(|e| are_flat(arrays, e));
+        let places = launch.results.iter().map(|result| places(&result.lmad)).max();
+        let places = places.unwrap_or(Places::RowMajor);
+        let flat = self.may_be_flat
+            && places == Places::RowMajor
+            && extents.as_ref().is_some_and(|e| are_flat(arrays, e));
+        let is_read = |buffer| {
+            arguments.iter().any(|a| matches!(a, Argument::Array { buffer: read, .. } if *read == buffer))
+        };
+        let over = launch.results.iter().any(|result| is_read(result.buffer));
         launch.arguments = arguments;
         let Some(extents) = extents else {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
-        let code = self.code(flat).map_err(|r| failed(r.clone()))?;
+        let variant = Variant { flat, places, over };
+        let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
@@ -283,8 +329,18 @@ fn combine(op: Option<ScalarOp>, ty: ElemType, a: u64, b: u64) -> u64 {
     op.and_then(|op| scalar::eval2(op, ty, a, b).ok()).unwrap_or(a)
 }
 
+/// How a result lies. Where a dimension has one index, any stride will do.
+fn places(lmad: &Lmad) -> Places {
+    let neighbours = lmad.dims.last().is_none_or(|dim| dim.stride == 1 || dim.size <= 1);
+    match (lmad.is_row_major(), neighbours) {
+        (true, _) => Places::RowMajor,
+        (false, true) => Places::Rows,
+        (false, false) => Places::Any,
+    }
+}
+
 /// True if all arrays are row-major over exactly these extents.
-fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l galopvm_lmad::Lmad>, extents: &[i64]) -> bool {
+fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l Lmad>, extents: &[i64]) -> bool {
     arrays.all(|lmad| lmad.shape().as_slice() == extents && lmad.is_row_major())
 }
 
@@ -307,14 +363,17 @@ impl Compiled for X86Compiled {
         self.launch(launch, stop)
     }
 
+    fn takes_places(&self) -> bool {
+        true
+    }
+
     fn listing(&self, kind: Listing) -> Option<String> {
         if kind != Listing::Asm {
             return None;
         }
-        let forms = [("flat", &self.flat), ("nest", &self.nest)];
-        let texts = forms.into_iter().filter_map(|(form, cell)| {
-            let code = cell.get()?.as_ref().ok()?;
-            let header = format!("{} {form} {}", self.region.region().name, self.isa.mode);
+        let texts = Variant::all().filter_map(|variant| {
+            let code = self.codes[variant.number()].get()?.as_ref().ok()?;
+            let header = format!("{} {} {}", self.region.region().name, variant.name(), self.isa.mode);
             Some(disassemble(&header, code.executable.code()))
         });
         Some(texts.collect())

@@ -2,7 +2,7 @@
 //!
 //! Fixed words first (the piece of the threaded axis, flags), then each parameter, then each result:
 //! a scalar is one word; an array is its address (of index 0, offset included) and, for each dimension, extent and
-//! stride in elements; a result is its address.
+//! stride in elements; a result is its address and, for each dimension, its stride.
 
 use crate::library::extended;
 use galopvm_kir::{Argument, Launch, Refusal, VarId, VerifiedRegion};
@@ -51,8 +51,12 @@ impl Layout {
             let rank = region.type_of(param).rank() as u32;
             at += 1 + 2 * rank;
         }
-        let results: Vec<u32> = (0..region.results().len() as u32).map(|k| at + k).collect();
-        Layout { params, words: at as usize + results.len(), results }
+        let mut results = Vec::new();
+        for result in region.results() {
+            results.push(at);
+            at += 1 + result.rank() as u32;
+        }
+        Layout { params, words: at as usize, results }
     }
 
     /// The word of a scalar parameter, or of an array parameter's address.
@@ -73,6 +77,11 @@ impl Layout {
     /// The word of a result's address.
     pub fn result(&self, k: usize) -> u32 {
         self.results[k]
+    }
+
+    /// The word of a result's stride.
+    pub fn result_stride(&self, k: usize, dim: usize) -> u32 {
+        self.results[k] + 1 + dim as u32
     }
 
     /// The record of a launch, which is checked here; the fixed words are 0.
@@ -97,9 +106,6 @@ impl Layout {
             match argument {
                 Argument::Scalar(bits) => words[at] = extended(ty.elem, *bits),
                 Argument::Array { buffer, lmad } => {
-                    if launch.results.iter().any(|r| r.buffer == *buffer) {
-                        return Err(Refusal::new("a result lies in a block that is read"));
-                    }
                     words[at] = address(addresses[*buffer], ty.elem.bytes(), lmad);
                     for (k, dim) in lmad.dims.iter().enumerate() {
                         words[at + 1 + 2 * k] = dim.size as u64;
@@ -109,11 +115,11 @@ impl Layout {
             }
         }
         for (k, (ty, result)) in region.results().iter().zip(&launch.results).enumerate() {
-            if !result.lmad.is_row_major() {
-                return Err(Refusal::new(format!("result {k} is not row-major")));
+            let at = self.results[k] as usize;
+            words[at] = address(addresses[result.buffer], ty.elem.bytes(), &result.lmad);
+            for (dim, word) in result.lmad.dims.iter().zip(&mut words[at + 1..]) {
+                *word = dim.stride as u64;
             }
-            words[self.results[k] as usize] =
-                address(addresses[result.buffer], ty.elem.bytes(), &result.lmad);
         }
         Ok(Record { words, results: self.results.clone(), blocks: PhantomData })
     }

@@ -260,7 +260,7 @@ impl Lower<'_> {
         if spot.varying.is_none() && spot.step == Factor::Const(0) {
             let op = if lane.is_float() { Op::LoadFloat(lane, spot.addr) } else { Op::Load(mem, spot.addr) };
             let reg = self.memory(op, &spot.regs, stay);
-            if lane.is_float() && !stay {
+            if lane.is_float() && !stay && !self.over {
                 self.loads.insert(reg, (lane, spot.addr, Parts::from_slice(&spot.regs)));
             }
             return Value::uniform(ty, reg);

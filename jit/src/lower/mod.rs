@@ -24,7 +24,7 @@ mod tile;
 mod value;
 
 pub use choose::{Form, Shape};
-pub use nest::{Job, lower, piece_axis};
+pub use nest::{Job, Places, lower, piece_axis};
 
 use crate::isa::Isa;
 use crate::lir::build::Builder;
@@ -64,6 +64,8 @@ pub struct Lower<'a> {
     flat: Option<(Vec<VarId>, Option<Value>)>,
     /// Names that are used somewhere.
     used: HashSet<VarId>,
+    /// Some result lies in a block that is read: what was loaded may be written before it is loaded again.
+    over: bool,
     /// Scalar float loads by their result, so that a broadcast can load for itself.
     loads: HashMap<Reg, (Lane, Addr, Parts)>,
     /// Blocks that trap, to be placed at the end.

@@ -2,6 +2,11 @@
 //!
 //! The lane loop runs over whole vectors (of several groups of lanes), then over the remainder one group at a time
 //! under a mask. Results that the launch finds large are stored past the caches: the loop is there twice then.
+//!
+//! A result may lie in a block that is read, if no iteration reads what another one writes (see `ResultView` in `vm/kir`).
+//! Then it does not matter when reads of other places happen, which is all that moving them out of loops changes. Each
+//! iteration's own places are read before they are written: the loads of a vector of iterations stand before its store, and
+//! so do those of a tile of rows. Only a broadcast that loads again for itself could come too late (`Lower::over`).
 
 use super::access::{View, ViewDim};
 use super::choose::{Form, Shape, extent};
@@ -37,6 +42,21 @@ pub struct Job<'a> {
     pub flat: bool,
     /// The axis that pieces are cut from.
     pub pieces: usize,
+    /// How results lie.
+    pub places: Places,
+    /// Some result lies in a block that is read.
+    pub over: bool,
+}
+
+/// How the results of a launch lie.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Places {
+    /// Row-major.
+    RowMajor,
+    /// Elements of the last dimension are neighbours.
+    Rows,
+    /// Anyhow.
+    Any,
 }
 
 /// The axis that pieces are cut from, and this piece; none for a kernel inside another one.
@@ -65,6 +85,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
         lanes: None,
         mask: None,
         stream: false,
+        over: job.over,
         strict: job.strict,
         flat: None,
         used: used_names(job.region),
@@ -95,7 +116,7 @@ impl Lower<'_> {
                 self.lane_loop(None, (low, high), &nest)?;
             }
             Shape::Map(_) => {
-                let results = self.whole_results()?;
+                let results = self.whole_results(job.places)?;
                 self.map(form, results, Some((job.pieces, (low, high))))?;
             }
             Shape::Fold(body, combine) => {
@@ -128,21 +149,27 @@ impl Lower<'_> {
         (0..form.results.len()).map(|k| self.result_view(k, self.result_elem(k), vec![unit()])).collect()
     }
 
-    /// The results as row-major views.
-    fn whole_results(&mut self) -> Result<Vec<View>, Refusal> {
+    /// The results as views.
+    fn whole_results(&mut self, places: Places) -> Result<Vec<View>, Refusal> {
         let region = self.region;
         let mut views = Vec::new();
         for (k, ty) in region.results().iter().enumerate() {
             let mut dims: Vec<ViewDim> = Vec::new();
             let mut stride = Factor::Const(1);
-            for extent in ty.shape.iter().rev() {
+            for (dim, extent) in ty.shape.iter().enumerate().rev() {
                 let extent = self.exp(extent)?;
+                let last = dim + 1 == ty.shape.len();
+                if places == Places::Any || places == Places::Rows && !last {
+                    stride = Factor::Reg(self.b.op(Op::Word(self.layout.result_stride(k, dim)), &[]));
+                }
                 let size = match extent.rep {
                     Rep::Const(bits) => Factor::Const(bits as i64),
                     _ => Factor::Reg(self.uniform(&extent)),
                 };
                 dims.insert(0, ViewDim { extent, stride });
-                stride = self.factor_product(stride, size);
+                if places == Places::RowMajor {
+                    stride = self.factor_product(stride, size);
+                }
             }
             views.push(self.result_view(k, ty.elem, dims));
         }

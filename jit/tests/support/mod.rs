@@ -153,6 +153,42 @@ pub fn run_until(
     args: &[Arg],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Vec<u64>>, RunError> {
+    run_in(region, code, args, stop, &Lmad::row_major)
+}
+
+/// Rows that do not follow each other.
+pub fn padded(shape: &[i64]) -> Lmad {
+    let mut stride = 1;
+    let mut view = Lmad::row_major(shape);
+    for dim in view.dims.iter_mut().rev() {
+        dim.stride = stride;
+        stride *= dim.size.max(1) + 3;
+    }
+    view.offset = 2;
+    view
+}
+
+/// Outermost neighbours are closest, and backwards.
+pub fn turned(shape: &[i64]) -> Lmad {
+    let mut stride = 2;
+    let mut view = Lmad::row_major(shape);
+    view.offset = 1;
+    for (k, dim) in view.dims.iter_mut().enumerate() {
+        dim.stride = if k == 0 { -stride } else { stride };
+        view.offset += if k == 0 { (dim.size.max(1) - 1) * stride } else { 0 };
+        stride *= dim.size.max(1);
+    }
+    view
+}
+
+/// The same with results that lie in blocks of their own as `place` says.
+pub fn run_in(
+    region: &VerifiedRegion,
+    code: &dyn Compiled,
+    args: &[Arg],
+    stop: &(dyn Fn() -> bool + Sync),
+    place: &dyn Fn(&[i64]) -> Lmad,
+) -> Result<Vec<Vec<u64>>, RunError> {
     let inputs: Vec<Vec<u8>> = args
         .iter()
         .filter_map(|a| if let Arg::Array(ty, data, _) = a { Some(bytes_of(*ty, data)) } else { None })
@@ -170,13 +206,13 @@ pub fn run_until(
     }
     let buffers = inputs.iter().map(|b| Buffer::Read(b)).collect();
     let mut launch = Launch { buffers, arguments, results: Vec::new() };
-    let shapes: Vec<Vec<i64>> =
-        region.results().iter().map(|ty| launch.shape(region, ty).expect("a shape")).collect();
+    let views: Vec<Lmad> =
+        region.results().iter().map(|ty| place(&launch.shape(region, ty).expect("a shape"))).collect();
     let sizes: Vec<usize> = region
         .results()
         .iter()
-        .zip(&shapes)
-        .map(|(ty, shape)| ty.elem.bytes() * shape.iter().map(|n| (*n).max(0)).product::<i64>() as usize)
+        .zip(&views)
+        .map(|(ty, view)| ty.elem.bytes() * view.places().max().map_or(0, |last| last as usize + 1))
         .collect();
     let mut outputs: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0xaa; *n + 64]).collect();
     // Every other result begins at a cache line.
@@ -185,18 +221,32 @@ pub fn run_until(
         .enumerate()
         .map(|(k, o)| if k % 2 == 0 { o.as_ptr().align_offset(64) } else { 1 })
         .collect();
-    for (((output, shape), skip), size) in outputs.iter_mut().zip(&shapes).zip(&skips).zip(&sizes) {
-        launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: Lmad::row_major(shape) });
+    for (((output, view), skip), size) in outputs.iter_mut().zip(&views).zip(&skips).zip(&sizes) {
+        launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: view.clone() });
         launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));
     }
     code.run_until(&mut launch, stop)?;
     drop(launch);
-    let elements = |ty: ElemType, bytes: &[u8]| -> Vec<u64> {
-        let element = |chunk: &[u8]| chunk.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
-        bytes.chunks(ty.bytes()).map(element).collect()
-    };
-    let places = outputs.iter().zip(&skips).zip(&sizes).map(|((o, skip), size)| &o[*skip..skip + size]);
-    Ok(region.results().iter().zip(places).map(|(ty, b)| elements(ty.elem, b)).collect())
+    let mut results = Vec::new();
+    for (((ty, view), output), (skip, size)) in
+        region.results().iter().zip(&views).zip(&outputs).zip(skips.iter().zip(&sizes))
+    {
+        let (elem, bytes) = (ty.elem, &output[*skip..skip + size]);
+        let mut is_place = vec![false; size / elem.bytes()];
+        results.push(view.places().map(|at| element(elem, bytes, at as usize)).collect());
+        view.places().for_each(|at| is_place[at as usize] = true);
+        for (at, _) in is_place.iter().enumerate().filter(|(_, is_place)| !**is_place) {
+            let gap = &bytes[at * elem.bytes()..(at + 1) * elem.bytes()];
+            assert!(gap.iter().all(|byte| *byte == 0xaa), "something is stored outside of {view}");
+        }
+    }
+    Ok(results)
+}
+
+/// An element of a block.
+pub fn element(ty: ElemType, bytes: &[u8], at: usize) -> u64 {
+    let bytes = &bytes[at * ty.bytes()..(at + 1) * ty.bytes()];
+    bytes.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b))
 }
 
 pub fn reference(region: &VerifiedRegion, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
@@ -227,6 +277,10 @@ pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
         let code = compile(&region, plan, args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
         let got = run(&region, code.as_ref(), args);
         compare(&region, &format!("{cpu}\n{text}"), &expected, &got, tolerance, code.as_ref());
+        for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
+            let got = run_in(&region, code.as_ref(), args, &|| false, place);
+            compare(&region, &format!("{cpu}, {name}\n{text}"), &expected, &got, tolerance, code.as_ref());
+        }
     }
 }
 

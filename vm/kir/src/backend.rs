@@ -31,8 +31,8 @@ pub struct Unit<'a> {
 
 /// What code may be specialised on: whether neighbours along a dimension are equal, adjacent, adjacent in
 /// reverse, or neither. A compiled unit is only launched with arrays whose strides have, dimension by dimension,
-/// the classes of the observation it was compiled for (dimensions of extent 0 or 1 count as `Unit`); results are
-/// always fresh and row-major at offset 0 unless the plan says otherwise.
+/// the classes of the observation it was compiled for (dimensions of extent 0 or 1 count as `Unit`). Results may lie
+/// anyhow if the unit takes places, else they are row-major in blocks that are not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum StrideClass {
     /// Stride 0.
@@ -117,6 +117,11 @@ pub trait Compiled: Send + Sync {
         if stop() { Err(RunError::Stopped) } else { self.run(launch) }
     }
 
+    /// Whether results may be any injective views, and lie in blocks that are read (see [`ResultView`]).
+    fn takes_places(&self) -> bool {
+        false
+    }
+
     /// A text of the code, if this back end has one of that kind.
     fn listing(&self, kind: Listing) -> Option<String>;
 }
@@ -163,6 +168,10 @@ pub enum Argument {
 }
 
 /// Where a result goes. A scalar result is a view of rank 0.
+///
+/// It may lie in a block that is read through parameters, if no iteration of a kernel reads a place that another one
+/// writes, and each iteration writes after it has read: nothing may depend on the order of iterations. Who launches has
+/// found that out. If the launch traps then, what was in the block is lost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResultView {
     /// Index into `Launch::buffers`; that buffer is `Write`.

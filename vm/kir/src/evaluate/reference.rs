@@ -50,6 +50,11 @@ impl Compiled for Code {
         Ok(())
     }
 
+    /// Everything is computed before anything is stored.
+    fn takes_places(&self) -> bool {
+        true
+    }
+
     fn listing(&self, _kind: Listing) -> Option<String> {
         None
     }

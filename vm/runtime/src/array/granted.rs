@@ -45,10 +45,12 @@ impl Granted {
         self.0.block().same(array.block()) && same_places(self.0.lmad(), array.lmad())
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    /// The bytes of the block. While they are lent, nobody looks at another array of it:
+    /// kernels and the code below get at the block by these bytes alone.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         let block: &Block = self.0.block();
         // SAFETY: the block was granted, so its holders are values of the execution that has this place by a unique
-        // reference now; the callers below look at no other array of this block meanwhile.
+        // reference now; the callers look at no other array of this block meanwhile.
         unsafe { block.bytes_mut_unguarded() }.expect("a granted block may be written")
     }
 

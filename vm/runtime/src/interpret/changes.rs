@@ -39,12 +39,12 @@ impl Rows {
 pub(crate) struct Part {
     pub(crate) rows: Rows,
     /// The columns of the first row, and by how much they move from one row to the next; nothing in a vector.
-    columns: Option<(Rows, i64)>,
+    pub(crate) columns: Option<(Rows, i64)>,
 }
 
 impl Part {
     /// The columns of row number `k` of the part.
-    pub(crate) fn columns(&self, k: i64) -> Option<Rows> {
+    pub(crate) fn columns_of(&self, k: i64) -> Option<Rows> {
         self.columns.map(|(columns, shift)| Rows { first: columns.first + k * shift, ..columns })
     }
 
@@ -67,8 +67,13 @@ impl Changes {
         }
         let parts = members.iter().filter(|member| !member.is_empty());
         let parts: Vec<Part> = parts.map(|member| part(member, shape)).collect::<Option<_>>()?;
-        let count: i64 = parts.iter().map(Part::count).sum();
-        (count < shape.iter().product()).then_some(Changes(parts))
+        let changes = Changes(parts);
+        (changes.count() < shape.iter().product()).then_some(changes)
+    }
+
+    /// The number of elements.
+    pub(crate) fn count(&self) -> i64 {
+        self.0.iter().map(Part::count).sum()
     }
 
     pub(crate) fn parts(&self) -> &[Part] {
@@ -156,7 +161,7 @@ mod tests {
         let mut places = Vec::new();
         for part in changes.parts() {
             for (k, row) in part.rows.numbers().enumerate() {
-                match part.columns(k as i64) {
+                match part.columns_of(k as i64) {
                     Some(inner) => places.extend(inner.numbers().map(|column| row * columns + column)),
                     None => places.push(row),
                 }

@@ -40,7 +40,7 @@ pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
-pub(crate) use changes::Changes;
+pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::Plans;

@@ -73,6 +73,11 @@ impl Placing {
         self.places[k].take()
     }
 
+    /// The places, by result, and the elements that change there, if all others may be left as they are.
+    pub(super) fn wish(&self) -> (&[Option<Granted>], Option<&Changes>) {
+        (&self.places, self.changes.as_deref())
+    }
+
     /// Whether no result has a place.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(Option::is_none)
@@ -298,7 +303,7 @@ impl<'a> Interpreter<'a> {
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
         let before = self.targets.len();
         for (number, i) in rows.numbers().enumerate() {
-            let window = part.and_then(|part| part.columns(number as i64));
+            let window = part.and_then(|part| part.columns_of(number as i64));
             for (k, place) in placing.places.iter().enumerate() {
                 if let Some(place) = place.as_ref().filter(|_| direct[k]) {
                     let place = place.with_view(place.array().lmad().fix(0, i));

@@ -105,11 +105,15 @@ impl<'a> Interpreter<'a> {
         let operands = || operator.arrays.iter().chain(operator.neutral).copied();
         let at = (block, index, site);
         let mut relaying = self.relay(registers, at, (width, work), &mut operands())?;
-        let mut outcome = self.run_operator(registers, at, &operator, (width, work));
+        let placing = self.placing(registers, at, &operator, work)?;
+        // What has been written over an array cannot be made again.
+        let is_repeatable = placing.is_empty();
+        let mut outcome = self.run_operator(registers, at, &operator, (width, work), placing);
         let is_short =
             |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
-        if is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
-            outcome = self.run_operator(registers, at, &operator, (width, work));
+        if is_repeatable && is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
+            let placing = self.placing(registers, at, &operator, work)?;
+            outcome = self.run_operator(registers, at, &operator, (width, work), placing);
         }
         self.relay_back(registers, relaying);
         outcome
@@ -122,8 +126,9 @@ impl<'a> Interpreter<'a> {
         (block, index, site): (BlockId, usize, u32),
         operator: &Operator<'a>,
         (width, work): (i64, u64),
+        placing: Placing,
     ) -> Outcome<()> {
-        match self.tiers.run(site, registers, self.memory, width, work)? {
+        match self.tiers.run(site, registers, self.memory, width, work, placing.wish())? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;
@@ -137,25 +142,35 @@ impl<'a> Interpreter<'a> {
                 }
                 Ok(())
             }
-            Run::Interpret => {
-                let mut placing = Placing::none(operator.dsts.len());
-                self.over(registers, (block, index, site), operator, work, &mut placing);
-                self.targeted(operator, &mut placing);
-                if operator.is_map() && placing.is_empty() {
-                    let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
-                    self.planned(registers, &results, &mut placing)?;
-                }
-                match placing.is_empty() {
-                    true => self.interpret_operator(registers, block, index, width, operator),
-                    false => self.map_placed(registers, (block, index), width, operator, placing),
-                }
-            }
+            Run::Interpret => match placing.is_empty() {
+                true => self.interpret_operator(registers, block, index, width, operator),
+                false => self.map_placed(registers, (block, index), width, operator, placing),
+            },
             Run::Trapped => {
+                drop(placing);
                 self.interpret_operator(registers, block, index, width, operator)?;
                 self.tiers.false_trap(site);
                 Ok(())
             }
         }
+    }
+
+    /// Where the results of an operator are to be made, whoever makes them.
+    fn placing(
+        &mut self,
+        registers: &Registers<'a>,
+        at: (BlockId, usize, u32),
+        operator: &Operator<'_>,
+        work: u64,
+    ) -> Outcome<Placing> {
+        let mut placing = Placing::none(operator.dsts.len());
+        self.over(registers, at, operator, work, &mut placing);
+        self.targeted(operator, &mut placing);
+        if operator.is_map() && placing.is_empty() {
+            let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
+            self.planned(registers, &results, &mut placing)?;
+        }
+        Ok(placing)
     }
 
     /// Interprets an operator.

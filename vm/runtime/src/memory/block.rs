@@ -286,25 +286,21 @@ impl fmt::Debug for Block {
 }
 
 impl super::Memory {
-    /// Storage for a block, and whether it is all zero: what is offered, else from the pool.
+    /// Storage for a block, and whether it is all zero: what is offered, else from the pool. For want of memory copies
+    /// in other layouts are given up.
     #[inline]
     fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
-        match self.offered(bytes) {
-            Some(storage) => Ok((Some(storage), false)),
-            None => self.pool().take(bytes),
+        if let Some(storage) = self.offered(bytes) {
+            return Ok((Some(storage), false));
         }
+        let pool = self.pool();
+        pool.take(bytes).or_else(|error| if pool.shelves.empty() { pool.take(bytes) } else { Err(error) })
     }
 
     /// A block of this size with unspecified contents.
     pub fn block(&self, bytes: usize) -> Result<Block, OutOfMemory> {
         let (storage, _) = self.take(bytes)?;
         Ok(Block::own(self.pool().clone(), storage, bytes))
-    }
-
-    /// Storage; for want of memory copies in other layouts are given up.
-    fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
-        let pool = self.pool();
-        pool.take(bytes).or_else(|error| if pool.shelves.empty() { pool.take(bytes) } else { Err(error) })
     }
 
     /// A block without bytes, of which no account is kept.

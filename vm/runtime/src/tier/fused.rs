@@ -125,7 +125,7 @@ impl Tiers {
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);
-        let reason = match self.attempt(kernel, registers, memory, wait, work)? {
+        let reason = match self.attempt(kernel, registers, memory, (wait, work), &[])? {
             Attempt::Done(values) => return Ok(Some(values)),
             Attempt::Trapped => "a trap".to_string(),
             Attempt::Interpret(reason) => reason,

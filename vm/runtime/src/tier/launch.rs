@@ -1,6 +1,11 @@
 //! From registers to a launch, and from its results to values.
+//!
+//! A result that has a place is written there, if the code can do that. The place may lie in a block that the kernel reads: an
+//! analysis has shown that no iteration reads what another one writes. If the kernel traps then, it has to be run again by
+//! the interpreter, with the arrays as they were; so a kernel that may trap only gets a place that it does not read.
 
-use crate::array::Array;
+use super::traps::cannot_trap;
+use crate::array::{Array, Granted};
 use crate::error::Trap;
 use crate::interpret::Registers;
 use crate::lift::{Binding, Lifted};
@@ -11,9 +16,9 @@ use galopvm_base::Scalar;
 use galopvm_bytecode::Operand;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ResultView, RunError, VerifiedRegion,
+    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ReadId, ResultView, RunError, VerifiedRegion,
 };
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Lmad, Overlap, disjoint};
 
 /// The arguments of a launch.
 pub(super) struct Gathered {
@@ -30,6 +35,15 @@ pub(super) struct Gathered {
 pub(super) struct Signature {
     scalars: Vec<u64>,
     pub(super) views: Vec<Lmad>,
+}
+
+/// Where results are wanted.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'p> {
+    /// For each result a place, if it has one.
+    pub(super) places: &'p [Option<Granted>],
+    /// The reads that are proven to stay inside, in order.
+    pub(super) unchecked: &'p [ReadId],
 }
 
 /// Why a launch has no results.
@@ -95,6 +109,14 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
 }
 
 impl Gathered {
+    /// The same with integers for parameters in front of all others.
+    pub(super) fn with_scalars(mut self, numbers: &[i64]) -> Gathered {
+        let scalars = || numbers.iter().map(|number| *number as u64);
+        self.arguments.splice(0..0, scalars().map(Argument::Scalar));
+        self.signature.scalars.splice(0..0, scalars());
+        self
+    }
+
     /// Two launches with equal signatures get the same decisions.
     pub(super) fn signature(&self) -> &Signature {
         &self.signature
@@ -125,32 +147,51 @@ impl Gathered {
         Observed { params: region.region().params.iter().zip(&self.arguments).map(observe).collect() }
     }
 
-    /// Runs code into fresh row-major arrays.
+    /// Runs code into the places of its results; those without one get fresh row-major arrays.
     pub(super) fn launch(
         &self,
         lifted: &Lifted,
         memory: &Memory,
         code: &dyn Compiled,
+        places: Places<'_>,
         stop: &Stop,
     ) -> Result<Result<Vec<Value>, Failure>, Trap> {
         let region = &lifted.region;
         let buffers = self.blocks.iter().map(|block| Buffer::Read(block.bytes())).collect();
         let mut launch = Launch { buffers, arguments: self.arguments.clone(), results: Vec::new() };
-        let mut results = Vec::new();
-        for ty in region.results() {
+        let mut results: Vec<Granted> = Vec::new();
+        for (k, ty) in region.results().iter().enumerate() {
             let Some(shape) = launch.shape(region, ty) else {
                 return Ok(Err(Failure::Unfit("the shape of a result is unknown".into())));
             };
             if shape.iter().any(|extent| *extent < 0) {
                 return Ok(Err(Failure::Unfit("an extent of a result is negative".into())));
             }
-            results.push(Array::fresh(memory, ty.elem, &shape)?);
+            let place = places.places.get(k).and_then(Option::as_ref).filter(|place| {
+                let array = place.array();
+                let has_type = array.elem() == ty.elem && array.shape()[..] == shape[..];
+                let is_taken = results.iter().any(|other| other.array().block().same(array.block()));
+                code.takes_places() && has_type && !is_taken && self.may_be_written(array, lifted, places)
+            });
+            results.push(match place {
+                Some(place) => place.clone(),
+                None => {
+                    let fresh = Granted::new(Array::fresh(memory, ty.elem, &shape)?, 1);
+                    fresh.expect("nobody else has seen a fresh block")
+                }
+            });
         }
-        for array in &mut results {
-            let view = ResultView { buffer: launch.buffers.len(), lmad: array.lmad().clone() };
-            let bytes = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-            launch.buffers.push(Buffer::Write(bytes));
-            launch.results.push(view);
+        for place in &mut results {
+            let lmad = place.array().lmad().clone();
+            let read = self.blocks.iter().position(|block| block.same(place.array().block()));
+            let buffer = read.unwrap_or(launch.buffers.len());
+            // Nobody else has the bytes any more.
+            match launch.buffers.get_mut(buffer) {
+                Some(known) => *known = Buffer::Read(&[]),
+                None => launch.buffers.push(Buffer::Read(&[])),
+            }
+            launch.buffers[buffer] = Buffer::Write(place.bytes_mut());
+            launch.results.push(ResultView { buffer, lmad });
         }
         if let Err(error) = launch.check(region) {
             return Ok(Err(Failure::Unfit(format!("the launch does not fit: {error}"))));
@@ -159,10 +200,24 @@ impl Gathered {
             return Ok(Err(Failure::Run(error)));
         }
         drop(launch);
-        let value = |array: Array| match array.rank() {
-            0 => Value::Scalar(Scalar::new(array.elem(), array.load(0))),
-            _ => Value::Array(array),
+        let value = |place: Granted| {
+            let array = place.into_array();
+            match array.rank() {
+                0 => Value::Scalar(Scalar::new(array.elem(), array.load(0))),
+                _ => Value::Array(array),
+            }
         };
         Ok(Ok(results.into_iter().map(value).collect()))
+    }
+
+    /// Whether all is as it was for whoever has to run the kernel again after it trapped in the middle.
+    fn may_be_written(&self, place: &Array, lifted: &Lifted, places: Places<'_>) -> bool {
+        let is_read = |argument: &Argument| match argument {
+            Argument::Array { buffer, lmad } => {
+                self.blocks[*buffer].same(place.block()) && disjoint(lmad, place.lmad()) != Overlap::Disjoint
+            }
+            Argument::Scalar(_) => false,
+        };
+        !self.arguments.iter().any(is_read) || cannot_trap(lifted.region.region(), places.unchecked)
     }
 }

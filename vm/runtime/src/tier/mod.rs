@@ -4,7 +4,7 @@
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
 //!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
-//!   `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
+//!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
@@ -14,6 +14,7 @@ mod asked;
 mod fused;
 mod launch;
 mod over;
+mod part;
 mod told;
 mod trace;
 mod traps;
@@ -23,9 +24,10 @@ mod worker;
 pub use trace::{Event, TraceSink};
 pub use version::{Version, VersionKey};
 
+use crate::array::Granted;
 use crate::error::Trap;
 use crate::explain::{ExplainSink, Explainer};
-use crate::interpret::{Registers, Site};
+use crate::interpret::{Changes, Registers, Site};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
 use crate::profile::{SiteName, SiteProfile, Tier};
@@ -33,7 +35,7 @@ use crate::stop::Stop;
 use crate::value::Value;
 use galopvm_bytecode::VerifiedModule;
 use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
-use launch::Gathered;
+use launch::{Gathered, Places};
 use std::sync::Arc;
 use std::time::Instant;
 use worker::{Job, Worker};
@@ -101,6 +103,10 @@ struct SiteState {
     fused: fused::FusedState,
     /// Whether it is a kernel of such a group.
     is_fused: bool,
+    /// Whether it goes over a part of another site's iterations, which is what it is to people.
+    is_part: bool,
+    /// Kernels for parts of its iterations, each with a site of its own; nothing where there is none.
+    parts: Vec<(part::Kind, Option<(u32, Arc<Lifted>)>)>,
 }
 
 /// A site as `explain` and `dump` show it.
@@ -120,6 +126,7 @@ pub(crate) struct Tiers {
     tiering: Tiering,
     trace: Option<TraceSink>,
     module: VerifiedModule,
+    /// The sites of the module, and then those of groups and of parts.
     sites: Vec<SiteState>,
     names: Vec<Site>,
     worker: Option<Worker>,
@@ -171,6 +178,14 @@ impl Tiers {
         !self.tiering.backends.is_empty()
     }
 
+    /// Whether compiled code will probably execute a site.
+    pub(crate) fn may_launch(&self, site: u32, work: u64) -> bool {
+        let state = &self.sites[site as usize];
+        self.has_backends()
+            && !matches!(state.lifted, Some(Err(_)))
+            && (work >= self.tiering.threshold || !state.versions.is_empty())
+    }
+
     /// The remembered estimate of the operations of a site at this width.
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
         let state = &mut self.sites[site as usize];
@@ -192,6 +207,7 @@ impl Tiers {
         memory: &Memory,
         width: i64,
         work: u64,
+        (places, changes): (&[Option<Granted>], Option<&Changes>),
     ) -> Result<Run, Trap> {
         self.collect();
         let Tiering { always, threshold, background, ref backends, .. } = self.tiering;
@@ -220,7 +236,12 @@ impl Tiers {
             return interpret(state, "not hot yet");
         }
         let wait = always || work >= threshold || !background;
-        match self.attempt(site, registers, memory, wait, work)? {
+        if let (Some(changes), [Some(place)]) = (changes, places)
+            && self.attempt_changes(site, registers, memory, (wait, work), place, changes)?
+        {
+            return Ok(Run::Done(vec![Value::Array(place.array().clone())]));
+        }
+        match self.attempt(site, registers, memory, (wait, work), places)? {
             Attempt::Done(values) => Ok(Run::Done(values)),
             Attempt::Trapped => {
                 self.tell(site, |name| Event::FellBack { site: name, reason: "a trap" });
@@ -235,13 +256,71 @@ impl Tiers {
         }
     }
 
+    /// Computes only the elements that change, if there is code for that; says whether it did.
+    fn attempt_changes(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        memory: &Memory,
+        (wait, work): (bool, u64),
+        place: &Granted,
+        changes: &Changes,
+    ) -> Result<bool, Trap> {
+        // After the first of several parts nobody could go back.
+        let [part] = changes.parts() else { return Ok(changes.parts().is_empty()) };
+        let Ok(whole) = self.lifted(site) else { return Ok(false) };
+        let Some((part_site, lifted)) = self.part(site, &whole, part::Kind::of(part)) else {
+            return Ok(false);
+        };
+        let Ok(gathered) = launch::gather(&whole, registers) else {
+            return Ok(false);
+        };
+        let (gathered, wanted) = (part::gathered(gathered, part), part::place(place, part));
+        let outcome = self.attempt_with(
+            (part_site, &lifted),
+            &gathered,
+            memory,
+            (wait, work),
+            &[Some(wanted.clone())],
+        )?;
+        let Attempt::Done(values) = outcome else { return Ok(false) };
+        if let [Value::Array(made)] = &values[..] {
+            wanted.clone().store_all(memory, made)?;
+        }
+        // To people it is one site.
+        let profile = &self.sites[part_site as usize].profile;
+        let (tier, nanos) = (profile.tier, profile.launch_nanos);
+        self.sites[part_site as usize].profile.launch_nanos = 0;
+        let profile = &mut self.sites[site as usize].profile;
+        profile.launches += 1;
+        profile.launch_nanos = profile.launch_nanos.saturating_add(nanos);
+        profile.choose(tier, "compiled");
+        Ok(true)
+    }
+
+    /// The kernel for parts of a kind, and its site.
+    fn part(&mut self, site: u32, lifted: &Lifted, kind: part::Kind) -> Option<(u32, Arc<Lifted>)> {
+        let parts = &self.sites[site as usize].parts;
+        if let Some((_, known)) = parts.iter().find(|(known, _)| *known == kind) {
+            return known.clone();
+        }
+        let made = part::restricted(lifted, kind).map(|lifted| {
+            let number = self.sites.len() as u32;
+            self.sites.push(SiteState { is_part: true, ..SiteState::default() });
+            self.names.push(self.names[site as usize]);
+            (number, Arc::new(lifted))
+        });
+        self.sites[site as usize].parts.push((kind, made.clone()));
+        made
+    }
+
     fn attempt(
         &mut self,
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        wait: bool,
-        work: u64,
+        (wait, work): (bool, u64),
+        places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         let lifted = match self.lifted(site) {
             Ok(lifted) => lifted,
@@ -251,6 +330,17 @@ impl Tiers {
             Ok(gathered) => gathered,
             Err(reason) => return Ok(Attempt::Interpret(reason)),
         };
+        self.attempt_with((site, &lifted), &gathered, memory, (wait, work), places)
+    }
+
+    fn attempt_with(
+        &mut self,
+        (site, lifted): (u32, &Lifted),
+        gathered: &Gathered,
+        memory: &Memory,
+        (wait, work): (bool, u64),
+        places: &[Option<Granted>],
+    ) -> Result<Attempt, Trap> {
         let signature = gathered.signature();
         let state = &mut self.sites[site as usize];
         let known = state.last.as_ref().filter(|(last, _)| last == signature).map(|(_, version)| *version);
@@ -258,7 +348,7 @@ impl Tiers {
             Some(version) => version,
             None => {
                 state.profile.views.clone_from(&signature.views);
-                match self.version(site, &lifted, &gathered, wait, work) {
+                match self.version(site, lifted, gathered, wait, work) {
                     Ok(version) => {
                         self.sites[site as usize].last = Some((signature.clone(), version));
                         version
@@ -267,7 +357,7 @@ impl Tiers {
                 }
             }
         };
-        self.launch(site, version, &lifted, &gathered, memory, work)
+        self.launch((site, version), lifted, gathered, memory, work, places)
     }
 
     /// The kernel of a site, lifted at the first request.
@@ -362,12 +452,12 @@ impl Tiers {
 
     fn launch(
         &mut self,
-        site: u32,
-        version: usize,
+        (site, version): (u32, usize),
         lifted: &Lifted,
         gathered: &Gathered,
         memory: &Memory,
         work: u64,
+        places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         loop {
             let chosen = &mut self.sites[site as usize].versions[version];
@@ -376,7 +466,8 @@ impl Tiers {
             };
             chosen.launches += 1;
             let start = Instant::now();
-            let outcome = gathered.launch(lifted, memory, &*code, &self.stop)?;
+            let places = Places { places, unchecked: &chosen.key.unchecked };
+            let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
             let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             match outcome {
                 Ok(values) => {
@@ -427,7 +518,7 @@ impl Tiers {
             lifted: state.lifted.clone(),
             versions: state.versions.clone(),
         };
-        self.sites.iter().enumerate().map(report).collect()
+        self.sites.iter().enumerate().filter(|(_, state)| !state.is_part).map(report).collect()
     }
 
     fn name(&self, number: u32) -> SiteName {

@@ -17,6 +17,7 @@ pub(super) enum Base<'v> {
 }
 
 impl Base<'_> {
+    #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Base::None => &[],
@@ -46,6 +47,7 @@ impl<'v> Bases<'v> {
         self.0[base] = Base::Shared(block);
     }
 
+    #[inline]
     pub(super) fn bytes(&self, base: usize) -> &[u8] {
         self.0[base].bytes()
     }
