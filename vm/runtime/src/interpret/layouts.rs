@@ -20,8 +20,8 @@ pub(super) struct Relaying {
     arrays: SmallVec<[(RegId, Array); 2]>,
     /// How many registers have copies, with those that do not get their arrays back.
     count: usize,
-    /// The site, when it began to run, and the work that it does.
-    running: Option<(u32, Instant, u64)>,
+    /// The site, who executes it, when it began to run, and the work that it does.
+    running: Option<(u32, Executor, Instant, u64)>,
     /// Operands that the operator uses up, in case that it has to be run again.
     spare: SmallVec<[(RegId, Array); 2]>,
 }
@@ -34,20 +34,20 @@ impl Relaying {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. `operands` are
-    /// used by the operator itself. The error is that the call is to end.
+    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. The operator goes
+    /// over `arrays` and uses `others` as well. The error is that the call is to end.
     pub(super) fn relay(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index, site): (BlockId, usize, u32),
         (width, work): (i64, u64),
-        operands: &mut dyn Iterator<Item = Operand>,
+        (arrays, others): (&[Operand], &[Operand]),
     ) -> Result<Relaying, Trap> {
         let mut relaying = Relaying::default();
         if !layouts::is_on(&self.switches) || width == 0 || (work < LEAST_WORK && !self.eager) {
             return Ok(relaying);
         }
-        let executor = self.executor(registers, (block, index, site), width, work);
+        let executor = self.executor(registers, (block, index, site), (width, work), arrays);
         let Some(wants) = self.wants(registers, site, executor) else { return Ok(relaying) };
         let room = self.memory.room();
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
@@ -66,13 +66,14 @@ impl<'a> Interpreter<'a> {
             }
         }
         let is_worth = !chosen.is_empty() && wants.are_worth(chosen.iter().copied());
-        if is_worth && (self.eager || self.layouts.site(site).is_trusted()) {
+        if is_worth && (self.eager || self.layouts.site(site).is_trusted(executor)) {
             for (k, ..) in chosen {
                 let want = &wants.all[k];
                 let free = room.is_none() && dying.contains(&want.reg);
                 self.relay_one(registers, want.reg, &want.order, free, &mut relaying)?;
             }
             if room.is_some() && !relaying.is_empty() {
+                let operands = arrays.iter().chain(others);
                 let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
                 let spare = used_up.filter_map(|operand| {
                     let given = relaying.arrays.iter().any(|(reg, _)| *reg == operand.reg);
@@ -81,7 +82,7 @@ impl<'a> Interpreter<'a> {
                 relaying.spare = spare.collect();
             }
         }
-        relaying.running = Some((site, Instant::now(), work));
+        relaying.running = Some((site, executor, Instant::now(), work));
         Ok(relaying)
     }
 
@@ -115,8 +116,8 @@ impl<'a> Interpreter<'a> {
     /// Gives registers their arrays back, those that still have one.
     pub(super) fn relay_back(&mut self, registers: &mut Registers<'a>, relaying: Relaying) {
         let with_copies = !relaying.is_empty();
-        if let Some((site, start, work)) = relaying.running {
-            self.layouts.site(site).ran(start.elapsed(), work, with_copies);
+        if let Some((site, executor, start, work)) = relaying.running {
+            self.layouts.site(site).ran(executor, start.elapsed(), work, with_copies);
         }
         for (reg, array) in relaying.arrays {
             if registers.array_of(reg).is_some() {
@@ -172,16 +173,16 @@ impl<'a> Interpreter<'a> {
         &self,
         registers: &Registers<'a>,
         (block, index, site): (BlockId, usize, u32),
-        width: i64,
-        work: u64,
+        (width, work): (i64, u64),
+        arrays: &[Operand],
     ) -> Executor {
         if self.tiers.is_compiled(site, work) {
             Executor::Compiled
         } else if self.columns(registers, block, index, width).is_some() {
             Executor::Columns
-        } else if self.lanes(registers, block, index, width).is_some() {
+        } else if self.runs_in_lanes(registers, (block, index), width, arrays) {
             Executor::Lanes
-        } else if self.unit(registers, block, index).is_some() {
+        } else if self.runs_as_unit(registers, (block, index), arrays) {
             Executor::Unit
         } else {
             Executor::Blocks

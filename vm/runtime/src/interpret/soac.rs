@@ -96,9 +96,8 @@ impl<'a> Interpreter<'a> {
         if self.tiers.explainer.is_some() {
             self.tiers.tell_operator(site, registers, width, work);
         }
-        let operands = || operator.arrays.iter().chain(operator.neutral).copied();
         let at = (block, index, site);
-        let mut relaying = self.relay(registers, at, (width, work), &mut operands())?;
+        let mut relaying = self.relay(registers, at, (width, work), (operator.arrays, operator.neutral))?;
         let mut outcome = self.run_operator(registers, at, &operator, (width, work));
         let is_short =
             |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
