@@ -66,7 +66,10 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
             let here = &table.rows[*row];
             let array = numbers[&here.array];
             let shape = table.array(here.array).and_then(|info| info.shape.as_ref());
-            let time = (0..layouts[array].len()).map(|layout| match (layout, shape) {
+            // What cannot be born otherwise has one layout to choose from when it is made.
+            let is_fixed = here.role == Role::Fresh && pricing.profile.fixed.contains(&here.array);
+            let count = if is_fixed { 1 } else { layouts[array].len() };
+            let time = (0..count).map(|layout| match (layout, shape) {
                 (1.., Some(shape)) => {
                     let lmad = Lmad::manifest(shape, &layouts[array][layout].order);
                     pricing.access(here, lane, Some(&lmad)).time

@@ -6,20 +6,23 @@ use crate::error::Trap;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Wants, wants};
 use crate::layouts::executor::Executor;
-use crate::layouts::{self, Key, LEAST_WORK};
-use galopvm_analysis::layout::Verdict;
+use crate::layouts::{Key, LEAST_WORK};
+use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// What an operator would like that likes everything.
+static NOTHING: Wants = Wants::NOTHING;
 
 /// Registers that have copies while an operator runs.
 #[derive(Default)]
 pub(super) struct Relaying {
     /// The arrays that the registers are to have again.
     arrays: SmallVec<[(RegId, Array); 2]>,
-    /// How many registers have copies, with those that do not get their arrays back.
-    count: usize,
+    /// The registers that have copies, with those that do not get their arrays back.
+    given: SmallVec<[RegId; 2]>,
     /// The site, who executes it, when it began to run, and the work that it does.
     running: Option<(u32, Executor, Instant, u64)>,
     /// Operands that the operator uses up, in case that it has to be run again.
@@ -29,7 +32,7 @@ pub(super) struct Relaying {
 impl Relaying {
     /// Whether no register has a copy.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.given.is_empty()
     }
 }
 
@@ -44,17 +47,29 @@ impl<'a> Interpreter<'a> {
         (arrays, others): (&[Operand], &[Operand]),
     ) -> Result<Relaying, Trap> {
         let mut relaying = Relaying::default();
-        if !layouts::is_on(&self.switches) || width == 0 || (work < LEAST_WORK && !self.eager) {
+        if !self.switches.galop || width == 0 || (work < LEAST_WORK && !self.eager) {
             return Ok(relaying);
         }
         let executor = self.executor(registers, (block, index, site), (width, work), arrays);
-        let Some(wants) = self.wants(registers, site, executor) else { return Ok(relaying) };
         let room = self.memory.room();
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
+        let is_trusted = self.eager || self.layouts.site(site).is_trusted(executor);
+        if let Some(advice) = self.advice_here().filter(|_| is_trusted).cloned() {
+            for copy in advice.at((block, index)).into_iter().flat_map(|advice| &advice.copies) {
+                let Some(array) = registers.array_of(copy.reg) else { continue };
+                let order = copy.order(array.lmad());
+                if !array.is_unmade() && order != memory_order(array.lmad()) && !self.is_planned(copy.reg) {
+                    let free = room.is_none() && dying.contains(&copy.reg);
+                    self.relay_one(registers, copy.reg, &order, free, &mut relaying)?;
+                }
+            }
+        }
+        let wants = self.wants(registers, site, executor);
+        let wants = wants.as_deref().unwrap_or(&NOTHING);
         let mut chosen: SmallVec<[(usize, u64, bool); 2]> = SmallVec::new();
         for (k, want) in wants.all.iter().enumerate() {
             let Some(array) = registers.array_of(want.reg) else { continue };
-            if array.is_unmade() || self.is_planned(want.reg) {
+            if array.is_unmade() || self.is_planned(want.reg) || relaying.given.contains(&want.reg) {
                 continue;
             }
             let relaid = Relaid::new(array, &want.order);
@@ -66,21 +81,21 @@ impl<'a> Interpreter<'a> {
             }
         }
         let is_worth = !chosen.is_empty() && wants.are_worth(chosen.iter().copied());
-        if is_worth && (self.eager || self.layouts.site(site).is_trusted(executor)) {
+        if is_worth && is_trusted {
             for (k, ..) in chosen {
                 let want = &wants.all[k];
                 let free = room.is_none() && dying.contains(&want.reg);
                 self.relay_one(registers, want.reg, &want.order, free, &mut relaying)?;
             }
-            if room.is_some() && !relaying.is_empty() {
-                let operands = arrays.iter().chain(others);
-                let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
-                let spare = used_up.filter_map(|operand| {
-                    let given = relaying.arrays.iter().any(|(reg, _)| *reg == operand.reg);
-                    if given { None } else { Some((operand.reg, registers.array_of(operand.reg)?.clone())) }
-                });
-                relaying.spare = spare.collect();
-            }
+        }
+        if room.is_some() && !relaying.is_empty() {
+            let operands = arrays.iter().chain(others);
+            let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
+            let spare = used_up.filter_map(|operand| {
+                let given = relaying.given.contains(&operand.reg);
+                if given { None } else { Some((operand.reg, registers.array_of(operand.reg)?.clone())) }
+            });
+            relaying.spare = spare.collect();
         }
         relaying.running = Some((site, executor, Instant::now(), work));
         Ok(relaying)
@@ -109,7 +124,7 @@ impl<'a> Interpreter<'a> {
         let array = registers.array_of(reg).cloned();
         registers.set_array(reg, copy);
         relaying.arrays.extend(array.filter(|_| !free).map(|array| (reg, array)));
-        relaying.count += 1;
+        relaying.given.push(reg);
         Ok(())
     }
 
@@ -132,7 +147,7 @@ impl<'a> Interpreter<'a> {
         for (reg, array) in relaying.arrays.drain(..).chain(relaying.spare.drain(..)) {
             registers.set_array(reg, array);
         }
-        relaying.count = 0;
+        relaying.given.clear();
         had
     }
 

@@ -7,12 +7,13 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
-//!   `layouts.rs`: copies in the layout that operators read.
+//!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
 //! with a fresh stack, so that only the call-depth limit bounds programs.
 
+mod advised;
 mod arrays;
 mod columns;
 mod control;
@@ -34,15 +35,18 @@ mod show;
 mod soac;
 mod typed;
 
+pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
+pub(crate) use advised::Advices;
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
+use advised::Advising;
 use placed::Target;
 use plan::Active;
 
@@ -137,6 +141,9 @@ pub(crate) struct Interpreter<'a> {
     active: Vec<Active>,
     /// What is known of the layouts that operators like.
     pub(crate) layouts: Layouts,
+    /// What was decided for functions and loops, and what of it holds now, of the innermost call last.
+    pub(crate) advices: Advices,
+    advising: Vec<Advising>,
     /// What decisions count with.
     pub(crate) costs: LazyCosts,
 }
@@ -173,6 +180,8 @@ impl<'a> Interpreter<'a> {
             plans: Plans::default(),
             active: Vec::new(),
             layouts: Layouts::default(),
+            advices: Advices::default(),
+            advising: Vec::new(),
             costs: LazyCosts::default(),
         }
     }

@@ -138,6 +138,7 @@ impl<'a> Interpreter<'a> {
                     let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
                     self.planned(registers, &results, &mut placing)?;
                 }
+                self.births((block, index), width, operator, registers, &mut placing)?;
                 match placing.is_empty() {
                     true => self.interpret_operator(registers, block, index, width, operator),
                     false => self.map_placed(registers, (block, index), width, operator, placing),

@@ -9,11 +9,11 @@
 //! Invariants: decisions change where elements lie, never what they are. A copy is as new as its block. Nothing here is
 //! an error: for want of memory the array stays as it is.
 
+pub(crate) mod advice;
 pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod executor;
 
-use crate::switches::Switches;
 use decide::Wants;
 use executor::Executor;
 use galopvm_analysis::layout::Profile;
@@ -82,11 +82,6 @@ impl Layouts {
     pub(crate) fn site(&mut self, site: u32) -> &mut SiteLayouts {
         self.sites.entry(site).or_default()
     }
-}
-
-/// Whether operators are asked at all.
-pub(crate) fn is_on(switches: &Switches) -> bool {
-    switches.galop || switches.strategy
 }
 
 impl SiteLayouts {

@@ -11,16 +11,25 @@ use std::collections::{HashMap, HashSet};
 /// Where arrays are made while a region runs.
 #[derive(Debug)]
 pub(crate) struct RegionPlan {
-    /// Registers that an instruction makes somewhere else than in a block of their own.
-    pub(super) made: HashMap<RegId, (VarId, Moving)>,
+    /// Registers whose value is not made in a block that the instruction takes for it.
+    pub(super) spots: HashMap<RegId, Spot>,
     /// The registers that lie in each block that something is made in.
     pub(super) members: HashMap<VarId, Vec<RegId>>,
     /// The blocks that have to exist before the instruction they are for: its register, element type, extents.
-    pub(super) fresh: HashMap<VarId, (RegId, ElemType, Vec<i64>)>,
+    pub(super) fresh: HashMap<VarId, (ElemType, Vec<i64>)>,
     /// Updates that stay in their block although a part of it is made already.
-    pub(super) in_place: HashSet<RegId>,
+    pub(super) in_place: HashMap<RegId, VarId>,
     /// What iteration variables count.
     pub(super) counters: HashMap<VarId, Counter>,
+}
+
+/// Where the value of a register is made.
+#[derive(Debug)]
+pub(super) enum Spot {
+    /// In a block that was made for another one.
+    Moved(VarId, Moving),
+    /// In its own block, which something else is made in before.
+    Own(VarId),
 }
 
 impl RegionPlan {
@@ -33,10 +42,10 @@ impl RegionPlan {
     ) -> Option<RegionPlan> {
         let region = recorded.region.region();
         let mut plan = RegionPlan {
-            made: HashMap::new(),
+            spots: HashMap::new(),
             members: HashMap::new(),
             fresh: HashMap::new(),
-            in_place: HashSet::new(),
+            in_place: HashMap::new(),
             counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
         };
         // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
@@ -47,6 +56,7 @@ impl RegionPlan {
             .filter(|(var, _)| recorded.registers.get(var).is_some_and(|reg| own.contains(reg)))
             .map(|(_, place)| place)
             .collect();
+        let mut blocks: HashSet<VarId> = HashSet::new();
         for (var, place) in &circuits.places {
             if place.block == *var || apart.contains(&place) {
                 continue;
@@ -54,14 +64,14 @@ impl RegionPlan {
             let Some(reg) = recorded.registers.get(var).filter(|_| recorded.makers.contains_key(var)) else {
                 continue;
             };
-            plan.made.insert(*reg, (place.block, place.view.clone()));
+            plan.spots.insert(*reg, Spot::Moved(place.block, place.view.clone()));
+            blocks.insert(place.block);
         }
-        let blocks: HashSet<VarId> = plan.made.values().map(|(block, _)| *block).collect();
         for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
             let Some(reg) = recorded.registers.get(var) else { continue };
             plan.members.entry(place.block).or_default().push(*reg);
             if !recorded.makers.contains_key(var) {
-                plan.in_place.insert(*reg);
+                plan.in_place.insert(*reg, place.block);
             }
         }
         for block in &blocks {
@@ -74,15 +84,28 @@ impl RegionPlan {
             let reg = recorded.registers.get(block).filter(|_| recorded.makers.contains_key(block));
             if let (Some(reg), Some(shape)) = (reg, shape) {
                 debug_assert_eq!(code.regs[*reg].elem, ty.elem, "a name has the type of its register");
-                plan.fresh.insert(*block, (*reg, ty.elem, shape));
+                plan.spots.insert(*reg, Spot::Own(*block));
+                plan.fresh.insert(*block, (ty.elem, shape));
             }
         }
-        (!plan.made.is_empty()).then_some(plan)
+        (!plan.spots.is_empty()).then_some(plan)
     }
 
-    /// The block that a register's own statement makes, if something else is made in it before.
-    pub(super) fn block_of(&self, reg: RegId) -> Option<VarId> {
-        self.fresh.iter().find(|(_, (maker, ..))| *maker == reg).map(|(block, _)| *block)
+    /// The registers that are made in a block of another one.
+    pub(super) fn moved(&self) -> impl Iterator<Item = RegId> {
+        let moved = |(reg, spot): (&RegId, &Spot)| matches!(spot, Spot::Moved(..)).then_some(*reg);
+        self.spots.iter().filter_map(moved)
+    }
+
+    /// About how many words of memory it takes.
+    pub(super) fn words(&self) -> usize {
+        let view = |spot: &Spot| match spot {
+            Spot::Moved(_, moving) => 16 + 8 * moving.dims.len(),
+            Spot::Own(_) => 4,
+        };
+        let members: usize = self.members.values().map(|regs| 8 + regs.len()).sum();
+        let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
+        32 + self.spots.values().map(view).sum::<usize>() + members + others
     }
 }
 

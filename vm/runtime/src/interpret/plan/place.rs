@@ -1,7 +1,7 @@
 //! The place of an array that is about to be made, and of arrays that are made already.
 
 use super::Active;
-use super::build::view;
+use super::build::{Spot, view};
 use crate::array::{Array, Granted};
 use crate::interpret::placed::Placing;
 use crate::interpret::{Interpreter, Outcome, Registers};
@@ -22,23 +22,24 @@ impl<'a> Interpreter<'a> {
         placing: &mut Placing,
     ) -> Outcome<()> {
         let Some(active) = self.plan_here() else { return Ok(()) };
+        if !results.iter().any(|reg| active.plan.spots.contains_key(reg)) {
+            return Ok(());
+        }
         let plan = active.plan.clone();
         for (k, reg) in results.iter().enumerate() {
-            let place = match (plan.made.get(reg), plan.block_of(*reg)) {
-                (Some((block, moving)), _) => {
+            let place = match plan.spots.get(reg) {
+                Some(Spot::Moved(block, moving)) => {
                     let here = |var: VarId| self.plan_here().and_then(|active| value(active, registers, var));
                     match view(moving, &here) {
                         Some(view) => self.in_block(registers, *block, registers.elem(*reg), view)?,
                         None => None,
                     }
                 }
-                (None, Some(block)) => match plan.fresh.get(&block) {
-                    Some((_, elem, shape)) => {
-                        self.in_block(registers, block, *elem, Lmad::row_major(shape))?
-                    }
+                Some(Spot::Own(block)) => match plan.fresh.get(block) {
+                    Some((elem, shape)) => self.in_block(registers, *block, *elem, Lmad::row_major(shape))?,
                     None => None,
                 },
-                (None, None) => None,
+                None => None,
             };
             if let Some(place) = place {
                 placing.set(k, place);
@@ -53,6 +54,9 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         result: RegId,
     ) -> Outcome<Option<Granted>> {
+        if self.plan_here().is_none() {
+            return Ok(None);
+        }
         let mut placing = Placing::none(1);
         self.planned(registers, &[result], &mut placing)?;
         Ok(placing.take(0))
@@ -60,7 +64,7 @@ impl<'a> Interpreter<'a> {
 
     fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
         let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
-        let Some((_, elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
+        let Some((elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
         Ok(Granted::new(Array::fresh(self.memory, *elem, shape)?, 1))
     }
 
@@ -100,10 +104,9 @@ impl<'a> Interpreter<'a> {
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
             return false;
         };
-        let block = match (active.plan.made.get(&reg), active.plan.block_of(reg)) {
-            (Some((block, _)), _) => *block,
-            (None, Some(block)) => block,
-            (None, None) => return false,
+        let block = match active.plan.spots.get(&reg) {
+            Some(Spot::Moved(block, _) | Spot::Own(block)) => *block,
+            None => return false,
         };
         active.making.push((block, place.clone()));
         true
@@ -120,8 +123,13 @@ impl<'a> Interpreter<'a> {
     pub(in crate::interpret) fn at_row(&mut self, body: BlockId, row: Option<i64>) {
         let depth = self.depth;
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else { return };
-        active.rows.retain(|(other, _)| *other != body);
-        active.rows.extend(row.map(|row| (body, row)));
+        let at = active.rows.iter().rposition(|(other, _)| *other == body);
+        match (at, row) {
+            (Some(at), Some(row)) => active.rows[at].1 = row,
+            (None, Some(row)) => active.rows.push((body, row)),
+            (Some(at), None) => drop(active.rows.remove(at)),
+            (None, None) => {}
+        }
     }
 
     /// Whether an array that the plan builds others in is in this register: it has to stay there.
@@ -139,10 +147,7 @@ impl<'a> Interpreter<'a> {
         on_their_way: usize,
     ) -> Option<usize> {
         let plan = &self.plan_here()?.plan;
-        if !plan.in_place.contains(&result) {
-            return None;
-        }
-        let members = plan.members.values().find(|members| members.contains(&result))?;
+        let members = plan.members.get(plan.in_place.get(&result)?)?;
         let holding = members.iter().filter_map(|reg| registers.array_of(*reg));
         let holders = holding.filter(|other| other.block().same(array.block())).count() + on_their_way;
         (holders == array.block().references()).then_some(holders)
