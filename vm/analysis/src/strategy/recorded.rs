@@ -1,7 +1,7 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
 use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Write};
-use crate::layout::{Candidate, Condition, Pricing, Role, candidates, wish};
+use crate::layout::{Candidate, Condition, Pricing, Role, Row, candidates, wish};
 use galopvm_kir::VarId;
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
@@ -98,7 +98,9 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
         });
     }
     for (k, array) in arrays.iter().enumerate() {
-        let fresh = table.array(*array).is_some_and(|info| info.fresh);
+        // What no access writes is there when somebody reads it, in its own layout.
+        let is_written = |row: &Row| row.array == *array && row.role == Role::Fresh;
+        let fresh = table.array(*array).is_some_and(|info| info.fresh) && table.rows.iter().any(is_written);
         problem.initial.push((!fresh).then_some(0));
         problem.copy.push(copies_of(pricing, *array, &readers[k], &layouts[k]));
     }

@@ -135,6 +135,7 @@ impl<'a> Interpreter<'a> {
         };
         let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
         let table = table(&recorded.region, &recorded.observed);
+        let table = table.with_nested_births(recorded.region.region());
         let executor = if self.tiers.has_backends() { Executor::Compiled } else { Executor::Lanes };
         let costs = executor.costs(self.costs.get());
         let mut profile = Profile::default();
