@@ -3,15 +3,19 @@
 //! A region names the arrays of the code one to one: what the analyses say of a name holds for a register. Scalars that
 //! are known are numbers, so sizes and places are as exact as they can be.
 //!
-//! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: instructions that have
-//!   blocks.
+//! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: operators and calls.
+//!   `control.rs`: loops and branches.
+//! - `sizes.rs`: sizes that are known inside a block only.
 //!
-//! Invariants: nothing is guessed. What could make two names share memory without the region showing it, or change the
-//! shape of a name, is refused with its reason. Contents of arrays are never looked at.
+//! Invariants: nothing is guessed. What could make two names share memory without the region showing it is refused with its
+//! reason. A size that is not known has a name that nothing is known of, or that the statement gives along with the array:
+//! analyses leave such an array where it is. Contents of arrays are never looked at.
 
 mod arrays;
+mod control;
 mod operators;
 mod record;
+mod sizes;
 
 pub use record::record;
 
