@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
-use crate::interpret::{Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
+use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
 use crate::layouts::Layouts;
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
@@ -51,6 +51,7 @@ pub struct Session {
     slots: Option<Box<Slots>>,
     plans: Plans,
     layouts: Layouts,
+    advices: Advices,
     costs: LazyCosts,
     params: Vec<(String, i64)>,
     shows: Option<ShowSink>,
@@ -79,6 +80,7 @@ impl Session {
             slots: None,
             plans: Plans::default(),
             layouts: Layouts::default(),
+            advices: Advices::default(),
             costs: options.costs,
             params: Vec::new(),
             shows: options.shows,
@@ -190,6 +192,7 @@ impl Session {
         interpreter.slots = self.slots.take();
         interpreter.plans = std::mem::take(&mut self.plans);
         interpreter.layouts = std::mem::take(&mut self.layouts);
+        interpreter.advices = std::mem::take(&mut self.advices);
         interpreter.costs = self.costs.clone();
         interpreter.eager = self.eager;
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
@@ -197,6 +200,7 @@ impl Session {
         self.slots = interpreter.slots.take();
         self.plans = interpreter.plans;
         self.layouts = interpreter.layouts;
+        self.advices = interpreter.advices;
         if !files.iter().all(Block::is_intact) {
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }

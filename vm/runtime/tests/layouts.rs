@@ -15,6 +15,8 @@ entry "sums" @0 ("xss" : "[][]i32") -> ("[]i32")
 entry "turned" @1 ("xss" : "[][]i32") -> ("[]i32")
 entry "changed" @2 ("xss" : "*[][]i32") -> ("[]i32", "[]i32", "[][]i32")
 entry "again" @3 ("xss" : "[][]i32", "times" : "i64") -> ("[]i32")
+entry "chain" @4 ("xss" : "[][]i32") -> ("[]i32", "[][]i32")
+entry "both" @5 ("xss" : "[][]i32", "times" : "i64") -> ("i32")
 fn @0 "sums" (r0 : [][]i32) -> ([]i32)
 b0 ():
   r1 : i64 = dim r0 0
@@ -50,6 +52,59 @@ b0 ():
 b1 (r4 : i64, r5 : []i32):
   r6 : []i32 = call @0 (r0)
   => (r6!)
+fn @4 "chain" (r0 : [][]i32) -> ([]i32, [][]i32)
+b0 ():
+  r1 : i64 = dim r0 0
+  r2 : i64 = dim r0 1
+  r3 : i32 = const 1i32
+  r4 : i32 = const 0i32
+  r5 : [][]i32 = map r1 (r0!) b1
+  r6 : []i32 = map r1! (r5) b3
+  => (r6!, r5!)
+b1 (r7 : []i32):
+  r8 : []i32 = map r2 (r7!) b2
+  => (r8!)
+b2 (r9 : i32):
+  r10 : i32 = op2 add i32 r9! r3
+  => (r10!)
+b3 (r11 : []i32):
+  r12 : i32 = for r2 (r4) b4
+  => (r12!)
+b4 (r13 : i64, r14 : i32):
+  r15 : i32 = index r11 (r13!)
+  r16 : i32 = op2 add i32 r14! r15!
+  => (r16!)
+fn @5 "both" (r0 : [][]i32, r1 : i64) -> (i32)
+b0 ():
+  r2 : i64 = dim r0 0
+  r3 : i64 = dim r0 1
+  r4 : i32 = const 0i32
+  r5 : [][]i32 = permute r0 (1, 0)
+  r6 : i32 = for r1! (r4) b1
+  => (r6!)
+b1 (r7 : i64, r8 : i32):
+  r9 : []i32 = map r2 (r0) b2
+  r10 : []i32 = map r3 (r5) b4
+  r11 : i64 = const 3i64
+  r12 : i32 = index r9! (r11)
+  r13 : i32 = index r10! (r11!)
+  r14 : i32 = op2 add i32 r12! r13!
+  r15 : i32 = op2 add i32 r14! r8!
+  => (r15!)
+b2 (r16 : []i32):
+  r17 : i32 = for r3 (r4) b3
+  => (r17!)
+b3 (r18 : i64, r19 : i32):
+  r20 : i32 = index r16 (r18!)
+  r21 : i32 = op2 add i32 r19! r20!
+  => (r21!)
+b4 (r22 : []i32):
+  r23 : i32 = for r2 (r4) b5
+  => (r23!)
+b5 (r24 : i64, r25 : i32):
+  r26 : i32 = index r22 (r24!)
+  r27 : i32 = op2 add i32 r25! r26!
+  => (r27!)
 "#;
 
 /// Copies cost next to nothing, so that they are made whenever anything is gained.
@@ -81,7 +136,7 @@ fn shown(values: &[Value]) -> String {
 }
 
 fn call(session: &mut Session, entry: &str, mut args: Vec<Value>) -> String {
-    if entry == "again" {
+    if ["again", "both"].contains(&entry) {
         args.push(Value::Scalar(galopvm_base::Scalar::i64(5)));
     }
     shown(&session.call(entry, args).expect("it runs"))
@@ -173,6 +228,39 @@ fn the_limit_of_memory_holds() {
             assert!(copies.is_none_or(|copies| stats.layouts == copies), "{limit}: {stats:?}");
         }
     }
+}
+
+#[test]
+fn results_are_born_as_they_are_read() {
+    let switches = Switches { lanes: true, galop: true, ..Switches::OFF };
+    let mut plain = session(options(Switches::OFF, Tiering::interpreter()));
+    let mut alone = session(options(switches, Tiering::interpreter()));
+    let mut together = session(options(Switches { strategy: true, ..switches }, Tiering::interpreter()));
+    let matrix = matrix(&plain);
+    let wanted = call(&mut plain, "chain", vec![matrix.clone()]);
+    assert_eq!(call(&mut alone, "chain", vec![matrix.clone()]), wanted);
+    let (stats, bytes) = (alone.memory().stats(), (ROWS * COLUMNS * 4) as u64);
+    assert_eq!((stats.births, stats.layouts > 0), (0, true), "{stats:?}");
+    assert_eq!(call(&mut together, "chain", vec![matrix.clone()]), wanted);
+    let stats = together.memory().stats();
+    assert_eq!((stats.births, stats.layout_bytes < 2 * bytes), (1, true), "{stats:?}");
+    assert_eq!(call(&mut together, "chain", vec![matrix]), wanted);
+    assert_eq!(together.memory().stats().births, 2);
+}
+
+#[test]
+fn a_loop_asks_once() {
+    let switches = Switches { lanes: true, galop: true, strategy: true, ..Switches::OFF };
+    let mut plain = session(options(Switches::OFF, Tiering::interpreter()));
+    let mut session = session(options(switches, Tiering::interpreter()));
+    let matrix = matrix(&plain);
+    let wanted = call(&mut plain, "both", vec![matrix.clone()]);
+    assert_eq!(call(&mut session, "both", vec![matrix.clone()]), wanted);
+    let stats = session.memory().stats();
+    // Rows want another layout in each of five rounds, columns have theirs.
+    assert_eq!((stats.layouts, stats.layout_uses), (1, 4), "{stats:?}");
+    assert_eq!(call(&mut session, "both", vec![matrix]), wanted);
+    assert_eq!(session.memory().stats().layouts, 1);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::table::{Role, Row, Table};
 use super::value::{Quality, Step};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What earlier runs showed.
@@ -22,6 +22,10 @@ pub struct Profile {
     pub taken: BTreeMap<VarId, u32>,
     /// By array: how often one version of it was read before it died or changed.
     pub reads: BTreeMap<VarId, u64>,
+    /// By the outermost variable of a kernel: its lane, where whoever executes it has no choice.
+    pub lanes: BTreeMap<VarId, VarId>,
+    /// Fresh results that cannot be born in another order than their own.
+    pub fixed: BTreeSet<VarId>,
 }
 
 impl Profile {

@@ -127,6 +127,10 @@ impl Pricing<'_> {
 
     /// The variables that may run across lanes around some rows of one kernel.
     pub fn lane_axes_of(&self, rows: &[usize]) -> Vec<VarId> {
+        let kernel = rows.first().and_then(|row| self.table.kernel(&self.table.rows[*row]));
+        if let Some(given) = kernel.and_then(|kernel| self.profile.lanes.get(&kernel)) {
+            return vec![*given];
+        }
         let mut axes = Vec::new();
         for row in rows {
             let inner = self.table.inner(&self.table.rows[*row]);

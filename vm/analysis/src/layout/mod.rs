@@ -1,6 +1,6 @@
 //! Layout analysis at run time: who reads what in which order, and what another layout would be worth.
 //!
-//! - Facts: `table.rs`, `walk.rs`, `view.rs` (the index table), `value.rs` (what an index does when a variable takes
+//! - Facts: `table.rs`, `walk.rs`, `view.rs`, `nested.rs` (the index table), `value.rs` (what an index does when a variable takes
 //!   a step), `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks against it).
 //! - Prices: `constants.rs` (numbers of the machine), `times.rs` (those that are measured), `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
 //! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel),
@@ -18,6 +18,7 @@ pub mod explain;
 pub mod lane;
 pub mod manifest;
 pub mod mapping;
+mod nested;
 pub mod order;
 pub mod part;
 pub mod producer;

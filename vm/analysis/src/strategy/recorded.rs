@@ -1,7 +1,7 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
 use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Write};
-use crate::layout::{Candidate, Condition, Pricing, Role, candidates, wish};
+use crate::layout::{Candidate, Condition, Pricing, Role, Row, candidates, wish};
 use galopvm_kir::VarId;
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
@@ -66,7 +66,10 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
             let here = &table.rows[*row];
             let array = numbers[&here.array];
             let shape = table.array(here.array).and_then(|info| info.shape.as_ref());
-            let time = (0..layouts[array].len()).map(|layout| match (layout, shape) {
+            // What cannot be born otherwise has one layout to choose from when it is made.
+            let is_fixed = here.role == Role::Fresh && pricing.profile.fixed.contains(&here.array);
+            let count = if is_fixed { 1 } else { layouts[array].len() };
+            let time = (0..count).map(|layout| match (layout, shape) {
                 (1.., Some(shape)) => {
                     let lmad = Lmad::manifest(shape, &layouts[array][layout].order);
                     pricing.access(here, lane, Some(&lmad)).time
@@ -95,7 +98,9 @@ pub fn recorded(pricing: &Pricing<'_>, results: &[VarId]) -> Recorded {
         });
     }
     for (k, array) in arrays.iter().enumerate() {
-        let fresh = table.array(*array).is_some_and(|info| info.fresh);
+        // What no access writes is there when somebody reads it, in its own layout.
+        let is_written = |row: &Row| row.array == *array && row.role == Role::Fresh;
+        let fresh = table.array(*array).is_some_and(|info| info.fresh) && table.rows.iter().any(is_written);
         problem.initial.push((!fresh).then_some(0));
         problem.copy.push(copies_of(pricing, *array, &readers[k], &layouts[k]));
     }

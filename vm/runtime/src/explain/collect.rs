@@ -52,6 +52,8 @@ struct Kept {
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
     /// How often plans were applied, and to which registers.
     applied: HashMap<(FuncId, Scope), (u64, BTreeSet<RegId>)>,
+    /// Layouts that were decided at run time, in text.
+    advised: HashMap<(FuncId, Scope), Vec<String>>,
 }
 
 /// Keeps what its sink is told.
@@ -121,6 +123,9 @@ impl Collector {
                 *times += 1;
                 moved.extend(seen.moved);
             }
+            Explained::Advised(seen) => {
+                kept.advised.insert((seen.function, seen.scope), seen.lines);
+            }
             Explained::Operator(seen) => {
                 let kernel = seen.kernel.map(|(lifted, observed)| (lifted.clone(), observed.clone()));
                 let operator = KeptOperator {
@@ -165,7 +170,11 @@ impl Collector {
             parts.push(Part::Region(match &region.recorded {
                 Ok((recorded, circuits)) => {
                     let applied = kept.applied.get(&(region.function, region.scope));
-                    region_part(&setting, region, recorded, circuits, applied)
+                    let mut part = region_part(&setting, region, recorded, circuits, applied);
+                    let advised = kept.advised.get(&(region.function, region.scope));
+                    part.strategy
+                        .extend(advised.into_iter().flatten().map(|line| format!("at run time: {line}")));
+                    part
                 }
                 Err(reason) => refused_part(&setting, region, reason),
             }));

@@ -52,6 +52,8 @@ pub enum Explained<'a> {
     Unrecorded(RefusalSeen<'a>),
     /// A region runs with its plan.
     Applied(AppliedSeen),
+    /// Layouts were decided for a region as a whole.
+    Advised(AdvisedSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
     /// Operators of a block run together.
@@ -99,6 +101,17 @@ pub struct AppliedSeen {
     pub scope: Scope,
     /// The registers that are not made in a block of their own.
     pub moved: BTreeSet<RegId>,
+}
+
+/// A region whose operators are given copies, or make results, in layouts that were chosen for all of them together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AdvisedSeen {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// The decision in text.
+    pub lines: Vec<String>,
 }
 
 /// A parallel operator with the numbers of this execution.

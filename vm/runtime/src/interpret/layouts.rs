@@ -6,22 +6,25 @@ use crate::error::Trap;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Wants, wants};
 use crate::layouts::executor::Executor;
-use crate::layouts::{self, Key, LEAST_WORK};
-use galopvm_analysis::layout::Verdict;
+use crate::layouts::{Key, LEAST_WORK};
+use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// What an operator would like that likes everything.
+static NOTHING: Wants = Wants::NOTHING;
 
 /// Registers that have copies while an operator runs.
 #[derive(Default)]
 pub(super) struct Relaying {
     /// The arrays that the registers are to have again.
     arrays: SmallVec<[(RegId, Array); 2]>,
-    /// How many registers have copies, with those that do not get their arrays back.
-    count: usize,
-    /// The site, when it began to run, and the work that it does.
-    running: Option<(u32, Instant, u64)>,
+    /// The registers that have copies, with those that do not get their arrays back.
+    given: SmallVec<[RegId; 2]>,
+    /// The site, who executes it, when it began to run, and the work that it does.
+    running: Option<(u32, Executor, Instant, u64)>,
     /// Operands that the operator uses up, in case that it has to be run again.
     spare: SmallVec<[(RegId, Array); 2]>,
 }
@@ -29,32 +32,44 @@ pub(super) struct Relaying {
 impl Relaying {
     /// Whether no register has a copy.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.given.is_empty()
     }
 }
 
 impl<'a> Interpreter<'a> {
-    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. `operands` are
-    /// used by the operator itself. The error is that the call is to end.
+    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. The operator goes
+    /// over `arrays` and uses `others` as well. The error is that the call is to end.
     pub(super) fn relay(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index, site): (BlockId, usize, u32),
         (width, work): (i64, u64),
-        operands: &mut dyn Iterator<Item = Operand>,
+        (arrays, others): (&[Operand], &[Operand]),
     ) -> Result<Relaying, Trap> {
         let mut relaying = Relaying::default();
-        if !layouts::is_on(&self.switches) || width == 0 || (work < LEAST_WORK && !self.eager) {
+        if !self.switches.galop || width == 0 || (work < LEAST_WORK && !self.eager) {
             return Ok(relaying);
         }
-        let executor = self.executor(registers, (block, index, site), width, work);
-        let Some(wants) = self.wants(registers, site, executor) else { return Ok(relaying) };
+        let executor = self.executor(registers, (block, index, site), (width, work), arrays);
         let room = self.memory.room();
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
+        let is_trusted = self.eager || self.layouts.site(site).is_trusted(executor);
+        if let Some(advice) = self.advice_here().filter(|_| is_trusted).cloned() {
+            for copy in advice.at((block, index)).into_iter().flat_map(|advice| &advice.copies) {
+                let Some(array) = registers.array_of(copy.reg) else { continue };
+                let order = copy.order(array.lmad());
+                if !array.is_unmade() && order != memory_order(array.lmad()) && !self.is_planned(copy.reg) {
+                    let free = room.is_none() && dying.contains(&copy.reg);
+                    self.relay_one(registers, copy.reg, &order, free, &mut relaying)?;
+                }
+            }
+        }
+        let wants = self.wants(registers, site, executor);
+        let wants = wants.as_deref().unwrap_or(&NOTHING);
         let mut chosen: SmallVec<[(usize, u64, bool); 2]> = SmallVec::new();
         for (k, want) in wants.all.iter().enumerate() {
             let Some(array) = registers.array_of(want.reg) else { continue };
-            if array.is_unmade() || self.is_planned(want.reg) {
+            if array.is_unmade() || self.is_planned(want.reg) || relaying.given.contains(&want.reg) {
                 continue;
             }
             let relaid = Relaid::new(array, &want.order);
@@ -66,22 +81,23 @@ impl<'a> Interpreter<'a> {
             }
         }
         let is_worth = !chosen.is_empty() && wants.are_worth(chosen.iter().copied());
-        if is_worth && (self.eager || self.layouts.site(site).is_trusted()) {
+        if is_worth && is_trusted {
             for (k, ..) in chosen {
                 let want = &wants.all[k];
                 let free = room.is_none() && dying.contains(&want.reg);
                 self.relay_one(registers, want.reg, &want.order, free, &mut relaying)?;
             }
-            if room.is_some() && !relaying.is_empty() {
-                let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
-                let spare = used_up.filter_map(|operand| {
-                    let given = relaying.arrays.iter().any(|(reg, _)| *reg == operand.reg);
-                    if given { None } else { Some((operand.reg, registers.array_of(operand.reg)?.clone())) }
-                });
-                relaying.spare = spare.collect();
-            }
         }
-        relaying.running = Some((site, Instant::now(), work));
+        if room.is_some() && !relaying.is_empty() {
+            let operands = arrays.iter().chain(others);
+            let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
+            let spare = used_up.filter_map(|operand| {
+                let given = relaying.given.contains(&operand.reg);
+                if given { None } else { Some((operand.reg, registers.array_of(operand.reg)?.clone())) }
+            });
+            relaying.spare = spare.collect();
+        }
+        relaying.running = Some((site, executor, Instant::now(), work));
         Ok(relaying)
     }
 
@@ -108,15 +124,15 @@ impl<'a> Interpreter<'a> {
         let array = registers.array_of(reg).cloned();
         registers.set_array(reg, copy);
         relaying.arrays.extend(array.filter(|_| !free).map(|array| (reg, array)));
-        relaying.count += 1;
+        relaying.given.push(reg);
         Ok(())
     }
 
     /// Gives registers their arrays back, those that still have one.
     pub(super) fn relay_back(&mut self, registers: &mut Registers<'a>, relaying: Relaying) {
         let with_copies = !relaying.is_empty();
-        if let Some((site, start, work)) = relaying.running {
-            self.layouts.site(site).ran(start.elapsed(), work, with_copies);
+        if let Some((site, executor, start, work)) = relaying.running {
+            self.layouts.site(site).ran(executor, start.elapsed(), work, with_copies);
         }
         for (reg, array) in relaying.arrays {
             if registers.array_of(reg).is_some() {
@@ -131,7 +147,7 @@ impl<'a> Interpreter<'a> {
         for (reg, array) in relaying.arrays.drain(..).chain(relaying.spare.drain(..)) {
             registers.set_array(reg, array);
         }
-        relaying.count = 0;
+        relaying.given.clear();
         had
     }
 
@@ -172,16 +188,16 @@ impl<'a> Interpreter<'a> {
         &self,
         registers: &Registers<'a>,
         (block, index, site): (BlockId, usize, u32),
-        width: i64,
-        work: u64,
+        (width, work): (i64, u64),
+        arrays: &[Operand],
     ) -> Executor {
         if self.tiers.is_compiled(site, work) {
             Executor::Compiled
         } else if self.columns(registers, block, index, width).is_some() {
             Executor::Columns
-        } else if self.lanes(registers, block, index, width).is_some() {
+        } else if self.runs_in_lanes(registers, (block, index), width, arrays) {
             Executor::Lanes
-        } else if self.unit(registers, block, index).is_some() {
+        } else if self.runs_as_unit(registers, (block, index), arrays) {
             Executor::Unit
         } else {
             Executor::Blocks

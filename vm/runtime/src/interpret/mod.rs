@@ -7,12 +7,13 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
-//!   `layouts.rs`: copies in the layout that operators read.
+//!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
 //! with a fresh stack, so that only the call-depth limit bounds programs.
 
+mod advised;
 mod arrays;
 mod changes;
 mod columns;
@@ -40,6 +41,7 @@ pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
+pub(crate) use advised::Advices;
 pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
@@ -47,6 +49,7 @@ pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
+use advised::Advising;
 use fused::Done;
 use placed::Target;
 use plan::{Active, Reserves};
@@ -146,6 +149,9 @@ pub(crate) struct Interpreter<'a> {
     done: Vec<Done>,
     /// What is known of the layouts that operators like.
     pub(crate) layouts: Layouts,
+    /// What was decided for functions and loops, and what of it holds now, of the innermost call last.
+    pub(crate) advices: Advices,
+    advising: Vec<Advising>,
     /// What decisions count with.
     pub(crate) costs: LazyCosts,
     /// What is set aside in the loops that run, the innermost last.
@@ -186,6 +192,8 @@ impl<'a> Interpreter<'a> {
             active: Vec::new(),
             done: Vec::new(),
             layouts: Layouts::default(),
+            advices: Advices::default(),
+            advising: Vec::new(),
             costs: LazyCosts::default(),
             loops: Vec::new(),
         }

@@ -78,6 +78,11 @@ impl Placing {
         (&self.places, self.changes.as_deref())
     }
 
+    /// Whether result `k` has a place.
+    pub(super) fn has(&self, k: usize) -> bool {
+        self.places[k].is_some()
+    }
+
     /// Whether no result has a place.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(Option::is_none)

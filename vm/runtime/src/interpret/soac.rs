@@ -102,12 +102,12 @@ impl<'a> Interpreter<'a> {
         if self.run_group(registers, (block, index, site), (width, work))? {
             return self.pay(work);
         }
-        let operands = || operator.arrays.iter().chain(operator.neutral).copied();
         let at = (block, index, site);
-        let mut relaying = self.relay(registers, at, (width, work), &mut operands())?;
-        let placing = self.placing(registers, at, &operator, work)?;
+        let mut relaying = self.relay(registers, at, (width, work), (operator.arrays, operator.neutral))?;
+        let mut placing = self.placing(registers, at, &operator, work)?;
         // What has been written over an array cannot be made again.
         let is_repeatable = placing.is_empty();
+        self.births((block, index), width, &operator, registers, &mut placing)?;
         let mut outcome = self.run_operator(registers, at, &operator, (width, work), placing);
         let is_short =
             |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);

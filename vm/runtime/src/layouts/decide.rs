@@ -12,6 +12,9 @@ use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, VarId};
 use galopvm_lmad::Lmad;
 
+/// What it takes to give an operator a copy, besides the copy.
+const HANDLING: u64 = 4000;
+
 /// A copy that does not pay for so many reads is never asked about.
 const MOST_RUNS: u64 = 64;
 
@@ -41,6 +44,9 @@ impl Want {
 }
 
 impl Wants {
+    /// Everything is as it should be.
+    pub(crate) const NOTHING: Wants = Wants { all: Vec::new(), detour: 0 };
+
     /// Whether some of the wants, given by number with the reads that each is for and whether its copy is there, are worth
     /// the lane that they need.
     pub(crate) fn are_worth(&self, chosen: impl Iterator<Item = (usize, u64, bool)>) -> bool {
@@ -151,6 +157,7 @@ fn gain(
         // All accesses of the operator go to the copy, also those that liked the array as it was.
         let then: Vec<_> = rows.iter().map(|row| pricing.access(row, lane, Some(&lmad))).collect();
         let copy = pricing.copy(elements, info.element_bytes().unsigned_abs());
+        let after = sum(&mut then.iter().map(|price| price.time));
         Question {
             best_already: now.iter().all(|price| price.class.is_best()) && !executor.is_scalar(),
             fits: bytes <= fits,
@@ -159,9 +166,13 @@ fn gain(
             runs: MOST_RUNS,
             read: sum(&mut rows.iter().map(trips)),
             elements,
-            before,
-            after: sum(&mut then.iter().map(|price| price.time)),
-            cost: copy.saturating_mul(if candidate.generic { 3 } else { 1 }),
+            before: match executor.packs() {
+                // Rows that are read more often are brought together the first time.
+                true => before.min(after.saturating_add(elements.saturating_mul(cpu.gather_lane))),
+                false => before,
+            },
+            after,
+            cost: copy.saturating_mul(if candidate.generic { 3 } else { 1 }).saturating_add(HANDLING),
             rebuilt: false,
             bytes,
             budget: u64::MAX,

@@ -70,6 +70,11 @@ impl Executor {
         }
     }
 
+    /// Whether rows that are read again and again are brought into another order anyway.
+    pub(crate) fn packs(self) -> bool {
+        self == Executor::Lanes
+    }
+
     /// Whether an array that stays in the second cache is as good as any other.
     pub(crate) fn is_scalar(self) -> bool {
         self == Executor::Unit

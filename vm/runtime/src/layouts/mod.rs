@@ -9,11 +9,11 @@
 //! Invariants: decisions change where elements lie, never what they are. A copy is as new as its block. Nothing here is
 //! an error: for want of memory the array stays as it is.
 
+pub(crate) mod advice;
 pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod executor;
 
-use crate::switches::Switches;
 use decide::Wants;
 use executor::Executor;
 use galopvm_analysis::layout::Profile;
@@ -64,6 +64,8 @@ pub(crate) struct SiteLayouts {
 /// What measurements say.
 #[derive(Default)]
 struct Judged {
+    /// Whom it was that was measured.
+    executor: Option<Executor>,
     runs: u64,
     trust: Trust,
     /// The time of a piece of work without copies.
@@ -72,16 +74,14 @@ struct Judged {
     judging: bool,
 }
 
+/// After so many runs with copies, one is made without for comparison.
+const RUNS_UNJUDGED: u64 = 4;
+
 impl Layouts {
     /// What is known of a site.
     pub(crate) fn site(&mut self, site: u32) -> &mut SiteLayouts {
         self.sites.entry(site).or_default()
     }
-}
-
-/// Whether operators are asked at all.
-pub(crate) fn is_on(switches: &Switches) -> bool {
-    switches.galop || switches.strategy
 }
 
 impl SiteLayouts {
@@ -122,14 +122,19 @@ impl SiteLayouts {
         seen.max(*mean)
     }
 
-    /// Whether copies may be used: measurements have not shown that they do not help.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.judged.trust.allows(self.judged.runs)
+    /// Whether copies may be used: measurements have not shown that they do not help, and none is missing.
+    pub(crate) fn is_trusted(&self, executor: Executor) -> bool {
+        let judged = &self.judged;
+        let is_known = judged.before.is_some() || judged.runs < RUNS_UNJUDGED;
+        judged.executor != Some(executor) || is_known && judged.trust.allows(judged.runs)
     }
 
     /// An execution took so long, with or without copies.
-    pub(crate) fn ran(&mut self, time: Duration, work: u64, with_copies: bool) {
+    pub(crate) fn ran(&mut self, executor: Executor, time: Duration, work: u64, with_copies: bool) {
         self.ran += time;
+        if self.judged.executor != Some(executor) {
+            self.judged = Judged { executor: Some(executor), ..Judged::default() };
+        }
         let judged = &mut self.judged;
         judged.runs += 1;
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

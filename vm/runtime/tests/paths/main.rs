@@ -7,6 +7,7 @@ mod generate;
 mod lines;
 mod values;
 
+use galopvm_analysis::layout::Costs;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{FuncId, Function, text, verify};
 use galopvm_kir::evaluate;
@@ -44,13 +45,15 @@ impl Random {
 }
 
 /// The ways besides executing everything block by block.
-const ALL_WAYS: [Switches; 7] = [
+const ALL_WAYS: [Switches; 9] = [
     Switches { machine: true, ..Switches::OFF },
     Switches { columns: true, ..Switches::OFF },
     Switches { lanes: true, ..Switches::OFF },
     Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
     Switches { merge: true, ..Switches::OFF },
     Switches { shortcircuit: true, merge: true, columns: true, ..Switches::OFF },
+    Switches { galop: true, ..Switches::OFF },
+    Switches { galop: true, strategy: true, reuse: true, lanes: true, ..Switches::OFF },
     Switches::ON,
 ];
 
@@ -58,7 +61,12 @@ fn outcome(text: &str, seed: u64, switches: Switches) -> String {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = Limits { fuel: Some(10_000_000), memory: Some(1 << 28), ..Limits::default() };
-    let mut session = Session::new(module, Options { switches, limits, eager: true, ..Options::default() });
+    // Copies into other layouts cost next to nothing, so that there are many.
+    let mut costs = Costs::default();
+    (costs.cpu.copy_line, costs.cpu.copy_start, costs.cpu.l1_bytes) = (1, 1, 2);
+    (costs.cpu.cache_lines, costs.cpu.tile) = (16, 64);
+    let options = Options { switches, limits, eager: true, costs: costs.into(), ..Options::default() };
+    let mut session = Session::new(module, options);
     let mut out = String::new();
     // Twice: what is translated once is used again.
     for turn in 0..2 {

@@ -120,6 +120,21 @@ impl<'a> Interpreter<'a> {
         (wanted && lanes.given_up.load(Ordering::Relaxed) < TRIES).then_some(lanes)
     }
 
+    /// Whether an operator over these arrays is going to be executed in lock step, unless its program gives up.
+    pub(super) fn runs_in_lanes(
+        &self,
+        registers: &Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        arrays: &[Operand],
+    ) -> bool {
+        let Some(lanes) = self.lanes(registers, block, index, width) else { return false };
+        let inputs: Arrays = arrays.iter().map(|operand| registers.array(*operand).clone()).collect();
+        let mut run = Running::new(&lanes.program, self.memory);
+        enter(&mut run, registers, &inputs);
+        !self.switches.machine || worth(&run) > 0.0
+    }
+
     /// Below so many rows other ways are faster, if they are allowed.
     fn few_lanes(&self) -> i64 {
         if self.switches.machine { FEW_ROWS } else { 1 }

@@ -32,7 +32,7 @@ use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use operands::{Cell, Input};
 use smallvec::SmallVec;
-use unit::{Base, Left, Origin, Source};
+use unit::{Base, Left, Origin, Slot, Source};
 
 /// Turns of an operator inside a unit from which columns do it faster.
 const WIDE: i64 = MANY_ROWS;
@@ -76,6 +76,37 @@ impl<'a> Interpreter<'a> {
         let inner_operators = !self.tiers.has_backends();
         let make = || translate::translate(registers.code, block, index, inner_operators).map(Box::new);
         translated.unit.get_or_init(make).as_deref()
+    }
+
+    /// Whether an operator over these arrays is going to be executed as a unit.
+    pub(super) fn runs_as_unit(
+        &self,
+        registers: &Registers<'a>,
+        (block, index): (BlockId, usize),
+        arrays: &[Operand],
+    ) -> bool {
+        let Some(unit) = self.unit(registers, block, index) else { return false };
+        let extent = |base: &Base, dim: u32| {
+            let Base::Input(k) = base else { return None };
+            let operand = match unit.inputs[usize::from(*k)] {
+                Source::Free(reg) => Operand::new(reg),
+                Source::Operand(k) => *arrays.get(k)?,
+            };
+            Some(registers.array(operand).lmad().dims[dim as usize].size)
+        };
+        let value = |slot: &Slot| {
+            let constant = unit.constants.iter().find(|(to, _)| to == slot).map(|(_, bits)| *bits as i64);
+            let scalar = || {
+                let (reg, _) = unit.scalars.iter().find(|(_, to)| to == slot)?;
+                Some(registers.int(Operand::new(*reg)))
+            };
+            let extent = || {
+                let (_, base, dim) = unit.extents.iter().find(|(to, ..)| to == slot)?;
+                extent(base, *dim)
+            };
+            constant.or_else(scalar).or_else(extent).unwrap_or(0)
+        };
+        unit.wide.iter().all(|slot| value(slot) < WIDE)
     }
 
     /// Executes a unit and defines registers as its results. Says whether it did: a unit whose inner operators are wide

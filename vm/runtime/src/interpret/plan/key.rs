@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The registers from outside that a region's plan depends on.
 #[derive(Debug, Default)]
-pub(super) struct Inputs {
+pub(in crate::interpret) struct Inputs {
     pub arrays: Vec<RegId>,
     /// Without those that nothing but elements are computed from.
     pub scalars: Vec<RegId>,

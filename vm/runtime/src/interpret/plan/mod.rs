@@ -18,15 +18,16 @@
 mod build;
 mod figures;
 mod homes;
-mod key;
+pub(super) mod key;
 mod merge;
 mod place;
-mod site;
+pub(super) mod site;
 
 pub(crate) use build::RegionPlan;
 pub use figures::PlanFigures;
 pub(crate) use merge::Reserves;
 
+use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::array::{Array, Granted};
 use crate::explain::{AppliedSeen, Explained};
@@ -69,7 +70,13 @@ pub(crate) struct Active {
 }
 
 /// To be given back when the region ends.
-pub(super) struct Running {
+pub(super) struct Region {
+    advised: Option<Advised>,
+    running: Option<Running>,
+}
+
+/// A plan in use.
+struct Running {
     site: (FuncId, Scope),
     start: Instant,
 }
@@ -82,9 +89,14 @@ struct Planned {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Takes a plan for what is about to run, if there is one.
-    pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
+    /// Takes advice and a plan for what is about to run, if there are any.
+    pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Region {
         self.explain(registers, scope);
+        let advised = self.begin_advised(registers, scope);
+        Region { advised, running: self.begin_planned(registers, scope) }
+    }
+
+    fn begin_planned(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
         let (moves, merges) = (self.switches.shortcircuit, self.switches.merge);
         if !(moves || merges) || self.plan_here().is_some() {
             return None;
@@ -117,9 +129,10 @@ impl<'a> Interpreter<'a> {
         Some(Running { site, start: Instant::now() })
     }
 
-    /// Gives the plan back.
-    pub(super) fn end_region(&mut self, running: Option<Running>) {
-        let Some(Running { site, start }) = running else { return };
+    /// Gives them back.
+    pub(super) fn end_region(&mut self, region: Region) {
+        self.end_advised(region.advised);
+        let Some(Running { site, start }) = region.running else { return };
         if self.plan_here().is_some() {
             self.active.pop();
         }
@@ -207,7 +220,7 @@ fn is_worth_it(registers: &Registers<'_>, inputs: &Inputs) -> bool {
     inputs.arrays.iter().any(large) || inputs.scalars.iter().any(counts)
 }
 
-fn seen(array: &Array) -> Seen {
+pub(super) fn seen(array: &Array) -> Seen {
     Seen::Array {
         elem: array.elem(),
         lmad: array.lmad().clone(),

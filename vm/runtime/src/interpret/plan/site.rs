@@ -40,7 +40,7 @@ const OFTEN: u32 = 16;
 
 /// What is known of one function, loop or round.
 #[derive(Default)]
-pub(super) struct SitePlans {
+pub(in crate::interpret) struct SitePlans {
     pub inputs: Arc<Inputs>,
     /// Whether anything in it copies arrays into others, and whether there are loops.
     pub copies: bool,
@@ -104,7 +104,7 @@ impl SitePlans {
     }
 
     /// What is known for these numbers.
-    pub fn find(&mut self, words: &[u64]) -> Found {
+    pub(super) fn find(&mut self, words: &[u64]) -> Found {
         let Some(known) = self.known.get_mut(words) else { return Found::New };
         known.last = self.policy.runs;
         known.uses = known.uses.saturating_add(1);
@@ -145,7 +145,7 @@ fn size(words: &[u64], plan: Option<&RegionPlan>) -> usize {
 
 /// Whether a site goes on making plans.
 #[derive(Default)]
-pub(super) struct Policy {
+pub(in crate::interpret) struct Policy {
     /// Runs so far.
     pub runs: u64,
     /// Plans that are made without asking.

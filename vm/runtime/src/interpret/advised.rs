@@ -1,0 +1,259 @@
+//! Layouts that are chosen for all operators of a function or loop together.
+//!
+//! What is about to run is recorded (`region/`), and the cheapest sequence of lanes, copies and births is found
+//! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
+//! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
+
+use super::placed::Placing;
+use super::plan::key::Inputs;
+use super::plan::seen;
+use super::plan::site::{Policy, SitePlans};
+use super::soac::Operator;
+use super::{Interpreter, Outcome, Registers};
+use crate::array::{Array, Granted};
+use crate::explain::{AdvisedSeen, Explained};
+use crate::layouts::advice::{self, Advice, At};
+use crate::layouts::executor::Executor;
+use crate::region::{self, Recorded, Scope, Seen};
+use galopvm_analysis::layout::{Means, Pricing, Profile, Role, Target, table};
+use galopvm_analysis::strategy;
+use galopvm_bytecode::{FuncId, Function, Instr, Operand, RegId};
+use galopvm_kir::{Exp, VarId};
+use galopvm_lmad::Lmad;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Arrays of fewer elements, and smaller counts, are not worth advice.
+const LEAST_ELEMENTS: i64 = 1 << 12;
+const LEAST_COUNT: i64 = 32;
+
+/// Numbers of one region that advice is kept for.
+const MOST_KNOWN: usize = 64;
+
+/// What is known of the functions and loops of a session.
+#[derive(Default)]
+pub(crate) struct Advices {
+    sites: HashMap<(FuncId, Scope), SiteAdvice>,
+    words: Vec<u64>,
+}
+
+/// What is known of a function or loop.
+struct SiteAdvice {
+    inputs: Arc<Inputs>,
+    /// Whether there is anything to decide.
+    asks: bool,
+    known: HashMap<Box<[u64]>, Option<Arc<Advice>>>,
+    policy: Policy,
+}
+
+/// Advice in use.
+pub(super) struct Advising {
+    advice: Arc<Advice>,
+    /// How deep calls are nested where it holds.
+    depth: usize,
+}
+
+/// To be given back when the region ends.
+pub(super) struct Advised {
+    site: (FuncId, Scope),
+    start: Instant,
+}
+
+impl<'a> Interpreter<'a> {
+    /// Takes advice for what is about to run, if there is any.
+    pub(super) fn begin_advised(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Advised> {
+        let is_on = self.switches.galop && self.switches.strategy;
+        if !is_on || matches!(scope, Scope::Round { .. }) || self.advice_here().is_some() {
+            return None;
+        }
+        let site = (registers.function, scope);
+        let known = self.advices.sites.entry(site).or_insert_with(|| SiteAdvice::of(registers.code, scope));
+        if !known.asks {
+            return None;
+        }
+        known.policy.runs += 1;
+        let mut words = std::mem::take(&mut self.advices.words);
+        let advice = self.find_advice(registers, site, &mut words);
+        self.advices.words = words;
+        self.advising.push(Advising { advice: advice?, depth: self.depth });
+        Some(Advised { site, start: Instant::now() })
+    }
+
+    /// Gives the advice back.
+    pub(super) fn end_advised(&mut self, advised: Option<Advised>) {
+        let Some(Advised { site, start }) = advised else { return };
+        if self.advice_here().is_some() {
+            self.advising.pop();
+        }
+        if let Some(known) = self.advices.sites.get_mut(&site) {
+            known.policy.count_run(start.elapsed());
+        }
+    }
+
+    /// The advice that holds for the running call.
+    pub(super) fn advice_here(&self) -> Option<&Arc<Advice>> {
+        self.advising.last().filter(|advising| advising.depth == self.depth).map(|advising| &advising.advice)
+    }
+
+    fn find_advice(
+        &mut self,
+        registers: &Registers<'a>,
+        site: (FuncId, Scope),
+        words: &mut Vec<u64>,
+    ) -> Option<Arc<Advice>> {
+        let known = self.advices.sites.get_mut(&site)?;
+        if !known.inputs.words(registers, words) {
+            return None;
+        }
+        if let Some(advice) = known.known.get(words.as_slice()) {
+            return advice.clone();
+        }
+        if !self.eager && !(known.policy.may_make() && is_worth_it(registers, &known.inputs)) {
+            return None;
+        }
+        let start = Instant::now();
+        let advice = self.make_advice(registers, site.1).map(Arc::new);
+        if let (Some(explainer), Some(advice)) = (&self.tiers.explainer, &advice) {
+            let (function, scope) = site;
+            let lines = advice.lines.clone();
+            explainer.tell(Explained::Advised(AdvisedSeen { function, scope, lines }));
+        }
+        let known = self.advices.sites.get_mut(&site)?;
+        known.policy.count_made(start.elapsed(), advice.is_some());
+        if known.known.len() >= MOST_KNOWN {
+            known.known.clear();
+        }
+        known.known.insert(words.as_slice().into(), advice.clone());
+        advice
+    }
+
+    fn make_advice(&self, registers: &Registers<'a>, scope: Scope) -> Option<Advice> {
+        let value = |reg: RegId| match registers.is_array(reg) {
+            true => registers.array_of(reg).map(seen),
+            false => Some(Seen::Scalar(registers.scalar(reg))),
+        };
+        let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
+        let table = table(&recorded.region, &recorded.observed);
+        let table = table.with_nested_births(recorded.region.region());
+        let executor = if self.tiers.has_backends() { Executor::Compiled } else { Executor::Lanes };
+        let costs = executor.costs(self.costs.get());
+        let mut profile = Profile::default();
+        let (target, sharing) = (Target::Cpu, 1);
+        let pricing = Pricing { table: &table, costs: &costs, target, profile: &profile, sharing };
+        let (lanes, fixed) = self.given(registers, &recorded, &pricing);
+        profile.lanes = lanes;
+        profile.fixed = fixed;
+        let pricing = Pricing { table: &table, costs: &costs, target, profile: &profile, sharing };
+        let region = recorded.region.region();
+        let result = |exp: &Exp| match exp {
+            Exp::Var(var) => Some(*var),
+            _ => None,
+        };
+        let results: Vec<VarId> = region.body.results.iter().filter_map(result).collect();
+        let means = Means { budget: self.memory.room().unwrap_or(u64::MAX), ..Means::default() };
+        let choice = strategy::decide(&pricing, &results, &means);
+        let mut advice = Advice::new(registers.code, &recorded, &table, &choice)?;
+        if self.tiers.explainer.is_some() {
+            advice.lines = choice.text(region, &pricing).lines().map(str::to_string).collect();
+        }
+        Some(advice)
+    }
+
+    /// What whoever executes the kernels of a region has no choice about: lanes, and the layouts of results.
+    fn given(
+        &self,
+        registers: &Registers<'a>,
+        recorded: &Recorded,
+        pricing: &Pricing<'_>,
+    ) -> (BTreeMap<VarId, VarId>, BTreeSet<VarId>) {
+        let operators = advice::operators(registers.code);
+        let mut lanes = BTreeMap::new();
+        for (kernel, rows) in pricing.rows_by_kernel() {
+            let at = advice::at(recorded, &operators, kernel);
+            if at.is_some_and(|at| self.may_be_compiled(registers, at)) {
+                continue;
+            }
+            let rows_side_by_side = at.is_some_and(|(block, index)| {
+                self.columns(registers, block, index, i64::MAX).is_some()
+                    || self.lanes(registers, block, index, i64::MAX).is_some()
+            });
+            let innermost =
+                || pricing.lane_axes_of(&rows).into_iter().rev().find(|a| pricing.table.is_parallel(*a));
+            let lane = if rows_side_by_side { Some(kernel) } else { innermost() };
+            lanes.extend(lane.map(|lane| (kernel, lane)));
+        }
+        let is_fixed = |array: &VarId| match recorded.makers.get(array) {
+            Some(maker) => {
+                let block = &registers.code.blocks[maker.block];
+                let is_map = matches!(block.code.get(maker.index), Some(Instr::Map { .. }));
+                let at = (maker.block, maker.index);
+                !recorded.registers.contains_key(array)
+                    || !is_map
+                    || registers.prepared.blocks[maker.block].in_operator
+                    || self.may_be_compiled(registers, at)
+            }
+            None => true,
+        };
+        let fresh = pricing.table.rows.iter().filter(|row| row.role == Role::Fresh).map(|row| row.array);
+        (lanes, fresh.filter(is_fixed).collect())
+    }
+
+    fn may_be_compiled(&self, registers: &Registers<'a>, (block, index): At) -> bool {
+        let site = registers.prepared.blocks[block].site(index);
+        site.is_some_and(|site| self.tiers.is_compiled(site, u64::MAX))
+    }
+
+    /// Places for results that are advised to be made in another layout.
+    pub(super) fn births(
+        &mut self,
+        at: At,
+        width: i64,
+        operator: &Operator<'_>,
+        registers: &Registers<'a>,
+        placing: &mut Placing,
+    ) -> Outcome<()> {
+        let Some(advice) = self.advice_here().cloned() else { return Ok(()) };
+        let Some(advice) = advice.at(at).filter(|_| operator.is_map()) else { return Ok(()) };
+        for birth in &advice.births {
+            let Some(dst) = operator.dsts.get(birth.result) else { continue };
+            let is_large = self.eager || birth.shape.iter().product::<i64>() >= LEAST_ELEMENTS;
+            if placing.has(birth.result) || birth.shape.first() != Some(&width) || !is_large {
+                continue;
+            }
+            let array = Array::fresh(self.memory, registers.elem(dst.0), &birth.shape)?;
+            let array = array.into_view(Lmad::manifest(&birth.shape, &birth.order));
+            if let Some(place) = Granted::new(array, 1) {
+                placing.set(birth.result, place);
+                self.memory.count_birth();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SiteAdvice {
+    fn of(code: &Function, scope: Scope) -> SiteAdvice {
+        let inputs = SitePlans::of(code, scope).inputs;
+        let is_operator = |instr: &&Instr| {
+            matches!(
+                instr,
+                Instr::Map { .. } | Instr::Scan { .. } | Instr::Redomap { .. } | Instr::Reduce { .. }
+            )
+        };
+        let instrs = || code.blocks.iter().flat_map(|block| &block.code);
+        let loops = instrs().any(|instr| matches!(instr, Instr::For { .. } | Instr::While { .. }));
+        let operators = instrs().filter(is_operator).count();
+        // An operator alone decides for itself.
+        let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
+        SiteAdvice { inputs, asks, known: HashMap::new(), policy: Policy::default() }
+    }
+}
+
+/// Whether anything in a region is large enough.
+fn is_worth_it(registers: &Registers<'_>, inputs: &Inputs) -> bool {
+    let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|a| a.elements() >= LEAST_ELEMENTS);
+    let counts =
+        |reg: &RegId| !registers.elem(*reg).is_float() && registers.int(Operand::new(*reg)) >= LEAST_COUNT;
+    inputs.arrays.iter().any(large) || inputs.scalars.iter().any(counts)
+}
