@@ -1,22 +1,45 @@
 //! Results made in their place: programs in which a careless choice of places would show.
 
-use galopvm::{Program, Scalar, Switches, Value};
-use galopvm_runtime::{Options, Session};
+use galopvm::{Backend, Machine, Program, Scalar, Switches, Value};
+use galopvm_jit::X86Backend;
+use galopvm_kir::{Compiled, CpuMode, Reference, Refusal, Unit};
+use galopvm_runtime::{Limits, Options, Session, Tiering};
+use std::sync::{Arc, Mutex};
 
-/// What the program gives for each list of numbers, in one session, with as much asked of the analyses as can be.
-fn outcomes(text: &str, numbers: &[f64], switches: Switches) -> Vec<String> {
+/// What the program gives for each number, in one session, with as much asked of the analyses as can be.
+fn outcomes(
+    text: &str,
+    numbers: &[f64],
+    switches: Switches,
+    backend: Option<Arc<dyn Backend>>,
+) -> Vec<String> {
     let program = Program::from_source("places.fut", text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { switches, eager: true, ..Options::default() };
+    let machine =
+        Machine { threads: 2, thread_grain: 1 << 10, cpu: X86Backend::greatest_mode(), ..Machine::default() };
+    let tiering = match backend {
+        Some(backend) => Tiering { backends: vec![backend], machine, always: true, ..Tiering::interpreter() },
+        None => Tiering::interpreter(),
+    };
+    let options = Options { switches, tiering, eager: true, ..Options::default() };
     let mut session = Session::new(program.module().clone(), options);
-    let call = |number: &f64| {
-        let values = session.call("main", vec![Value::from(Scalar::f64(*number))]).expect("the program runs");
-        values.iter().map(|value| format!("{value}\n")).collect()
+    let call = |number: &f64| match session.call("main", vec![Value::from(Scalar::f64(*number))]) {
+        Ok(values) => values.iter().map(|value| format!("{value}\n")).collect(),
+        Err(error) => error.to_string(),
     };
     numbers.iter().map(call).collect()
 }
 
+/// Machine code, as far as this processor has it, in every mode, and the meaning of kernels.
+fn backends() -> Vec<Arc<dyn Backend>> {
+    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
+    if X86Backend::is_available() {
+        backends.push(Arc::new(X86Backend::default()));
+    }
+    backends
+}
+
 fn agree(text: &str, numbers: &[f64]) {
-    let plain = outcomes(text, numbers, Switches::OFF);
+    let plain = outcomes(text, numbers, Switches::OFF, None);
     let both = Switches { reuse: true, shortcircuit: true, ..Switches::OFF };
     let ways = [
         Switches { reuse: true, ..Switches::OFF },
@@ -28,7 +51,12 @@ fn agree(text: &str, numbers: &[f64]) {
         Switches::ON,
     ];
     for switches in ways {
-        assert_eq!(outcomes(text, numbers, switches), plain, "{switches:?}\n{text}");
+        assert_eq!(outcomes(text, numbers, switches, None), plain, "{switches:?}\n{text}");
+    }
+    for backend in backends() {
+        let name = backend.name();
+        let found = outcomes(text, numbers, Switches::ON, Some(backend));
+        assert_eq!(found, plain, "{name}\n{text}");
     }
 }
 
@@ -76,4 +104,111 @@ fn rows_that_read_their_neighbours_stay_apart() {
              a with [k:k + n] = map (\\i -> a[i] + a[i + 1]) (iota n)",
         &[4.0, 33.0],
     );
+}
+
+/// Matrices of which only a part changes from one to the next: a diagonal, a column and a rectangle, rows, all but
+/// a rectangle.
+const PARTS: [&str; 6] = [
+    "if r >= 1 && c >= 1 && r == k - c + 1 then a[r - 1, c - 1] + a[r, c - 1] * 2 + a[r - 1, c] else a[r, c]",
+    "if c == k && r > k then a[r, c] - a[k, k] else a[r, c]",
+    "if r > k && c > k then a[r, c] - a[r, k] * a[k, c] else a[r, c]",
+    "if r >= k && r < k + 3 then a[r, c] + 1 else a[r, c]",
+    "if r % 3 == 1 && c % 2 == 0 then a[r, c] * 3 + v else a[r, c]",
+    "if r < k && c < k then a[r, c] else a[r, c] + 1",
+];
+
+fn parts_program(elem: &str, part: &str) -> String {
+    format!(
+        "entry main (x: f64): [][]{elem} =
+           let n = i64.f64 x
+           in loop a = tabulate_2d n (n + 2) (\\r c -> {elem}.i64 ((r * 7 + c * 3) % 11)) for k < n do
+             tabulate_2d n (n + 2) (\\r c -> let v = {elem}.i64 k in {part})"
+    )
+}
+
+#[test]
+fn only_what_changes_is_made() {
+    for elem in ["i64", "i8", "f32", "f64", "u16"] {
+        for part in PARTS {
+            agree(&parts_program(elem, part), &[1.0, 2.0, 6.0, 35.0]);
+        }
+    }
+    for part in ["i >= k && i < k + 5", "i % 3 == k % 3", "i == k", "i > 100 || i < 4", "i < 0"] {
+        agree(
+            &format!(
+                "entry main (x: f64): []i32 =
+                   let n = i64.f64 x
+                   in loop a = map i32.i64 (iota n) for k < 7i64 do
+                     tabulate n (\\i -> if {part} then a[i] * 3 + 1 else a[i])"
+            ),
+            &[0.0, 1.0, 30.0, 3000.0],
+        );
+    }
+}
+
+#[test]
+fn what_goes_wrong_elsewhere_is_told() {
+    // Only element k changes, but all of them are divided.
+    agree(
+        "entry main (x: f64): []i64 =
+           let n = i64.f64 x
+           let b = map (\\i -> 50 - i) (iota n)
+           in loop a = iota n for k < n do
+             tabulate n (\\i -> let d = 100 / b[i] in if i == k then d else a[i])",
+        &[40.0, 60.0],
+    );
+    // Trapping after some elements were written must not lose those that were there.
+    agree(
+        "entry main (x: f64): []i64 =
+           let n = i64.f64 x
+           in loop a = iota n for k < 3i64 do
+             tabulate n (\\i -> if i >= k then 1000 / (n - a[i] - 500) else a[i])",
+        &[40.0, 499.0, 600.0],
+    );
+}
+
+#[test]
+fn the_work_is_that_of_what_changes() {
+    let text = parts_program("i64", PARTS[0]);
+    let program = Program::from_source("places.fut", &text).unwrap_or_else(|e| panic!("{e}"));
+    let fuel_for = |switches: Switches| {
+        let enough = |fuel: u64| {
+            let limits = Limits { fuel: Some(fuel), ..Limits::default() };
+            let options = Options { switches, limits, eager: true, ..Options::default() };
+            let mut session = Session::new(program.module().clone(), options);
+            session.call("main", vec![Value::from(Scalar::f64(100.0))]).is_ok()
+        };
+        (10..40).map(|bits| 1u64 << bits).find(|fuel| enough(*fuel)).expect("some fuel is enough")
+    };
+    let (without, with) = (fuel_for(Switches { reuse: false, ..Switches::ON }), fuel_for(Switches::ON));
+    assert!(with * 8 <= without, "{with} with reuse, {without} without");
+}
+
+/// Machine code, and the names of the kernels that it was made for.
+struct Watched(Mutex<Vec<String>>);
+
+impl Backend for Watched {
+    fn name(&self) -> &'static str {
+        "watched"
+    }
+
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        self.0.lock().expect("nobody panicked").push(unit.region.region().name.clone());
+        X86Backend::default().compile(unit)
+    }
+}
+
+#[test]
+fn kernels_are_made_for_what_changes() {
+    if !X86Backend::is_available() || X86Backend::greatest_mode() == CpuMode::Scalar {
+        return;
+    }
+    for part in &PARTS[..3] {
+        let watched = Arc::new(Watched(Mutex::default()));
+        let text = parts_program("f64", part);
+        let plain = outcomes(&text, &[50.0], Switches::OFF, None);
+        assert_eq!(outcomes(&text, &[50.0], Switches::ON, Some(watched.clone())), plain);
+        let names = watched.0.lock().expect("nobody panicked");
+        assert!(names.iter().any(|name| name.ends_with("_part")), "{names:?}\n{text}");
+    }
 }

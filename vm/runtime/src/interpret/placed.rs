@@ -119,8 +119,13 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'a>,
         mut placing: Placing,
     ) -> Outcome<()> {
-        let fits = |place: &Granted| place.array().shape()[0] == width;
-        placing.places.iter_mut().for_each(|place| *place = place.take().filter(fits));
+        for (place, dst) in placing.places.iter_mut().zip(operator.dsts) {
+            let (elem, rank) = (registers.elem(dst.0), usize::from(registers.ty(dst.0).rank));
+            *place = place.take().filter(|place| {
+                let array = place.array();
+                array.elem() == elem && array.rank() == rank && array.shape()[0] == width
+            });
+        }
         if width == 0 || placing.is_empty() {
             return self.interpret_operator(registers, at.0, at.1, width, operator);
         }
