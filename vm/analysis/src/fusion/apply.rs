@@ -1,14 +1,14 @@
 //! The region after a decision. Each line is judged again, by what the lines before it made of the region; one that is
 //! not right, or reads otherwise than it says, changes nothing. What pays is not asked.
 
-use super::decide::{give_axes, inside};
+use super::decide::{finished, give_axes, inside};
 use super::inline::inline;
 use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker};
 use super::known::Known;
 use super::lines::{Fusion, Fusions};
 use super::reads::uses;
-use galopvm_kir::{Body, CheckedRegion, Region, VarId, check};
+use galopvm_kir::{Body, CheckedRegion, Region, VarId};
 
 /// The region with these fusions made.
 pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
@@ -22,12 +22,7 @@ pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
         return region.clone();
     }
     change.region.body = body;
-    let changed = check(change.region.renumbered());
-    debug_assert!(
-        changed.is_ok(),
-        "a fused region has names, scopes and types as they should be: {changed:?}"
-    );
-    changed.unwrap_or_else(|_| region.clone())
+    finished(region, change.region)
 }
 
 struct Change {

@@ -17,6 +17,7 @@ use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{
     ArrayArg, ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId,
+    check,
 };
 
 /// Most operations of a statement that others were put into.
@@ -32,6 +33,27 @@ const MOST_PASSES: usize = 4;
 
 /// The fusions of a region that are right for every launch and pay for what was observed.
 pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
+    decided(region, observed).0
+}
+
+/// The fusions that [`decide`] finds, and the region after them.
+pub fn fuse(region: &CheckedRegion, observed: &Observed) -> (Fusions, CheckedRegion) {
+    let (fusions, fused) = decided(region, observed);
+    let fused = if fusions.is_empty() { region.clone() } else { finished(region, fused) };
+    (fusions, fused)
+}
+
+/// A region that was changed, with everything in order.
+pub(super) fn finished(before: &CheckedRegion, changed: Region) -> CheckedRegion {
+    let changed = check(changed.renumbered());
+    debug_assert!(
+        changed.is_ok(),
+        "a fused region has names, scopes and types as they should be: {changed:?}"
+    );
+    changed.unwrap_or_else(|_| before.clone())
+}
+
+fn decided(region: &CheckedRegion, observed: &Observed) -> (Fusions, Region) {
     let mut decision = Decision {
         known: Known::new(region.region()),
         sizes: Sizes::new(region.region(), observed),
@@ -46,7 +68,8 @@ pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
     let mut body = std::mem::take(&mut decision.region.body);
     decision.body(&mut body);
     decision.fusions.lines.append(&mut decision.kept);
-    decision.fusions
+    decision.region.body = body;
+    (decision.fusions, decision.region)
 }
 
 struct Decision {

@@ -4,7 +4,7 @@ use super::known::{Known, body_nodes};
 use super::price::{ACCESS, Saving, Sizes};
 use super::prove::Prover;
 use super::reads::{Round, Site, Uses, Way, covers, uses};
-use super::traps::{cannot_trap, exp_is_safe};
+use super::traps::exp_is_safe;
 use super::view::shape_of;
 use super::{MOST_NODES, MOST_RESULTS};
 use galopvm_kir::walk::Part;
@@ -102,6 +102,7 @@ pub(super) fn judge_fuse(
     for (user, sites) in users {
         read.insert(user, sites?);
     }
+    let is_safe = known.cannot_trap(region, stm, &maker);
     let prover = &mut known.prover;
     if matches!(stm.rhs, Rhs::Array { .. }) {
         for axis in &maker.axes {
@@ -111,7 +112,7 @@ pub(super) fn judge_fuse(
             }
         }
     }
-    if !cannot_trap(region, &maker.axes, &maker.body, prover) {
+    if !is_safe {
         let covering: Vec<VarId> = read
             .values()
             .flatten()

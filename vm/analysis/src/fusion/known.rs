@@ -1,7 +1,9 @@
 //! What is found out about the statements of a region once, until they change: what can be shown of its numbers, which
 //! names a statement mentions, and which places it reads.
 
+use super::judge::Maker;
 use super::prove::Prover;
+use super::traps::cannot_trap;
 use super::view::{shape_of, size};
 use galopvm_base::TypedId;
 use galopvm_kir::walk::Part;
@@ -77,11 +79,12 @@ pub(super) struct Known {
     /// By the first name that a statement binds.
     mentions: Vec<Option<Rc<Mention>>>,
     places: Vec<Option<Rc<BTreeSet<Place>>>>,
+    safe: Vec<Option<bool>>,
 }
 
 impl Known {
     pub fn new(region: &Region) -> Known {
-        Known { prover: Prover::new(region), mentions: Vec::new(), places: Vec::new() }
+        Known { prover: Prover::new(region), mentions: Vec::new(), places: Vec::new(), safe: Vec::new() }
     }
 
     /// What a statement mentions.
@@ -136,12 +139,23 @@ impl Known {
         places
     }
 
+    /// Whether computing what a statement makes cannot trap.
+    pub fn cannot_trap(&mut self, region: &Region, stm: &Stm, maker: &Maker) -> bool {
+        let known = stm.pat.first().and_then(|name| *slot(&mut self.safe, *name));
+        let safe = known.unwrap_or_else(|| cannot_trap(region, &maker.axes, &maker.body, &mut self.prover));
+        if let Some(name) = stm.pat.first() {
+            *slot(&mut self.safe, *name) = Some(safe);
+        }
+        safe
+    }
+
     /// A statement is another one now.
     pub fn changed(&mut self, region: &Region, stm: &Stm) {
         self.prover.redefine(region, stm);
         for name in &stm.pat {
             *slot(&mut self.mentions, *name) = None;
             *slot(&mut self.places, *name) = None;
+            *slot(&mut self.safe, *name) = None;
         }
     }
 }

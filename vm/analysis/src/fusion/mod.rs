@@ -27,5 +27,5 @@ mod traps;
 mod view;
 
 pub use apply::apply;
-pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide};
+pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
 pub use lines::{Fusion, FusionLine, Fusions};
