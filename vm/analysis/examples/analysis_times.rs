@@ -68,8 +68,7 @@ fn all(region: &CheckedRegion, observed: &Observed) -> [f64; 7] {
     }
     times[5] = time(|| reuse(code, observed));
     times[6] = time(|| {
-        let fusions = fusion::decide(region, observed);
-        drop(black_box(fusion::apply(region, &fusions)));
+        drop(black_box(fusion::fuse(region, observed)));
     });
     times
 }

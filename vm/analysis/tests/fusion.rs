@@ -2,7 +2,7 @@
 //! `---- region`, then what follows: `---- fusions`, the decision, and `---- changed`, the region after it (without
 //! types). The changed region gives the same results. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
 
-use galopvm_analysis::fusion::{Fusions, apply, decide};
+use galopvm_analysis::fusion::{Fusions, apply, decide, fuse};
 use galopvm_analysis::layout::plain_text;
 use galopvm_base::Scalar;
 use galopvm_kir::evaluate::{Value, evaluate};
@@ -54,6 +54,8 @@ fn analysis(file: &Path, given: &str) -> String {
     let changed = apply(&region, &fusions);
     let after = verify(changed.region().clone())
         .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), print_region(changed.region())));
+    let (same, at_once) = fuse(&region, &observed);
+    assert_eq!((same, plain_text(at_once.region())), (fusions.clone(), plain_text(changed.region())));
     let arguments = arguments(&region, &observed);
     assert_eq!(evaluate(&after, &arguments), evaluate(&region, &arguments), "{}", file.display());
     assert_eq!(after == region, fusions.is_empty(), "{}\n{}", file.display(), print_region(after.region()));

@@ -13,6 +13,7 @@
 
 use crate::text::as_name;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, define_id};
+use std::collections::BTreeSet;
 
 define_id!(
     /// A name of a region: a parameter, an iteration variable, a scalar or an array.
@@ -354,14 +355,19 @@ impl Region {
 
     /// A new name close to `name`: signs and words of the text form are changed, a number is added if it is taken.
     pub fn fresh(&mut self, name: &str, ty: Option<Type>) -> VarId {
-        let taken = |candidate: &str| self.vars.iter().any(|v| v.name == candidate);
         let name = as_name(name);
-        let mut unique = name.clone();
-        let mut number = 1;
-        while taken(&unique) {
-            number += 1;
-            unique = format!("{name}_{number}");
+        // The numbers of the names that begin like this one, found in one go.
+        let mut taken = BTreeSet::new();
+        let mut is_taken = false;
+        for rest in self.vars.iter().filter_map(|var| var.name.strip_prefix(name.as_str())) {
+            is_taken |= rest.is_empty();
+            let number = rest.strip_prefix('_').and_then(|number| number.parse::<u32>().ok());
+            taken.extend(number.filter(|number| rest[1..] == number.to_string()));
         }
+        let unique = match is_taken {
+            true => format!("{name}_{}", (2..).find(|number| !taken.contains(number)).unwrap_or(u32::MAX)),
+            false => name,
+        };
         self.vars.push(Var { name: unique, ty })
     }
 

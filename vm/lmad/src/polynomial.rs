@@ -54,6 +54,24 @@ impl Polynomial {
             .map(|(product, count)| Polynomial { terms: BTreeMap::from([(product.clone(), *count)]) })
     }
 
+    /// How often each product is taken.
+    pub fn coefficients(&self) -> impl Iterator<Item = i64> {
+        self.terms.values().copied()
+    }
+
+    /// The same with other numbers of its parameters.
+    pub fn renamed(&self, number: &dyn Fn(usize) -> usize) -> Polynomial {
+        let mut terms = BTreeMap::new();
+        for (product, count) in &self.terms {
+            let mut product: Vec<usize> = product.iter().map(|parameter| number(*parameter)).collect();
+            product.sort_unstable();
+            let sum = terms.entry(product).or_insert(0i64);
+            *sum = sum.saturating_add(*count);
+        }
+        terms.retain(|_, count| *count != 0);
+        Polynomial { terms }
+    }
+
     /// Whether the coefficient of a single product is negative.
     pub fn is_negative_product(&self) -> bool {
         self.terms.len() == 1 && self.terms.values().all(|count| *count < 0)

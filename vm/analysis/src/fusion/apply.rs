@@ -1,17 +1,18 @@
 //! The region after a decision. Each line is judged again, by what the lines before it made of the region; one that is
 //! not right, or reads otherwise than it says, changes nothing. What pays is not asked.
 
-use super::decide::{give_axes, inside};
+use super::decide::{finished, give_axes, inside};
 use super::inline::inline;
 use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker};
+use super::known::Known;
 use super::lines::{Fusion, Fusions};
-use super::prove::Prover;
-use galopvm_kir::{Body, CheckedRegion, Region, VarId, check};
+use super::reads::uses;
+use galopvm_kir::{Body, CheckedRegion, Region, VarId};
 
 /// The region with these fusions made.
 pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
-    let mut change = Change { prover: Prover::new(region.region()), region: region.region().clone() };
+    let mut change = Change { known: Known::new(region.region()), region: region.region().clone() };
     let mut body = std::mem::take(&mut change.region.body);
     let mut made = false;
     for line in &fusions.lines {
@@ -21,18 +22,13 @@ pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
         return region.clone();
     }
     change.region.body = body;
-    let changed = check(change.region.renumbered());
-    debug_assert!(
-        changed.is_ok(),
-        "a fused region has names, scopes and types as they should be: {changed:?}"
-    );
-    changed.unwrap_or_else(|_| region.clone())
+    finished(region, change.region)
 }
 
 struct Change {
     /// The region without its body.
     region: Region,
-    prover: Prover,
+    known: Known,
 }
 
 impl Change {
@@ -47,7 +43,7 @@ impl Change {
         }
         let mut made = false;
         for stm in &mut body.stms {
-            inside(&mut stm.rhs, self, &|change| &mut change.prover, &mut |change, inner| {
+            inside(&mut stm.rhs, self, &|change| &mut change.known.prover, &mut |change, inner| {
                 made = made || change.line(inner, fusion);
             });
         }
@@ -58,9 +54,9 @@ impl Change {
         let Some(made) = maker(&mut self.region, &body.stms[at]) else { return false };
         let before = give_axes(&mut self.region, body, at);
         for (number, _) in &before {
-            self.prover.redefine(&self.region, &body.stms[*number]);
+            self.known.changed(&self.region, &body.stms[*number]);
         }
-        let fuse = judge_fuse(&self.region, body, at, made, &mut self.prover);
+        let fuse = judge_fuse(&self.region, body, at, made, &mut self.known);
         let as_said = |users: Vec<&usize>| {
             users.len() == readers.len()
                 && users.iter().zip(readers).all(|(user, name)| body.stms[**user].pat.contains(name))
@@ -74,6 +70,7 @@ impl Change {
             None => {
                 for (number, stm) in before {
                     body.stms[number] = stm;
+                    self.known.changed(&self.region, &body.stms[number]);
                 }
                 false
             }
@@ -85,7 +82,9 @@ impl Change {
         if second <= first {
             return false;
         }
-        let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else {
+        let axes = body.stms[first].rhs.parallel_axes().len();
+        let used = uses(&self.region, body, first, axes, &mut self.known);
+        let Some(found) = judge_join(&self.region, body, (first, &used), second, &mut self.known) else {
             return false;
         };
         let name = join(&mut self.region, body, first, second, &found);
@@ -95,7 +94,7 @@ impl Change {
 
     fn changed(&mut self, body: &Body, names: &[VarId]) {
         for stm in body.stms.iter().filter(|stm| stm.pat.iter().any(|var| names.contains(var))) {
-            self.prover.redefine(&self.region, stm);
+            self.known.changed(&self.region, stm);
         }
     }
 }

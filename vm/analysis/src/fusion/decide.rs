@@ -7,14 +7,17 @@
 use super::inline::inline;
 use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker, price_fuse};
+use super::known::Known;
 use super::lines::{Fusion, FusionLine, Fusions};
 use super::price::{Saving, Sizes};
 use super::prove::Prover;
+use super::reads::{Uses, uses};
 use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{
     ArrayArg, ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId,
+    check,
 };
 
 /// Most operations of a statement that others were put into.
@@ -30,8 +33,29 @@ const MOST_PASSES: usize = 4;
 
 /// The fusions of a region that are right for every launch and pay for what was observed.
 pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
+    decided(region, observed).0
+}
+
+/// The fusions that [`decide`] finds, and the region after them.
+pub fn fuse(region: &CheckedRegion, observed: &Observed) -> (Fusions, CheckedRegion) {
+    let (fusions, fused) = decided(region, observed);
+    let fused = if fusions.is_empty() { region.clone() } else { finished(region, fused) };
+    (fusions, fused)
+}
+
+/// A region that was changed, with everything in order.
+pub(super) fn finished(before: &CheckedRegion, changed: Region) -> CheckedRegion {
+    let changed = check(changed.renumbered());
+    debug_assert!(
+        changed.is_ok(),
+        "a fused region has names, scopes and types as they should be: {changed:?}"
+    );
+    changed.unwrap_or_else(|_| before.clone())
+}
+
+fn decided(region: &CheckedRegion, observed: &Observed) -> (Fusions, Region) {
     let mut decision = Decision {
-        prover: Prover::new(region.region()),
+        known: Known::new(region.region()),
         sizes: Sizes::new(region.region(), observed),
         region: region.region().clone(),
         fusions: Fusions::default(),
@@ -44,13 +68,14 @@ pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
     let mut body = std::mem::take(&mut decision.region.body);
     decision.body(&mut body);
     decision.fusions.lines.append(&mut decision.kept);
-    decision.fusions
+    decision.region.body = body;
+    (decision.fusions, decision.region)
 }
 
 struct Decision {
     /// The region without its body.
     region: Region,
-    prover: Prover,
+    known: Known,
     sizes: Sizes,
     fusions: Fusions,
     kept: Vec<FusionLine>,
@@ -93,7 +118,7 @@ impl Decision {
             self.around = (times.saturating_mul(rounds), assumed || unknown);
             let in_kernel = self.in_kernel;
             self.in_kernel |= !stm.rhs.parallel_axes().is_empty();
-            inside(&mut stm.rhs, self, &|decision| &mut decision.prover, &mut |decision, inner| {
+            inside(&mut stm.rhs, self, &|decision| &mut decision.known.prover, &mut |decision, inner| {
                 decision.body(inner);
             });
             self.around = (times, assumed);
@@ -117,14 +142,14 @@ impl Decision {
             // Reductions of whole arrays get an axis; those that stay without fusion stay as they are.
             let before = give_axes(&mut self.region, body, at);
             for (number, _) in &before {
-                self.prover.redefine(&self.region, &body.stms[*number]);
+                self.known.changed(&self.region, &body.stms[*number]);
             }
-            let verdict = judge_fuse(&self.region, body, at, made, &mut self.prover).and_then(|fuse| {
+            let verdict = judge_fuse(&self.region, body, at, made, &mut self.known).and_then(|fuse| {
                 if !fuse.copies.keys().all(|user| self.is_own(&body.stms[*user])) {
                     return Err("read by a copy of a statement".into());
                 }
                 let means = (&self.sizes, self.in_kernel);
-                let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.prover)?;
+                let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.known.prover)?;
                 let saving = saving.times(self.around);
                 Ok((fuse, saving))
             });
@@ -140,6 +165,7 @@ impl Decision {
                 Err(reason) => {
                     for (number, stm) in before {
                         body.stms[number] = stm;
+                        self.known.changed(&self.region, &body.stms[number]);
                     }
                     kept.push(FusionLine { fusion: Fusion::Keep(name), reason });
                     at += 1;
@@ -159,6 +185,7 @@ impl Decision {
                 first += 1;
                 continue;
             }
+            let mut used: Option<Uses> = None;
             while second < body.stms.len() {
                 if !self.may_join(&body.stms[second]) {
                     second += 1;
@@ -167,10 +194,14 @@ impl Decision {
                 if self.exhausted() {
                     return joined;
                 }
-                let Some(found) = judge_join(&self.region, body, first, second, &mut self.prover) else {
+                let axes = body.stms[first].rhs.parallel_axes().len();
+                let now = used.get_or_insert_with(|| uses(&self.region, body, first, axes, &mut self.known));
+                let Some(found) = judge_join(&self.region, body, (first, now), second, &mut self.known)
+                else {
                     second += 1;
                     continue;
                 };
+                used = None;
                 let axes = body.stms[first].rhs.parallel_axes();
                 let elements = self.sizes.runs(axes);
                 let assumed = (!self.sizes.are_known(axes)).then_some(elements);
@@ -206,7 +237,7 @@ impl Decision {
     /// Statements are other ones now.
     fn changed(&mut self, body: &Body, names: &[VarId]) {
         for stm in body.stms.iter().filter(|stm| stm.pat.iter().any(|var| names.contains(var))) {
-            self.prover.redefine(&self.region, stm);
+            self.known.changed(&self.region, stm);
             self.sizes.redefine(stm);
         }
     }

@@ -4,7 +4,6 @@
 //! original, which is gone; others get names close to them.
 
 use super::judge::{Copy, Fuse};
-use super::reads::Way;
 use super::view::size;
 use crate::layout::transform::{Site as Spot, rebuilt};
 use galopvm_base::ElemType;
@@ -40,8 +39,17 @@ pub(super) fn inline(region: &mut Region, body: &mut Body, at: usize, fuse: Fuse
             PartMut::Use(_) | PartMut::Bind(_) => {}
         });
     }
-    *body = rebuilt(std::mem::take(body), &Way::new(), &added, &BTreeMap::new());
     // Nothing is added in front of a statement of the body itself, so the number still holds.
+    for user in fuse.copies.keys() {
+        let mut number = 0;
+        body.stms[*user].rhs.each_part_mut(&mut |part| {
+            if let PartMut::Body(inner) = part {
+                let way = vec![(*user, number)];
+                *inner = rebuilt(std::mem::take(inner), &way, &added, &BTreeMap::new());
+                number += 1;
+            }
+        });
+    }
     body.stms.remove(at);
     remove_views(body, &fuse.views);
     changed

@@ -1,13 +1,14 @@
 //! Whether a fusion is right, and whether it pays. The answers say what the change needs, or why not.
 
+use super::known::{Known, body_nodes};
 use super::price::{ACCESS, Saving, Sizes};
 use super::prove::Prover;
 use super::reads::{Round, Site, Uses, Way, covers, uses};
-use super::traps::{cannot_trap, exp_is_safe};
-use super::view::{shape_of, size};
+use super::traps::exp_is_safe;
+use super::view::shape_of;
 use super::{MOST_NODES, MOST_RESULTS};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
+use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, Exp, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,10 +88,10 @@ pub(super) fn judge_fuse(
     body: &Body,
     at: usize,
     maker: Maker,
-    prover: &mut Prover,
+    known: &mut Known,
 ) -> Result<Fuse, String> {
     let stm = &body.stms[at];
-    let Uses { users, views, held } = uses(region, body, at, maker.axes.len(), prover);
+    let Uses { users, views, held } = uses(region, body, at, maker.axes.len(), known);
     if held {
         return Err("a result of the body around it".into());
     }
@@ -101,6 +102,8 @@ pub(super) fn judge_fuse(
     for (user, sites) in users {
         read.insert(user, sites?);
     }
+    let is_safe = known.cannot_trap(region, stm, &maker);
+    let prover = &mut known.prover;
     if matches!(stm.rhs, Rhs::Array { .. }) {
         for axis in &maker.axes {
             let bound = prover.polynomial(&axis.bound);
@@ -109,7 +112,7 @@ pub(super) fn judge_fuse(
             }
         }
     }
-    if !cannot_trap(region, &maker.axes, &maker.body, prover) {
+    if !is_safe {
         let covering: Vec<VarId> = read
             .values()
             .flatten()
@@ -131,15 +134,16 @@ pub(super) fn judge_fuse(
         }
     }
     for user in read.keys() {
-        if let Some((array, by)) = updated_between(region, body, at, *user) {
+        if let Some((array, by)) = updated_between(region, body, at, *user, known) {
             let (array, by) = (region.name_of(array), region.name_of(by));
             return Err(format!("{array} could not be updated in place by {by}"));
         }
     }
     let copies: BTreeMap<usize, Vec<Copy>> =
         read.into_iter().map(|(user, sites)| (user, copies(user, sites))).collect();
+    let own = body_nodes(&maker.body);
     for (user, copies) in &copies {
-        let nodes = nodes(&body.stms[*user].rhs) + copies.len() * body_nodes(&maker.body);
+        let nodes = known.mention(&body.stms[*user]).nodes + copies.len() * own;
         if nodes > MOST_NODES {
             let name = region.name_of(body.stms[*user].pat[0]);
             return Err(format!("{name} would have {nodes} operations, more than {MOST_NODES}"));
@@ -241,12 +245,21 @@ fn extent_of(axes: &[Axis], prover: &mut Prover) -> Polynomial {
 }
 
 /// An array that a statement reads and that is updated between two statements, and by which.
-fn updated_between(region: &Region, body: &Body, from: usize, to: usize) -> Option<(VarId, VarId)> {
+fn updated_between(
+    region: &Region,
+    body: &Body,
+    from: usize,
+    to: usize,
+    known: &mut Known,
+) -> Option<(VarId, VarId)> {
     // A loop that reads may update, too.
     let end = to + usize::from(body.stms[to].rhs.parallel_axes().is_empty());
     let between = &body.stms[from + 1..end];
     let mut updates: Vec<(VarId, VarId)> = Vec::new();
     for stm in between {
+        if !known.mention(stm).updates {
+            continue;
+        }
         let mut see = |stm: &Stm| {
             if let Rhs::Update { array, .. } = &stm.rhs {
                 updates.push((*array, stm.pat[0]));
@@ -308,31 +321,21 @@ fn free_vars(stm: &Stm) -> BTreeSet<VarId> {
     Body { stms: vec![stm.clone()], results: Vec::new() }.free_vars()
 }
 
-/// How many operations a right side has, at any depth.
-fn nodes(rhs: &Rhs) -> usize {
-    let mut count = 0;
-    rhs.each_part(&mut |part| match part {
-        Part::Exp(exp) => count += size(exp),
-        Part::Body(body) => count += body_nodes(body),
-        Part::Use(_) | Part::Bind(_) => {}
-    });
-    count
-}
-
-fn body_nodes(body: &Body) -> usize {
-    body.stms.iter().map(|stm| nodes(&stm.rhs)).sum::<usize>() + body.results.iter().map(size).sum::<usize>()
-}
-
-/// Whether two statements of a body, in this order, can become one; no reason if they are too different.
+/// Whether two statements of a body, in this order, can become one; no reason if they are too different. `used`: what
+/// happens to the results of the first one.
 pub(super) fn judge_join(
     region: &Region,
     body: &Body,
-    first: usize,
+    (first, used): (usize, &Uses),
     second: usize,
-    prover: &mut Prover,
+    known: &mut Known,
 ) -> Option<Join> {
     let (a, b) = (&body.stms[first], &body.stms[second]);
+    let (axes, other_axes) = (a.rhs.parallel_axes(), b.rhs.parallel_axes());
+    let same_axes =
+        axes.len() == other_axes.len() && axes.iter().zip(other_axes).all(|(x, y)| x.bound == y.bound);
     let same_kind = match (&a.rhs, &b.rhs) {
+        _ if !same_axes => false,
         (Rhs::Kernel { .. }, Rhs::Kernel { .. }) => true,
         (Rhs::Reduce { combine: x, .. }, Rhs::Reduce { combine: y, .. })
         | (Rhs::Scan { combine: x, .. }, Rhs::Scan { combine: y, .. }) => {
@@ -341,17 +344,17 @@ pub(super) fn judge_join(
         }
         _ => false,
     };
-    let (axes, other_axes) = (a.rhs.parallel_axes(), b.rhs.parallel_axes());
-    let same_axes =
-        axes.len() == other_axes.len() && axes.iter().zip(other_axes).all(|(x, y)| x.bound == y.bound);
-    let fits = nodes(&a.rhs) + nodes(&b.rhs) <= MOST_NODES && a.pat.len() + b.pat.len() <= MOST_RESULTS;
-    if !same_kind || !same_axes || !fits {
+    if !same_kind || a.pat.len() + b.pat.len() > MOST_RESULTS {
         return None;
     }
-    let Uses { mut users, views, .. } = uses(region, body, first, axes.len(), prover);
-    let sites = match users.remove(&second) {
-        Some(sites) => sites.ok()?,
-        None => Vec::new(),
+    let theirs = known.mention(b);
+    if known.mention(a).nodes + theirs.nodes > MOST_NODES {
+        return None;
+    }
+    let sites: &[Site] = match used.users.get(&second) {
+        Some(Ok(sites)) => sites,
+        Some(Err(_)) => return None,
+        None => &[],
     };
     let kernel = matches!(a.rhs, Rhs::Kernel { .. });
     let at_home = |site: &Site| {
@@ -360,17 +363,25 @@ pub(super) fn judge_join(
             && site.rest.is_empty()
             && site.index.iter().zip(other_axes).all(|(at, axis)| *at == Exp::Var(axis.var))
     };
-    // Views inside the second statement would lose their array.
-    let mut mentioned = 0;
-    Body { stms: vec![b.clone()], results: Vec::new() }.each_use(&mut |var| {
-        mentioned += usize::from(a.pat.contains(&var) || views.contains(&var));
-    });
-    if mentioned != sites.len() || !sites.iter().all(at_home) {
+    let is_result = |var: &VarId| a.pat.contains(var) || used.views.contains(var);
+    if theirs.used().iter().any(is_result) {
+        // Views inside the second statement would lose their array.
+        let mut mentioned = 0;
+        Body { stms: vec![b.clone()], results: Vec::new() }.each_use(&mut |var| {
+            mentioned += usize::from(is_result(&var));
+        });
+        if mentioned != sites.len() || !sites.iter().all(at_home) {
+            return None;
+        }
+    } else if !sites.is_empty() {
         return None;
     }
-    let unread: BTreeSet<VarId> =
-        sites.iter().map(|site| site.of).filter(|var| !is_used_apart(body, first, second, *var)).collect();
-    let (shared, mut bytes) = shared_reads(region, a, b, prover);
+    let unread: BTreeSet<VarId> = sites
+        .iter()
+        .map(|site| site.of)
+        .filter(|var| !is_used_apart(body, (first, second), *var, known))
+        .collect();
+    let (shared, mut bytes) = shared_reads(region, a, b, known);
     for var in sites.iter().map(|site| &site.of).chain(&unread) {
         bytes += region.vars[*var].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);
     }
@@ -378,59 +389,34 @@ pub(super) fn judge_join(
         return None;
     }
     let between = &body.stms[first + 1..second];
-    let mentions = |stm: &Stm| free_vars(stm).iter().any(|var| a.pat.contains(var) || views.contains(var));
-    let late = !between.iter().any(mentions) && updated_between(region, body, first, second).is_none();
+    let late = !between.iter().any(|stm| known.mention(stm).used().iter().any(is_result))
+        && updated_between(region, body, first, second, known).is_none();
     if !late {
         let needed = free_vars(b);
         if between.iter().flat_map(|stm| &stm.pat).any(|var| needed.contains(var)) {
             return None;
         }
     }
-    Some(Join { late, sites, unread, shared, bytes })
+    Some(Join { late, sites: sites.to_vec(), unread, shared, bytes })
 }
 
 /// Whether a name is used by anything but two statements of its body.
-fn is_used_apart(body: &Body, first: usize, second: usize, name: VarId) -> bool {
+fn is_used_apart(body: &Body, both: (usize, usize), name: VarId, known: &mut Known) -> bool {
     let mut used = false;
-    let mut see = |var| used |= var == name;
-    body.results.iter().for_each(|exp| exp.each_use(&mut see));
-    for (number, stm) in body.stms.iter().enumerate() {
-        if number != first && number != second {
-            stm.rhs.each_part(&mut |part| match part {
-                Part::Exp(exp) => exp.each_use(&mut see),
-                Part::Use(var) => see(var),
-                Part::Body(inner) => inner.each_use(&mut see),
-                Part::Bind(_) => {}
-            });
-        }
-    }
-    used
+    body.results.iter().for_each(|exp| exp.each_use(&mut |var| used |= var == name));
+    let others = body.stms.iter().enumerate().filter(|(number, _)| *number != both.0 && *number != both.1);
+    used || others.into_iter().any(|(_, stm)| known.mention(stm).uses(name))
 }
 
 /// Arrays that both statements read at the same place in each iteration; the bytes that these are.
-fn shared_reads(region: &Region, a: &Stm, b: &Stm, prover: &mut Prover) -> (BTreeSet<VarId>, u64) {
-    let rename = |var: VarId| {
-        let at = b.rhs.parallel_axes().iter().position(|axis| axis.var == var)?;
-        a.rhs.parallel_axes().get(at).map(|axis| Exp::Var(axis.var))
-    };
-    let mut places = |stm: &Stm, rename: &dyn Fn(VarId) -> Option<Exp>| {
-        let mut places: BTreeSet<(VarId, Vec<Polynomial>)> = BTreeSet::new();
-        let body = Body { stms: vec![stm.clone()], results: Vec::new() };
-        body.visit_reads(&mut |read| {
-            let Index::Dims(dims) = &read.index else { return };
-            let mut index = Vec::new();
-            for dim in dims {
-                let DimIndex::At(at) = dim else { return };
-                index.push(prover.polynomial(&at.substitute(rename)));
-            }
-            if index.len() == shape_of(region, read.array).len() {
-                places.insert((read.array, index));
-            }
-        });
-        places
-    };
-    let (mine, theirs) = (places(a, &|_| None), places(b, &rename));
+fn shared_reads(region: &Region, a: &Stm, b: &Stm, known: &mut Known) -> (BTreeSet<VarId>, u64) {
     let (mut shared, mut bytes) = (BTreeSet::new(), 0);
+    let (mine, theirs) = (known.mention(a), known.mention(b));
+    let is_array = |var: &VarId| !shape_of(region, *var).is_empty();
+    if !mine.used().iter().any(|var| theirs.uses(*var) && is_array(var)) {
+        return (shared, bytes);
+    }
+    let (mine, theirs) = (known.places(region, a), known.places(region, b));
     for (array, _) in mine.intersection(&theirs) {
         shared.insert(*array);
         bytes += region.vars[*array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64);

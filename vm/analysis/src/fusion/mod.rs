@@ -2,7 +2,7 @@
 //!
 //! - `prove.rs`: sizes and indices as polynomials, and what can be shown of them. `view.rs`: where an index into a view
 //!   goes in the array behind it. `reads.rs`: who reads a kernel's results, where, how often. `traps.rs`: which bodies
-//!   cannot trap. `price.rs`: what a fusion costs and saves. Facts only.
+//!   cannot trap. `price.rs`: what a fusion costs and saves. `known.rs`: what is kept of all that. Facts only.
 //! - `judge.rs`: whether a fusion is right, and whether it pays. `decide.rs`: all fusions of a region, in order, each
 //!   with its reason; `lines.rs` is their text form.
 //! - `inline.rs`, `join.rs`: the changes. `apply.rs`: the region after a decision.
@@ -18,6 +18,7 @@ mod decide;
 mod inline;
 mod join;
 mod judge;
+mod known;
 mod lines;
 mod price;
 mod prove;
@@ -26,5 +27,5 @@ mod traps;
 mod view;
 
 pub use apply::apply;
-pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide};
+pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
 pub use lines::{Fusion, FusionLine, Fusions};

@@ -11,6 +11,7 @@ use galopvm_kir::walk::Part;
 use galopvm_kir::{Axis, Body, Exp, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Most steps of one proof.
 const STEPS: u32 = 400;
@@ -33,8 +34,14 @@ enum Atom {
     Remainder(Polynomial, Polynomial),
 }
 
+/// Atoms that are 1 or more, and atoms that are 0 or more.
+#[derive(Default)]
+struct Signs {
+    positive: BTreeSet<usize>,
+    not_negative: BTreeSet<usize>,
+}
+
 /// What is known of the numbers of a region at one place of it.
-#[derive(Clone)]
 pub(super) struct Prover {
     atoms: Vec<Atom>,
     /// What a plain atom is in the region; nothing for those that are made for a proof.
@@ -46,11 +53,10 @@ pub(super) struct Prover {
     uppers: BTreeMap<usize, Polynomial>,
     /// Each is 0 or more here.
     facts: Vec<Polynomial>,
-    /// For the proof that is going on: what is left of it, and atoms that facts say are 1 or more, and 0 or
-    /// more.
+    /// What is left of the proof that is going on.
     steps: u32,
-    positive: BTreeSet<usize>,
-    not_negative: BTreeSet<usize>,
+    /// What the facts say of single atoms, if that was asked since they changed.
+    signs: Option<Rc<Signs>>,
 }
 
 fn number(value: i64) -> Polynomial {
@@ -68,14 +74,15 @@ impl Prover {
             uppers: BTreeMap::new(),
             facts: Vec::new(),
             steps: 0,
-            positive: BTreeSet::new(),
-            not_negative: BTreeSet::new(),
+            signs: None,
         };
         for param in &region.params {
             let shape = region.vars[*param].ty.as_ref().map_or(&[][..], |ty| &ty.shape);
             for extent in shape {
                 let extent = prover.polynomial(extent);
-                prover.assume(extent);
+                if !prover.facts.contains(&extent) {
+                    prover.assume(extent);
+                }
             }
         }
         prover.body(region, &region.body);
@@ -83,34 +90,36 @@ impl Prover {
     }
 
     fn body(&mut self, region: &Region, body: &Body) {
-        for stm in &body.stms {
-            if let Rhs::Exps(exps) = &stm.rhs {
-                for (var, exp) in stm.pat.iter().zip(exps) {
-                    self.define(region, *var, exp);
-                }
+        body.stms.iter().for_each(|stm| self.stm(region, stm));
+    }
+
+    fn stm(&mut self, region: &Region, stm: &Stm) {
+        if let Rhs::Exps(exps) = &stm.rhs {
+            for (var, exp) in stm.pat.iter().zip(exps) {
+                self.define(region, *var, exp);
             }
-            for axis in stm.rhs.axes() {
-                let upper = self.polynomial(&axis.bound);
-                let atom = self.atom(Atom::Plain, Some(Exp::Var(axis.var)));
-                self.names.insert(axis.var, Polynomial::parameter(atom));
-                self.uppers.insert(atom, upper);
-            }
-            stm.rhs.each_part(&mut |part| {
-                if let Part::Body(inner) = part {
-                    self.body(region, inner);
-                }
-            });
         }
+        for axis in stm.rhs.axes() {
+            let upper = self.polynomial(&axis.bound);
+            let known = self.names.get(&axis.var).and_then(|name| name.parameters().first().copied());
+            if known.is_some_and(|atom| self.uppers.get(&atom) == Some(&upper)) {
+                continue;
+            }
+            let atom = self.atom(Atom::Plain, Some(Exp::Var(axis.var)));
+            self.names.insert(axis.var, Polynomial::parameter(atom));
+            self.uppers.insert(atom, upper);
+            self.signs = None;
+        }
+        stm.rhs.each_part(&mut |part| {
+            if let Part::Body(inner) = part {
+                self.body(region, inner);
+            }
+        });
     }
 
     /// The names of a statement that was changed.
     pub fn redefine(&mut self, region: &Region, stm: &Stm) {
-        let body = Body { stms: vec![stm.clone()], results: Vec::new() };
-        for var in body.bound_vars() {
-            self.names.remove(&var);
-            self.conditions.remove(&var);
-        }
-        self.body(region, &body);
+        self.stm(region, stm);
     }
 
     fn define(&mut self, region: &Region, var: VarId, exp: &Exp) {
@@ -143,6 +152,7 @@ impl Prover {
     pub fn any_below(&mut self, upper: Polynomial) -> Polynomial {
         let atom = self.atom(Atom::Plain, None);
         self.uppers.insert(atom, upper);
+        self.signs = None;
         Polynomial::parameter(atom)
     }
 
@@ -195,11 +205,8 @@ impl Prover {
     }
 
     fn limited(&mut self, value: Polynomial, whole: &Exp) -> Polynomial {
-        let ones = vec![1; self.atoms.len()];
-        let small = |part: &Polynomial| {
-            part.value(&ones).is_some_and(|c| c.unsigned_abs() <= GREATEST.unsigned_abs())
-        };
-        if value.summands().count() <= MOST_SUMMANDS && value.summands().all(|part| small(&part)) {
+        let small = |count: i64| count.unsigned_abs() <= GREATEST.unsigned_abs();
+        if value.coefficients().count() <= MOST_SUMMANDS && value.coefficients().all(small) {
             return value;
         }
         Polynomial::parameter(self.atom(Atom::Plain, Some(whole.clone())))
@@ -212,16 +219,23 @@ impl Prover {
 
     /// Goes back to earlier facts; gives what was known beyond them.
     pub fn forget(&mut self, mark: usize) -> Vec<Polynomial> {
+        if mark < self.facts.len() {
+            self.signs = None;
+        }
         self.facts.split_off(mark.min(self.facts.len()))
     }
 
     /// Knows facts again that were forgotten.
     pub fn recall(&mut self, facts: Vec<Polynomial>) {
+        if !facts.is_empty() {
+            self.signs = None;
+        }
         self.facts.extend(facts);
     }
 
     /// From here on the polynomial is 0 or more.
     pub fn assume(&mut self, fact: Polynomial) {
+        self.signs = None;
         self.facts.push(fact);
     }
 
@@ -298,19 +312,28 @@ impl Prover {
     /// Whether a polynomial is shown to be 0 or more here.
     pub fn is_not_negative(&mut self, value: &Polynomial) -> bool {
         self.steps = STEPS;
-        (self.positive, self.not_negative) = self.signs();
-        self.shown(value, USES)
+        let signs = match &self.signs {
+            Some(signs) => signs.clone(),
+            None => Rc::new(self.find_signs()),
+        };
+        self.signs = Some(signs.clone());
+        self.shown_with(value, USES, &signs)
     }
 
     fn shown(&mut self, value: &Polynomial, uses: u32) -> bool {
+        let signs = self.signs.clone().unwrap_or_default();
+        self.shown_with(value, uses, &signs)
+    }
+
+    fn shown_with(&mut self, value: &Polynomial, uses: u32, signs: &Signs) -> bool {
         if self.steps == 0 {
             return false;
         }
         self.steps -= 1;
         let atoms = value.parameters();
         let positive: Vec<usize> =
-            atoms.iter().copied().filter(|atom| self.positive.contains(atom)).collect();
-        if atoms.iter().all(|atom| self.not_negative.contains(atom) || self.uppers.contains_key(atom))
+            atoms.iter().copied().filter(|atom| signs.positive.contains(atom)).collect();
+        if atoms.iter().all(|atom| signs.not_negative.contains(atom) || self.uppers.contains_key(atom))
             && value.is_not_negative(&positive)
         {
             return true;
@@ -383,7 +406,7 @@ impl Prover {
     }
 
     /// The atoms that facts say are 1 or more, and those that they say are 0 or more.
-    fn signs(&self) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    fn find_signs(&self) -> Signs {
         let (mut positive, mut zero) = (BTreeSet::new(), BTreeSet::new());
         for fact in &self.facts {
             let atoms = fact.parameters();
@@ -414,7 +437,7 @@ impl Prover {
                 positive.extend(product.parameters());
             }
         }
-        (positive, zero)
+        Signs { positive, not_negative: zero }
     }
 
     /// The quotient and the remainder, where they are plain to see: `(i*m + j) / m` is `i` if `0 <= j < m`.
@@ -448,13 +471,12 @@ impl Prover {
 
     /// A polynomial as an expression over names of the region, without reads.
     pub fn expression(&self, value: &Polynomial) -> Option<Exp> {
-        let ones = vec![1; self.atoms.len()];
         let mut sum: Option<Exp> = None;
         // Numbers last.
         let mut parts: Vec<Polynomial> = value.summands().collect();
         parts.sort_by_key(|part| part.degree() == 0);
         for part in parts {
-            let count = part.value(&ones)?;
+            let count = part.coefficients().next()?;
             let mut product: Option<Exp> = None;
             let mut left = part.clone();
             for atom in part.parameters() {

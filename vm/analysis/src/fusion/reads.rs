@@ -4,6 +4,7 @@
 //! Only statements of the same body are looked at. A statement that uses the results in another way than by reading
 //! elements says so in a word for people; so does a read that cannot be shown to lie inside the array.
 
+use super::known::Known;
 use super::prove::Prover;
 use super::traps::exp_is_safe;
 use super::view::{View, shape_of, simplest};
@@ -97,14 +98,16 @@ struct Walk<'a> {
 }
 
 /// The uses of what a statement of a body makes over `axes` axes.
-pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, prover: &mut Prover) -> Uses {
+pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, known: &mut Known) -> Uses {
     let mut uses = Uses::default();
     let mut views: BTreeMap<VarId, View> =
         body.stms[at].pat.iter().map(|var| (*var, View::whole(*var))).collect();
     for (number, stm) in body.stms.iter().enumerate().skip(at + 1) {
-        if !touches(stm, &views) {
+        let mention = known.mention(stm);
+        if !views.keys().any(|var| mention.uses(*var)) {
             continue;
         }
+        let prover = &mut known.prover;
         let mark = prover.mark();
         let mut walk = Walk {
             region,
@@ -122,7 +125,7 @@ pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, prover:
         let found = walk.user(number, stm);
         views = walk.views;
         let sites = walk.sites;
-        prover.forget(mark);
+        known.prover.forget(mark);
         match found {
             Ok(true) => drop(uses.users.insert(number, Ok(sites))),
             Ok(false) => {}

@@ -6,7 +6,7 @@
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
 use crate::lift::Sequence;
-use galopvm_analysis::fusion::{Fusion, apply, decide};
+use galopvm_analysis::fusion::{Fusion, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub(super) fn is_operator(stm: &Stm) -> bool {
 /// The group that starts with the first operator of a part, or why that runs by itself.
 pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Group, String> {
     let whole = &sequence.lifted;
-    let fusions = decide(&whole.region, observed);
+    let (fusions, after) = fuse(&whole.region, observed);
     let before = whole.region.region();
     let (lines, links) = told(sequence, before, &fusions.lines);
     let mut covered = BTreeSet::from([from]);
@@ -28,7 +28,6 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
         let kept = lines.into_iter().find(|(at, line)| *at == from && line.fate == Fate::Kept);
         return Err(kept.map_or_else(|| "nothing to be fused with".into(), |(_, line)| line.reason));
     }
-    let after = apply(&whole.region, &fusions);
     let parts = Parts::new(sequence, after.region());
     let stms = || after.region().body.stms.iter().enumerate().filter(|(_, stm)| is_operator(stm));
     let own = |stm: &Stm, covered: &BTreeSet<usize>| !parts.origins(stm).is_disjoint(covered);
