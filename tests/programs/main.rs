@@ -1,6 +1,7 @@
 //! Whole programs on every engine: examples, generated programs, damaged bytecode.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod differential;
 mod examples;
 mod fused;

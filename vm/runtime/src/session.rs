@@ -8,7 +8,7 @@ use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, P
 use crate::layouts::Layouts;
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
-use crate::switches::Switches;
+use crate::switches::{Switch, Switches};
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -215,6 +215,11 @@ impl Session {
     /// What plans cost and gave so far.
     pub fn plan_figures(&self) -> PlanFigures {
         self.plans.figures
+    }
+
+    /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
+    pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
+        vec![(Switch::ShortCircuit, self.plans.figures), (Switch::Reuse, self.tiers.over_figures)]
     }
 
     /// Sets or takes back the interrupt flag.

@@ -1,6 +1,7 @@
 //! What was decided while a program ran, and why: for people, and for tools.
 //!
-//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often.
+//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of
+//!   decisions.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
 //!   `operators.rs` make them, with names from `names.rs`.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
@@ -10,6 +11,7 @@
 //! block, so that each operator is seen. Text and JSON are written from the same facts.
 
 mod collect;
+mod decision;
 mod document;
 mod json;
 mod names;
@@ -21,9 +23,10 @@ mod watch;
 mod words;
 
 pub use collect::{Collector, Heading};
+pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
 pub use document::{
-    Access, ArrayFact, Copying, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part, Placed, PointOperand,
-    Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, Applied, ArrayFact, Copying, Decision, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part,
+    Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};
@@ -54,6 +57,10 @@ pub enum Explained<'a> {
     Applied(AppliedSeen),
     /// Layouts were decided for a region as a whole.
     Advised(AdvisedSeen),
+    /// A region runs without a plan.
+    Unplanned(UnplannedSeen),
+    /// Something else was decided, and done or not.
+    Decided(DecisionSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
     /// Operators of a block run together.
@@ -112,6 +119,17 @@ pub struct AdvisedSeen {
     pub scope: Scope,
     /// The decision in text.
     pub lines: Vec<String>,
+}
+
+/// A function, loop or round that runs without a plan of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnplannedSeen {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// Why there is none.
+    pub why: Unplanned,
 }
 
 /// A parallel operator with the numbers of this execution.

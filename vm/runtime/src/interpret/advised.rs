@@ -6,7 +6,6 @@
 
 use super::placed::Placing;
 use super::plan::key::Inputs;
-use super::plan::seen;
 use super::plan::site::{Policy, SitePlans};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
@@ -129,10 +128,7 @@ impl<'a> Interpreter<'a> {
     }
 
     fn make_advice(&self, registers: &Registers<'a>, scope: Scope) -> Option<Advice> {
-        let value = |reg: RegId| match registers.is_array(reg) {
-            true => registers.array_of(reg).map(seen),
-            false => Some(Seen::Scalar(registers.scalar(reg))),
-        };
+        let value = |reg: RegId| Seen::of(registers, reg);
         let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
         let table = table(&recorded.region, &recorded.observed);
         let table = table.with_nested_births(recorded.region.region());

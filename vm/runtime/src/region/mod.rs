@@ -19,8 +19,9 @@ mod sizes;
 
 pub use record::record;
 
+use crate::interpret::Registers;
 use galopvm_base::{ElemType, Scalar};
-use galopvm_bytecode::{BlockId, RegId};
+use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::{CheckedRegion, Observed, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
@@ -65,6 +66,28 @@ pub enum Seen {
     },
 }
 
+impl Seen {
+    /// What a register holds now; nothing for an array that is not there.
+    pub(crate) fn of(registers: &Registers<'_>, reg: RegId) -> Option<Seen> {
+        if !registers.is_array(reg) {
+            return Some(Seen::Scalar(registers.scalar(reg)));
+        }
+        let array = registers.array_of(reg)?;
+        let block = array.block();
+        Some(Seen::Array {
+            elem: array.elem(),
+            lmad: array.lmad().clone(),
+            block: block.id(),
+            block_elements: (block.len() / array.elem().bytes()) as i64,
+            references: match block.is_own() {
+                true => u32::try_from(block.references()).unwrap_or(u32::MAX),
+                // What somebody else owns is never written.
+                false => u32::MAX,
+            },
+        })
+    }
+}
+
 /// The instruction that makes a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Maker {
@@ -94,6 +117,8 @@ pub struct Recorded {
     pub observed: Observed,
     /// The register of each name that has one.
     pub registers: BTreeMap<VarId, RegId>,
+    /// The register, in which function, of each name that belongs to a called function: for names and places only.
+    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
     /// The instruction that makes each name, where one does.
     pub makers: BTreeMap<VarId, Maker>,
     /// What the iteration variables count.

@@ -65,6 +65,7 @@ pub(super) struct Recorder<'a> {
     pub open: Vec<Vec<Stm>>,
     statements: usize,
     pub registers: BTreeMap<VarId, RegId>,
+    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
     pub makers: BTreeMap<VarId, Maker>,
     pub counters: BTreeMap<VarId, Counter>,
     pub definitions: Definitions,
@@ -94,6 +95,7 @@ pub fn record(
         open: vec![Vec::new()],
         statements: 0,
         registers: BTreeMap::new(),
+        inner: BTreeMap::new(),
         makers: BTreeMap::new(),
         counters: BTreeMap::new(),
         definitions: Definitions::default(),
@@ -170,8 +172,8 @@ impl<'a> Recorder<'a> {
             let first = errors.first().map_or_else(String::new, ToString::to_string);
             RecordRefusal { reason: format!("the recorded region is not well-formed: {first}") }
         })?;
-        let Recorder { observed, registers, makers, counters, .. } = self;
-        Ok(Recorded { region, observed, registers, makers, counters })
+        let Recorder { observed, registers, inner, makers, counters, .. } = self;
+        Ok(Recorded { region, observed, registers, inner, makers, counters })
     }
 
     /// Whether all extents of an array are numbers.
@@ -275,8 +277,10 @@ impl<'a> Recorder<'a> {
 
     /// A name for a register.
     pub fn name(&mut self, reg: RegId, ty: Type) -> VarId {
-        if self.calls.len() > 1 {
-            return self.temporary(ty);
+        if let [_, .., function] = self.calls[..] {
+            let var = self.temporary(ty);
+            self.inner.insert(var, (function, reg));
+            return var;
         }
         let var = self.named(reg.to_string(), ty);
         self.registers.insert(var, reg);

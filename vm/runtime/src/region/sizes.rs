@@ -83,6 +83,7 @@ impl Recorder<'_> {
         self.region.vars.truncate(mark.vars);
         self.region.reads = mark.reads;
         self.registers.split_off(&first);
+        self.inner.split_off(&first);
         self.makers.split_off(&first);
         self.counters.split_off(&first);
         self.never.split_off(&first);

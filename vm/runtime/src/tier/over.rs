@@ -9,11 +9,12 @@ use super::traps::cannot_trap;
 use super::version::in_order;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::{Changes, Registers};
-use crate::lift::Binding;
+use crate::lift::{Binding, Lifted};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Body, Exp, Observed, Rhs};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// An array that a result may be written over, and the elements that change, if all others may be left as they are.
 pub(crate) type Over = (RegId, Option<Arc<Changes>>);
@@ -48,7 +49,9 @@ impl Tiers {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
             return None;
         }
-        let answer = self.ask(site, registers, k, eligible);
+        let start = Instant::now();
+        let (answer, is_known) = self.ask(site, registers, k, eligible);
+        self.over_figures.count(start.elapsed(), answer.is_some(), is_known);
         let found = &mut self.sites[site as usize].over;
         if answer.is_some() {
             found.refusals = 0;
@@ -59,14 +62,21 @@ impl Tiers {
         answer
     }
 
-    fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<Over> {
+    /// The answer, and whether it was known.
+    fn ask(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        k: usize,
+        eligible: &[RegId],
+    ) -> (Option<Over>, bool) {
         let launched = self.lifted(site).ok().and_then(|lifted| {
             let gathered = launch::gather(&lifted, registers).ok()?;
             Some((lifted, gathered))
         });
         let Some((lifted, gathered)) = launched else {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::NoKernel));
-            return None;
+            return (None, false);
         };
         let array_of = |reg: RegId| registers.array_of(reg);
         // Another name of the block would change under the kernel's hands without the analysis knowing.
@@ -83,8 +93,25 @@ impl Tiers {
         {
             let over = answer.clone().filter(|(reg, _)| eligible.contains(reg) && sole(*reg));
             self.tell_reuse(site, k, ReuseAnswer::Known { over: over.as_ref().map(|(reg, _)| *reg) });
-            return over;
+            return (over, true);
         }
+        (
+            self.analysed(site, k, registers, (&lifted, &observed), &|reg| {
+                eligible.contains(&reg) && sole(reg)
+            }),
+            false,
+        )
+    }
+
+    /// Asks the analysis; `fits` says which registers' arrays may be written over.
+    fn analysed(
+        &mut self,
+        site: u32,
+        k: usize,
+        registers: &Registers<'_>,
+        (lifted, observed): (&Lifted, &Observed),
+        fits: &dyn Fn(RegId) -> bool,
+    ) -> Option<Over> {
         let region = lifted.region.region();
         let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
         let stm = region.body.stms.iter().find(|stm| stm.pat.contains(result))?;
@@ -92,7 +119,7 @@ impl Tiers {
         if !matches!(stm.rhs, Rhs::Kernel { .. }) {
             return None;
         }
-        let reuse = reuse::analyse(region, &observed, stm, position, Effort::Quick)?;
+        let reuse = reuse::analyse(region, observed, stm, position, Effort::Quick)?;
         let register = |var| {
             let at = region.params.iter().position(|param| *param == var)?;
             match lifted.bindings.get(at)? {
@@ -103,24 +130,22 @@ impl Tiers {
         // The analysis has seen one statement: nothing else may read the array.
         let others = region.body.stms.iter().filter(|other| !std::ptr::eq(*other, stm)).cloned().collect();
         let others = Body { stms: others, results: region.body.results.clone() }.free_vars();
-        let fits = |reg: &RegId| eligible.contains(reg) && sole(*reg);
-        let candidates = reuse
-            .candidates()
-            .filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(|reg| fits(&reg)));
+        let candidates =
+            reuse.candidates().filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(fits));
         let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
         let over = chosen.as_ref().map(|(reg, _)| *reg);
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over });
         let answer = chosen.map(|(reg, chosen)| {
-            let shape = array_of(reg).map(|array| array.shape());
+            let shape = registers.array_of(reg).map(|array| array.shape());
             let changes = shape.and_then(|shape| Changes::of(&chosen.changed, &shape));
             // An iteration that is left out must not be one that ends the program.
             let changes = changes.filter(|_| {
-                let proven = galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven();
+                let proven = galopvm_analysis::bounds::bounds(&lifted.region, observed).proven();
                 cannot_trap(region, &in_order(proven))
             });
             (reg, changes.map(Arc::new))
         });
-        self.sites[site as usize].over.last = Some((observed, k, answer.clone()));
+        self.sites[site as usize].over.last = Some((observed.clone(), k, answer.clone()));
         answer
     }
 }

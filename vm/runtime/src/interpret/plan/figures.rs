@@ -44,4 +44,13 @@ impl PlanFigures {
         self.finding += time;
         self.longest_find = self.longest_find.max(time);
     }
+
+    /// A question was answered in this time, with something to apply or not.
+    pub(crate) fn count(&mut self, time: Duration, is_useful: bool, is_known: bool) {
+        match is_known {
+            true => self.count_found(time),
+            false => self.count_made(time, is_useful),
+        }
+        self.applied += u64::from(is_useful);
+    }
 }

@@ -29,11 +29,11 @@ pub(crate) use merge::Reserves;
 
 use super::advised::Advised;
 use super::{Interpreter, Registers};
-use crate::array::{Array, Granted};
-use crate::explain::{AppliedSeen, Explained};
-use crate::region::{self, Scope, Seen};
+use crate::array::Granted;
+use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
+use crate::region::{self, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
-use galopvm_analysis::circuit::{self, Outcome};
+use galopvm_analysis::circuit::{self, Circuits, Outcome};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use key::Inputs;
 use site::{Found, SitePlans};
@@ -83,7 +83,7 @@ struct Running {
 
 /// What an analysis gave.
 struct Planned {
-    plan: Option<RegionPlan>,
+    plan: Result<RegionPlan, Unplanned>,
     /// A limit cut it short.
     is_bounded: bool,
 }
@@ -98,10 +98,13 @@ impl<'a> Interpreter<'a> {
 
     fn begin_planned(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
         let (moves, merges) = (self.switches.shortcircuit, self.switches.merge);
-        if !(moves || merges) || self.plan_here().is_some() {
-            return None;
-        }
         let site = (registers.function, scope);
+        if !(moves || merges) {
+            return self.unplanned(site, Unplanned::SwitchedOff);
+        }
+        if self.plan_here().is_some() {
+            return self.unplanned(site, Unplanned::Around);
+        }
         let known = self.plans.sites.entry(site).or_insert_with(|| SitePlans::of(registers.code, scope));
         if !(moves && known.copies || merges && known.makes) {
             return None;
@@ -110,7 +113,10 @@ impl<'a> Interpreter<'a> {
         let mut words = std::mem::take(&mut self.plans.words);
         let plan = self.find_plan(registers, site, &mut words);
         self.plans.words = words;
-        let plan = plan?;
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(why) => return self.unplanned(site, why),
+        };
         if let Some(explainer) = &self.tiers.explainer {
             let (function, scope) = site;
             let moved = plan.moved().collect();
@@ -127,6 +133,14 @@ impl<'a> Interpreter<'a> {
             reserves: Reserves::default(),
         });
         Some(Running { site, start: Instant::now() })
+    }
+
+    /// Tells why something runs without a plan.
+    fn unplanned(&self, (function, scope): (FuncId, Scope), why: Unplanned) -> Option<Running> {
+        if let Some(explainer) = &self.tiers.explainer {
+            explainer.tell(Explained::Unplanned(UnplannedSeen { function, scope, why }));
+        }
+        None
     }
 
     /// Gives them back.
@@ -152,54 +166,68 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         site: (FuncId, Scope),
         words: &mut Vec<u64>,
-    ) -> Option<Arc<RegionPlan>> {
+    ) -> Result<Arc<RegionPlan>, Unplanned> {
         let start = Instant::now();
-        let known = self.plans.sites.get_mut(&site)?;
+        let known = self.plans.sites.get_mut(&site).ok_or(Unplanned::Nothing)?;
         if !known.inputs.words(registers, words) {
-            return None;
+            return Err(Unplanned::Unrecorded);
         }
         let (mut instead, mut effort) = (None, Effort::Quick);
         match known.find(words) {
             Found::Known(plan) => {
                 self.plans.figures.count_found(start.elapsed());
-                return plan;
+                return plan.ok_or(Unplanned::Known);
             }
-            Found::Bounded(plan) if !self.eager && !known.policy.may_try_harder() => return plan,
+            Found::Bounded(plan) if !self.eager && !known.policy.may_try_harder() => {
+                return plan.ok_or(Unplanned::Known);
+            }
             Found::Bounded(plan) => (instead, effort) = (plan, Effort::Thorough),
-            Found::New if !self.eager && !known.policy.may_make() => return None,
+            Found::New if !self.eager && !known.policy.may_make() => return Err(Unplanned::Waiting),
             Found::New => {}
         }
         let (inputs, has_loops) = (known.inputs.clone(), known.loops);
         if !self.eager && !is_worth_it(registers, &inputs) {
-            return None;
+            return Err(Unplanned::Small);
         }
+        // Whoever explains has recorded it just now, with the numbers that are there.
+        let told = self.tiers.explainer.as_mut().and_then(|explainer| explainer.take_fresh());
+        let told = told.filter(|_| effort == Effort::Quick);
         let start = Instant::now();
-        let Planned { plan, is_bounded } = self.make_plan(registers, site.1, has_loops, effort);
-        let plan = plan.map(Arc::new).or(instead);
+        let Planned { plan, is_bounded } = self.make_plan(registers, site.1, has_loops, effort, told);
+        let (plan, why) = match plan {
+            Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
+            Err(why) => (instead, why),
+        };
         let took = start.elapsed();
         let figures = &mut self.plans.figures;
         figures.count_made(took, plan.is_some());
         figures.thorough += u64::from(effort == Effort::Thorough);
-        let known = self.plans.sites.get_mut(&site)?;
+        let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.policy.count_made(took, plan.is_some());
         figures.dropped += known.keep(words, plan.clone(), is_bounded && effort == Effort::Quick);
-        plan
+        plan.ok_or(why)
     }
 
-    fn make_plan(&self, registers: &Registers<'a>, scope: Scope, has_loops: bool, effort: Effort) -> Planned {
-        let nothing = |is_bounded| Planned { plan: None, is_bounded };
-        let value = |reg: RegId| match registers.is_array(reg) {
-            true => registers.array_of(reg).map(seen),
-            false => Some(Seen::Scalar(registers.scalar(reg))),
-        };
-        let Ok(recorded) = region::record(self.module, registers.function, scope, &value) else {
-            return nothing(false);
-        };
-        let circuits = circuit::circuits_within(recorded.region.region(), &recorded.observed, None, effort);
+    fn make_plan(
+        &self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        has_loops: bool,
+        effort: Effort,
+        told: Option<(Recorded, Circuits)>,
+    ) -> Planned {
+        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
+        let value = |reg: RegId| Seen::of(registers, reg);
+        let told = told.or_else(|| {
+            let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
+            let found = circuit::circuits_within(recorded.region.region(), &recorded.observed, None, effort);
+            Some((recorded, found))
+        });
+        let Some((recorded, circuits)) = told else { return nothing(Unplanned::Unrecorded, false) };
         // What a loop hides from the analysis may be plain to see in each of its rounds.
         let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
         if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
-            return nothing(circuits.is_bounded());
+            return nothing(Unplanned::Rounds, circuits.is_bounded());
         }
         let is_unit = |block: BlockId, index: usize| self.unit(registers, block, index).is_some();
         let plan = RegionPlan::new(
@@ -209,7 +237,7 @@ impl<'a> Interpreter<'a> {
             &is_unit,
             self.switches.merge.then_some(scope),
         );
-        Planned { plan, is_bounded: circuits.is_bounded() }
+        Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
     }
 }
 
@@ -218,18 +246,4 @@ fn is_worth_it(registers: &Registers<'_>, inputs: &Inputs) -> bool {
     let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|a| a.elements() >= LEAST_ELEMENTS);
     let counts = |reg: &RegId| registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
     inputs.arrays.iter().any(large) || inputs.scalars.iter().any(counts)
-}
-
-pub(super) fn seen(array: &Array) -> Seen {
-    Seen::Array {
-        elem: array.elem(),
-        lmad: array.lmad().clone(),
-        block: array.block().id(),
-        block_elements: (array.block().len() / array.elem().bytes()) as i64,
-        references: match array.block().is_own() {
-            true => u32::try_from(array.block().references()).unwrap_or(u32::MAX),
-            // What somebody else owns is never written.
-            false => u32::MAX,
-        },
-    }
 }
