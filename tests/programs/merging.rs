@@ -82,6 +82,20 @@ fn what_a_loop_carries_takes_two_blocks_in_turn() {
 }
 
 #[test]
+fn what_a_function_concatenates_takes_two_blocks_in_turn() {
+    let text = "def step [n] (a: [n]i64): [n]i64 =
+         let m = n / 2
+         in map (\\i -> a[i] + a[n - 1 - i]) (iota m) ++ map (\\i -> a[i] % 10007) (m..<n) :> [n]i64
+         entry main (n: i64): []i64 = loop a = iota n for _k < 50 do step a";
+    agree(text, &[2000, 7]);
+    let switches = Switches { shortcircuit: true, columns: true, ..Switches::OFF };
+    let off = calls(text, &[2000], switches, None);
+    let on = calls(text, &[2000], switches.with(Switch::Merge, true), None);
+    assert!(on.memory.allocations + 45 <= off.memory.allocations, "{} {}", off.memory, on.memory);
+    assert!(on.plans.merged >= 45, "{:?}", on.plans);
+}
+
+#[test]
 fn names_that_change_places_are_never_overwritten() {
     agree(
         "entry main (n: i64): ([]i64, []i64, []i64) =
