@@ -43,6 +43,7 @@ impl<'a> Interpreter<'a> {
             };
             if let Some(place) = place {
                 placing.set(k, place);
+                self.helps();
             }
         }
         Ok(())
@@ -135,6 +136,13 @@ impl<'a> Interpreter<'a> {
     /// Whether an array that the plan builds others in is in this register: it has to stay there.
     pub(in crate::interpret) fn is_planned(&self, reg: RegId) -> bool {
         self.plan_here().is_some_and(|active| active.plan.members.values().any(|all| all.contains(&reg)))
+    }
+
+    /// The plan was good for something.
+    pub(super) fn helps(&mut self) {
+        if let Some(active) = self.active.last_mut() {
+            active.has_helped = true;
+        }
     }
 
     /// Whether the plan keeps an update in its block: then the block may be written although the given number of holders
