@@ -261,12 +261,20 @@ impl Tiers {
         // After the first of several parts nobody could go back.
         let [part] = changes.parts() else { return Ok(changes.parts().is_empty()) };
         let Ok(whole) = self.lifted(site) else { return Ok(false) };
-        let Some((part_site, lifted)) = self.part(site, &whole, part::Kind::of(part)) else { return Ok(false) };
+        let Some((part_site, lifted)) = self.part(site, &whole, part::Kind::of(part)) else {
+            return Ok(false);
+        };
         let Ok(gathered) = launch::gather(&whole, registers) else {
             return Ok(false);
         };
         let (gathered, wanted) = (part::gathered(gathered, part), part::place(place, part));
-        let outcome = self.attempt_with((part_site, &lifted), &gathered, memory, (wait, work), &[Some(wanted.clone())])?;
+        let outcome = self.attempt_with(
+            (part_site, &lifted),
+            &gathered,
+            memory,
+            (wait, work),
+            &[Some(wanted.clone())],
+        )?;
         let Attempt::Done(values) = outcome else { return Ok(false) };
         if let [Value::Array(made)] = &values[..] {
             wanted.clone().store_all(memory, made)?;

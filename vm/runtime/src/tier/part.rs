@@ -53,10 +53,7 @@ pub(super) fn restricted(lifted: &Lifted, kind: Kind) -> Option<Lifted> {
     // For each old axis its index, so far.
     let mut index: Vec<Exp> = axes.iter().map(|_| Exp::Var(param(&mut region, "first"))).collect();
     let mut new_axes = Vec::new();
-    let moves = [
-        kind.down.map(|(down, shift)| [down, shift]),
-        kind.right.map(|right| [0, right]),
-    ];
+    let moves = [kind.down.map(|(down, shift)| [down, shift]), kind.right.map(|right| [0, right])];
     for steps in moves.into_iter().flatten() {
         let bound = Exp::Var(param(&mut region, "count"));
         let var = region.fresh("part", int());
