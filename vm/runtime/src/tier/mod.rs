@@ -96,9 +96,12 @@ struct SiteState {
     last: Option<(launch::Signature, usize)>,
     /// Whether its result may be written over an array.
     over: over::Found,
-    /// Kernels for parts of its iterations, each with a site of its own; nothing where there is none.
-    parts: Vec<(part::Kind, Option<(u32, Arc<Lifted>)>)>,
+    /// Kernels for parts of its iterations; nothing where there is none.
+    parts: Vec<(part::Kind, Option<PartSite>)>,
 }
+
+/// The kernel for a part of a site's iterations, and the site that it has for itself.
+type PartSite = (u32, Arc<Lifted>);
 
 /// A site as `explain` and `dump` show it.
 pub struct SiteReport {
@@ -291,7 +294,7 @@ impl Tiers {
     }
 
     /// The kernel for parts of a kind, and its site.
-    fn part(&mut self, site: u32, lifted: &Lifted, kind: part::Kind) -> Option<(u32, Arc<Lifted>)> {
+    fn part(&mut self, site: u32, lifted: &Lifted, kind: part::Kind) -> Option<PartSite> {
         let parts = &self.sites[site as usize].parts;
         if let Some((_, known)) = parts.iter().find(|(known, _)| *known == kind) {
             return known.clone();
