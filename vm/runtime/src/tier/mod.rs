@@ -178,7 +178,7 @@ impl Tiers {
         let state = &self.sites[site as usize];
         self.has_backends()
             && !matches!(state.lifted, Some(Err(_)))
-            && (work >= self.tiering.threshold || !state.versions.is_empty())
+            && (self.tiering.always || work >= self.tiering.threshold || !state.versions.is_empty())
     }
 
     /// The remembered estimate of the operations of a site at this width.
