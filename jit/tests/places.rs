@@ -42,7 +42,14 @@ fn over(text: &str, args: &[Arg], place: impl Fn(&Lmad) -> Lmad) {
         code.run(&mut launch).unwrap_or_else(|e| panic!("{cpu}: {e:?}\n{text}"));
         drop(launch);
         let got = to.places().map(|at| element(*elem, &block, at as usize)).collect();
-        compare(&region, &format!("{cpu}\n{text}"), &Ok(expected.clone()), &Ok(vec![got]), 0.0, code.as_ref());
+        compare(
+            &region,
+            &format!("{cpu}\n{text}"),
+            &Ok(expected.clone()),
+            &Ok(vec![got]),
+            0.0,
+            code.as_ref(),
+        );
     }
 }
 

@@ -3,12 +3,15 @@
 use crate::generate::{self, Param};
 use crate::random::Random;
 use crate::support::{Candidate, Tolerance, array, candidates, difference, interpreter, random_bits};
-use galopvm::{Engine, Memory, Program, Value};
+use galopvm::{Backend, Engine, Machine, Memory, Program, Value};
 use galopvm_base::Sources;
 use galopvm_bytecode::Instr;
 use galopvm_frontend::{Options, compile_with};
+use galopvm_jit::X86Backend;
 use galopvm_kir::evaluate::Layout;
+use galopvm_runtime::{Session, Tiering};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Extents (n, m) to run with: nothing, one, around vector widths, more than one piece.
 const EXTENTS: [(i64, i64); 6] = [(0, 3), (1, 1), (3, 0), (17, 5), (33, 16), (64, 67)];
@@ -55,6 +58,47 @@ fn generated_programs_agree_on_every_engine() {
 fn large_arrays_agree_across_threads() {
     let engines: Vec<Candidate> = candidates().into_iter().filter(|c| c.name.starts_with("x86")).collect();
     compare(0..30, &[(30_000, 3)], &engines);
+}
+
+/// Analyses are asked however little there is to gain: results lie where they would be copied to, or over arrays that die.
+#[test]
+fn results_in_their_places_agree() {
+    let plain = interpreter();
+    let x86: Vec<Arc<dyn Backend>> = match X86Backend::is_available() {
+        true => vec![Arc::new(X86Backend::default())],
+        false => Vec::new(),
+    };
+    let mut failures = Vec::new();
+    for seed in 0..PROGRAMS / 2 {
+        let generated = generate::program(seed);
+        let name = format!("seed{seed}.fut");
+        let Ok(program) = Program::from_source(&name, &generated.source) else { continue };
+        for (k, extents) in EXTENTS.iter().copied().enumerate() {
+            let layout = k + seed as usize;
+            let expected = run(&plain, &program, &generated.params, extents, layout, seed);
+            for backends in [Vec::new(), x86.clone()] {
+                let tiering = Tiering { always: !backends.is_empty(), backends, ..Tiering::interpreter() };
+                let machine = Machine { cpu: X86Backend::greatest_mode(), threads: 2, ..Machine::default() };
+                let options = galopvm_runtime::Options {
+                    tiering: Tiering { machine, ..tiering },
+                    eager: true,
+                    ..galopvm_runtime::Options::default()
+                };
+                let mut session = Session::new(program.module().clone(), options);
+                let values = arguments(session.memory(), &generated.params, extents, layout, seed);
+                let found = session.call("main", values).map_err(|error| error.to_string());
+                let wrong = match (&expected, &found) {
+                    (Ok(e), Ok(f)) => difference(e, f, Tolerance::NONE),
+                    (Err(e), Err(f)) if e == f => None,
+                    (e, f) => Some(format!("{f:?} instead of {e:?}")),
+                };
+                failures.extend(
+                    wrong.map(|wrong| format!("seed {seed}, {extents:?}: {wrong}\n{}", generated.source)),
+                );
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures[..failures.len().min(20)].join("\n"));
 }
 
 /// Runs the programs of these seeds on every engine and on the interpreter.

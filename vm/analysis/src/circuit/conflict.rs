@@ -215,6 +215,17 @@ fn iteration(
 /// too much to go through.
 fn least_common(a: &Lmad, b: &Lmad, iterations: &[Iteration]) -> Option<(i64, Vec<i64>)> {
     let values = |range: (i64, i64)| range.0..=range.1;
+    // Most often there are too many, which is better known before any is listed.
+    let mut count = 1i64;
+    for it in iterations {
+        count = count.saturating_mul(pairs_of(it));
+        if count > MOST_LISTED {
+            return None;
+        }
+    }
+    if count.saturating_mul(a.elements().saturating_add(b.elements())) > MOST_LISTED * 8 {
+        return None;
+    }
     let mut pairs: Vec<(i64, i64, Vec<i64>)> = vec![(0, 0, Vec::new())];
     for it in iterations {
         let mut next = Vec::new();
@@ -235,17 +246,10 @@ fn least_common(a: &Lmad, b: &Lmad, iterations: &[Iteration]) -> Option<(i64, Ve
                             [at.as_slice(), &[i]].concat(),
                         ));
                     }
-                    if next.len() as i64 > MOST_LISTED {
-                        return None;
-                    }
                 }
             }
         }
         pairs = next;
-    }
-    let work = (pairs.len() as i64).saturating_mul(a.elements().saturating_add(b.elements()));
-    if work > MOST_LISTED * 8 {
-        return None;
     }
     let mut least: Option<(i64, Vec<i64>)> = None;
     for (first, second, at) in pairs {
@@ -258,4 +262,26 @@ fn least_common(a: &Lmad, b: &Lmad, iterations: &[Iteration]) -> Option<(i64, Ve
         }
     }
     least
+}
+
+/// How many pairs of iterations there are, about; exactly if they are few enough to be listed.
+fn pairs_of(it: &Iteration) -> i64 {
+    let length = |(low, high): (i64, i64)| high.saturating_sub(low).saturating_add(1).max(0);
+    let ((low, high), (from, to)) = (it.first, it.second);
+    let mut count = 0i64;
+    match it.order {
+        Order::Any => return length(it.first).saturating_mul(length(it.second)),
+        Order::Same => return length((low.max(from), high.min(to))),
+        Order::Later | Order::Earlier => {
+            for i in low..=high {
+                let others =
+                    if it.order == Order::Later { (from.max(i + 1), to) } else { (from, to.min(i - 1)) };
+                count = count.saturating_add(length(others));
+                if count > MOST_LISTED {
+                    break;
+                }
+            }
+        }
+    }
+    count
 }

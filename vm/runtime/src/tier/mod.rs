@@ -105,9 +105,12 @@ struct SiteState {
     is_fused: bool,
     /// Whether it goes over a part of another site's iterations, which is what it is to people.
     is_part: bool,
-    /// Kernels for parts of its iterations, each with a site of its own; nothing where there is none.
-    parts: Vec<(part::Kind, Option<(u32, Arc<Lifted>)>)>,
+    /// Kernels for parts of its iterations; nothing where there is none.
+    parts: Vec<(part::Kind, Option<PartSite>)>,
 }
+
+/// The kernel for a part of a site's iterations, and the site that it has for itself.
+type PartSite = (u32, Arc<Lifted>);
 
 /// A site as `explain` and `dump` show it.
 pub struct SiteReport {
@@ -195,7 +198,7 @@ impl Tiers {
         let state = &self.sites[site as usize];
         self.has_backends()
             && !matches!(state.lifted, Some(Err(_)))
-            && (work >= self.tiering.threshold || !state.versions.is_empty())
+            && (self.tiering.always || work >= self.tiering.threshold || !state.versions.is_empty())
     }
 
     /// The remembered estimate of the operations of a site at this width.
@@ -311,7 +314,7 @@ impl Tiers {
     }
 
     /// The kernel for parts of a kind, and its site.
-    fn part(&mut self, site: u32, lifted: &Lifted, kind: part::Kind) -> Option<(u32, Arc<Lifted>)> {
+    fn part(&mut self, site: u32, lifted: &Lifted, kind: part::Kind) -> Option<PartSite> {
         let parts = &self.sites[site as usize].parts;
         if let Some((_, known)) = parts.iter().find(|(known, _)| *known == kind) {
             return known.clone();
