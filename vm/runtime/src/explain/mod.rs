@@ -3,6 +3,7 @@
 //! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
 //!   `operators.rs` make them, with names from `names.rs`.
+//!   `fused.rs`: operators that run together.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
 //! - `test_block.rs`: inputs from the test blocks of a program.
 //!
@@ -11,6 +12,7 @@
 
 mod collect;
 mod document;
+mod fused;
 mod json;
 mod names;
 mod operators;
@@ -22,8 +24,8 @@ mod words;
 
 pub use collect::{Collector, Heading};
 pub use document::{
-    Access, ArrayFact, Copying, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part, Placed, PointOperand,
-    Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, ArrayFact, Copying, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy, OperatorPart, Part,
+    Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};
