@@ -129,7 +129,7 @@ fn instance(
         stms.push(Stm { pat: vec![var], rhs: Rhs::Exps(vec![at.clone()]) });
     }
     let mut copy = body.clone();
-    let bound = body.bound_vars();
+    let bound = copy.bound_vars();
     if !original {
         for var in &bound {
             let name = region.name_of(*var).to_string();

@@ -143,6 +143,9 @@ impl Known {
     pub fn cannot_trap(&mut self, region: &Region, stm: &Stm, maker: &Maker) -> bool {
         let known = stm.pat.first().and_then(|name| *slot(&mut self.safe, *name));
         let safe = known.unwrap_or_else(|| cannot_trap(region, &maker.axes, &maker.body, &mut self.prover));
+        if safe {
+            maker.body.visit_reads(&mut |read| _ = self.prover.safe.insert(read.id));
+        }
         if let Some(name) = stm.pat.first() {
             *slot(&mut self.safe, *name) = Some(safe);
         }

@@ -8,7 +8,7 @@
 
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{Axis, Body, Exp, Region, Rhs, Stm, VarId};
+use galopvm_kir::{Axis, Body, Exp, ReadId, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -53,6 +53,8 @@ pub(super) struct Prover {
     uppers: BTreeMap<usize, Polynomial>,
     /// Each is 0 or more here.
     facts: Vec<Polynomial>,
+    /// Reads that were shown to lie inside their arrays. They stay so where the computation around them moves.
+    pub safe: BTreeSet<ReadId>,
     /// What is left of the proof that is going on.
     steps: u32,
     /// What the facts say of single atoms, if that was asked since they changed.
@@ -73,6 +75,7 @@ impl Prover {
             conditions: BTreeMap::new(),
             uppers: BTreeMap::new(),
             facts: Vec::new(),
+            safe: BTreeSet::new(),
             steps: 0,
             signs: None,
         };

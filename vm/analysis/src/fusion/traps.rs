@@ -79,6 +79,7 @@ pub(super) fn exp_is_safe(region: &Region, exp: &Exp, prover: &mut Prover) -> bo
     let own = match exp {
         Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
         Exp::Op(op, args) => op.info().trap == TrapRule::Never || divisor_is_safe(region, *op, args, prover),
+        Exp::Read(read) if prover.safe.contains(&read.id) => true,
         Exp::Read(read) => is_inside(shape_of(region, read.array), &read.index, prover),
         Exp::Opaque(..) => false,
     };

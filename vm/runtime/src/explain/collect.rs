@@ -1,11 +1,13 @@
 //! What was told, kept until the run is over.
 
 use super::document::{Applied, Decision, Reason};
+use super::fused::fused_part;
 use super::names::{Lines, Names};
 use super::operators::operator_part;
 use super::regions::{refused_part, region_part};
 use super::words;
 use super::{DecisionSeen, Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked, Unplanned};
+use crate::fused::Line;
 use crate::interpret::Site;
 use crate::lift::Lifted;
 use crate::region::{Recorded, Scope};
@@ -51,6 +53,8 @@ pub(super) enum Happened {
 struct Kept {
     regions: Vec<KeptRegion>,
     operators: BTreeMap<Site, KeptOperator>,
+    /// By the first of them: operators that run together.
+    fused: BTreeMap<Site, Vec<Line>>,
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
     /// Layouts that were decided at run time, in text.
     advised: HashMap<(FuncId, Scope), Vec<String>>,
@@ -176,7 +180,9 @@ impl Collector {
                 };
                 kept.operators.insert(seen.site.site, operator);
             }
-            Explained::Fused(_) => {}
+            Explained::Fused(seen) => {
+                kept.fused.insert(seen.site.site, seen.lines.to_vec());
+            }
             Explained::Reuse(seen) => {
                 let happened = match seen.answer {
                     ReuseAnswer::Analysed { over: Some(reg), .. }
@@ -219,17 +225,24 @@ impl Collector {
             }));
         }
         for (site, operator) in &kept.operators {
-            let profile =
-                reports.iter().find(|report| report.name.site == *site).map(|report| &report.profile);
+            let profile = reports
+                .iter()
+                .find(|report| report.name.site == *site && report.group.is_none())
+                .map(|report| &report.profile);
             let happened = |result: usize| kept.happened.get(&(*site, result));
             parts.push(Part::Operator(operator_part(&setting, *site, operator, profile, &happened)));
+        }
+        for (site, lines) in &kept.fused {
+            let kernels = reports.iter().filter(|report| report.group == Some(*site));
+            let launches = kernels.map(|report| report.profile.launches).max().unwrap_or(0);
+            parts.push(Part::Fused(fused_part(&setting, *site, lines, launches)));
         }
         // The program itself comes before what it imports, regions before the operators in them.
         parts.sort_by_key(|part| {
             let spot = part.spot();
             let place =
                 spot.map(|spot| (spot.file != heading.program, spot.file.clone(), spot.line, spot.column));
-            (spot.is_none(), place, matches!(part, Part::Operator(_)))
+            (spot.is_none(), place, !matches!(part, Part::Region(_)))
         });
         Document {
             program: heading.program.into(),

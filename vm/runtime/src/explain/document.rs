@@ -69,6 +69,8 @@ pub enum Part {
     Region(RegionPart),
     /// A parallel operator.
     Operator(OperatorPart),
+    /// Operators that run together.
+    Fused(FusedPart),
 }
 
 impl Part {
@@ -77,6 +79,7 @@ impl Part {
         match self {
             Part::Region(region) => region.spot.as_ref(),
             Part::Operator(operator) => operator.spot.as_ref(),
+            Part::Fused(fused) => fused.spot.as_ref(),
         }
     }
 }
@@ -291,6 +294,32 @@ pub struct OperatorPart {
     pub plan: Vec<(String, String)>,
     /// The kernel as kernel IR.
     pub kir: String,
+}
+
+/// Operators of one block that run together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FusedPart {
+    /// Where the first of them is.
+    pub spot: Option<Spot>,
+    /// How often they ran like that.
+    pub launches: u64,
+    /// What became of each of them.
+    pub facts: Vec<FusedFact>,
+}
+
+/// What became of an operator that runs together with others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FusedFact {
+    /// What it makes.
+    pub made: String,
+    /// Where.
+    pub spot: Option<Spot>,
+    /// In a word.
+    pub fate: &'static str,
+    /// Who reads it, or what it is computed together with.
+    pub others: Vec<String>,
+    /// What that saves, or what speaks against it.
+    pub reason: String,
 }
 
 /// A kernel of an operator.

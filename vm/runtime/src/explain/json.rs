@@ -1,8 +1,8 @@
 //! The facts for tools: one JSON document. `docs/explain.md` has its schema.
 
 use super::document::{
-    Access, Applied, ArrayFact, Copying, Decision, Document, Kernel, LayoutCopy, OperatorPart, Part, Placed,
-    PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, LayoutCopy,
+    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 use galopvm_base::Json;
 
@@ -28,6 +28,7 @@ impl Document {
                     .map(|part| match part {
                         Part::Region(region) => region_json(region, kernels),
                         Part::Operator(operator) => operator_json(operator, kernels),
+                        Part::Fused(fused) => fused_json(fused),
                     })
                     .collect(),
             ),
@@ -218,6 +219,24 @@ fn operator_json(operator: &OperatorPart, kernels: bool) -> Json {
         fields.extend(kernel_ir(&operator.kir, kernels));
     }
     Json::Object(fields)
+}
+
+fn fused_json(fused: &FusedPart) -> Json {
+    let fact = |fact: &FusedFact| {
+        Json::Object(vec![
+            ("made", (&fact.made).into()),
+            ("place", spot(fact.spot.as_ref())),
+            ("fate", fact.fate.into()),
+            ("others", fact.others.iter().collect()),
+            ("reason", (&fact.reason).into()),
+        ])
+    };
+    Json::Object(vec![
+        ("kind", Json::from("fused")),
+        ("place", spot(fused.spot.as_ref())),
+        ("launches", fused.launches.into()),
+        ("operators", fused.facts.iter().map(fact).collect()),
+    ])
 }
 
 fn kernel(kernel: &Kernel) -> Json {

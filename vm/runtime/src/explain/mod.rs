@@ -4,6 +4,7 @@
 //!   decisions.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
 //!   `operators.rs` make them, with names from `names.rs`.
+//!   `fused.rs`: operators that run together.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
 //! - `test_block.rs`: inputs from the test blocks of a program.
 //!
@@ -13,6 +14,7 @@
 mod collect;
 mod decision;
 mod document;
+mod fused;
 mod json;
 mod names;
 mod operators;
@@ -25,8 +27,8 @@ mod words;
 pub use collect::{Collector, Heading};
 pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
 pub use document::{
-    Access, Applied, ArrayFact, Copying, Decision, Document, Kernel, Lane, LayoutCopy, OperatorPart, Part,
-    Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy,
+    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};

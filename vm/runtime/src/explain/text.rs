@@ -1,8 +1,8 @@
 //! The facts for people: the source line first, then what was decided, why, and what it saves.
 
 use super::document::{
-    Applied, ArrayFact, Copying, Decision, Document, Kernel, LayoutCopy, OperatorPart, Part, Placed,
-    PointOperand, Reason, RegionPart, ReuseResult, Spot,
+    Applied, ArrayFact, Copying, Decision, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part,
+    Placed, PointOperand, Reason, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
 use std::collections::BTreeMap;
@@ -106,6 +106,7 @@ impl Document {
             match part {
                 Part::Region(region) => page.region(region, kernels),
                 Part::Operator(operator) => page.operator(operator, kernels),
+                Part::Fused(fused) => page.fused(fused),
             }
         }
         if self.parts.is_empty() && self.decisions.is_empty() {
@@ -389,6 +390,25 @@ impl Page {
         }
         if kernels {
             self.kernel_ir(&operator.kir);
+        }
+    }
+
+    fn fused(&mut self, fused: &FusedPart) {
+        self.heading(fused.spot.as_ref(), "", "fused");
+        let times = if fused.launches == 1 { "once".into() } else { format!("{} times", fused.launches) };
+        self.line(1, format!("operators that run together, {times}"));
+        for fact in &fused.facts {
+            let others = fact.others.join(" and ");
+            let what = match fact.fate {
+                "joined" => format!("{} and {others} are computed together", fact.made),
+                "kept" => format!("{} is made", fact.made),
+                _ => {
+                    let reads = if fact.others.len() == 1 { "reads" } else { "read" };
+                    format!("{} is computed where {others} {reads} it", fact.made)
+                }
+            };
+            self.line(2, format!("{what}: {}", fact.reason));
+            self.source(3, fact.spot.as_ref());
         }
     }
 

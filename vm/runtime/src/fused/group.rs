@@ -5,7 +5,7 @@
 
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
-use crate::lift::Sequence;
+use crate::lift::{Binding, Sequence};
 use galopvm_analysis::fusion::{Fusion, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
@@ -76,6 +76,32 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     })
 }
 
+/// A reason that speaks of names of the region, in terms of registers.
+fn in_registers(sequence: &Sequence, region: &Region, reason: &str) -> String {
+    let params = || region.params.iter().zip(&sequence.lifted.bindings);
+    let register = |word: &str| {
+        let given = params().find(|(param, _)| region.name_of(**param) == word).map(|(_, binding)| *binding);
+        match given {
+            Some(Binding::Array(reg) | Binding::Scalar(reg)) => Some(reg),
+            Some(Binding::Extent { .. }) => None,
+            None => sequence.registers.get(word).copied(),
+        }
+    };
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut text = String::new();
+    let mut rest = reason;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_part(c) != is_part(first)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        match register(word) {
+            Some(reg) => text.push_str(&reg.to_string()),
+            None => text.push_str(word),
+        }
+        rest = after;
+    }
+    text
+}
+
 /// The verdicts in terms of registers, each with the operator that it is about; and which operators they put together.
 fn told(
     sequence: &Sequence,
@@ -101,7 +127,7 @@ fn told(
             links.push(others.iter().filter_map(origin).chain([at]).collect());
         }
         if let Some(made) = register(made) {
-            told.push((at, Line { made, fate, reason: line.reason.clone() }));
+            told.push((at, Line { made, fate, reason: in_registers(sequence, region, &line.reason) }));
         }
     }
     (told, links)

@@ -81,7 +81,8 @@ impl fmt::Display for Line {
         match fate {
             Fate::Computed(readers) => {
                 let readers: Vec<String> = readers.iter().map(ToString::to_string).collect();
-                write!(f, "{made} is computed where {} reads it: {reason}", readers.join(" and "))
+                let reads = if readers.len() == 1 { "reads" } else { "read" };
+                write!(f, "{made} is computed where {} {reads} it: {reason}", readers.join(" and "))
             }
             Fate::Joined(other) => write!(f, "{made} and {other} are computed together: {reason}"),
             Fate::Kept => write!(f, "{made} is kept: {reason}"),

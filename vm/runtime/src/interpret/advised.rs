@@ -86,7 +86,7 @@ impl<'a> Interpreter<'a> {
             self.advising.pop();
         }
         if let Some(known) = self.advices.sites.get_mut(&site) {
-            known.policy.count_run(start.elapsed());
+            known.policy.count_run(start.elapsed(), true);
         }
     }
 

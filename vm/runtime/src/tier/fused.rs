@@ -90,14 +90,14 @@ impl Tiers {
 
     /// Gives each kernel of a group a site, and tells what was decided.
     fn announce(&mut self, site: u32, group: &Group) {
-        let Site { function, block, .. } = self.names[site as usize];
+        let first = self.names[site as usize];
         for step in &group.steps {
             let state = SiteState {
                 lifted: Some(Ok(Arc::new(step.lifted.clone()))),
-                is_fused: true,
+                group: Some(first),
                 ..SiteState::default()
             };
-            self.names.push(Site { function, block, index: step.operator });
+            self.names.push(Site { index: step.operator, ..first });
             self.sites.push(state);
         }
         for line in group.lines.iter().filter(|line| line.fate != Fate::Kept) {

@@ -101,8 +101,8 @@ struct SiteState {
     over: over::Found,
     /// Whether it starts a group of operators that run together.
     fused: fused::FusedState,
-    /// Whether it is a kernel of such a group.
-    is_fused: bool,
+    /// The first operator of the group that it is a kernel of.
+    group: Option<Site>,
     /// Whether it goes over a part of another site's iterations, which is what it is to people.
     is_part: bool,
     /// Kernels for parts of its iterations; nothing where there is none.
@@ -122,6 +122,8 @@ pub struct SiteReport {
     pub lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
     /// Its versions.
     pub versions: Vec<Version>,
+    /// For a kernel of several operators: the first of those that run together.
+    pub group: Option<Site>,
 }
 
 /// The tiers of a session.
@@ -532,12 +534,13 @@ impl Tiers {
             profile: state.profile.clone(),
             lifted: state.lifted.clone(),
             versions: state.versions.clone(),
+            group: state.group,
         };
         self.sites.iter().enumerate().filter(|(_, state)| !state.is_part).map(report).collect()
     }
 
     fn name(&self, number: u32) -> SiteName {
-        let is_fused = self.sites[number as usize].is_fused;
+        let is_fused = self.sites[number as usize].group.is_some();
         let site = self.names[number as usize];
         let module = self.module.module();
         let function = &module.functions[site.function];
