@@ -5,6 +5,7 @@ mod blocks;
 mod differential;
 mod examples;
 mod generate;
+mod merging;
 mod mutation;
 mod places;
 mod random;

@@ -9,8 +9,8 @@
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/mapped.rs`, `array/granted.rs` and
-//! `interpret/columns/wide.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`
+//! and `interpret/columns/wide.rs` only.
 
 pub mod array;
 mod costs;

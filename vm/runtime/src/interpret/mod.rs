@@ -43,7 +43,7 @@ pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 
 use placed::Target;
-use plan::Active;
+use plan::{Active, Reserves};
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
@@ -132,6 +132,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) plans: Plans,
     /// The plans in use, of the innermost call last.
     active: Vec<Active>,
+    /// What is set aside in the loops that run, the innermost last.
+    loops: Vec<Reserves>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -165,6 +167,7 @@ impl<'a> Interpreter<'a> {
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),
+            loops: Vec::new(),
         }
     }
 
@@ -245,12 +248,17 @@ impl<'a> Interpreter<'a> {
         self.pay(block.code.len() as u64 + 1)?;
         let mut captured = registers.prepared.blocks[id].captured.iter();
         let mut next = captured.next();
+        let homes = if self.active.is_empty() { None } else { self.homes(id) };
         for (index, instr) in block.code.iter().enumerate() {
+            let offers = homes.as_ref().filter(|plan| self.offer(plan, id, index));
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
+            }
+            if let Some(plan) = offers {
+                self.withdraw(plan, id, index);
             }
             if let Some((_, slots)) = next.filter(|(at, _)| *at == index) {
                 registers.release(slots);

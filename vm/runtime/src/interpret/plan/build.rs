@@ -1,9 +1,10 @@
 //! From the verdicts of short-circuiting to a plan: which registers are made where.
 
-use crate::region::{Counter, Recorded};
+use super::homes::Homes;
+use crate::region::{Counter, Recorded, Scope};
 use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Lmad};
 use std::collections::{HashMap, HashSet};
@@ -21,6 +22,8 @@ pub(crate) struct RegionPlan {
     pub(super) in_place: HashMap<RegId, VarId>,
     /// What iteration variables count.
     pub(super) counters: HashMap<VarId, Counter>,
+    /// What is made in memory that is set aside.
+    pub(super) homes: Option<Homes>,
 }
 
 /// Where the value of a register is made.
@@ -33,12 +36,13 @@ pub(super) enum Spot {
 }
 
 impl RegionPlan {
-    /// The plan for a region; nothing if no array moves.
+    /// The plan for a region, with homes if it is known what is recorded; nothing if there is nothing to do.
     pub(super) fn new(
         code: &Function,
         recorded: &Recorded,
         circuits: &Circuits,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
+        merges: Option<Scope>,
     ) -> Option<RegionPlan> {
         let region = recorded.region.region();
         let mut plan = RegionPlan {
@@ -47,6 +51,7 @@ impl RegionPlan {
             fresh: HashMap::new(),
             in_place: HashMap::new(),
             counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
+            homes: None,
         };
         // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
         let own = carried_by_units(code, is_unit);
@@ -88,7 +93,9 @@ impl RegionPlan {
                 plan.fresh.insert(*block, (ty.elem, shape));
             }
         }
-        (!plan.spots.is_empty()).then_some(plan)
+        let homes = |scope| Homes::new(code, scope, recorded, circuits, &plan, is_unit);
+        plan.homes = merges.and_then(homes);
+        (!plan.spots.is_empty() || plan.homes.is_some()).then_some(plan)
     }
 
     /// The registers that are made in a block of another one.
@@ -105,6 +112,7 @@ impl RegionPlan {
         };
         let members: usize = self.members.values().map(|regs| 8 + regs.len()).sum();
         let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
+        let others = others + self.homes.as_ref().map_or(0, Homes::words);
         32 + self.spots.values().map(view).sum::<usize>() + members + others
     }
 }
@@ -122,6 +130,26 @@ fn carried_by_units(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -
         }
     }
     carried
+}
+
+/// The blocks that run as flat code.
+pub(super) fn flat_blocks(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<BlockId> {
+    let mut flat = HashSet::new();
+    for (id, block) in code.blocks.iter_ids() {
+        for (index, instr) in block.code.iter().enumerate() {
+            if matches!(instr, Instr::For { .. } | Instr::While { .. }) && is_unit(id, index) {
+                within(code, instr, &mut flat);
+            }
+        }
+    }
+    flat
+}
+
+fn within(code: &Function, instr: &Instr, all: &mut HashSet<BlockId>) {
+    for block in Fields::of(instr).blocks {
+        all.insert(block);
+        code.blocks[block].code.iter().for_each(|instr| within(code, instr, all));
+    }
 }
 
 /// A view with the values of its iteration variables.

@@ -23,6 +23,8 @@ pub struct PlanFigures {
     pub applied: u64,
     /// Analyses that were done once more with ten times the effort, since a limit had cut them short.
     pub thorough: u64,
+    /// Blocks that were made in memory that is set aside: at their place of a region's block, or in turn.
+    pub merged: u64,
     /// Plans that were given up to make room for others.
     pub dropped: u64,
 }

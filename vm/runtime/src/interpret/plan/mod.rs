@@ -6,6 +6,9 @@
 //! for the place of their result (`place.rs`). Where a copy finds that its source lies in its target already, there is
 //! nothing to do (`arrays.rs`, `placed.rs`): so the plan is needed where arrays are made only.
 //!
+//! What is made in a block of its own can have a *home* (`homes.rs`): a place in one block for the region, or one of two
+//! blocks in turn (`merge.rs`).
+//!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
 //! cost and give is counted (`figures.rs`).
 //!
@@ -14,12 +17,15 @@
 
 mod build;
 mod figures;
+mod homes;
 mod key;
+mod merge;
 mod place;
 mod site;
 
 pub(crate) use build::RegionPlan;
 pub use figures::PlanFigures;
+pub(crate) use merge::Reserves;
 
 use super::{Interpreter, Registers};
 use crate::array::Granted;
@@ -49,12 +55,17 @@ pub(crate) struct Plans {
 /// A plan in use.
 pub(crate) struct Active {
     plan: Arc<RegionPlan>,
+    site: (FuncId, Scope),
     /// How deep calls are nested where it holds.
     depth: usize,
+    /// How many loops are around it.
+    loops: usize,
     /// The rows that operators with a place are at, innermost last.
     rows: Vec<(BlockId, i64)>,
     /// Places whose arrays are being made.
     making: Vec<(galopvm_kir::VarId, Granted)>,
+    /// What is set aside for the region, if no loop is around it.
+    reserves: Reserves,
 }
 
 /// To be given back when the region ends.
@@ -75,14 +86,15 @@ impl<'a> Interpreter<'a> {
     pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
         self.explain(registers, scope);
         let site = (registers.function, scope);
-        if !self.switches.shortcircuit {
+        let (moves, merges) = (self.switches.shortcircuit, self.switches.merge);
+        if !(moves || merges) {
             return self.unplanned(site, Unplanned::SwitchedOff);
         }
         if self.plan_here().is_some() {
             return self.unplanned(site, Unplanned::Around);
         }
         let known = self.plans.sites.entry(site).or_insert_with(|| SitePlans::of(registers.code, scope));
-        if !known.copies {
+        if !(moves && known.copies || merges && known.makes) {
             return None;
         }
         known.policy.runs += 1;
@@ -99,7 +111,15 @@ impl<'a> Interpreter<'a> {
             explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
         }
         self.plans.figures.applied += 1;
-        self.active.push(Active { plan, depth: self.depth, rows: Vec::new(), making: Vec::new() });
+        self.active.push(Active {
+            plan,
+            site,
+            depth: self.depth,
+            loops: self.loops.len(),
+            rows: Vec::new(),
+            making: Vec::new(),
+            reserves: Reserves::default(),
+        });
         Some(Running { site, start: Instant::now() })
     }
 
@@ -197,7 +217,13 @@ impl<'a> Interpreter<'a> {
             return nothing(Unplanned::Rounds, circuits.is_bounded());
         }
         let is_unit = |block: BlockId, index: usize| self.unit(registers, block, index).is_some();
-        let plan = RegionPlan::new(registers.code, &recorded, &circuits, &is_unit);
+        let plan = RegionPlan::new(
+            registers.code,
+            &recorded,
+            &circuits,
+            &is_unit,
+            self.switches.merge.then_some(scope),
+        );
         Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
     }
 }

@@ -65,7 +65,7 @@ impl<'a> Interpreter<'a> {
     fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
         let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
         let Some((elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
-        Ok(Granted::new(Array::fresh(self.memory, *elem, shape)?, 1))
+        Ok(Granted::new(self.early_block(&plan, block, *elem, shape)?, 1))
     }
 
     fn in_block(

@@ -13,11 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Numbers that one place is planned for without asking whether it pays.
-const FREE: u32 = 32;
+const FREE: u32 = 64;
+
+/// The same where there is nothing to gain but fewer blocks.
+const FREE_MERGES: u32 = 4;
+
+/// Runs of such a place before the first plan.
+const COLD_RUNS: u64 = 2;
 
 /// Beyond the first ones, plans are made as long as the analysis takes at most this part of the time that planned runs
 /// take.
-const PART: u128 = 8;
+const PART: u128 = 6;
 
 /// Analyses without a plan, one after the other, before a site waits.
 const FRUITLESS: u32 = 8;
@@ -39,6 +45,8 @@ pub(super) struct SitePlans {
     /// Whether anything in it copies arrays into others, and whether there are loops.
     pub copies: bool,
     pub loops: bool,
+    /// Whether it makes arrays in a round of a loop.
+    pub makes: bool,
     known: HashMap<Box<[u64]>, Known>,
     words: usize,
     pub policy: Policy,
@@ -90,7 +98,9 @@ impl SitePlans {
         let (scalars, arrays): (Vec<RegId>, Vec<RegId>) = free.partition(|reg| code.regs[*reg].is_scalar());
         let scalars = scalars.into_iter().filter(|reg| matter.contains(reg)).collect();
         let inputs = Arc::new(Inputs { arrays, scalars });
-        SitePlans { inputs, copies: seen.copies, loops: seen.loops, ..SitePlans::default() }
+        let makes = seen.makes && matches!(scope, Scope::Round { .. });
+        let policy = Policy { free: if seen.copies { FREE } else { FREE_MERGES }, ..Policy::default() };
+        SitePlans { inputs, copies: seen.copies, loops: seen.loops, makes, policy, ..SitePlans::default() }
     }
 
     /// What is known for these numbers.
@@ -138,6 +148,8 @@ fn size(words: &[u64], plan: Option<&RegionPlan>) -> usize {
 pub(super) struct Policy {
     /// Runs so far.
     pub runs: u64,
+    /// Plans that are made without asking.
+    free: u32,
     made: u32,
     analysed: Duration,
     ran: Duration,
@@ -153,10 +165,11 @@ pub(super) struct Policy {
 impl Policy {
     /// Whether a plan for new numbers is worth a try in this run.
     pub fn may_make(&mut self) -> bool {
-        if self.runs < self.until {
+        let is_cold = self.free < FREE && self.runs <= COLD_RUNS;
+        if self.runs < self.until || is_cold {
             return false;
         }
-        if self.made < FREE {
+        if self.made < self.free {
             return true;
         }
         self.pays.decide(self.runs, self.ran.as_nanos() / PART, self.analysed.as_nanos())
@@ -199,6 +212,10 @@ struct Uses {
     /// Whether it copies arrays into others.
     copies: bool,
     loops: bool,
+    /// Whether instructions outside operators make arrays.
+    makes: bool,
+    /// How deep operators are nested.
+    inside: usize,
 }
 
 impl Uses {
@@ -220,11 +237,21 @@ impl Uses {
                 Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
                 _ => false,
             };
+            let is_operator = matches!(
+                instr,
+                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+            );
+            let gives = |def: &galopvm_bytecode::Def| !code.regs[def.0].is_scalar();
+            let is_join =
+                matches!(instr, Instr::Concat { .. } | Instr::Replicate { .. } | Instr::Copy { .. });
             self.loops |= matches!(instr, Instr::For { .. } | Instr::While { .. });
             let fields = Fields::of(instr);
             self.made.extend(fields.defs.iter().map(|def| def.0));
             self.used.extend(fields.operands.iter().map(|operand| operand.reg));
+            self.makes |= self.inside == 0 && (is_join || is_operator && fields.defs.iter().any(gives));
+            self.inside += usize::from(is_operator);
             fields.blocks.into_iter().for_each(|inner| self.walk(code, inner));
+            self.inside -= usize::from(is_operator);
         }
         self.used.extend(block.results.iter().map(|operand| operand.reg));
     }
