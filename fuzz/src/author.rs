@@ -277,7 +277,15 @@ impl<'a> Author<'a> {
         let Some(other) = self.some(like) else { return };
         let b = other.name.clone();
         let number = self.some_number();
-        match self.random.below(20) {
+        match self.random.below(22) {
+            20 | 21 => {
+                let n = self.length(array);
+                let (low, high) = self.part(&n);
+                let (step, other) = (self.step(elem), self.step(elem));
+                let exp =
+                    format!("[{a}[0]] ++ map ({step}) {a}[{low}:{high}] ++ (map ({other}) {b} ++ [{b}[0]])");
+                self.made(elem, 1, &exp);
+            }
             0 => {
                 let step = self.step(elem);
                 self.made(elem, 1, &format!("map ({step}) {a}"));
@@ -534,7 +542,32 @@ impl<'a> Author<'a> {
         let rows = self.length(array);
         let columns = self.number(&format!("length {m}[0]"));
         let (number, step) = (self.some_number(), self.step(elem));
-        match self.random.below(15) {
+        match self.random.below(18) {
+            15..=17 => {
+                // Pieces around a middle, along rows, columns, or first one and then the other.
+                let row = |at: &str| format!("[map ({step}) {m}[{at}] :> [{columns}]{word}]");
+                let column = |at: &str| format!("[tabulate {rows} (\\i -> {m}[i, {at}]) :> [{rows}]{word}]");
+                let middle = format!("(map (map ({step})) {m} :> [{rows}][{columns}]{word})");
+                let around_rows = format!("{} ++ {middle} ++ {}", row("0"), row(&format!("{rows} - 1")));
+                let turned = format!(
+                    "{} ++ transpose {middle} ++ {}",
+                    column("0"),
+                    column(&format!("{number} % {columns}"))
+                );
+                let exp = match self.random.below(3) {
+                    0 => around_rows,
+                    1 => format!("transpose ({turned})"),
+                    _ => {
+                        let long = format!("[2 + {columns}]{word}");
+                        let edge = format!(
+                            "[tabulate (2 + {columns}) (\\i -> {m}[i % {rows}, i % {columns}]) :> {long}]"
+                        );
+                        let turned = format!("(({turned}) :> [2 + {columns}][{rows}]{word})");
+                        format!("{edge} ++ transpose {turned} ++ {edge}")
+                    }
+                };
+                self.made(elem, 2, &exp);
+            }
             0 => self.seen(array, 2, &format!("transpose {m}")),
             1 => self.seen(array, 1, &format!("{m}[{number} % {rows}]")),
             2 => self.seen(array, 1, &format!("{m}[:, {number} % {columns}]")),

@@ -18,8 +18,8 @@ const IDLE_RUNS: u32 = 2;
 pub(crate) struct RegionPlan {
     /// Registers whose value is not made in a block that the instruction takes for it.
     pub(super) spots: HashMap<RegId, Spot>,
-    /// The registers that lie in each block that something is made in.
-    pub(super) members: HashMap<VarId, Vec<RegId>>,
+    /// The registers that lie in each block that something is made in, with their views.
+    pub(super) members: HashMap<VarId, Vec<(RegId, Moving)>>,
     /// The blocks that have to exist before the instruction they are for: its register, element type, extents.
     pub(super) fresh: HashMap<VarId, (ElemType, Vec<i64>)>,
     /// Updates that stay in their block although a part of it is made already.
@@ -82,7 +82,7 @@ impl RegionPlan {
         }
         for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
             let Some(reg) = recorded.registers.get(var) else { continue };
-            plan.members.entry(place.block).or_default().push(*reg);
+            plan.members.entry(place.block).or_default().push((*reg, place.view.clone()));
             if !recorded.makers.contains_key(var) {
                 plan.in_place.insert(*reg, place.block);
             }
@@ -131,7 +131,10 @@ impl RegionPlan {
             Spot::Moved(_, moving) => 16 + 8 * moving.dims.len(),
             Spot::Own(_) => 4,
         };
-        let members: usize = self.members.values().map(|regs| 8 + regs.len()).sum();
+        let each = |members: &Vec<(RegId, Moving)>| -> usize {
+            8 + members.iter().map(|(_, moving)| 16 + 8 * moving.dims.len()).sum::<usize>()
+        };
+        let members: usize = self.members.values().map(each).sum();
         let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
         let others = others + self.homes.as_ref().map_or(0, Homes::words);
         32 + self.spots.values().map(view).sum::<usize>() + members + others

@@ -13,7 +13,7 @@
 //! cost and give is counted (`figures.rs`).
 //!
 //! Invariants: a plan is used only with the numbers it was made for. A place is given only in a block that nobody holds
-//! but registers that the plan knows; otherwise an array is made as always, and the copy is done.
+//! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
 
 mod build;
 mod figures;

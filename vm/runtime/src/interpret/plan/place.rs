@@ -2,10 +2,11 @@
 
 use super::Active;
 use super::build::{Spot, view};
-use crate::array::{Array, Granted};
+use crate::array::{Array, Granted, same_places};
 use crate::interpret::placed::Placing;
 use crate::interpret::{Interpreter, Outcome, Registers};
 use crate::region::Counter;
+use galopvm_analysis::circuit::Moving;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use galopvm_kir::VarId;
@@ -84,19 +85,47 @@ impl<'a> Interpreter<'a> {
         }
         let plan = Arc::clone(&active.plan);
         let members = plan.members.get(&block).map_or(&[][..], Vec::as_slice);
-        let mut holding = members.iter().filter_map(|reg| registers.array_of(*reg));
-        match holding.next() {
+        let mut found = None;
+        for (array, _) in holding(registers, members) {
+            if let Some(holders) = self.holders(registers, members, array) {
+                found = Some((array, holders));
+                break;
+            }
+        }
+        match found {
+            // There is none yet, or what should lie there was made elsewhere.
             None => {
                 let place = self.new_block(block)?;
                 Ok(place.filter(|place| fits(place.array())).map(|place| place.with_view(view)))
             }
-            Some(array) => {
-                let others = holding.filter(|other| other.block().same(array.block())).count();
+            Some((array, holders)) => {
                 // The clone for the place is a holder as well.
                 let place = fits(array).then(|| array.with_view(view));
-                Ok(place.and_then(|place| Granted::new(place, others + 2)))
+                Ok(place.and_then(|place| Granted::new(place, holders + 1)))
             }
         }
+    }
+
+    /// How many of the registers that a plan has in one block hold the memory of an array; nothing if one of them does
+    /// not lie there as the plan has it. It was made elsewhere then, and what goes to its block must not go there.
+    fn holders(
+        &self,
+        registers: &Registers<'a>,
+        members: &[(RegId, Moving)],
+        array: &Array,
+    ) -> Option<usize> {
+        let active = self.plan_here()?;
+        let mut holders = 0;
+        for (other, moving) in holding(registers, members) {
+            if other.block().same(array.block()) {
+                let planned = view(moving, &|var| value(active, registers, var))?;
+                if !same_places(&planned, other.lmad()) {
+                    return None;
+                }
+                holders += 1;
+            }
+        }
+        Some(holders)
     }
 
     /// Tells that an operator is making an array in a place; other arrays may be made in the same block meanwhile.
@@ -156,10 +185,17 @@ impl<'a> Interpreter<'a> {
     ) -> Option<usize> {
         let plan = &self.plan_here()?.plan;
         let members = plan.members.get(plan.in_place.get(&result)?)?;
-        let holding = members.iter().filter_map(|reg| registers.array_of(*reg));
-        let holders = holding.filter(|other| other.block().same(array.block())).count() + on_their_way;
+        let holders = self.holders(registers, members, array)? + on_their_way;
         (holders == array.block().references()).then_some(holders)
     }
+}
+
+/// The arrays of some registers, with the views that a plan has for them.
+fn holding<'r>(
+    registers: &'r Registers<'_>,
+    members: &'r [(RegId, Moving)],
+) -> impl Iterator<Item = (&'r Array, &'r Moving)> {
+    members.iter().filter_map(|(reg, moving)| Some((registers.array_of(*reg)?, moving)))
 }
 
 /// The value of an iteration variable.
