@@ -3,6 +3,7 @@
 use super::names::{Lines, Names};
 use super::operators::operator_part;
 use super::regions::{refused_part, region_part};
+use super::relaid::Relaid;
 use super::{Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked};
 use crate::interpret::Site;
 use crate::lift::Lifted;
@@ -52,6 +53,7 @@ struct Kept {
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
     /// How often plans were applied, and to which registers.
     applied: HashMap<(FuncId, Scope), (u64, BTreeSet<RegId>)>,
+    relaid: BTreeMap<Site, Relaid>,
     /// Layouts that were decided at run time, in text.
     advised: HashMap<(FuncId, Scope), Vec<String>>,
 }
@@ -137,6 +139,7 @@ impl Collector {
                 };
                 kept.operators.insert(seen.site.site, operator);
             }
+            Explained::Relaid(seen) => kept.relaid.entry(seen.site.site).or_default().keep(&seen),
             Explained::Reuse(seen) => {
                 let happened = match seen.answer {
                     ReuseAnswer::Analysed { over: Some(reg), .. }
@@ -182,7 +185,11 @@ impl Collector {
             let profile =
                 reports.iter().find(|report| report.name.site == *site).map(|report| &report.profile);
             let happened = |result: usize| kept.happened.get(&(*site, result));
-            parts.push(Part::Operator(operator_part(&setting, *site, operator, profile, &happened)));
+            let mut part = operator_part(&setting, *site, operator, profile, &happened);
+            if let (Some(relaid), Some(names)) = (kept.relaid.get(site), setting.names(site.function)) {
+                part.relaid = relaid.facts(&names);
+            }
+            parts.push(Part::Operator(part));
         }
         // The program itself comes before what it imports, regions before the operators in them.
         parts.sort_by_key(|part| {

@@ -2,7 +2,7 @@
 //!
 //! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
-//!   `operators.rs` make them, with names from `names.rs`.
+//!   `operators.rs` make them, with names from `names.rs`. `relaid.rs`: arrays that were given in other layouts.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
 //! - `test_block.rs`: inputs from the test blocks of a program.
 //!
@@ -15,6 +15,7 @@ mod json;
 mod names;
 mod operators;
 mod regions;
+mod relaid;
 mod test_block;
 mod text;
 mod watch;
@@ -26,6 +27,7 @@ pub use document::{
     Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
+pub use relaid::{RelaidAnswer, RelaidFact, RelaidSeen};
 pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
@@ -55,6 +57,8 @@ pub enum Explained<'a> {
     Advised(AdvisedSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
+    /// An operator would like an array to lie otherwise.
+    Relaid(RelaidSeen<'a>),
     /// A result of a map might have been written over an array.
     Reuse(ReuseSeen<'a>),
 }
