@@ -57,7 +57,13 @@ impl RelaidAnswer {
 
 /// What was told of one operator: for each array and layout the answers, with counts.
 #[derive(Default)]
-pub(super) struct Relaid(BTreeMap<(RegId, Vec<usize>), Vec<(RelaidAnswer, u64)>>);
+pub(super) struct Relaid(BTreeMap<Wish, Answers>);
+
+/// A register, and the order in which its array should lie.
+type Wish = (RegId, Vec<usize>);
+
+/// How often each answer was given.
+type Answers = Vec<(RelaidAnswer, u64)>;
 
 impl Relaid {
     pub(super) fn keep(&mut self, seen: &RelaidSeen<'_>) {
@@ -69,7 +75,7 @@ impl Relaid {
     }
 
     pub(super) fn facts(&self, names: &Names) -> Vec<RelaidFact> {
-        let fact = |((reg, order), answers): (&(RegId, Vec<usize>), &Vec<(RelaidAnswer, u64)>)| RelaidFact {
+        let fact = |((reg, order), answers): (&Wish, &Answers)| RelaidFact {
             array: names.of(*reg).name.unwrap_or_else(|| reg.to_string()),
             order: order_text(order),
             happened: answers.iter().map(|(answer, count)| (answer.reason(), *count)).collect(),

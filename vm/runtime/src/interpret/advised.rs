@@ -116,7 +116,7 @@ impl<'a> Interpreter<'a> {
         if let Some(advice) = known.known.get(words.as_slice()) {
             return advice.clone();
         }
-        if !self.eager && !(known.policy.may_make() && is_worth_it(registers, &known.inputs)) {
+        if !self.eager && (!known.policy.may_make() || !is_worth_it(registers, &known.inputs)) {
             return None;
         }
         let start = Instant::now();
