@@ -3,6 +3,7 @@
 
 use galopvm_bytecode::{text, verify};
 use galopvm_kir::Reference;
+use galopvm_runtime::explain::{Collector, Heading, Target};
 use galopvm_runtime::{
     Array, LazyCosts, Limits, MemoryStats, Options, Session, Switch, Switches, Tiering, Value,
 };
@@ -261,6 +262,27 @@ fn a_loop_asks_once() {
     assert_eq!((stats.layouts, stats.layout_uses), (1, 4), "{stats:?}");
     assert_eq!(call(&mut session, "both", vec![matrix]), wanted);
     assert_eq!(session.memory().stats().layouts, 1);
+}
+
+#[test]
+fn what_became_of_wishes_is_told() {
+    let (switches, tiering) = executors().remove(0);
+    let collector = Collector::default();
+    let explain = Some(collector.sink());
+    let mut session = session(Options { explain, ..options(switches, tiering.clone()) });
+    let matrix = matrix(&session);
+    call(&mut session, "sums", vec![matrix.clone()]);
+    call(&mut session, "sums", vec![matrix]);
+    let heading = Heading { program: "p", entry: "sums", input: "by hand", off: Vec::new() };
+    let costs = galopvm_analysis::layout::Costs::default();
+    let machine = (&tiering.machine, &costs, Target::Cpu);
+    let document =
+        collector.document(heading, session.module().module(), &session.sites(), machine, &|_| None);
+    let text = document.text(false);
+    for line in ["once: a copy was made [made]", "once: a copy was there already [kept]"] {
+        assert!(text.contains(&format!("xss in layout (1,0), {line}")), "{text}");
+    }
+    assert!(document.json(false).to_string().contains("\"exact\": \"kept\""));
 }
 
 #[test]

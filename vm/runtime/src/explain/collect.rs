@@ -5,6 +5,7 @@ use super::fused::fused_part;
 use super::names::{Lines, Names};
 use super::operators::operator_part;
 use super::regions::{refused_part, region_part};
+use super::relaid::Relaid;
 use super::words;
 use super::{DecisionSeen, Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Line;
@@ -56,6 +57,7 @@ struct Kept {
     /// By the first of them: operators that run together.
     fused: BTreeMap<Site, Vec<Line>>,
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
+    relaid: BTreeMap<Site, Relaid>,
     /// Layouts that were decided at run time, in text.
     advised: HashMap<(FuncId, Scope), Vec<String>>,
     ran: HashMap<(FuncId, Scope), Ran>,
@@ -183,6 +185,7 @@ impl Collector {
             Explained::Fused(seen) => {
                 kept.fused.insert(seen.site.site, seen.lines.to_vec());
             }
+            Explained::Relaid(seen) => kept.relaid.entry(seen.site.site).or_default().keep(&seen),
             Explained::Reuse(seen) => {
                 let happened = match seen.answer {
                     ReuseAnswer::Analysed { over: Some(reg), .. }
@@ -230,7 +233,11 @@ impl Collector {
                 .find(|report| report.name.site == *site && report.group.is_none())
                 .map(|report| &report.profile);
             let happened = |result: usize| kept.happened.get(&(*site, result));
-            parts.push(Part::Operator(operator_part(&setting, *site, operator, profile, &happened)));
+            let mut part = operator_part(&setting, *site, operator, profile, &happened);
+            if let (Some(relaid), Some(names)) = (kept.relaid.get(site), setting.names(site.function)) {
+                part.relaid = relaid.facts(&names);
+            }
+            parts.push(Part::Operator(part));
         }
         for (site, lines) in &kept.fused {
             let kernels = reports.iter().filter(|report| report.group == Some(*site));

@@ -290,6 +290,8 @@ pub struct OperatorPart {
     pub kernels: Vec<Kernel>,
     /// By result: the arrays that it may be written over.
     pub reuse: Vec<ReuseResult>,
+    /// Arrays that it would like to lie otherwise, and what became of that.
+    pub relaid: Vec<super::RelaidFact>,
     /// What back ends are told: decision and reason.
     pub plan: Vec<(String, String)>,
     /// The kernel as kernel IR.

@@ -214,6 +214,7 @@ fn operator_json(operator: &OperatorPart, kernels: bool) -> Json {
             ("arrays", operator.arrays.iter().map(array).collect()),
             ("kernels", operator.kernels.iter().map(kernel).collect()),
             ("reuse", operator.reuse.iter().map(reuse_result).collect()),
+            ("relaid", operator.relaid.iter().map(|fact| fact.json()).collect()),
             ("plan", operator.plan.iter().map(decision).collect()),
         ]);
         fields.extend(kernel_ir(&operator.kir, kernels));

@@ -3,7 +3,7 @@
 //! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of
 //!   decisions.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
-//!   `operators.rs` make them, with names from `names.rs`.
+//!   `operators.rs` make them, with names from `names.rs`. `relaid.rs`: arrays that were given in other layouts.
 //!   `fused.rs`: operators that run together.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
 //! - `test_block.rs`: inputs from the test blocks of a program.
@@ -19,6 +19,7 @@ mod json;
 mod names;
 mod operators;
 mod regions;
+mod relaid;
 mod test_block;
 mod text;
 mod watch;
@@ -31,6 +32,7 @@ pub use document::{
     OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
+pub use relaid::{RelaidAnswer, RelaidFact, RelaidSeen};
 pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
@@ -67,6 +69,8 @@ pub enum Explained<'a> {
     Operator(OperatorSeen<'a>),
     /// Operators of a block run together.
     Fused(FusedSeen<'a>),
+    /// An operator would like an array to lie otherwise.
+    Relaid(RelaidSeen<'a>),
     /// A result of a map might have been written over an array.
     Reuse(ReuseSeen<'a>),
 }

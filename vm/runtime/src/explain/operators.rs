@@ -45,6 +45,7 @@ pub(super) fn operator_part<'h>(
         arrays: Vec::new(),
         kernels: Vec::new(),
         reuse: Vec::new(),
+        relaid: Vec::new(),
         plan: Vec::new(),
         kir: String::new(),
     };

@@ -381,6 +381,10 @@ impl Page {
         }
         self.arrays(&operator.arrays);
         operator.kernels.iter().for_each(|kernel| self.kernel(kernel));
+        if !operator.relaid.is_empty() {
+            self.line(1, "arrays in other layouts, at the executions".into());
+            operator.relaid.iter().flat_map(|fact| fact.lines()).for_each(|line| self.line(2, line));
+        }
         operator.reuse.iter().for_each(|result| self.reuse(result));
         if !operator.plan.is_empty() {
             self.line(1, "plan for back ends".into());

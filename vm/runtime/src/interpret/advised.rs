@@ -43,6 +43,8 @@ struct SiteAdvice {
     /// Whether there is anything to decide.
     asks: bool,
     known: HashMap<Box<[u64]>, Option<Arc<Advice>>>,
+    /// Whether there was any for some numbers.
+    is_useful: bool,
     policy: Policy,
 }
 
@@ -72,6 +74,11 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         known.policy.runs += 1;
+        // Where no advice was found so far, numbers are only looked at when there may be some.
+        let is_small = || !is_worth_it(registers, &known.inputs);
+        if !self.eager && !known.is_useful && (!known.policy.may_make() || is_small()) {
+            return None;
+        }
         let mut words = std::mem::take(&mut self.advices.words);
         let advice = self.find_advice(registers, site, &mut words);
         self.advices.words = words;
@@ -108,7 +115,7 @@ impl<'a> Interpreter<'a> {
         if let Some(advice) = known.known.get(words.as_slice()) {
             return advice.clone();
         }
-        if !self.eager && !(known.policy.may_make() && is_worth_it(registers, &known.inputs)) {
+        if !self.eager && (!known.policy.may_make() || !is_worth_it(registers, &known.inputs)) {
             return None;
         }
         let start = Instant::now();
@@ -120,6 +127,7 @@ impl<'a> Interpreter<'a> {
         }
         let known = self.advices.sites.get_mut(&site)?;
         known.policy.count_made(start.elapsed(), advice.is_some());
+        known.is_useful |= advice.is_some();
         if known.known.len() >= MOST_KNOWN {
             known.known.clear();
         }
@@ -242,7 +250,7 @@ impl SiteAdvice {
         let operators = instrs().filter(is_operator).count();
         // An operator alone decides for itself.
         let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
-        SiteAdvice { inputs, asks, known: HashMap::new(), policy: Policy::default() }
+        SiteAdvice { inputs, asks, known: HashMap::new(), is_useful: false, policy: Policy::default() }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Interpreter, Registers};
 use crate::array::Array;
 use crate::error::Trap;
+use crate::explain::RelaidAnswer;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Wants, wants};
 use crate::layouts::executor::Executor;
@@ -60,7 +61,7 @@ impl<'a> Interpreter<'a> {
                 let order = copy.order(array.lmad());
                 if !array.is_unmade() && order != memory_order(array.lmad()) && !self.is_planned(copy.reg) {
                     let free = room.is_none() && dying.contains(&copy.reg);
-                    self.relay_one(registers, copy.reg, &order, free, &mut relaying)?;
+                    self.relay_one(registers, (site, copy.reg), &order, free, &mut relaying)?;
                 }
             }
         }
@@ -76,16 +77,20 @@ impl<'a> Interpreter<'a> {
             let seen = relaid.ask(self.memory);
             let runs = self.layouts.site(site).runs(want.reg, seen);
             let held = relaid.kept(self.memory).is_some();
-            if want.verdict(runs, held, room.unwrap_or(u64::MAX)) == Verdict::Manifest {
-                chosen.push((k, runs, held));
+            match want.verdict(runs, held, room.unwrap_or(u64::MAX)) {
+                Verdict::Manifest => chosen.push((k, runs, held)),
+                verdict => self.tiers.tell_relaid(site, want.reg, &want.order, RelaidAnswer::No(verdict)),
             }
         }
-        let is_worth = !chosen.is_empty() && wants.are_worth(chosen.iter().copied());
-        if is_worth && is_trusted {
-            for (k, ..) in chosen {
-                let want = &wants.all[k];
+        let is_worth = wants.are_worth(chosen.iter().copied());
+        for (k, ..) in chosen {
+            let want = &wants.all[k];
+            if is_worth && is_trusted {
                 let free = room.is_none() && dying.contains(&want.reg);
-                self.relay_one(registers, want.reg, &want.order, free, &mut relaying)?;
+                self.relay_one(registers, (site, want.reg), &want.order, free, &mut relaying)?;
+            } else {
+                let why = if is_worth { RelaidAnswer::Measured } else { RelaidAnswer::Lane };
+                self.tiers.tell_relaid(site, want.reg, &want.order, why);
             }
         }
         if room.is_some() && !relaying.is_empty() {
@@ -105,7 +110,7 @@ impl<'a> Interpreter<'a> {
     fn relay_one(
         &self,
         registers: &mut Registers<'a>,
-        reg: RegId,
+        (site, reg): (u32, RegId),
         order: &[usize],
         free: bool,
         relaying: &mut Relaying,
@@ -113,14 +118,20 @@ impl<'a> Interpreter<'a> {
         let Some(array) = registers.array_of(reg) else { return Ok(()) };
         let relaid = Relaid::new(array, order);
         let free = free && array.block().is_unique();
-        let copy = match relaid.kept(self.memory) {
+        let kept = relaid.kept(self.memory);
+        let answer = if kept.is_some() { RelaidAnswer::Kept } else { RelaidAnswer::Made };
+        let copy = match kept {
             Some(copy) => {
                 self.memory.count_layout(None);
                 Some(copy)
             }
             None => relaid.make(self.memory, !free)?,
         };
-        let Some(copy) = copy else { return Ok(()) };
+        let Some(copy) = copy else {
+            self.tiers.tell_relaid(site, reg, order, RelaidAnswer::NoMemory);
+            return Ok(());
+        };
+        self.tiers.tell_relaid(site, reg, order, answer);
         let array = registers.array_of(reg).cloned();
         registers.set_array(reg, copy);
         relaying.arrays.extend(array.filter(|_| !free).map(|array| (reg, array)));

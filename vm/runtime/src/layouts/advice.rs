@@ -86,7 +86,8 @@ impl Advice {
                 let used = used_from_outside(code, &code.blocks[block].code[index]);
                 let names = std::iter::once(&row.array).chain(row.views.iter());
                 let regs = names.filter_map(|name| recorded.registers.get(name));
-                let Some(reg) = regs.filter(|reg| used.contains(reg)).last() else { continue };
+                // The innermost view is what the operator uses.
+                let Some(reg) = regs.rev().find(|reg| used.contains(reg)) else { continue };
                 let copies = &mut advice.operators.entry((block, index)).or_default().copies;
                 if copies.iter().all(|known| known.reg != *reg) {
                     copies.push(CopyAdvice { reg: *reg, base: base.clone(), order: copy.order.clone() });

@@ -123,7 +123,7 @@ impl Shelves {
     /// Empties all shelves; says whether that gave anything up.
     pub(super) fn empty(&self) -> bool {
         let living: Vec<Arc<Shelf>> = self.all().iter().filter_map(Weak::upgrade).collect();
-        living.iter().fold(false, |any, shelf| shelf.empty() || any)
+        living.iter().filter(|shelf| shelf.empty()).count() > 0
     }
 }
 

@@ -1,6 +1,7 @@
 //! What others ask about operators before they run.
 
 use super::{Tiers, launch};
+use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
 use crate::interpret::Registers;
 use crate::lift::{Binding, Lifted};
 use galopvm_bytecode::RegId;
@@ -28,6 +29,14 @@ impl Tiers {
         let gathered = launch::gather(&lifted, registers).ok()?;
         let observed = gathered.observed(&lifted.region);
         Some((lifted, observed))
+    }
+
+    /// Tells what became of the wish of an operator for an array in another layout.
+    pub(crate) fn tell_relaid(&self, site: u32, register: RegId, order: &[usize], answer: RelaidAnswer) {
+        if let Some(explainer) = &self.explainer {
+            let site = self.name(site);
+            explainer.tell(Explained::Relaid(RelaidSeen { site, register, order, answer }));
+        }
     }
 
     /// Whether a site is going to run compiled, as far as that can be told.

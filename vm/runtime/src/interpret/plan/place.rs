@@ -164,7 +164,9 @@ impl<'a> Interpreter<'a> {
 
     /// Whether an array that the plan builds others in is in this register: it has to stay there.
     pub(in crate::interpret) fn is_planned(&self, reg: RegId) -> bool {
-        self.plan_here().is_some_and(|active| active.plan.members.values().any(|all| all.contains(&reg)))
+        self.plan_here().is_some_and(|active| {
+            active.plan.members.values().any(|all| all.iter().any(|(other, _)| *other == reg))
+        })
     }
 
     /// The plan was good for something.
