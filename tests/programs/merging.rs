@@ -82,6 +82,20 @@ fn what_a_loop_carries_takes_two_blocks_in_turn() {
 }
 
 #[test]
+fn what_a_function_concatenates_takes_two_blocks_in_turn() {
+    let text = "def step [n] (a: [n]i64): [n]i64 =
+         let m = n / 2
+         in map (\\i -> a[i] + a[n - 1 - i]) (iota m) ++ map (\\i -> a[i] % 10007) (m..<n) :> [n]i64
+         entry main (n: i64): []i64 = loop a = iota n for _k < 50 do step a";
+    agree(text, &[2000, 7]);
+    let switches = Switches { shortcircuit: true, columns: true, ..Switches::OFF };
+    let off = calls(text, &[2000], switches, None);
+    let on = calls(text, &[2000], switches.with(Switch::Merge, true), None);
+    assert!(on.memory.allocations + 45 <= off.memory.allocations, "{} {}", off.memory, on.memory);
+    assert!(on.plans.merged >= 45, "{:?}", on.plans);
+}
+
+#[test]
 fn names_that_change_places_are_never_overwritten() {
     agree(
         "entry main (n: i64): ([]i64, []i64, []i64) =
@@ -193,4 +207,32 @@ fn scalars_that_only_elements_are_computed_from_do_not_matter() {
     }
     let figures = session.plan_figures();
     assert_eq!((figures.made, figures.found), (1, 9), "{figures:?}");
+}
+
+#[test]
+fn what_a_limit_cut_short_is_tried_harder_once_it_runs_often() {
+    // Each of the parts is made while the others still read the array that all of them go into.
+    let count = 40;
+    let mut text = String::from("entry main (n: i64): []i64 =\n  let a = map (+ n) (iota 4000)\n");
+    for k in 0..count {
+        let from = 2000 + 20 * k;
+        text += &format!("  let v{k} = map (\\x -> x * 3) a[{from}:{from} + 20]\n");
+    }
+    for k in 0..count {
+        text += &format!("  let a = a with [{}:{} + 20] = v{k}\n", 20 * k, 20 * k);
+    }
+    text += "  in a";
+    let program = Program::from_source("hard.fut", &text).unwrap_or_else(|e| panic!("{e}"));
+    let switches = Switches { shortcircuit: true, columns: true, ..Switches::OFF };
+    let options = Options { switches, eager: true, ..Options::default() };
+    let mut session = Session::new(program.module().clone(), options);
+    let mut copied = Vec::new();
+    for _ in 0..20 {
+        let before: u64 = session.memory().stats().copied_bytes.iter().sum();
+        session.call("main", vec![Value::from(Scalar::i64(3))]).expect("the program runs");
+        copied.push(session.memory().stats().copied_bytes.iter().sum::<u64>() - before);
+    }
+    let figures = session.plan_figures();
+    assert!(figures.made == 2 && figures.thorough == 1, "{figures:?}");
+    assert!(copied[19] == 0 && copied[0] > 0, "{copied:?}");
 }

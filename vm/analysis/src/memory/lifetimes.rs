@@ -4,7 +4,7 @@ use super::Lifetime;
 use super::order::Order;
 use crate::circuit::{Array, Circuits, Facts, Frame, Inside, Source, body_of, may_lie_in, settled};
 use galopvm_kir::{Observed, Region, VarId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A block that a region makes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,18 +45,24 @@ pub(super) fn allocations_of(facts: &Facts<'_>, circuits: &Circuits) -> Vec<Allo
         need.span = (need.span.0.min(span.0), need.span.1.max(span.1));
     };
     let all: Vec<VarId> = facts.arrays.keys().copied().collect();
-    for (var, array) in &facts.arrays {
-        for block in blocks_of(facts, circuits, *var).as_ref().unwrap_or(&all) {
-            need(*block, &array.position);
+    // An array that may lie anywhere keeps everything.
+    let lies = |var: &VarId| blocks_of(facts, circuits, *var).unwrap_or_else(|| all.clone());
+    let blocks: BTreeMap<VarId, Vec<VarId>> = all.iter().map(|var| (*var, lies(var))).collect();
+    let places = facts.arrays.iter().map(|(var, array)| (var, &array.position));
+    for (var, position) in places.chain(facts.events.iter().map(|event| (&event.array, &event.position))) {
+        for block in blocks.get(var).into_iter().flatten() {
+            need(*block, position);
         }
     }
-    for event in &facts.events {
-        // An array that may lie anywhere keeps everything.
-        for block in blocks_of(facts, circuits, event.array).as_ref().unwrap_or(&all) {
-            need(*block, &event.position);
-        }
-    }
-    let made = |(var, array): (&VarId, &Array)| allocation(facts, circuits, *var, array, needed.get(var)?);
+    let next = |array: &Array| match array.source {
+        Source::Carried(_, next) => next,
+        _ => None,
+    };
+    let carried = facts.arrays.values().filter_map(next);
+    let survive: BTreeSet<VarId> = carried.filter_map(|next| blocks.get(&next)).flatten().copied().collect();
+    let made = |(var, array): (&VarId, &Array)| {
+        allocation(facts, circuits, *var, array, (needed.get(var)?, survive.contains(var)))
+    };
     facts.arrays.iter().filter_map(made).collect()
 }
 
@@ -72,7 +78,7 @@ fn allocation(
     circuits: &Circuits,
     var: VarId,
     array: &Array,
-    needed: &Need,
+    (needed, survives): (&Need, bool),
 ) -> Option<Allocation> {
     let own = circuits.places.get(&var).is_some_and(|place| place.block == var);
     let is_kernel = |frame: &Frame| matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator));
@@ -82,12 +88,6 @@ fn allocation(
     let extents = array.shape.as_ref()?;
     let size = extents.iter().try_fold(1i64, |all, size| all.checked_mul(size.number()?.max(0)))?;
     let in_loop = array.position.iter().any(|frame| matches!(frame.inside, Some(Inside::Loop(_))));
-    let survives = facts.arrays.values().any(|other| match &other.source {
-        Source::Carried(_, Some(next)) => {
-            blocks_of(facts, circuits, *next).is_none_or(|blocks| blocks.contains(&var))
-        }
-        _ => false,
-    });
     let name = facts.region.name_of(var).to_string();
     let (from, to) = needed.outermost;
     Some(Allocation {

@@ -8,6 +8,10 @@ use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Lmad};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Runs in which nobody asked for a place before a plan is not used any more.
+const IDLE_RUNS: u32 = 2;
 
 /// Where arrays are made while a region runs.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct RegionPlan {
     pub(super) counters: HashMap<VarId, Counter>,
     /// What is made in memory that is set aside.
     pub(super) homes: Option<Homes>,
+    /// Runs in a row in which nobody asked for any of that.
+    idle: AtomicU32,
 }
 
 /// Where the value of a register is made.
@@ -43,6 +49,7 @@ impl RegionPlan {
         circuits: &Circuits,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
         merges: Option<Scope>,
+        has_loops: bool,
     ) -> Option<RegionPlan> {
         let region = recorded.region.region();
         let mut plan = RegionPlan {
@@ -52,6 +59,7 @@ impl RegionPlan {
             in_place: HashMap::new(),
             counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
             homes: None,
+            idle: AtomicU32::new(0),
         };
         // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
         let own = carried_by_units(code, is_unit);
@@ -94,8 +102,21 @@ impl RegionPlan {
             }
         }
         let homes = |scope| Homes::new(code, scope, recorded, circuits, &plan, is_unit);
+        // Rounds have their own plans, if there is nothing to be moved in the whole.
+        let merges = merges.filter(|scope| !has_loops || !plan.spots.is_empty() || is_round(scope));
         plan.homes = merges.and_then(homes);
         (!plan.spots.is_empty() || plan.homes.is_some()).then_some(plan)
+    }
+
+    /// A run is over, in which somebody asked for a place or nobody did.
+    pub(super) fn count_run(&self, has_helped: bool) {
+        let idle = if has_helped { 0 } else { self.idle.load(Relaxed).saturating_add(1) };
+        self.idle.store(idle, Relaxed);
+    }
+
+    /// Whether it did not help lately.
+    pub(super) fn is_idle(&self) -> bool {
+        self.idle.load(Relaxed) >= IDLE_RUNS
     }
 
     /// The registers that are made in a block of another one.
@@ -118,6 +139,10 @@ impl RegionPlan {
         let others = others + self.homes.as_ref().map_or(0, Homes::words);
         32 + self.spots.values().map(view).sum::<usize>() + members + others
     }
+}
+
+fn is_round(scope: &Scope) -> bool {
+    matches!(scope, Scope::Round { .. })
 }
 
 /// The arrays that loops carry which run as flat code.

@@ -101,7 +101,7 @@ impl Homes {
                 Home::Round if next.contains(&made.array) && can_move(made.array) => Place::InTurn(reg),
                 Home::Round => continue,
             };
-            gain |= made.in_loop;
+            gain |= made.in_loop || matches!(place, Place::InTurn(_));
             if let Place::At(_) = place {
                 entries += 1;
                 // In a loop it comes again.

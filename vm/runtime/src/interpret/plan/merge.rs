@@ -106,7 +106,7 @@ impl<'a> Interpreter<'a> {
 
     /// Withdraws what was offered for an instruction.
     pub(in crate::interpret) fn withdraw(&mut self, plan: &super::RegionPlan, block: BlockId, index: usize) {
-        self.plans.figures.merged += self.memory.withdraw();
+        self.count_merged();
         let Some(homes) = &plan.homes else { return };
         if homes.last == Some((block, index))
             && let Some(active) = self.active.last_mut()
@@ -149,8 +149,16 @@ impl<'a> Interpreter<'a> {
             self.memory.offer(&reserve, from, homed.bytes);
         }
         let array = Array::fresh(self.memory, elem, shape);
-        self.plans.figures.merged += self.memory.withdraw();
+        self.count_merged();
         Ok(array?)
+    }
+
+    fn count_merged(&mut self) {
+        let merged = self.memory.withdraw();
+        self.plans.figures.merged += merged;
+        if merged > 0 {
+            self.helps();
+        }
     }
 
     /// A loop begins: what its rounds set aside is kept until it ends.

@@ -66,6 +66,8 @@ pub(crate) struct Active {
     making: Vec<(galopvm_kir::VarId, Granted)>,
     /// What is set aside for the region, if no loop is around it.
     reserves: Reserves,
+    /// Whether anybody asked for a place.
+    has_helped: bool,
 }
 
 /// To be given back when the region ends.
@@ -119,6 +121,7 @@ impl<'a> Interpreter<'a> {
             rows: Vec::new(),
             making: Vec::new(),
             reserves: Reserves::default(),
+            has_helped: false,
         });
         Some(Running { site, start: Instant::now() })
     }
@@ -134,11 +137,14 @@ impl<'a> Interpreter<'a> {
     /// Gives the plan back.
     pub(super) fn end_region(&mut self, running: Option<Running>) {
         let Some(Running { site, start }) = running else { return };
-        if self.plan_here().is_some() {
-            self.active.pop();
-        }
+        let depth = self.depth;
+        let ended = self.active.pop_if(|active| active.depth == depth);
+        let has_helped = ended.is_some_and(|Active { plan, has_helped, .. }| {
+            plan.count_run(has_helped);
+            has_helped
+        });
         if let Some(known) = self.plans.sites.get_mut(&site) {
-            known.policy.count_run(start.elapsed());
+            known.policy.count_run(start.elapsed(), has_helped);
         }
     }
 
@@ -163,7 +169,7 @@ impl<'a> Interpreter<'a> {
         match known.find(words) {
             Found::Known(plan) => {
                 self.plans.figures.count_found(start.elapsed());
-                return plan.ok_or(Unplanned::Known);
+                return plan.filter(|plan| self.eager || !plan.is_idle()).ok_or(Unplanned::Known);
             }
             Found::Bounded(plan) if !self.eager && !known.policy.may_try_harder() => {
                 return plan.ok_or(Unplanned::Known);
@@ -223,6 +229,7 @@ impl<'a> Interpreter<'a> {
             &circuits,
             &is_unit,
             self.switches.merge.then_some(scope),
+            has_loops,
         );
         Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
     }

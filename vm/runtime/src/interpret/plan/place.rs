@@ -44,6 +44,7 @@ impl<'a> Interpreter<'a> {
             };
             if let Some(place) = place {
                 placing.set(k, place);
+                self.helps();
             }
         }
         Ok(())
@@ -158,6 +159,13 @@ impl<'a> Interpreter<'a> {
             (None, Some(row)) => active.rows.push((body, row)),
             (Some(at), None) => drop(active.rows.remove(at)),
             (None, None) => {}
+        }
+    }
+
+    /// The plan was good for something.
+    pub(super) fn helps(&mut self) {
+        if let Some(active) = self.active.last_mut() {
+            active.has_helped = true;
         }
     }
 

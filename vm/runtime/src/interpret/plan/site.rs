@@ -25,7 +25,7 @@ const COLD_RUNS: u64 = 2;
 /// take.
 const PART: u128 = 6;
 
-/// Analyses without a plan, one after the other, before a site waits.
+/// Analyses that do not help, one after the other, before a site waits.
 const FRUITLESS: u32 = 8;
 
 /// Runs that it waits at first, and at most. The time doubles each time.
@@ -154,9 +154,9 @@ pub(super) struct Policy {
     analysed: Duration,
     ran: Duration,
     pays: Switch,
-    /// Analyses without a plan since there was one.
+    /// Analyses without a plan, and runs with one that nobody needed, since one helped.
     fruitless: u32,
-    /// How often it has waited since there was a plan.
+    /// How often it has waited since a plan helped.
     waits: u32,
     /// The run from which on plans are made again.
     until: u64,
@@ -185,10 +185,12 @@ impl Policy {
     pub fn count_made(&mut self, time: Duration, is_useful: bool) {
         self.made = self.made.saturating_add(1);
         self.analysed += time;
-        if is_useful {
-            (self.fruitless, self.waits) = (0, 0);
-            return;
+        if !is_useful {
+            self.count_fruitless();
         }
+    }
+
+    fn count_fruitless(&mut self) {
         self.fruitless += 1;
         if self.fruitless >= FRUITLESS {
             self.until = self.runs.saturating_add((WAIT << self.waits.min(30)).min(LONGEST_WAIT));
@@ -198,9 +200,15 @@ impl Policy {
         }
     }
 
-    /// A run with a plan took so long.
-    pub fn count_run(&mut self, time: Duration) {
-        self.ran += time;
+    /// A run with a plan took so long; the plan gave a place to somebody, or nobody asked.
+    pub fn count_run(&mut self, time: Duration, has_helped: bool) {
+        match has_helped {
+            true => {
+                self.ran += time;
+                (self.fruitless, self.waits) = (0, 0);
+            }
+            false => self.count_fruitless(),
+        }
     }
 }
 
