@@ -105,7 +105,7 @@ impl Reserve {
     /// The bytes from a place on, which is a multiple of a line, unless some of them are in use.
     fn part(&self, from: usize, bytes: usize) -> Option<Part> {
         let to = from.checked_add(bytes.div_ceil(LINE) * LINE).filter(|to| *to <= self.0.size)?;
-        if from % LINE != 0 || bytes == 0 {
+        if !from.is_multiple_of(LINE) || bytes == 0 {
             return None;
         }
         let mut used = self.0.used();
