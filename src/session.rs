@@ -5,7 +5,9 @@ use crate::engine::Engine;
 use crate::error::{Error, guarded};
 use crate::program::Program;
 use galopvm_bytecode::{Entry, ValueType};
-use galopvm_runtime::{Array, Element, Limits, Memory, MemoryStats, Options, SiteReport, Value};
+use galopvm_runtime::{
+    Array, Element, Limits, Memory, MemoryStats, Options, PlanFigures, SiteReport, Switch, Value,
+};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -91,6 +93,11 @@ impl Session {
     /// Figures of the memory.
     pub fn memory_stats(&self) -> MemoryStats {
         self.inner.memory().stats()
+    }
+
+    /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
+    pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
+        self.inner.analysis_figures()
     }
 
     /// What is known of each parallel operator, in the order of the code: figures, kernels, plans, compiled code.

@@ -30,7 +30,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
-    ("fuzz", "galopvm-fuzz", &["base", "bytecode", "frontend", "runtime"]),
+    ("fuzz", "galopvm-fuzz", &["base", "bytecode", "frontend", "jit", "kir", "lmad", "runtime"]),
 ];
 
 /// The only files that may hold unsafe code, and what for.
@@ -38,6 +38,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/runtime/src/memory/block.rs", "raw blocks of elements"),
     ("vm/runtime/src/array/granted.rs", "blocks that are written and read by one execution"),
     ("vm/runtime/src/memory/slab.rs", "small pieces of larger storage"),
+    ("vm/runtime/src/memory/reserve.rs", "storage that blocks take in turn"),
     ("vm/runtime/src/memory/mapped.rs", "mapped input files"),
     ("vm/runtime/src/interpret/columns/wide.rs", "loops compiled for wide vectors"),
     ("jit/src/executable.rs", "executable memory and the calls into it"),

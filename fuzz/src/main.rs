@@ -1,11 +1,15 @@
-//! Damaged and generated programs through reader, verifier and interpreter.
+//! Cases that look for mistakes: damaged programs, sessions of several calls, pairs of views.
 //!
-//! - `main.rs`: the cases one by one, in threads. `corpus.rs`: the programs that cases start from. `mutate.rs`: the damage.
-//!   `case.rs`: what is done with a case, and what is wrong about it.
+//! - `main.rs`: the cases one by one, in threads.
+//! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
+//!   and what is wrong about it.
+//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`: programs for that.
+//! - `views.rs`: the algebra of views against enumeration.
 //!
 //! A case is a pure function of its number.
 #![forbid(unsafe_code)]
 
+mod author;
 mod case;
 mod corpus;
 #[path = "../../tests/programs/generate.rs"]
@@ -14,6 +18,8 @@ mod generate;
 mod mutate;
 #[path = "../../tests/programs/random.rs"]
 mod random;
+mod sessions;
+mod views;
 
 use case::{Outcome, Tally};
 use corpus::Corpus;
@@ -24,7 +30,36 @@ use std::time::Instant;
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
 
+/// What cases are about.
+enum Target {
+    /// Damaged programs.
+    Damage(Corpus),
+    /// Sessions of several calls.
+    Sessions,
+    /// Pairs of views.
+    Views,
+}
+
+impl Target {
+    fn run(&self, number: u64) -> Outcome {
+        match self {
+            Target::Damage(corpus) => case::run(corpus, number),
+            Target::Sessions => sessions::run(number),
+            Target::Views => views::run(number),
+        }
+    }
+
+    fn shown(&self, number: u64) -> String {
+        match self {
+            Target::Damage(corpus) => case::shown(corpus, number),
+            Target::Sessions => sessions::shown(number),
+            Target::Views => views::shown(number),
+        }
+    }
+}
+
 struct Args {
+    target: Target,
     start: u64,
     count: u64,
     threads: usize,
@@ -32,8 +67,14 @@ struct Args {
 
 fn arguments() -> Result<Args, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut args = Args { start: 0, count: COUNT, threads };
-    let mut words = std::env::args().skip(1);
+    let mut words = std::env::args().skip(1).peekable();
+    let target = match words.next_if(|word| !word.starts_with('-')).as_deref() {
+        None | Some("damage") => Target::Damage(Corpus::load()),
+        Some("sessions") => Target::Sessions,
+        Some("views") => Target::Views,
+        Some(other) => return Err(format!("{other} is not known")),
+    };
+    let mut args = Args { target, start: 0, count: COUNT, threads };
     while let Some(word) = words.next() {
         let value = words.next().and_then(|value| value.replace('_', "").parse::<u64>().ok());
         let value = value.ok_or_else(|| format!("{word} wants a number"))?;
@@ -51,11 +92,13 @@ fn main() -> ExitCode {
     let args = match arguments() {
         Ok(args) => args,
         Err(complaint) => {
-            eprintln!("{complaint}\nusage: galopvm-fuzz [--start N] [--count N] [--threads N]");
+            eprintln!(
+                "{complaint}\nusage: galopvm-fuzz [damage | sessions | views] [--start N] [--count N] [--threads N]"
+            );
             return ExitCode::from(2);
         }
     };
-    let corpus = Corpus::load();
+    let target = &args.target;
     let begin = Instant::now();
     let (next, stop) = (AtomicU64::new(args.start), AtomicBool::new(false));
     let end = args.start.saturating_add(args.count);
@@ -66,12 +109,12 @@ fn main() -> ExitCode {
             if number >= end || stop.load(Relaxed) {
                 return tally;
             }
-            let outcome = case::run(&corpus, number);
+            let outcome = target.run(number);
             if matches!(outcome, Outcome::Wrong(_)) {
                 stop.store(true, Relaxed);
-                eprintln!("case {number}: {outcome}\n{}", case::shown(&corpus, number));
+                eprintln!("case {number}: {outcome}\n{}", target.shown(number));
             } else if args.count == 1 {
-                println!("case {number}: {outcome}\n{}", case::shown(&corpus, number));
+                println!("case {number}: {outcome}\n{}", target.shown(number));
             }
             tally.add(&outcome);
             if tally.cases.is_multiple_of(50_000) {

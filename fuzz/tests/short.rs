@@ -2,12 +2,30 @@
 
 use std::process::Command;
 
-#[test]
-fn the_first_cases_find_nothing() {
+fn finds_nothing(target: &str, count: &str) -> String {
     let run = Command::new(env!("CARGO_BIN_EXE_galopvm-fuzz"))
-        .args(["--count", "5000"])
+        .args([target, "--count", count])
         .output()
         .expect("the fuzzer starts");
     let told = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success() && told.contains("5000 cases"), "{told}");
+    assert!(run.status.success() && told.contains(&format!("{count} cases")), "{told}");
+    told
+}
+
+#[test]
+fn damaged_programs() {
+    finds_nothing("damage", "5000");
+}
+
+#[test]
+fn sessions_of_several_calls() {
+    let told = finds_nothing("sessions", "150");
+    let refused =
+        told.split("unreadable, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(refused.is_some_and(|refused| refused < 30), "too many programs do not compile: {told}");
+}
+
+#[test]
+fn pairs_of_views() {
+    finds_nothing("views", "3000");
 }

@@ -2,12 +2,11 @@
 
 use crate::failure::{Failure, Outcome, say};
 use crate::input::{self, Input, Values};
-use crate::settings::{self, Settings};
+use crate::settings::{self, Called, Settings};
 use galopvm::{Entry, Session, Value};
 use galopvm_runtime::data::Reader;
 use galopvm_runtime::explain::{Collector, Heading, Target, first_input};
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 
 /// Run a program and tell, per function, loop and parallel operator, what was decided and why
 ///
@@ -18,15 +17,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The program: Futhark source, a .gbc file, or - for source on standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The entry point to call
-    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
-    entry: String,
-    /// Read the arguments from this file instead
-    #[arg(short, long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    #[command(flatten)]
+    called: Called,
     /// The same facts as one JSON document
     #[arg(long)]
     json: bool,
@@ -51,7 +43,7 @@ docs/explain.md explains how to read it, and the JSON document.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    let source = input::bytes_of(&args.file)?;
+    let source = input::bytes_of(&args.called.file)?;
     let program = source.program(args.settings.switches())?;
     let collector = Collector::default();
     let engine = args.settings.builder().explain(collector.sink()).build();
@@ -59,12 +51,12 @@ pub fn run(args: Args) -> Outcome {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
-    let entry = session.entry(&args.entry)?.clone();
+    let entry = session.entry(&args.called.entry)?.clone();
     let (values, from) = arguments(&args, &session, &entry, &source)?;
-    let outcome = session.call_values(&args.entry, values);
+    let outcome = session.call_values(&args.called.entry, values);
     let heading = Heading {
         program: &source.name,
-        entry: &args.entry,
+        entry: &args.called.entry,
         input: &from,
         off: args.settings.switches().off().map(galopvm::Switch::name).collect(),
     };
@@ -103,7 +95,7 @@ fn arguments(
     if session.argument_types(entry).is_empty() {
         return Ok((Vec::new(), "which takes no arguments".into()));
     }
-    if let Some(path) = &args.input {
+    if let Some(path) = &args.called.input {
         let values = input::arguments(session, entry, source, Some(path))?;
         return Ok((values, format!("with the values of {}", path.display())));
     }

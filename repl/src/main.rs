@@ -22,7 +22,6 @@ mod explain;
 mod failure;
 mod input;
 mod interrupt;
-mod json;
 mod repl;
 mod run;
 mod settings;

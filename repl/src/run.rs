@@ -4,7 +4,7 @@ use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
-use crate::settings::Settings;
+use crate::settings::{Called, Settings};
 use crate::stats::Phases;
 use galopvm::{Session, Shown, Value, data};
 use std::fs::File;
@@ -21,15 +21,8 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The program: Futhark source, a .gbc file, or - for source on standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The entry point to call
-    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
-    entry: String,
-    /// Read the arguments from this file instead; large binary arrays are mapped, not read
-    #[arg(short, long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    #[command(flatten)]
+    called: Called,
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
@@ -117,7 +110,7 @@ line, 130 ended by Ctrl-C.";
 pub fn run(args: Args) -> Outcome {
     let interrupts = Interrupts::listen();
     let mut phases = Phases::start();
-    let source = input::bytes_of(&args.file)?;
+    let source = input::bytes_of(&args.called.file)?;
     let program = source.program(args.settings.switches())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
@@ -136,16 +129,16 @@ pub fn run(args: Args) -> Outcome {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
-    tune(&mut session, &args.tuning, &args.file)?;
-    let entry = session.entry(&args.entry)?.clone();
+    tune(&mut session, &args.tuning, &args.called.file)?;
+    let entry = session.entry(&args.called.entry)?.clone();
     phases.end("prepare");
     let time = args.settings.timeout;
     let reading = Deadline::of("Reading the input", time);
-    let values = input::arguments(&session, &entry, &source, args.input.as_deref())?;
+    let values = input::arguments(&session, &entry, &source, args.called.input.as_deref())?;
     drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
-    let outcome = measured(&mut session, &args.entry, values, &args.measurement);
+    let outcome = measured(&mut session, &args.called.entry, values, &args.measurement);
     interrupts.running(None);
     phases.end("run");
     // How far a program came that failed is worth knowing, too.

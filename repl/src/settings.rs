@@ -1,9 +1,10 @@
-//! Options that choose the back end and bounds.
+//! Options that several commands have: what is called, the back end, bounds.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use galopvm::{BackendChoice, CpuMode, Engine, Route, Switch, Switches};
 use galopvm_runtime::explain::Target;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -40,6 +41,20 @@ pub fn target() -> impl TypedValueParser<Value = Target> {
 fn switch() -> impl TypedValueParser<Value = Switch> {
     let known = Switch::ALL.iter().map(|switch| PossibleValue::new(switch.name()).help(switch.meaning()));
     PossibleValuesParser::new(known).try_map(|text| Switch::from_str(&text).map_err(|()| "unknown word"))
+}
+
+/// What is called, and with which values.
+#[derive(Args)]
+pub struct Called {
+    /// The program: Futhark source, a .gbc file, or - for source on standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The entry point to call
+    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
+    pub entry: String,
+    /// Read the arguments from this file instead; large binary arrays are mapped, not read
+    #[arg(short, long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
 }
 
 /// What is not to be done.

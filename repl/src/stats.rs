@@ -1,7 +1,7 @@
 //! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
 
 use crate::failure::say;
-use galopvm::{Session, SiteReport};
+use galopvm::{PlanFigures, Session, SiteReport, Switch};
 use std::time::{Duration, Instant};
 
 /// The phases of a command, one after the other.
@@ -36,6 +36,11 @@ impl Phases {
             now.major.saturating_sub(before.major),
             process_peak().map_or("unknown".into(), |bytes| format!("{bytes} bytes"))
         ));
+        for (switch, figures) in session.analysis_figures() {
+            if figures != PlanFigures::default() {
+                say(&analysis_line(switch, &figures));
+            }
+        }
         session.sites().iter().for_each(|site| say(&site_line(site)));
     }
 }
@@ -65,6 +70,28 @@ fn process_peak() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes << 10)
+}
+
+/// What an analysis cost and gave.
+fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
+    let PlanFigures { made, useful, making, longest, found, finding, longest_find, applied, .. } = *figures;
+    let mut line = format!(
+        "{}: {made} analysed in {} (the longest {}), {useful} with something to do; \
+         {found} known looked up in {} (the longest {}); applied {applied} times",
+        switch.name(),
+        shown(making),
+        shown(longest),
+        shown(finding),
+        shown(longest_find),
+    );
+    for (count, what) in
+        [(figures.thorough, "analysed again with more effort"), (figures.dropped, "given up")]
+    {
+        if count > 0 {
+            line.push_str(&format!("; {count} {what}"));
+        }
+    }
+    line
 }
 
 /// What became of one parallel operator.

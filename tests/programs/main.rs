@@ -1,10 +1,12 @@
 //! Whole programs on every engine: examples, generated programs, damaged bytecode.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod differential;
 mod examples;
 mod fused;
 mod generate;
+mod merging;
 mod mutation;
 mod places;
 mod random;

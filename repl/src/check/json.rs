@@ -4,8 +4,8 @@
 //! `related` places, `hints`, and `incomplete` (more text could make it right). Lines and columns count from 1 and
 //! columns count characters, as in all messages; `offset` counts bytes from 0. The end of a range is exclusive.
 
-use crate::json::string;
 use galopvm::Diagnostic;
+use galopvm_base::json::quoted as string;
 use galopvm_base::{Sources, Span};
 use std::io::{self, Write as _};
 use std::path::Path;

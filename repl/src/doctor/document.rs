@@ -3,8 +3,8 @@
 use super::facts::{Facts, route};
 use super::measure::Timings;
 use super::page::abilities;
-use crate::json::Json;
 use galopvm::{CpuMode, CpuTimes, Route, Switch};
+use galopvm_base::Json;
 use galopvm_gpu::DeviceInfo;
 use galopvm_jit::X86Backend;
 use std::path::PathBuf;
@@ -14,13 +14,13 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
     let engine = &facts.engine;
     let machine = engine.machine();
     let switches = Switch::ALL.iter();
-    let switches = switches.map(|s| (s.name().to_string(), engine.switches().is_on(*s).into())).collect();
-    Json::object([
+    let switches = switches.map(|s| (s.name(), engine.switches().is_on(*s).into())).collect();
+    Json::Object(vec![
         ("version", env!("CARGO_PKG_VERSION").into()),
         ("build", if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         ("os", std::env::consts::OS.into()),
         ("arch", std::env::consts::ARCH.into()),
-        ("bytecode", Json::from(galopvm_bytecode::VERSION as u64)),
+        ("bytecode", u64::from(galopvm_bytecode::VERSION).into()),
         ("processor", processor(facts)),
         ("memory", memory(facts)),
         ("backends", backends(facts)),
@@ -37,7 +37,7 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
         ("measured_now", timings.map_or(Json::Null, measured_now)),
         (
             "used",
-            Json::object([
+            Json::Object(vec![
                 ("backend", engine.backend().name().into()),
                 ("route", engine.route().name().into()),
                 ("cpu", machine.cpu.name().into()),
@@ -47,15 +47,15 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
                 ("switches", Json::Object(switches)),
             ]),
         ),
-        ("files", Json::object([("history", path(&facts.history)), ("costs", path(&facts.costs.file))])),
+        ("files", Json::Object(vec![("history", path(&facts.history)), ("costs", path(&facts.costs.file))])),
     ])
 }
 
 fn processor(facts: &Facts) -> Json {
     let cache = |cache: &galopvm::machine::Cache| {
-        Json::object([("level", Json::from(u64::from(cache.level))), ("bytes", cache.bytes.into())])
+        Json::Object(vec![("level", Json::from(u64::from(cache.level))), ("bytes", cache.bytes.into())])
     };
-    Json::object([
+    Json::Object(vec![
         ("name", facts.processor.clone().into()),
         ("threads", facts.threads.into()),
         ("cores", facts.cores.into()),
@@ -67,7 +67,7 @@ fn processor(facts: &Facts) -> Json {
 
 fn memory(facts: &Facts) -> Json {
     let pages = facts.huge_pages.as_ref();
-    Json::object([
+    Json::Object(vec![
         ("bytes", facts.memory[0].into()),
         ("available_bytes", facts.memory[1].into()),
         ("limit_bytes", facts.engine.limits().memory.into()),
@@ -78,7 +78,7 @@ fn memory(facts: &Facts) -> Json {
 
 fn backends(facts: &Facts) -> Json {
     let one = |backend: &super::facts::BackEnd| {
-        Json::object([
+        Json::Object(vec![
             ("name", Json::from(backend.name)),
             ("ready", backend.about.is_ok().into()),
             ("about", backend.about.as_ref().ok().cloned().into()),
@@ -89,7 +89,7 @@ fn backends(facts: &Facts) -> Json {
 }
 
 fn one_route(way: Route) -> Json {
-    Json::object([
+    Json::Object(vec![
         ("name", Json::from(way.name())),
         ("built_in", way.is_built_in().into()),
         ("about", route(way).ok().into()),
@@ -99,7 +99,7 @@ fn one_route(way: Route) -> Json {
 
 fn device(device: &DeviceInfo) -> Json {
     let (has, lacks) = abilities(device);
-    Json::object([
+    Json::Object(vec![
         ("index", Json::from(device.index)),
         ("name", device.name.clone().into()),
         ("kind", device.kind.to_string().into()),
@@ -115,28 +115,28 @@ fn costs(facts: &Facts) -> Json {
     let known = &facts.costs;
     let modes = known.measured.iter().flat_map(|measured| &measured.modes);
     let measured = modes.map(|(mode, found)| (mode.name().to_string(), times(found))).collect();
-    Json::object([
+    Json::Object(vec![
         ("source", if known.is_measured { "measured" } else { "usual" }.into()),
         ("file", path(&known.file)),
         ("warning", known.warning.clone().into()),
         ("measured_at", known.measured.as_ref().map(|measured| measured.when).into()),
         ("usual", times(&known.usual.cpu.times())),
-        ("measured", Json::Object(measured)),
+        ("measured", Json::Map(measured)),
         ("used", times(&known.used.cpu.times())),
     ])
 }
 
 fn times(times: &CpuTimes) -> Json {
-    Json::object(times.each().map(|(name, _, number)| (name, Json::from(number))))
+    Json::Object(times.each().map(|(name, _, number)| (name, Json::from(number))).into_iter().collect())
 }
 
 fn measured_now(timings: &Timings) -> Json {
     let unit = |mode: CpuMode, unit: f64| (mode.name().to_string(), Json::Float(unit));
     let units = timings.modes.iter().map(|timing| unit(timing.mode, timing.unit)).collect();
     let read = timings.bandwidth.iter().map(|(name, rate)| (name.clone(), Json::Float(*rate))).collect();
-    Json::object([
-        ("unit_nanoseconds", Json::Object(units)),
-        ("read_gigabytes_per_second", Json::Object(read)),
+    Json::Object(vec![
+        ("unit_nanoseconds", Json::Map(units)),
+        ("read_gigabytes_per_second", Json::Map(read)),
         ("spread", Json::Float(timings.spread)),
     ])
 }

@@ -63,6 +63,11 @@ impl<I: TypedId, T> IdVec<I, T> {
         I::from_index(self.items.len() - 1)
     }
 
+    /// Removes the items from this number on; their ids will be given again.
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
     /// The id that the next `push` will give.
     pub fn next_id(&self) -> I {
         I::from_index(self.items.len())

@@ -13,12 +13,16 @@ pub enum Json {
     Bool(bool),
     /// A whole number.
     Int(i128),
+    /// Any other number; what JSON cannot say is null.
+    Float(f64),
     /// A text.
     Text(String),
     /// Values in order.
     List(Vec<Json>),
     /// Named values in order.
     Object(Vec<(&'static str, Json)>),
+    /// Values whose names are data.
+    Map(Vec<(String, Json)>),
 }
 
 impl From<bool> for Json {
@@ -36,6 +40,12 @@ impl From<&str> for Json {
 impl From<String> for Json {
     fn from(value: String) -> Json {
         Json::Text(value)
+    }
+}
+
+impl From<f64> for Json {
+    fn from(value: f64) -> Json {
+        Json::Float(value)
     }
 }
 
@@ -81,10 +91,12 @@ impl Json {
         let plain = |value: &Json| {
             !matches!(value, Json::List(items) if !items.is_empty())
                 && !matches!(value, Json::Object(entries) if !entries.is_empty())
+                && !matches!(value, Json::Map(entries) if !entries.is_empty())
         };
         match self {
             Json::List(items) => items.iter().all(plain),
             Json::Object(entries) => entries.iter().all(|(_, value)| plain(value)),
+            Json::Map(entries) => entries.iter().all(|(_, value)| plain(value)),
             _ => true,
         }
     }
@@ -94,6 +106,8 @@ impl Json {
             Json::Null => f.write_str("null"),
             Json::Bool(value) => write!(f, "{value}"),
             Json::Int(value) => write!(f, "{value}"),
+            Json::Float(value) if value.is_finite() => write!(f, "{value}"),
+            Json::Float(_) => f.write_str("null"),
             Json::Text(text) => f.write_str(&quoted(text)),
             Json::List(items) => {
                 let entries = items.iter().map(|item| (None, item));
@@ -101,6 +115,10 @@ impl Json {
             }
             Json::Object(fields) => {
                 let entries = fields.iter().map(|(name, value)| (Some(*name), value));
+                self.entries(f, depth, ["{", "}"], entries)
+            }
+            Json::Map(entries) => {
+                let entries = entries.iter().map(|(name, value)| (Some(name.as_str()), value));
                 self.entries(f, depth, ["{", "}"], entries)
             }
         }
@@ -164,9 +182,11 @@ mod tests {
             ("none", Json::from(None::<i64>)),
             ("flags", [true, false].into_iter().collect()),
             ("parts", Json::List(vec![inner, Json::List(Vec::new())])),
+            ("map", Json::Map(vec![("a b".into(), 0.5.into()), ("c".into(), f64::NAN.into())])),
         ]);
         let text = "{\n  \"none\": null,\n  \"flags\": [true, false],\n  \"parts\": [\n    \
-                    {\"n\": 3, \"text\": \"a\\\"\\\\\\n\\u0001é\"},\n    []\n  ]\n}";
+                    {\"n\": 3, \"text\": \"a\\\"\\\\\\n\\u0001é\"},\n    []\n  ],\n  \
+                    \"map\": {\"a b\": 0.5, \"c\": null}\n}";
         assert_eq!(document.to_string(), text);
     }
 }

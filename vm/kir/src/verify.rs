@@ -3,7 +3,8 @@
 //!
 //! A checked region may hold what has no meaning of its own here: functions that nothing is known of, `call`, loops
 //! that carry nothing (they give the values of their last round), extents that are equal for reasons that are not
-//! written down. A verified region holds none of that; it can be executed.
+//! written down, and arrays whose extents are scalars that the same loop carries or the same statement gives. A verified
+//! region holds none of that; it can be executed.
 //!
 //! Checked:
 //! - names are unique, plain ([`crate::text::is_name`]), defined exactly once, and used where they are in scope:
@@ -342,15 +343,21 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// Names that are defined together. Their types are over what is outside, and, where nothing is executed, over the
+    /// scalars among them: sizes that only the statement itself tells.
+    fn define(&mut self, vars: &[VarId]) {
+        let is_size = |v: &Self, var: &VarId| !v.executable && v.var_type(*var).is_some_and(Type::is_scalar);
+        let (sizes, others): (Vec<VarId>, Vec<VarId>) =
+            vars.iter().copied().partition(|var| is_size(self, var));
+        for together in [sizes, others] {
+            together.iter().for_each(|var| self.declared_type(*var));
+            together.iter().for_each(|var| self.bring_in(*var));
+        }
+    }
+
     /// Definitions of a statement's insides; gone from scope when `inside` is done.
     fn with_names(&mut self, vars: &[VarId], inside: impl FnOnce(&mut Self)) {
-        // Types of inner names are over what is outside.
-        for var in vars {
-            self.declared_type(*var);
-        }
-        for var in vars {
-            self.bring_in(*var);
-        }
+        self.define(vars);
         inside(self);
         for var in vars {
             if let Some(slot) = self.in_scope.get_mut(var.index()) {
@@ -383,9 +390,6 @@ impl<'a> Verifier<'a> {
         let errors = self.errors.len();
         self.rhs(&stm.rhs);
         self.place = stm.pat.first().map(|var| self.name(*var));
-        for var in &stm.pat {
-            self.declared_type(*var);
-        }
         let results = rhs_types(&self.region.vars, &stm.rhs);
         if results.len() != stm.pat.len() {
             self.error(format!("{} names are bound to {} results", stm.pat.len(), results.len()));
@@ -395,9 +399,7 @@ impl<'a> Verifier<'a> {
                 self.same_type(&what, self.var_type(*var), ty.as_ref());
             }
         }
-        for var in &stm.pat {
-            self.bring_in(*var);
-        }
+        self.define(&stm.pat);
     }
 
     fn same_type(&mut self, what: &str, declared: Option<&Type>, found: Option<&Type>) {

@@ -10,8 +10,8 @@
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/mapped.rs`, `array/granted.rs` and
-//! `interpret/columns/wide.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`
+//! and `interpret/columns/wide.rs` only.
 
 pub mod array;
 mod costs;
@@ -34,7 +34,7 @@ pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use explain::{ExplainSink, Explained};
-pub use interpret::{Limits, ShowSink, Shown};
+pub use interpret::{Limits, PlanFigures, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};

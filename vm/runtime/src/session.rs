@@ -4,10 +4,10 @@ use crate::array::Array;
 use crate::costs::LazyCosts;
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
-use crate::interpret::{Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
+use crate::interpret::{Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::stop::Stop;
-use crate::switches::Switches;
+use crate::switches::{Switch, Switches};
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
 use crate::value::Value;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
@@ -198,6 +198,16 @@ impl Session {
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.
     pub fn sites(&self) -> Vec<SiteReport> {
         self.tiers.reports()
+    }
+
+    /// What plans cost and gave so far.
+    pub fn plan_figures(&self) -> PlanFigures {
+        self.plans.figures
+    }
+
+    /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
+    pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
+        vec![(Switch::ShortCircuit, self.plans.figures), (Switch::Reuse, self.tiers.over_figures)]
     }
 
     /// Sets or takes back the interrupt flag.

@@ -28,6 +28,6 @@ mod web;
 pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
 pub use place::{Places, may_lie_in, settled};
-pub use position::{Frame, Inside, Position};
-pub use solve::{Circuits, circuits, circuits_priced, circuits_within};
+pub use position::{Frame, Inside, Position, body_of, lies_in};
+pub use solve::{Circuits, circuits, circuits_priced, circuits_within, unmoved};
 pub use verdict::{Entry, Operand, Outcome, Place, Reason};

@@ -62,6 +62,12 @@ pub fn circuits_within(
     Circuits { outcomes, places: solver.places, remade }
 }
 
+/// A region as it is written: nothing is decided, and every array lies where it is made.
+pub fn unmoved(region: &Region, observed: &Observed) -> Circuits {
+    let (_, places) = place::settled(region, observed);
+    Circuits { outcomes: Vec::new(), places, remade: 0 }
+}
+
 struct Solver<'a> {
     facts: &'a Facts<'a>,
     pricing: Option<&'a Pricing<'a>>,

@@ -7,9 +7,10 @@
 //! Text, bytes: `asq 24 : at 0, for statements 1 to 1, once for all rounds`, `y 4000 : 2 blocks in turn`,
 //! `v 16 : anew in each round`, `total 24 ; live at most 24 at statement 1 ; side by side 24`.
 
-use super::lifetimes::{Allocation, allocations};
+use super::lifetimes::{Allocation, allocations_of, blocks_of};
+use super::order::Order;
 use super::packing::{Lifetime, Packing, pack};
-use crate::circuit::{Circuits, Inside, Source, settled};
+use crate::circuit::{Array, Circuits, Facts, Inside, Source, settled};
 use galopvm_kir::{Observed, Region, VarId};
 use std::fmt::{self, Write};
 
@@ -41,17 +42,36 @@ pub struct Schedule {
 
 /// The schedule of a region whose arrays lie as short-circuiting says; offsets are multiples of `alignment`.
 pub fn schedule(region: &Region, observed: &Observed, circuits: &Circuits, alignment: i64) -> Schedule {
-    let made = allocations(region, observed, circuits);
-    let once = |made: &Allocation| made.out_of_loop || !made.in_loop;
-    let lifetimes: Vec<Lifetime> = made.iter().filter(|made| once(made)).map(Allocation::in_bytes).collect();
-    let packing = pack(&lifetimes, alignment);
-    let carried = carried(region, observed, circuits);
+    schedule_of(region, observed, circuits, alignment, &|_| true, &[])
+}
+
+/// The schedule of those blocks that can be given a place (`can_move`), and that none of `leaving`, which outlive the
+/// region, may lie in. The others are made where they stand.
+pub fn schedule_of(
+    region: &Region,
+    observed: &Observed,
+    circuits: &Circuits,
+    alignment: i64,
+    can_move: &dyn Fn(VarId) -> bool,
+    leaving: &[VarId],
+) -> Schedule {
+    let (facts, _) = settled(region, observed);
+    let made = allocations_of(&facts, circuits);
+    let left: Option<Vec<Vec<VarId>>> =
+        leaving.iter().map(|array| blocks_of(&facts, circuits, *array)).collect();
+    let leaves = |made: &Allocation| left.as_ref().is_none_or(|left| left.concat().contains(&made.array));
+    let once =
+        |made: &Allocation| (made.out_of_loop || !made.in_loop) && can_move(made.array) && !leaves(made);
+    let lifetimes: Vec<Lifetime> = made.iter().filter(|made| once(made)).map(Allocation::spanned).collect();
+    let mut packing = pack(&lifetimes, alignment);
+    packing.at = Order::of(&region.body).outermost(packing.at);
+    let carried = carried(&facts, circuits);
     let mut packed = 0;
     let blocks = made.into_iter().map(|made| {
         let home = if once(&made) {
             packed += 1;
             packing.offset(packed - 1).map_or(Home::Round, |offset| Home::Entry { offset })
-        } else if carried.contains(&made.array) {
+        } else if carried.contains(&made.array) && can_move(made.array) {
             Home::Turns
         } else {
             Home::Round
@@ -64,8 +84,7 @@ pub fn schedule(region: &Region, observed: &Observed, circuits: &Circuits, align
 
 /// The arrays that are made in each round of an outermost loop, outside kernels and branches, and that one name
 /// alone carries to the next round.
-fn carried(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<VarId> {
-    let (facts, _) = settled(region, observed);
+fn carried(facts: &Facts<'_>, circuits: &Circuits) -> Vec<VarId> {
     let mut all = Vec::new();
     for array in facts.arrays.values() {
         let Source::Carried(_, Some(next)) = array.source else { continue };
@@ -82,12 +101,12 @@ fn carried(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<Var
     };
     // What two names carry outlives the next round.
     let once = |var: &VarId| all.iter().filter(|other| *other == var).count() == 1;
-    all.iter().copied().filter(|var| own(var) && once(var) && !is_kept(&facts, circuits, *var)).collect()
+    all.iter().copied().filter(|var| own(var) && once(var) && !is_kept(facts, circuits, *var)).collect()
 }
 
 /// Whether another carried name than the one whose next value lies in the block may come to hold it.
-fn is_kept(facts: &crate::circuit::Facts<'_>, circuits: &Circuits, block: VarId) -> bool {
-    let carried = |(var, array): (&VarId, &crate::circuit::Array)| match array.source {
+fn is_kept(facts: &Facts<'_>, circuits: &Circuits, block: VarId) -> bool {
+    let carried = |(var, array): (&VarId, &Array)| match array.source {
         Source::Carried(_, Some(next)) => Some((*var, next)),
         _ => None,
     };
@@ -104,6 +123,12 @@ fn is_kept(facts: &crate::circuit::Facts<'_>, circuits: &Circuits, block: VarId)
 }
 
 impl Allocation {
+    /// Its lifetime by numbers of all statements, with its size in bytes.
+    fn spanned(&self) -> Lifetime {
+        let (from, to) = self.span;
+        Lifetime { from, to, ..self.in_bytes() }
+    }
+
     /// Its lifetime, with its size in bytes.
     fn in_bytes(&self) -> Lifetime {
         let bytes = i64::try_from(self.element_bytes).unwrap_or(i64::MAX);

@@ -1,10 +1,12 @@
 //! What was told, kept until the run is over.
 
+use super::document::{Applied, Decision, Reason};
 use super::fused::fused_part;
 use super::names::{Lines, Names};
 use super::operators::operator_part;
 use super::regions::{refused_part, region_part};
-use super::{Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked};
+use super::words;
+use super::{DecisionSeen, Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Line;
 use crate::interpret::Site;
 use crate::lift::Lifted;
@@ -54,8 +56,37 @@ struct Kept {
     /// By the first of them: operators that run together.
     fused: BTreeMap<Site, Vec<Line>>,
     happened: BTreeMap<(Site, usize), BTreeMap<Happened, u64>>,
-    /// How often plans were applied, and to which registers.
-    applied: HashMap<(FuncId, Scope), (u64, BTreeSet<RegId>)>,
+    ran: HashMap<(FuncId, Scope), Ran>,
+    /// Each decision once, with how often it was told.
+    decisions: Vec<(DecisionSeen, u64)>,
+}
+
+/// How a function, loop or round ran.
+#[derive(Clone, Default)]
+pub(super) struct Ran {
+    /// How often with a plan.
+    pub planned: u64,
+    /// The registers that were not made in a block of their own then.
+    pub moved: BTreeSet<RegId>,
+    /// How often without one, and why.
+    unplanned: BTreeMap<Unplanned, u64>,
+}
+
+impl Ran {
+    /// Why it ran without a plan, and how often.
+    pub fn reasons(&self) -> Vec<(Reason, u64)> {
+        let known = self.unplanned.get(&Unplanned::Known).copied().unwrap_or(0);
+        let others = self.unplanned.iter().filter(|(why, _)| **why != Unplanned::Known);
+        let mut reasons: Vec<(Reason, u64)> =
+            others.map(|(why, count)| (words::unplanned(*why), *count)).collect();
+        // Numbers that are known to have no plan are known for one of the other reasons.
+        match reasons.last_mut() {
+            Some((_, count)) => *count += known,
+            None if known > 0 => reasons.push((words::unplanned(Unplanned::Known), known)),
+            None => {}
+        }
+        reasons
+    }
 }
 
 /// Keeps what its sink is told.
@@ -121,10 +152,18 @@ impl Collector {
                 recorded: Err(seen.refusal.reason.clone()),
             }),
             Explained::Applied(seen) => {
-                let (times, moved) = kept.applied.entry((seen.function, seen.scope)).or_default();
-                *times += 1;
-                moved.extend(seen.moved);
+                let ran = kept.ran.entry((seen.function, seen.scope)).or_default();
+                ran.planned += 1;
+                ran.moved.extend(seen.moved);
             }
+            Explained::Unplanned(seen) => {
+                let ran = kept.ran.entry((seen.function, seen.scope)).or_default();
+                *ran.unplanned.entry(seen.why).or_default() += 1;
+            }
+            Explained::Decided(seen) => match kept.decisions.iter_mut().find(|(known, _)| *known == seen) {
+                Some((_, times)) => *times += 1,
+                None => kept.decisions.push((seen, 1)),
+            },
             Explained::Operator(seen) => {
                 let kernel = seen.kernel.map(|(lifted, observed)| (lifted.clone(), observed.clone()));
                 let operator = KeptOperator {
@@ -170,8 +209,8 @@ impl Collector {
         for region in &kept.regions {
             parts.push(Part::Region(match &region.recorded {
                 Ok((recorded, circuits)) => {
-                    let applied = kept.applied.get(&(region.function, region.scope));
-                    region_part(&setting, region, recorded, circuits, applied)
+                    let ran = kept.ran.get(&(region.function, region.scope)).cloned().unwrap_or_default();
+                    region_part(&setting, region, recorded, circuits, &ran)
                 }
                 Err(reason) => refused_part(&setting, region, reason),
             }));
@@ -202,7 +241,41 @@ impl Collector {
             input: heading.input.into(),
             target: target.name(),
             off: heading.off,
+            decisions: decisions(&setting, &kept.decisions),
             parts,
         }
     }
+}
+
+/// What was told of decisions, each once with what came of it.
+fn decisions(setting: &Setting<'_>, kept: &[(DecisionSeen, u64)]) -> Vec<Decision> {
+    let mut names: HashMap<FuncId, Option<Names>> = HashMap::new();
+    let mut shown: Vec<Decision> = Vec::new();
+    for (seen, times) in kept {
+        let names = names.entry(seen.function).or_insert_with(|| setting.names(seen.function));
+        let what = names.as_ref().map_or_else(|| seen.what.clone(), |names| names.in_text(&seen.what));
+        let spot = seen.place.and_then(|place| setting.lines.spot(setting.module, place));
+        let kind = seen.kind.name();
+        let same = |other: &Decision| (other.kind, &other.spot, &other.what) == (kind, &spot, &what);
+        let at = shown.iter().position(same).unwrap_or_else(|| {
+            let applied = Applied::default();
+            shown.push(Decision { spot: spot.clone(), kind, what: what.clone(), applied, bytes: None });
+            shown.len() - 1
+        });
+        let Some(decision) = shown.get_mut(at) else { continue };
+        match &seen.outcome {
+            Ok(bytes) => {
+                decision.applied.times += times;
+                let all = bytes.map(|bytes| bytes.saturating_mul(*times));
+                let before = decision.bytes.unwrap_or(0);
+                decision.bytes = all.map(|all| all.saturating_add(before)).or(decision.bytes);
+            }
+            Err(not) => {
+                let reason = Reason { plain: not.plain.clone(), exact: not.exact.clone() };
+                decision.applied.not.push((reason, *times));
+            }
+        }
+    }
+    shown.sort_by(|a, b| (a.spot.is_none(), &a.spot).cmp(&(b.spot.is_none(), &b.spot)));
+    shown
 }

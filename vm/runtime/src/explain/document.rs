@@ -32,8 +32,34 @@ pub struct Document {
     pub target: &'static str,
     /// What is switched off.
     pub off: Vec<&'static str>,
+    /// What was decided besides what the parts say, by place in the source.
+    pub decisions: Vec<Decision>,
     /// By place in the source.
     pub parts: Vec<Part>,
+}
+
+/// Something that was decided.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// Where.
+    pub spot: Option<Spot>,
+    /// What it is about.
+    pub kind: &'static str,
+    /// What is done, or is not.
+    pub what: String,
+    /// Whether it was done, or why not.
+    pub applied: Applied,
+    /// Bytes that were saved in all, if they are known.
+    pub bytes: Option<u64>,
+}
+
+/// Whether a decision was applied.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Applied {
+    /// How often it was.
+    pub times: u64,
+    /// Why it was not, and how often.
+    pub not: Vec<(Reason, u64)>,
 }
 
 /// Something that was looked at.
@@ -115,8 +141,8 @@ pub struct RegionPart {
     pub plan: Vec<Placed>,
     /// Blocks that targets and what is built in them lie in.
     pub blocks: usize,
-    /// How often the plan was applied in this run.
-    pub applied: u64,
+    /// How often the plan was applied in this run, and why not.
+    pub applied: Applied,
     /// The arrays that were not made in a block of their own then.
     pub moved: Vec<String>,
     /// The region as kernel IR.
@@ -159,6 +185,8 @@ pub struct PointOperand {
     pub place: Option<(String, String)>,
     /// Why not.
     pub reason: Option<Reason>,
+    /// If it is: whether that was done.
+    pub applied: Applied,
     /// Bytes of one copy, the greatest of all, if that is known.
     pub bytes: Option<i64>,
     /// Bytes of the smallest copy.
@@ -206,6 +234,8 @@ pub struct Placed {
     pub bytes: Option<i64>,
     /// It is made in each round of a loop or kernel.
     pub repeated: bool,
+    /// If it is built in another block: whether that was done.
+    pub applied: Applied,
 }
 
 /// A copy of an array into another layout, made or not.

@@ -1,8 +1,8 @@
 //! The facts for tools: one JSON document. `docs/explain.md` has its schema.
 
 use super::document::{
-    Access, ArrayFact, Copying, Document, FusedFact, FusedPart, Kernel, LayoutCopy, OperatorPart, Part,
-    Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, LayoutCopy,
+    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 use galopvm_base::Json;
 
@@ -19,6 +19,8 @@ impl Document {
             ("off", self.off.iter().copied().collect()),
             ("bytes_saved", totals.saved.into()),
             ("bytes_copied", totals.left.into()),
+            ("bytes_not_saved", totals.possible.into()),
+            ("decisions", self.decisions.iter().map(decision).collect()),
             (
                 "parts",
                 self.parts
@@ -51,6 +53,33 @@ fn reason(reason: &Reason) -> Json {
     Json::Object(vec![("plain", (&reason.plain).into()), ("exact", (&reason.exact).into())])
 }
 
+/// Reasons with how often each was one.
+fn counted(reasons: &[(Reason, u64)]) -> Json {
+    let one = |(why, count): &(Reason, u64)| {
+        Json::Object(vec![("count", (*count).into()), ("reason", reason(why))])
+    };
+    reasons.iter().map(one).collect()
+}
+
+/// How often a decision was applied, and why not; nothing if there was none.
+fn applied(applied: &Applied, is_decided: bool) -> [(&'static str, Json); 2] {
+    match is_decided {
+        true => [("applied", applied.times.into()), ("not_applied", counted(&applied.not))],
+        false => [("applied", Json::Null), ("not_applied", Json::Null)],
+    }
+}
+
+fn decision(decision: &Decision) -> Json {
+    let mut fields = vec![
+        ("place", spot(decision.spot.as_ref())),
+        ("kind", decision.kind.into()),
+        ("what", (&decision.what).into()),
+        ("bytes_saved", decision.bytes.into()),
+    ];
+    fields.extend(applied(&decision.applied, true));
+    Json::Object(fields)
+}
+
 fn lies(place: &(String, String)) -> Json {
     Json::Object(vec![("block", (&place.0).into()), ("view", (&place.1).into())])
 }
@@ -73,11 +102,11 @@ fn region_json(region: &RegionPart, kernels: bool) -> Json {
             ("points", region.points.iter().map(point).collect()),
             ("plan", region.plan.iter().map(placed).collect()),
             ("blocks", region.blocks.into()),
-            ("applied", region.applied.into()),
             ("moved", region.moved.iter().collect()),
             ("strategy", region.strategy.iter().collect()),
             ("layouts", region.layouts.iter().map(layout).collect()),
         ]);
+        fields.extend(applied(&region.applied, true));
         fields.extend(kernel_ir(&region.kir, kernels));
     }
     Json::Object(fields)
@@ -111,7 +140,7 @@ fn point(point: &Copying) -> Json {
 }
 
 fn operand(operand: &PointOperand) -> Json {
-    Json::Object(vec![
+    let mut fields = vec![
         ("array", operand.array.as_ref().into()),
         ("last_use", operand.last_use.into()),
         ("in_place", operand.in_place.into()),
@@ -123,7 +152,9 @@ fn operand(operand: &PointOperand) -> Json {
         ("bytes_in_all", operand.total().into()),
         ("price", operand.price.into()),
         ("copy", operand.class.as_ref().into()),
-    ])
+    ];
+    fields.extend(applied(&operand.applied, operand.in_place));
+    Json::Object(fields)
 }
 
 fn along(entry: &WebEntry) -> Json {
@@ -135,7 +166,7 @@ fn along(entry: &WebEntry) -> Json {
 }
 
 fn placed(placed: &Placed) -> Json {
-    Json::Object(vec![
+    let mut fields = vec![
         ("array", (&placed.array).into()),
         ("place", spot(placed.spot.as_ref())),
         ("decision", placed.kind.into()),
@@ -143,7 +174,9 @@ fn placed(placed: &Placed) -> Json {
         ("view", (&placed.view).into()),
         ("bytes", placed.bytes.into()),
         ("repeated", placed.repeated.into()),
-    ])
+    ];
+    fields.extend(applied(&placed.applied, placed.kind == "built-in"));
+    Json::Object(fields)
 }
 
 fn layout(copy: &LayoutCopy) -> Json {
@@ -245,15 +278,12 @@ fn access(access: &Access) -> Json {
 }
 
 fn reuse_result(result: &ReuseResult) -> Json {
-    let happened = |(why, count): &(Reason, u64)| {
-        Json::Object(vec![("count", (*count).into()), ("reason", reason(why))])
-    };
     Json::Object(vec![
         ("result", (&result.result).into()),
         ("bytes", result.bytes.into()),
         ("arrays", result.arrays.iter().map(reuse_fact).collect()),
         ("choice", result.choice.as_ref().into()),
-        ("happened", result.happened.iter().map(happened).collect()),
+        ("happened", counted(&result.happened)),
     ])
 }
 

@@ -1,6 +1,7 @@
 //! What was decided while a program ran, and why: for people, and for tools.
 //!
-//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often.
+//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of
+//!   decisions.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
 //!   `operators.rs` make them, with names from `names.rs`.
 //!   `fused.rs`: operators that run together.
@@ -11,6 +12,7 @@
 //! block, so that each operator is seen. Text and JSON are written from the same facts.
 
 mod collect;
+mod decision;
 mod document;
 mod fused;
 mod json;
@@ -23,9 +25,10 @@ mod watch;
 mod words;
 
 pub use collect::{Collector, Heading};
+pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
 pub use document::{
-    Access, ArrayFact, Copying, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy, OperatorPart, Part,
-    Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy,
+    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use test_block::{TestInput, first_input};
@@ -54,6 +57,10 @@ pub enum Explained<'a> {
     Unrecorded(RefusalSeen<'a>),
     /// A region runs with its plan.
     Applied(AppliedSeen),
+    /// A region runs without a plan.
+    Unplanned(UnplannedSeen),
+    /// Something else was decided, and done or not.
+    Decided(DecisionSeen),
     /// A parallel operator is about to be executed.
     Operator(OperatorSeen<'a>),
     /// Operators of a block run together.
@@ -101,6 +108,17 @@ pub struct AppliedSeen {
     pub scope: Scope,
     /// The registers that are not made in a block of their own.
     pub moved: BTreeSet<RegId>,
+}
+
+/// A function, loop or round that runs without a plan of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnplannedSeen {
+    /// Its function.
+    pub function: FuncId,
+    /// What of it.
+    pub scope: Scope,
+    /// Why there is none.
+    pub why: Unplanned,
 }
 
 /// A parallel operator with the numbers of this execution.

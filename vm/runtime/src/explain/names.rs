@@ -8,7 +8,7 @@ use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Module, Place, RegId
 use galopvm_kir::text::as_name;
 use galopvm_kir::{Region, VarId};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 
 /// Longest excerpt of the source.
 const MOST_SHOWN: usize = 60;
@@ -166,24 +166,38 @@ impl Names {
         self.origins.get(&reg).cloned().unwrap_or_default()
     }
 
-    /// A region whose variables are called as in the source, where that is known.
-    pub(super) fn renamed(&self, region: &Region, registers: &BTreeMap<VarId, RegId>) -> Region {
-        let mut region = region.clone();
-        let mut taken: Vec<String> = region.vars.iter().map(|var| var.name.clone()).collect();
-        for (var, reg) in registers {
-            let Some(name) = self.origins.get(reg).and_then(|origin| origin.name.as_deref()) else {
-                continue;
-            };
-            let name = as_name(name);
-            let numbered = (2..).map(|k| format!("{name}_{k}"));
-            let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
-            if let (Some(free), Some(known)) = (free, region.vars.get_mut(*var)) {
-                taken.push(free.clone());
-                known.name = free;
-            }
+    /// A text in which registers are called as in the source, where that is known.
+    pub(super) fn in_text(&self, text: &str) -> String {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut shown = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find(is_word) {
+            let (before, word) = rest.split_at(start);
+            let (word, after) = word.split_at(word.find(|c| !is_word(c)).unwrap_or(word.len()));
+            let number = word.strip_prefix('r').and_then(|digits| digits.parse::<u32>().ok());
+            let origin = number.and_then(|number| self.origins.get(&RegId(number)));
+            shown.push_str(before);
+            shown.push_str(origin.and_then(|origin| origin.name.as_deref()).unwrap_or(word));
+            rest = after;
         }
-        region
+        shown + rest
     }
+}
+
+/// A region some of whose variables are called otherwise.
+pub(super) fn renamed(region: &Region, names: impl Iterator<Item = (VarId, String)>) -> Region {
+    let mut region = region.clone();
+    let mut taken: HashSet<String> = region.vars.iter().map(|var| var.name.clone()).collect();
+    for (var, name) in names {
+        let name = as_name(&name);
+        let numbered = (2..).map(|k| format!("{name}_{k}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+        if let (Some(free), Some(known)) = (free, region.vars.get_mut(var)) {
+            taken.insert(free.clone());
+            known.name = free;
+        }
+    }
+    region
 }
 
 /// File, first line, first column.

@@ -2,7 +2,7 @@
 
 use super::collect::{Happened, KeptOperator, Setting};
 use super::document::{Access, Kernel, Lane, LayoutCopy, OperatorPart, Reason, ReuseFact, ReuseResult};
-use super::names::Names;
+use super::names::{Names, renamed};
 use super::regions::{array_fact, size_in_bytes};
 use super::words;
 use crate::interpret::Site;
@@ -73,7 +73,8 @@ fn describe<'h>(
         })
         .collect();
     // Other names change nothing.
-    let Ok(region) = check(names.renamed(original, &registers)) else { return };
+    let named = registers.iter().filter_map(|(var, reg)| Some((*var, names.of(*reg).name?)));
+    let Ok(region) = check(renamed(original, named)) else { return };
     let code = region.region();
     for (var, binding) in code.params.iter().zip(&lifted.bindings) {
         if let Binding::Array(reg) = binding {

@@ -1,21 +1,21 @@
 //! Facts of a recorded function or loop: its arrays, what copies, where everything lies.
 
-use super::collect::{KeptRegion, Setting};
+use super::collect::{KeptRegion, Ran, Setting};
 use super::document::{
-    ArrayFact, Copying, LayoutCopy, Placed, PointOperand, Reason, RegionPart, Spot, WebEntry,
+    Applied, ArrayFact, Copying, LayoutCopy, Placed, PointOperand, Reason, RegionPart, Spot, WebEntry,
 };
-use super::names::{Names, Origin};
+use super::names::{Names, Origin, renamed};
 use super::operators::layout_copy;
 use super::words;
 use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::{self, Circuits, Facts, Inside, Outcome, Place, PointKind, Source};
 use galopvm_analysis::layout::{Pricing, Profile, Table, table};
 use galopvm_analysis::strategy;
-use galopvm_bytecode::RegId;
+use galopvm_bytecode::FuncId;
 use galopvm_kir::text::{print_region, print_type};
 use galopvm_kir::{CheckedRegion, Exp, Observed, ObservedParam, Region, VarId, check};
 use galopvm_lmad::Lmad;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A region that could not be recorded.
 pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &str) -> RegionPart {
@@ -40,7 +40,7 @@ pub(super) fn refused_part(setting: &Setting<'_>, kept: &KeptRegion, reason: &st
         layouts: Vec::new(),
         plan: Vec::new(),
         blocks: 0,
-        applied: 0,
+        applied: Applied::default(),
         moved: Vec::new(),
         kir: String::new(),
     }
@@ -52,14 +52,28 @@ pub(super) fn region_part(
     kept: &KeptRegion,
     recorded: &Recorded,
     circuits: &Circuits,
-    applied: Option<&(u64, BTreeSet<RegId>)>,
+    ran: &Ran,
 ) -> RegionPart {
     let mut part = refused_part(setting, kept, "");
     part.refused = None;
-    let Some(names) = setting.names(kept.function) else { return part };
-    let renamed = names.renamed(recorded.region.region(), &recorded.registers);
+    let own = recorded.registers.iter().map(|(var, reg)| (*var, (kept.function, *reg)));
+    let made: BTreeMap<VarId, _> = own.chain(recorded.inner.iter().map(|(var, at)| (*var, *at))).collect();
+    let mut names: BTreeMap<FuncId, Names> = BTreeMap::new();
+    for (function, _) in made.values() {
+        if !names.contains_key(function) {
+            names.extend(setting.names(*function).map(|known| (*function, known)));
+        }
+    }
+    let origin = |(var, (function, reg)): (&VarId, &(FuncId, _))| {
+        names.get(function).map(|names| (*var, names.of(*reg)))
+    };
+    let origins: BTreeMap<VarId, Origin> = made.iter().filter_map(origin).collect();
+    // The region's own names first: those of called functions make way.
+    let (first, last): (Vec<_>, Vec<_>) =
+        origins.iter().partition(|(var, _)| recorded.registers.contains_key(*var));
+    let named = first.into_iter().chain(last).filter_map(|(var, origin)| Some((*var, origin.name.clone()?)));
     // Other names change nothing; the old ones will do if that is wrong.
-    let region = check(renamed).unwrap_or_else(|_| recorded.region.clone());
+    let region = check(renamed(recorded.region.region(), named)).unwrap_or_else(|_| recorded.region.clone());
     let code = region.region();
     let facts = table(&region, &recorded.observed);
     let profile = Profile::default();
@@ -71,7 +85,8 @@ pub(super) fn region_part(
         sharing: 1,
     };
     let view = View {
-        names: &names,
+        origins: &origins,
+        ran,
         recorded,
         code,
         facts: Facts::of(code, &recorded.observed),
@@ -83,11 +98,9 @@ pub(super) fn region_part(
     part.points = view.points();
     part.plan = view.plan();
     part.blocks = circuits.blocks();
-    if let Some((times, moved)) = applied {
-        part.applied = *times;
-        let named = recorded.registers.iter().filter(|(_, reg)| moved.contains(reg));
-        part.moved = named.map(|(var, _)| code.name_of(*var).to_string()).collect();
-    }
+    part.applied = Applied { times: ran.planned, not: ran.reasons() };
+    let moved = recorded.registers.iter().filter(|(_, reg)| ran.moved.contains(reg));
+    part.moved = moved.map(|(var, _)| code.name_of(*var).to_string()).collect();
     (part.strategy, part.layouts) = view.strategy(setting, &region);
     part.kir = print_region(code);
     part
@@ -142,7 +155,8 @@ pub(super) fn size_in_bytes(shape: &[i64], width: usize) -> i64 {
 }
 
 struct View<'a> {
-    names: &'a Names,
+    origins: &'a BTreeMap<VarId, Origin>,
+    ran: &'a Ran,
     recorded: &'a Recorded,
     code: &'a Region,
     facts: Facts<'a>,
@@ -157,7 +171,23 @@ impl View<'_> {
     }
 
     fn origin(&self, var: VarId) -> Origin {
-        self.recorded.registers.get(&var).map_or_else(Origin::default, |reg| self.names.of(*reg))
+        self.origins.get(&var).cloned().unwrap_or_default()
+    }
+
+    /// Whether some of these arrays, which have a place together, were made in it.
+    fn applied(&self, together: &[VarId]) -> Applied {
+        let registers = || together.iter().filter_map(|var| self.recorded.registers.get(var));
+        let mut not = self.ran.reasons();
+        if registers().any(|reg| self.ran.moved.contains(reg)) {
+            return Applied { times: self.ran.planned, not };
+        }
+        let makers = together.iter().any(|var| self.recorded.makers.contains_key(var));
+        match not.first() {
+            _ if !makers => not = vec![(words::not_moved(true), 1)],
+            _ if self.ran.planned > 0 => not = vec![(words::not_moved(false), self.ran.planned)],
+            _ => {}
+        }
+        Applied { times: 0, not }
     }
 
     fn shape(&self, var: VarId) -> Option<Vec<i64>> {
@@ -283,6 +313,13 @@ impl View<'_> {
             in_place: operand.in_place,
             place: entry.and_then(|entry| entry.outcome.as_ref().ok()).map(|place| self.place(place)),
             reason,
+            applied: match operand.in_place {
+                true => {
+                    let placed = outcome.entries.iter().filter(|entry| entry.outcome.is_ok());
+                    self.applied(&placed.map(|entry| entry.array).collect::<Vec<_>>())
+                }
+                false => Applied::default(),
+            },
             bytes,
             least: sizes.map(|(least, _)| least),
             times,
@@ -326,6 +363,7 @@ impl View<'_> {
                 view,
                 bytes: self.bytes(*var),
                 repeated,
+                applied: if kind == "built-in" { self.applied(&[*var]) } else { Applied::default() },
             });
         }
         plan.sort_by_key(|placed| placed.spot.as_ref().map(|s: &Spot| (s.file.clone(), s.line, s.column)));

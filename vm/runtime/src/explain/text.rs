@@ -1,8 +1,8 @@
 //! The facts for people: the source line first, then what was decided, why, and what it saves.
 
 use super::document::{
-    ArrayFact, Copying, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part, Placed, PointOperand,
-    RegionPart, ReuseResult, Spot,
+    Applied, ArrayFact, Copying, Decision, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part,
+    Placed, PointOperand, Reason, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
 use std::collections::BTreeMap;
@@ -11,22 +11,48 @@ use std::fmt::Write;
 /// Most members of a set of places that are shown.
 const MOST_MEMBERS: usize = 6;
 
-/// Bytes that are not copied, and that are, at all points together.
+/// Bytes that were not copied, and that were, at all points together.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Totals {
     pub saved: i64,
     pub left: i64,
+    /// Of `left`, what there is a place for that was not used.
+    pub possible: i64,
 }
 
 impl Document {
     /// What all points save and copy, as far as it is known.
     pub(super) fn totals(&self) -> Totals {
+        // One copy may be a point of a function, of a loop in it, and of the rounds of that.
+        let mut found: BTreeMap<(&Spot, usize), Totals> = BTreeMap::new();
         let mut totals = Totals::default();
         for part in &self.parts {
             let Part::Region(region) = part else { continue };
-            for operand in region.points.iter().flat_map(|point| &point.operands) {
-                let sum = if operand.in_place { &mut totals.saved } else { &mut totals.left };
-                *sum = sum.saturating_add(operand.total().unwrap_or(0));
+            for point in &region.points {
+                for (k, operand) in point.operands.iter().enumerate() {
+                    let all = operand.total().unwrap_or(0);
+                    let sums = match &point.spot {
+                        Some(spot) => found.entry((spot, k)).or_default(),
+                        None => &mut totals,
+                    };
+                    let add = |sum: &mut i64| {
+                        *sum = if point.spot.is_some() { all.max(*sum) } else { sum.saturating_add(all) };
+                    };
+                    match (operand.in_place, operand.applied.times) {
+                        (true, 1..) => add(&mut sums.saved),
+                        (true, 0) => [&mut sums.left, &mut sums.possible].into_iter().for_each(add),
+                        (false, _) => add(&mut sums.left),
+                    }
+                }
+            }
+        }
+        for sums in found.values() {
+            match sums.saved {
+                0 => {
+                    totals.left = totals.left.saturating_add(sums.left);
+                    totals.possible = totals.possible.saturating_add(sums.possible);
+                }
+                saved => totals.saved = totals.saved.saturating_add(saved),
             }
         }
         totals
@@ -61,7 +87,11 @@ impl Document {
         let totals = self.totals();
         if totals != Totals::default() {
             let (saved, left) = (bytes(totals.saved), bytes(totals.left));
-            page.line(0, format!("copies of whole arrays: {saved} saved, {left} made"));
+            let possible = match totals.possible {
+                0 => String::new(),
+                possible => format!(", {} of them although a place was found", bytes(possible)),
+            };
+            page.line(0, format!("copies of whole arrays: {saved} saved, {left} made{possible}"));
         }
         let (over, fresh) = self.results();
         if (over, fresh) != (0, 0) {
@@ -71,6 +101,7 @@ impl Document {
                 format!("results of maps: {over} over arrays that die, {fresh} in blocks of their own"),
             );
         }
+        page.decisions(&self.decisions);
         for part in &self.parts {
             match part {
                 Part::Region(region) => page.region(region, kernels),
@@ -78,7 +109,7 @@ impl Document {
                 Part::Fused(fused) => page.fused(fused),
             }
         }
-        if self.parts.is_empty() {
+        if self.parts.is_empty() && self.decisions.is_empty() {
             page.line(0, "nothing was executed that could be explained".into());
         }
         page.text
@@ -115,6 +146,42 @@ impl Page {
         }
     }
 
+    fn decisions(&mut self, decisions: &[Decision]) {
+        if !decisions.is_empty() {
+            self.text.push('\n');
+            self.line(0, "==== decisions".into());
+        }
+        let mut last = None;
+        for decision in decisions {
+            if last != Some(&decision.spot) {
+                self.source(0, decision.spot.as_ref());
+                last = Some(&decision.spot);
+            }
+            self.line(1, format!("{}: {}", decision.kind, decision.what));
+            self.applied(2, &decision.applied, decision.bytes);
+        }
+    }
+
+    /// Whether a decision was applied, and what that saved; or why not.
+    fn applied(&mut self, depth: usize, applied: &Applied, bytes_saved: Option<u64>) {
+        let saved = bytes_saved.and_then(|all| i64::try_from(all).ok());
+        let saved = saved.map_or(String::new(), |all| format!(", which saved {}", bytes(all)));
+        if applied.times > 0 {
+            self.line(depth, format!("applied {}{saved}", times(applied.times)));
+        }
+        self.not_applied(depth, applied);
+        if applied.times == 0 && applied.not.is_empty() {
+            self.line(depth, "not applied: it did not run [not-run]".into());
+        }
+    }
+
+    fn not_applied(&mut self, depth: usize, applied: &Applied) {
+        for (reason, count) in &applied.not {
+            let Reason { plain, exact } = reason;
+            self.line(depth, format!("not applied {}: {plain} [{exact}]", times(*count)));
+        }
+    }
+
     fn region(&mut self, region: &RegionPart, kernels: bool) {
         self.heading(region.spot.as_ref(), "", &format!("{} {}", region.scope, region.function));
         if let Some(reason) = &region.refused {
@@ -131,14 +198,15 @@ impl Page {
             self.line(1, "plan".into());
             self.plan(&region.plan);
             if region.plan.iter().any(|placed| placed.kind == "built-in") {
-                self.line(
-                    2,
-                    match region.applied {
-                        0 => "not applied in this run".into(),
-                        1 => format!("applied once, to {}", region.moved.join(", ")),
-                        times => format!("applied {times} times, to {}", region.moved.join(", ")),
-                    },
-                );
+                let applied = &region.applied;
+                match applied.times {
+                    0 => self.applied(2, applied, None),
+                    often => {
+                        let moved = region.moved.join(", ");
+                        self.line(2, format!("applied {}, to {moved}", times(often)));
+                        self.not_applied(2, applied);
+                    }
+                }
             }
         }
         if !region.strategy.is_empty() {
@@ -221,7 +289,7 @@ impl Page {
 
     fn operand(&mut self, operand: &PointOperand) {
         let name = operand.array.as_deref().unwrap_or("a value");
-        let times = match operand.times {
+        let often = match operand.times {
             Some(1) => String::new(),
             Some(times) => format!(", {times} times"),
             None => ", as often as the loop goes round".into(),
@@ -238,14 +306,15 @@ impl Page {
                 .as_ref()
                 .map_or(String::new(), |(block, view)| format!(" in {block} at {view}"));
             self.line(4, format!("{name}: built in place{place} [yes]"));
-            self.line(5, format!("saves a copy of {size}{price}{times}"));
+            self.line(5, format!("saves a copy of {size}{price}{often}"));
+            self.applied(5, &operand.applied, None);
             return;
         }
         let why = operand.reason.as_ref();
         let (plain, exact) = why.map_or(("", ""), |reason| (&reason.plain, &reason.exact));
         self.line(4, format!("{name}: copied: {plain} [{exact}]"));
         let class = operand.class.as_ref().map_or(String::new(), |class| format!(" as {class}"));
-        self.line(5, format!("copies {size}{class}{price}{times}"));
+        self.line(5, format!("copies {size}{class}{price}{often}"));
     }
 
     fn plan(&mut self, plan: &[Placed]) {
@@ -295,8 +364,7 @@ impl Page {
 
     fn operator(&mut self, operator: &OperatorPart, kernels: bool) {
         self.heading(operator.spot.as_ref(), &operator.place, operator.operator);
-        let times =
-            if operator.executions == 1 { "once".into() } else { format!("{} times", operator.executions) };
+        let often = times(operator.executions);
         let why = match operator.tier_reason.as_str() {
             "" => String::new(),
             why => format!(" ({why})"),
@@ -304,7 +372,7 @@ impl Page {
         self.line(
             1,
             format!(
-                "executed {times}, by {}{why}; the largest had {} iterations and about {} operations",
+                "executed {often}, by {}{why}; the largest had {} iterations and about {} operations",
                 operator.tier, operator.width, operator.work
             ),
         );
@@ -407,10 +475,14 @@ impl Page {
             self.line(2, format!("choice: {choice}, where it is not needed afterwards{saved}"));
         }
         for (reason, count) in &result.happened {
-            let times = if *count == 1 { "once".into() } else { format!("{count} times") };
-            self.line(2, format!("{times}: {} [{}]", reason.plain, reason.exact));
+            self.line(2, format!("{}: {} [{}]", times(*count), reason.plain, reason.exact));
         }
     }
+}
+
+/// A number of times for people.
+fn times(count: u64) -> String {
+    if count == 1 { "once".into() } else { format!("{count} times") }
 }
 
 /// A union of views with its first members; JSON has all of them.

@@ -4,9 +4,9 @@ use super::{ExplainSink, Explained, OperatorSeen, RefusalSeen, RegionSeen};
 use crate::interpret::Registers;
 use crate::lift::{LiftRefusal, Lifted};
 use crate::profile::SiteName;
-use crate::region::{Scope, Seen, record};
-use galopvm_analysis::circuit::{Outcome, circuits};
-use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Module, Place, RegId, field::Fields, module::BODY};
+use crate::region::{Recorded, Scope, Seen, record};
+use galopvm_analysis::circuit::{Circuits, Outcome, circuits};
+use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Module, Place, field::Fields, module::BODY};
 use galopvm_kir::Observed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub(crate) struct Explainer {
     operators: HashMap<(FuncId, BlockId, usize), u64>,
     /// Operators that are kernels: what is inside is told with them.
     kernels: HashSet<(FuncId, BlockId, usize)>,
+    /// What was recorded and analysed for what is about to run, so that it need not be done again for its plan.
+    fresh: Option<(Recorded, Circuits)>,
 }
 
 impl Explainer {
@@ -36,6 +38,7 @@ impl Explainer {
             regions: HashMap::new(),
             operators: HashMap::new(),
             kernels: HashSet::new(),
+            fresh: None,
         }
     }
 
@@ -48,6 +51,7 @@ impl Explainer {
     /// something around it, and tells what becomes of its copies.
     pub(crate) fn region(&mut self, module: &Module, registers: &Registers<'_>, scope: Scope) {
         let function = registers.function;
+        self.fresh = None;
         if !self.met.insert((function, scope)) {
             return;
         }
@@ -55,7 +59,7 @@ impl Explainer {
             return;
         }
         let start = Instant::now();
-        let recorded = record(module, function, scope, &|reg| seen(registers, reg));
+        let recorded = record(module, function, scope, &|reg| Seen::of(registers, reg));
         let place = place_of(module, function, scope);
         match recorded {
             Ok(recorded) => {
@@ -64,20 +68,20 @@ impl Explainer {
                 let settled = !circuits.outcomes.iter().any(is_left);
                 self.regions.insert((function, scope), settled);
                 let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-                let recorded = &recorded;
-                self.tell(Explained::Region(RegionSeen {
-                    function,
-                    scope,
-                    place,
-                    recorded,
-                    circuits: &circuits,
-                    micros,
-                }));
+                let seen =
+                    RegionSeen { function, scope, place, recorded: &recorded, circuits: &circuits, micros };
+                self.tell(Explained::Region(seen));
+                self.fresh = Some((recorded, circuits));
             }
             Err(refusal) => {
                 self.tell(Explained::Unrecorded(RefusalSeen { function, scope, place, refusal: &refusal }));
             }
         }
+    }
+
+    /// What was just recorded for what is about to run.
+    pub(crate) fn take_fresh(&mut self) -> Option<(Recorded, Circuits)> {
+        self.fresh.take()
     }
 
     /// Whether an operator is to be told: one that is larger than before and not inside a kernel.
@@ -148,21 +152,6 @@ fn has_operators(code: &Function, instr: &Instr) -> bool {
                 Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
             ) || has_operators(code, inner)
         })
-    })
-}
-
-/// What a register holds.
-fn seen(registers: &Registers<'_>, reg: RegId) -> Option<Seen> {
-    if !registers.is_array(reg) {
-        return Some(Seen::Scalar(registers.scalar(reg)));
-    }
-    let array = registers.array_of(reg)?;
-    Some(Seen::Array {
-        elem: array.elem(),
-        lmad: array.lmad().clone(),
-        block: array.block().id(),
-        block_elements: (array.block().len() / array.elem().bytes()) as i64,
-        references: u32::try_from(array.block().references()).unwrap_or(u32::MAX),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Verdicts in plain words. The exact word of an analysis stands beside them wherever they are shown.
 
-use super::Unasked;
+use super::document::Reason as Told;
+use super::{Unasked, Unplanned};
 use galopvm_analysis::circuit::{PointKind, Reason};
 use galopvm_analysis::layout::{Condition, Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
@@ -125,6 +126,33 @@ pub(super) fn unasked(why: Unasked) -> (&'static str, &'static str) {
         Unasked::NoKernel => ("the map is no kernel", "no-kernel"),
         Unasked::SwitchedOff => ("it is switched off", "switched-off"),
     }
+}
+
+/// Why a function, loop or round ran without a plan.
+pub(super) fn unplanned(why: Unplanned) -> Told {
+    let (plain, exact) = match why {
+        Unplanned::SwitchedOff => ("it is switched off", "switched-off"),
+        Unplanned::Around => ("what is around it runs with a plan of its own", "around"),
+        Unplanned::Small => ("there are too few elements for a plan to pay", "small"),
+        Unplanned::Waiting => ("plans for new numbers cost more than they gave so far", "waiting"),
+        Unplanned::Unrecorded => ("it could not be recorded", "unrecorded"),
+        Unplanned::Rounds => (
+            "not every copy can be saved as a whole, so the rounds of its loops are planned one by one",
+            "rounds",
+        ),
+        Unplanned::Nothing => ("no instruction of its own can make its array there", "nothing"),
+        Unplanned::Known => ("there is no plan for these numbers", "known"),
+    };
+    Told { plain: plain.into(), exact: exact.into() }
+}
+
+/// Why an array is made as always although the plan around it is applied.
+pub(super) fn not_moved(in_callee: bool) -> Told {
+    let (plain, exact) = match in_callee {
+        true => ("a called function makes it, and plans go no further than calls", "callee"),
+        false => ("a loop that runs as flat code updates it in a block of its own", "flat-code"),
+    };
+    Told { plain: plain.into(), exact: exact.into() }
 }
 
 /// A number of bytes for people.

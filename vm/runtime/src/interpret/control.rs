@@ -28,12 +28,16 @@ impl<'a> Interpreter<'a> {
             }
             Instr::For { dsts, bound, init, body } => {
                 let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.begin_loop();
                 self.count(registers, dsts, *bound, init, *body)?;
+                self.end_loop();
                 self.end_region(region);
             }
             Instr::While { dsts, init, cond, body } => {
                 let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.begin_loop();
                 self.repeat(registers, dsts, init, *cond, *body)?;
+                self.end_loop();
                 self.end_region(region);
             }
             Instr::Call { dsts, function, args } => self.call(registers, dsts, *function, args)?,

@@ -33,6 +33,7 @@ mod show;
 mod soac;
 mod typed;
 
+pub use plan::PlanFigures;
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
@@ -44,7 +45,7 @@ pub(crate) use show::Host;
 
 use fused::Done;
 use placed::Target;
-use plan::Active;
+use plan::{Active, Reserves};
 
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::memory::Memory;
@@ -135,6 +136,8 @@ pub(crate) struct Interpreter<'a> {
     active: Vec<Active>,
     /// Operators that ran together with an earlier one.
     done: Vec<Done>,
+    /// What is set aside in the loops that run, the innermost last.
+    loops: Vec<Reserves>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -169,6 +172,7 @@ impl<'a> Interpreter<'a> {
             plans: Plans::default(),
             active: Vec::new(),
             done: Vec::new(),
+            loops: Vec::new(),
         }
     }
 
@@ -249,12 +253,17 @@ impl<'a> Interpreter<'a> {
         self.pay(block.code.len() as u64 + 1)?;
         let mut captured = registers.prepared.blocks[id].captured.iter();
         let mut next = captured.next();
+        let homes = if self.active.is_empty() { None } else { self.homes(id) };
         for (index, instr) in block.code.iter().enumerate() {
+            let offers = homes.as_ref().filter(|plan| self.offer(plan, id, index));
             if let Err(mut error) = self.instruction(registers, id, index, instr) {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }
                 return Err(error);
+            }
+            if let Some(plan) = offers {
+                self.withdraw(plan, id, index);
             }
             if let Some((_, slots)) = next.filter(|(at, _)| *at == index) {
                 registers.release(slots);

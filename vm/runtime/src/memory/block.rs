@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::pool::{OutOfMemory, Pool};
+use super::reserve::Part;
 use super::slab::Piece;
 use memmap2::MmapMut;
 use std::fmt;
@@ -32,6 +33,7 @@ const HUGE_FROM: usize = 4 << 20;
 /// Bytes that can be used again for another block of the same size class.
 pub(super) enum Storage {
     Piece(Piece),
+    Part(Part),
     Lines(Vec<Line>),
     Map(MmapMut),
 }
@@ -58,6 +60,7 @@ impl Storage {
     pub(super) fn size(&self) -> usize {
         match self {
             Storage::Piece(piece) => piece.size(),
+            Storage::Part(part) => part.size(),
             Storage::Lines(lines) => lines.len() * LINE,
             Storage::Map(map) => map.len(),
         }
@@ -67,6 +70,7 @@ impl Storage {
     fn bytes(&self) -> &[u8] {
         match self {
             Storage::Piece(piece) => piece.bytes(),
+            Storage::Part(part) => part.bytes(),
             // SAFETY: the lines are `LINE` initialised bytes each without padding, one after the other, and the
             // result borrows from the vector.
             Storage::Lines(lines) => unsafe {
@@ -77,9 +81,10 @@ impl Storage {
     }
 
     #[inline]
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Storage::Piece(piece) => piece.bytes_mut(),
+            Storage::Part(part) => part.bytes_mut(),
             // SAFETY: as in `bytes`; any byte pattern is a valid line, and the result borrows the vector mutably.
             Storage::Lines(lines) => unsafe {
                 std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * LINE)
@@ -258,9 +263,18 @@ impl fmt::Debug for Block {
 }
 
 impl super::Memory {
+    /// Storage for a block, and whether it is all zero: what is offered, else from the pool.
+    #[inline]
+    fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
+        match self.offered(bytes) {
+            Some(storage) => Ok((Some(storage), false)),
+            None => self.pool().take(bytes),
+        }
+    }
+
     /// A block of this size with unspecified contents.
     pub fn block(&self, bytes: usize) -> Result<Block, OutOfMemory> {
-        let (storage, _) = self.pool().take(bytes)?;
+        let (storage, _) = self.take(bytes)?;
         Ok(Block::own(self.pool().clone(), storage, bytes))
     }
 
@@ -271,7 +285,7 @@ impl super::Memory {
 
     /// A block of this size whose bytes are 0.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Block, OutOfMemory> {
-        let (mut storage, is_zero) = self.pool().take(bytes)?;
+        let (mut storage, is_zero) = self.take(bytes)?;
         // What the system gives is zero already, and what is kept is not much.
         if let Some(storage) = storage.as_mut().filter(|_| !is_zero) {
             storage.bytes_mut()[..bytes].fill(0);

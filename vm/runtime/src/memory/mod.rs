@@ -1,6 +1,7 @@
 //! Blocks of bytes, where they come from and where they go when nobody holds them any more.
 //!
 //! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `slab.rs`: small storage.
+//!   `reserve.rs`: storage that blocks take in turn.
 //!   `system.rs`: what the system can give. `mapped.rs`: files as blocks.
 //!
 //! Invariants: elements in blocks are little-endian; a fresh block has unspecified but initialised contents; running
@@ -9,6 +10,7 @@
 mod block;
 mod mapped;
 mod pool;
+mod reserve;
 mod slab;
 mod system;
 
@@ -19,3 +21,4 @@ pub use pool::{Memory, MemoryStats, OutOfMemory};
 pub use system::available;
 
 pub(crate) use pool::CopyKind;
+pub(crate) use reserve::Reserve;

@@ -5,6 +5,7 @@
 //! it is a promise to the host. Kept blocks are given up before a block is refused.
 
 use super::block::{MAP_FROM, Storage};
+use super::reserve::Offers;
 use super::slab::{Cutter, LARGEST_PIECE, Piece, SLAB};
 use super::system;
 use crate::stop::Stop;
@@ -126,6 +127,10 @@ impl Pool {
 
     /// Storage for `bytes`, kept or new, and whether it is all zero; none is needed for no bytes.
     pub(super) fn take(&self, bytes: usize) -> Result<(Option<Storage>, bool), OutOfMemory> {
+        self.take_storage(bytes, bytes as u64)
+    }
+
+    fn take_storage(&self, bytes: usize, in_use: u64) -> Result<(Option<Storage>, bool), OutOfMemory> {
         let mut state = self.state();
         let state = &mut *state;
         state.figures.allocations += 1;
@@ -144,9 +149,27 @@ impl Pool {
         };
         let figures = &mut state.figures;
         figures.allocated_bytes = figures.allocated_bytes.saturating_add(bytes as u64);
-        figures.live_bytes += bytes as u64;
+        figures.live_bytes += in_use;
         figures.peak_bytes = figures.peak_bytes.max(figures.live_bytes);
         Ok((Some(storage), is_zero))
+    }
+
+    /// Storage for a reserve: it counts as kept, and what is made of it as in use. Nothing if there is no memory.
+    pub(super) fn set_aside(&self, bytes: usize) -> Option<Storage> {
+        self.take_storage(bytes, 0).ok()?.0
+    }
+
+    /// Bytes that the budget leaves; all there are if there is none.
+    pub(super) fn left(&self) -> u64 {
+        let state = self.state();
+        state.budget.map_or(u64::MAX, |budget| budget.saturating_sub(state.figures.held_bytes))
+    }
+
+    /// A block of so many bytes is made of a reserve.
+    pub(super) fn count_part(&self, bytes: usize) {
+        let figures = &mut self.state().figures;
+        figures.live_bytes += bytes as u64;
+        figures.peak_bytes = figures.peak_bytes.max(figures.live_bytes);
     }
 
     /// Takes storage back from a block of `bytes`.
@@ -155,6 +178,12 @@ impl Pool {
         let size = storage.size();
         let mut state = self.state();
         state.figures.live_bytes -= bytes as u64;
+        if let Storage::Part(_) = storage {
+            // Its reserve may go with it, and tells the pool then.
+            drop(state);
+            drop(storage);
+            return;
+        }
         // A smaller budget may have been set meanwhile.
         let is_over = state.budget.is_some_and(|budget| state.figures.held_bytes > budget);
         let fits = state.kept + size as u64 <= KEPT_BYTES;
@@ -314,19 +343,25 @@ pub struct Memory {
     pool: Arc<Pool>,
     /// Ends bulk work on behalf of a call.
     stop: Stop,
+    /// What the blocks of a call are to be made of.
+    offers: Arc<Offers>,
 }
 
 impl Memory {
     /// A pool, with a limit of the bytes in use at one time if one is given.
     pub fn new(budget: Option<u64>) -> Memory {
-        let memory = Memory { pool: Arc::default(), stop: Stop::default() };
+        let memory = Memory { pool: Arc::default(), stop: Stop::default(), offers: Arc::default() };
         memory.set_budget(budget);
         memory
     }
 
     /// The same memory for a call that may have to end.
     pub(crate) fn for_call(&self, stop: &Stop) -> Memory {
-        Memory { pool: self.pool.clone(), stop: stop.clone() }
+        Memory { pool: self.pool.clone(), stop: stop.clone(), offers: Arc::default() }
+    }
+
+    pub(super) fn offers(&self) -> &Offers {
+        &self.offers
     }
 
     /// What ends bulk work.

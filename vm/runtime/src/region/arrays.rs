@@ -1,7 +1,8 @@
 //! Instructions on whole arrays.
 
-use super::record::{Known, Named, Recorder, Rows, Step, number, size};
-use super::{Maker, RecordRefusal};
+use super::Maker;
+use super::record::{Known, Named, Recorder, Rows, Step};
+use super::sizes::{number, size};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim};
 use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId};
@@ -260,6 +261,33 @@ impl<'a> Recorder<'a> {
         self.join(dst, maker, &parts, shape)
     }
 
+    /// First place and number of places of `start:end:step`, with Futhark's defaults.
+    fn range(&mut self, extent: &Exp, start: Option<Exp>, end: Option<Exp>, step: &Exp) -> Step<(Exp, Exp)> {
+        use ScalarOp::{Add, Div, Sub};
+        let Some(by) = number(step) else {
+            // Which way it goes decides where it begins and ends.
+            let start = start.map_or_else(|| self.unknown_size(), Ok)?;
+            return Ok((start, self.unknown_size()?));
+        };
+        let last = || size(Sub, extent, &Exp::int(1));
+        let (start, end) = match by >= 0 {
+            true => (start.unwrap_or(Exp::int(0)), end.unwrap_or_else(|| extent.clone())),
+            false => (start.unwrap_or_else(last), end.unwrap_or(Exp::int(-1))),
+        };
+        let (low, high) = if by >= 0 { (&start, &end) } else { (&end, &start) };
+        let distance = size(Sub, high, low);
+        let Some(by) = by.checked_abs().filter(|by| *by > 1) else {
+            return Ok((start, distance));
+        };
+        // A part that is not empty has its first place, and one for each whole step behind it. Ends the wrong way
+        // round are an error when it runs.
+        let count = match number(&distance) {
+            Some(distance) if distance <= 0 => Exp::int(0),
+            _ => size(Div, &size(Add, &distance, &Exp::int(by - 1)), &Exp::int(by)),
+        };
+        Ok((start, count))
+    }
+
     /// The dimensions of a slice, and the shape of the part.
     fn part(&mut self, array: &Named, dims: &[SliceDim]) -> Step<(Vec<DimIndex>, Vec<Exp>)> {
         let mut index = Vec::new();
@@ -274,7 +302,7 @@ impl<'a> Recorder<'a> {
                     };
                     let (start, end) = (bound(start)?, bound(end)?);
                     let step = bound(step)?.unwrap_or(Exp::int(1));
-                    let (start, count) = range(&extent, start, end, &step)?;
+                    let (start, count) = self.range(&extent, start, end, &step)?;
                     shape.push(count.clone());
                     index.push(DimIndex::Slice { start, count, step });
                 }
@@ -301,27 +329,4 @@ pub(super) fn unknown(name: &str, args: Vec<Exp>, shape: Vec<Exp>) -> Rhs {
 fn differ(a: &[Exp], b: &[Exp]) -> bool {
     let known = |(a, b)| number(a).zip(number(b)).is_some_and(|(a, b)| a != b);
     a.len() != b.len() || a.iter().zip(b).any(known)
-}
-
-/// First place and number of places of `start:end:step`, with Futhark's defaults.
-fn range(extent: &Exp, start: Option<Exp>, end: Option<Exp>, step: &Exp) -> Step<(Exp, Exp)> {
-    use ScalarOp::Sub;
-    let refusal = || RecordRefusal { reason: "a slice whose step is not known".into() };
-    let by = number(step).ok_or_else(refusal)?;
-    let last = || size(Sub, extent, &Exp::int(1));
-    let (start, end) = match by >= 0 {
-        true => (start.unwrap_or(Exp::int(0)), end.unwrap_or_else(|| extent.clone())),
-        false => (start.unwrap_or_else(last), end.unwrap_or(Exp::int(-1))),
-    };
-    let count = match by {
-        1 => size(Sub, &end, &start),
-        -1 => size(Sub, &start, &end),
-        _ => {
-            let (first, beyond) = number(&start).zip(number(&end)).ok_or_else(refusal)?;
-            let distance = beyond.checked_sub(first).ok_or_else(refusal)?;
-            let count = distance.checked_div(by).ok_or_else(refusal)?;
-            Exp::int((count + i64::from(distance % by != 0)).max(0))
-        }
-    };
-    Ok((start, count))
 }

@@ -3,20 +3,25 @@
 //! A region names the arrays of the code one to one: what the analyses say of a name holds for a register. Scalars that
 //! are known are numbers, so sizes and places are as exact as they can be.
 //!
-//! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: instructions that have
-//!   blocks.
+//! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: operators and calls.
+//!   `control.rs`: loops and branches.
+//! - `sizes.rs`: sizes that are known inside a block only.
 //!
-//! Invariants: nothing is guessed. What could make two names share memory without the region showing it, or change the
-//! shape of a name, is refused with its reason. Contents of arrays are never looked at.
+//! Invariants: nothing is guessed. What could make two names share memory without the region showing it is refused with its
+//! reason. A size that is not known has a name that nothing is known of, or that the statement gives along with the array:
+//! analyses leave such an array where it is. Contents of arrays are never looked at.
 
 mod arrays;
+mod control;
 mod operators;
 mod record;
+mod sizes;
 
 pub use record::record;
 
+use crate::interpret::Registers;
 use galopvm_base::{ElemType, Scalar};
-use galopvm_bytecode::{BlockId, RegId};
+use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::{CheckedRegion, Observed, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
@@ -61,6 +66,28 @@ pub enum Seen {
     },
 }
 
+impl Seen {
+    /// What a register holds now; nothing for an array that is not there.
+    pub(crate) fn of(registers: &Registers<'_>, reg: RegId) -> Option<Seen> {
+        if !registers.is_array(reg) {
+            return Some(Seen::Scalar(registers.scalar(reg)));
+        }
+        let array = registers.array_of(reg)?;
+        let block = array.block();
+        Some(Seen::Array {
+            elem: array.elem(),
+            lmad: array.lmad().clone(),
+            block: block.id(),
+            block_elements: (block.len() / array.elem().bytes()) as i64,
+            references: match block.is_own() {
+                true => u32::try_from(block.references()).unwrap_or(u32::MAX),
+                // What somebody else owns is never written.
+                false => u32::MAX,
+            },
+        })
+    }
+}
+
 /// The instruction that makes a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Maker {
@@ -90,6 +117,8 @@ pub struct Recorded {
     pub observed: Observed,
     /// The register of each name that has one.
     pub registers: BTreeMap<VarId, RegId>,
+    /// The register, in which function, of each name that belongs to a called function: for names and places only.
+    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
     /// The instruction that makes each name, where one does.
     pub makers: BTreeMap<VarId, Maker>,
     /// What the iteration variables count.

@@ -1,9 +1,8 @@
 //! Instructions that have blocks.
 
 use super::arrays::unknown;
-use super::record::{Known, Named, Recorder, Step};
+use super::record::{Known, Recorder, Step};
 use super::{Counter, Maker};
-use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, RegId, field::Fields, module::BODY};
 use galopvm_kir::{Axis, Body, Combine, Exp, Index, Rhs, Type, VarId};
 use std::collections::HashSet;
@@ -32,22 +31,17 @@ impl<'a> Recorder<'a> {
                 self.reduce((block, index), dsts, *width, arrays, how, true)
             }
             Instr::For { dsts, bound, init, body } => self.count((block, index), dsts, *bound, init, *body),
-            Instr::While { dsts, init, cond, body } => self.repeat((block, index), dsts, init, *cond, *body),
-            Instr::If { dsts, cond, then, otherwise } => {
-                self.choose((block, index), dsts, *cond, [*then, *otherwise])
-            }
+            Instr::While { dsts, init, cond, body } => self.repeat(dsts, init, *cond, *body),
+            Instr::If { dsts, cond, then, otherwise } => self.choose(dsts, *cond, [*then, *otherwise]),
             Instr::Call { dsts, function, args } => {
                 if dsts.iter().any(|dst| self.is_array(dst.0)) {
-                    return self.through((block, index), dsts, *function, args);
+                    return self.through(dsts, *function, args);
                 }
                 let name = galopvm_kir::text::as_name(&self.callee(*function).name);
                 let args = self.operands(args)?;
                 self.opaque(&name, dsts, args)
             }
-            Instr::Fail { dsts, .. } if dsts.iter().any(|dst| self.is_array(dst.0)) => {
-                self.refuse(block, index, "an array that never gets a value")
-            }
-            Instr::Fail { dsts, .. } => self.opaque("fail", dsts, Vec::new()),
+            Instr::Fail { dsts, .. } => self.fail(dsts),
             Instr::Scatter { dsts, dests, index, values, .. } => {
                 let mut args = self.operands(index)?;
                 args.extend(self.operands(values)?);
@@ -79,33 +73,19 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// A call that gives arrays, as the code of the callee. Its registers are not those of the region.
-    fn through(
-        &mut self,
-        (block, index): (BlockId, usize),
-        dsts: &[Def],
-        function: FuncId,
-        args: &[Operand],
-    ) -> Step<()> {
+    /// A call that gives arrays, as the code of the callee. Its registers are not those of the region. Of a call of a
+    /// function inside itself nothing is known.
+    fn through(&mut self, dsts: &[Def], function: FuncId, args: &[Operand]) -> Step<()> {
         let args = args.iter().map(|arg| self.known(arg.reg)).collect::<Step<Vec<Known>>>()?;
+        let all: Vec<Exp> = args.iter().map(Known::exp).collect();
         let Some(caller) = self.enter_function(function, args) else {
-            let name = self.callee(function).name.clone();
-            return self.refuse(block, index, &format!("a call of {name} inside itself"));
+            let name = galopvm_kir::text::as_name(&self.callee(function).name);
+            return self.aliased(&name, dsts, all);
         };
         self.block(BODY)?;
-        let results = &self.code.blocks[BODY].results;
-        let results = results.iter().map(|operand| self.known(operand.reg)).collect::<Step<Vec<Known>>>()?;
+        let results = self.block_results(BODY)?;
         self.leave_function(caller);
-        for (dst, result) in dsts.iter().zip(results) {
-            match result {
-                Known::Scalar(exp) => self.define(dst.0, exp)?,
-                Known::Array(array) => {
-                    let name = Rhs::Exps(vec![Exp::Var(array.var)]);
-                    self.make(dst.0, None, array.shape, name)?;
-                }
-            }
-        }
-        Ok(())
+        self.same_values(dsts, results)
     }
 
     fn operands(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
@@ -120,8 +100,36 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    /// Values that nothing is known of; arrays among them may share memory with anything.
+    fn aliased(&mut self, name: &str, dsts: &[Def], args: Vec<Exp>) -> Step<()> {
+        for dst in dsts {
+            let unknown = Exp::Opaque(name.into(), args.clone());
+            if self.is_array(dst.0) {
+                let shape = self.unknown_shape(dst.0)?;
+                self.make(dst.0, None, shape, Rhs::Exps(vec![unknown]))?;
+            } else {
+                self.define(dst.0, unknown)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What never gets a value: the program ends there.
+    fn fail(&mut self, dsts: &[Def]) -> Step<()> {
+        for dst in dsts {
+            if self.is_array(dst.0) {
+                let shape = self.unknown_shape(dst.0)?;
+                self.call(dst.0, None, "fail", Vec::new(), shape)?;
+                self.set_never(dst.0);
+            } else {
+                self.define(dst.0, Exp::Opaque("fail".into(), Vec::new()))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The arrays that blocks use and do not make.
-    fn free(&mut self, blocks: &[BlockId]) -> Step<Vec<Exp>> {
+    pub(super) fn free(&mut self, blocks: &[BlockId]) -> Step<Vec<Exp>> {
         let (mut used, mut made) = (Vec::new(), HashSet::new());
         blocks.iter().for_each(|block| self.uses(*block, &mut used, &mut made));
         used.retain(|reg| !made.contains(reg) && self.is_array(*reg));
@@ -181,7 +189,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    fn axis(&mut self, counter: Counter, bound: Exp) -> Axis {
+    pub(super) fn axis(&mut self, counter: Counter, bound: Exp) -> Axis {
         Axis { var: self.counter(counter), bound }
     }
 
@@ -194,28 +202,10 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// The results of a block as the results of a body; shapes of arrays among them, which have to be known outside.
-    fn results(&mut self, block: BlockId, mark: usize) -> Step<(Vec<Exp>, Vec<Vec<Exp>>)> {
-        let (mut exps, mut shapes) = (Vec::new(), Vec::new());
-        for operand in &self.code.blocks[block].results {
-            match self.known(operand.reg)? {
-                Known::Scalar(exp) => {
-                    exps.push(exp);
-                    shapes.push(Vec::new());
-                }
-                Known::Array(Named { var, shape, .. }) => {
-                    let mut inside = false;
-                    shape.iter().for_each(|extent| extent.each_use(&mut |var| inside |= var.index() >= mark));
-                    if inside {
-                        let reason = format!("the size of {} is known inside a block only", operand.reg);
-                        return Err(super::RecordRefusal { reason });
-                    }
-                    exps.push(Exp::Var(var));
-                    shapes.push(shape);
-                }
-            }
-        }
-        Ok((exps, shapes))
+    /// The results of a block whose results are scalars, as the results of a body.
+    fn scalar_results(&mut self, block: BlockId) -> Step<Vec<Exp>> {
+        let results = &self.code.blocks[block].results;
+        self.scalars(results)
     }
 
     fn map(
@@ -230,16 +220,26 @@ impl<'a> Recorder<'a> {
         // Arrays from outside are parameters before anything inside is named.
         arrays.iter().try_for_each(|array| self.array(*array).map(drop))?;
         self.free(&[body])?;
-        let mark = self.region.vars.len();
+        let mark = self.mark();
         let axis = self.axis(Counter::Rows(body), width.clone());
         self.enter();
         self.rows(&self.code.blocks[body].params, arrays, axis.var)?;
         self.block(body)?;
-        let (results, shapes) = self.results(body, mark)?;
+        let rows = self.block_results(body)?;
         let stms = self.leave();
-        let mut pat = Vec::new();
-        for (k, (dst, row)) in dsts.iter().zip(shapes).enumerate() {
-            let shape = [&[width.clone()][..], &row].concat();
+        let (mut pat, mut results) = (Vec::new(), Vec::new());
+        for (k, (dst, row)) in dsts.iter().zip(rows).enumerate() {
+            let mut shape = vec![width.clone()];
+            if let Known::Array(row) = &row {
+                // All rows have one shape; what it is may be known inside only.
+                for extent in &row.shape {
+                    shape.push(match self.outward(extent, &mark) {
+                        Some(extent) => extent,
+                        None => self.unknown_size()?,
+                    });
+                }
+            }
+            results.push(row.exp());
             pat.push(self.announce(dst.0, Some(Maker { block, index, result: k }), shape));
         }
         self.push(pat, Rhs::Kernel { axes: vec![axis], body: Body { stms, results } })
@@ -256,7 +256,7 @@ impl<'a> Recorder<'a> {
     ) -> Step<()> {
         let Reduction { neutral, map, op } = how;
         if neutral.iter().any(|operand| self.is_array(operand.reg)) {
-            return self.reduce_arrays((block, index), dsts, arrays, how, prefixes);
+            return self.reduce_arrays(dsts, width, arrays, how, prefixes);
         }
         let width = self.scalar(width)?;
         let neutral = self.scalars(neutral)?;
@@ -270,7 +270,7 @@ impl<'a> Recorder<'a> {
             Some(map) => {
                 self.rows(&self.code.blocks[map].params, arrays, axis.var)?;
                 self.block(map)?;
-                self.results(map, usize::MAX)?.0
+                self.scalar_results(map)?
             }
             None => {
                 let mut rows = Vec::new();
@@ -303,7 +303,7 @@ impl<'a> Recorder<'a> {
         };
         let (acc, item) = (named(accumulators), named(items));
         self.block(op)?;
-        let (results, _) = self.results(op, usize::MAX)?;
+        let results = self.scalar_results(op)?;
         let combine = Combine { acc, neutral, item, body: Body { stms: self.leave(), results } };
         let mut pat = Vec::new();
         for (k, dst) in dsts.iter().enumerate() {
@@ -322,167 +322,35 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// A reduction of arrays: its results may share memory with anything that goes into it.
+    /// A reduction of arrays: its results may share memory with anything that goes into it. The results of its operator
+    /// have the shapes of the neutral elements.
     fn reduce_arrays(
         &mut self,
-        (block, index): (BlockId, usize),
         dsts: &[Def],
+        width: Operand,
         arrays: &[Operand],
         how: Reduction<'_>,
         prefixes: bool,
     ) -> Step<()> {
-        if prefixes {
-            return self.refuse(block, index, "prefixes of arrays");
-        }
+        let width = self.scalar(width)?;
         let mut args = self.operands(arrays)?;
         args.extend(self.operands(how.neutral)?);
         args.extend(self.free(&how.map.into_iter().chain([how.op]).collect::<Vec<_>>())?);
         for (dst, neutral) in dsts.iter().zip(how.neutral) {
-            let unknown = Exp::Opaque("reduce".into(), args.clone());
-            match self.known(neutral.reg)? {
-                Known::Scalar(_) => self.define(dst.0, unknown)?,
+            let row = self.known(neutral.reg)?;
+            match row {
+                // Prefixes are copied, row by row.
+                row if prefixes => {
+                    let shape = [&[width.clone()][..], row.shape()].concat();
+                    self.call(dst.0, None, "scan", args.clone(), shape)?;
+                }
+                Known::Scalar(_) => self.define(dst.0, Exp::Opaque("reduce".into(), args.clone()))?,
                 Known::Array(array) => {
+                    let unknown = Exp::Opaque("reduce".into(), args.clone());
                     self.make(dst.0, None, array.shape, Rhs::Exps(vec![unknown]))?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// Names for carried values, which have the shapes of the initial ones.
-    fn carried(&mut self, params: &[RegId], init: &[Known]) -> Vec<VarId> {
-        let mut carried = Vec::new();
-        for (param, init) in params.iter().zip(init) {
-            carried.push(match init {
-                Known::Scalar(_) => {
-                    let var = self.name(*param, Type::scalar(self.code.regs[*param].elem));
-                    self.set(*param, Known::Scalar(Exp::Var(var)));
-                    var
-                }
-                Known::Array(array) => self.announce(*param, None, array.shape.clone()),
-            });
-        }
-        carried
-    }
-
-    fn initial(&mut self, init: &[Operand]) -> Step<(Vec<Known>, Vec<Exp>)> {
-        let known = init.iter().map(|operand| self.known(operand.reg)).collect::<Step<Vec<Known>>>()?;
-        let exps = known.iter().map(|known| match known {
-            Known::Scalar(exp) => exp.clone(),
-            Known::Array(array) => Exp::Var(array.var),
-        });
-        let exps = exps.collect();
-        Ok((known, exps))
-    }
-
-    /// The results of a loop's body, whose arrays must have the shapes of the initial ones.
-    fn next(
-        &mut self,
-        (block, index): (BlockId, usize),
-        body: BlockId,
-        init: &[Known],
-        mark: usize,
-    ) -> Step<Vec<Exp>> {
-        let (results, shapes) = self.results(body, mark)?;
-        let same = init.iter().zip(&shapes).all(|(init, next)| match init {
-            Known::Scalar(_) => true,
-            Known::Array(array) => array.shape == *next,
-        });
-        match same {
-            true => Ok(results),
-            false => self.refuse(block, index, "a loop that carries an array of changing shape"),
-        }
-    }
-
-    fn loop_results(&mut self, dsts: &[Def], init: &[Known]) -> Vec<VarId> {
-        let regs: Vec<RegId> = dsts.iter().map(|dst| dst.0).collect();
-        self.carried(&regs, init)
-    }
-
-    fn count(
-        &mut self,
-        at: (BlockId, usize),
-        dsts: &[Def],
-        bound: Operand,
-        init: &[Operand],
-        body: BlockId,
-    ) -> Step<()> {
-        let bound = self.scalar(bound)?;
-        let (known, first) = self.initial(init)?;
-        self.free(&[body])?;
-        let mark = self.region.vars.len();
-        let Some((counter, params)) = self.code.blocks[body].params.split_first() else {
-            return self.refuse(at.0, at.1, "a loop without a counter");
-        };
-        let axis = self.axis(Counter::Loop(*counter), bound);
-        self.set(*counter, Known::Scalar(Exp::Var(axis.var)));
-        let carried = self.carried(params, &known);
-        self.enter();
-        self.block(body)?;
-        let results = self.next(at, body, &known, mark)?;
-        let body = Body { stms: self.leave(), results };
-        let pat = self.loop_results(dsts, &known);
-        self.push(pat, Rhs::For { carried, init: first, axis, body })
-    }
-
-    fn repeat(
-        &mut self,
-        at: (BlockId, usize),
-        dsts: &[Def],
-        init: &[Operand],
-        cond: BlockId,
-        body: BlockId,
-    ) -> Step<()> {
-        let (known, first) = self.initial(init)?;
-        self.free(&[cond, body])?;
-        let mark = self.region.vars.len();
-        let carried = self.carried(&self.code.blocks[body].params, &known);
-        // What the test computes cannot be said in one expression: it reads what it reads.
-        let arrays = carried.iter().map(|var| Exp::Var(*var));
-        let args = arrays.chain(self.free(&[cond])?).collect();
-        let test = Exp::Opaque("test".into(), args);
-        self.enter();
-        self.block(body)?;
-        let results = self.next(at, body, &known, mark)?;
-        let body = Body { stms: self.leave(), results };
-        let pat = self.loop_results(dsts, &known);
-        self.push(pat, Rhs::While { carried, init: first, cond: test, body })
-    }
-
-    fn choose(
-        &mut self,
-        (block, index): (BlockId, usize),
-        dsts: &[Def],
-        cond: Operand,
-        sides: [BlockId; 2],
-    ) -> Step<()> {
-        let cond = self.scalar(cond)?;
-        self.free(&sides)?;
-        let mark = self.region.vars.len();
-        let mut bodies = Vec::new();
-        let mut shapes = Vec::new();
-        for side in sides {
-            self.enter();
-            self.block(side)?;
-            let (results, found) = self.results(side, mark)?;
-            bodies.push(Body { stms: self.leave(), results });
-            shapes.push(found);
-        }
-        if shapes[0] != shapes[1] {
-            return self.refuse(block, index, "an `if` whose sides give arrays of different shapes");
-        }
-        let mut pat = Vec::new();
-        for (dst, shape) in dsts.iter().zip(shapes.swap_remove(0)) {
-            pat.push(if self.is_array(dst.0) {
-                self.announce(dst.0, None, shape)
-            } else {
-                let var = self.name(dst.0, Type::scalar(self.code.regs[dst.0].elem));
-                self.set(dst.0, Known::Scalar(Exp::Var(var)));
-                var
-            });
-        }
-        let otherwise = bodies.pop().unwrap_or_default();
-        let then = bodies.pop().unwrap_or_default();
-        self.push(pat, Rhs::If { cond, then, otherwise })
     }
 }

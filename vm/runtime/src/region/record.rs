@@ -1,11 +1,12 @@
 //! The walk over the code of a region.
 
+use super::sizes::Definitions;
 use super::{Counter, Maker, RecordRefusal, Recorded, Scope, Seen};
-use galopvm_base::{ElemType, Scalar, TypedId};
+use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Most statements of a region.
 const MOST_STATEMENTS: usize = 2000;
@@ -52,20 +53,24 @@ pub(super) struct Recorder<'a> {
     module: &'a Module,
     value: &'a dyn Fn(RegId) -> Option<Seen>,
     /// The functions whose code is being gone through, outermost first.
-    calls: Vec<FuncId>,
+    pub calls: Vec<FuncId>,
     /// Registers from outside whose arrays the region may use up, with the number of further holders each has.
     own: HashMap<RegId, u32>,
-    env: HashMap<RegId, Known>,
+    pub env: HashMap<RegId, Known>,
     pub region: Region,
     observed: Observed,
     /// Numbers of blocks, by their identity.
     blocks: HashMap<usize, u32>,
     /// The statements of the bodies that are open, innermost last.
-    open: Vec<Vec<Stm>>,
+    pub open: Vec<Vec<Stm>>,
     statements: usize,
-    registers: BTreeMap<VarId, RegId>,
-    makers: BTreeMap<VarId, Maker>,
-    counters: BTreeMap<VarId, Counter>,
+    pub registers: BTreeMap<VarId, RegId>,
+    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
+    pub makers: BTreeMap<VarId, Maker>,
+    pub counters: BTreeMap<VarId, Counter>,
+    pub definitions: Definitions,
+    /// Arrays that never get a value.
+    pub never: BTreeSet<VarId>,
 }
 
 /// Records what is about to run. `value` tells what the registers hold that are defined outside.
@@ -90,8 +95,11 @@ pub fn record(
         open: vec![Vec::new()],
         statements: 0,
         registers: BTreeMap::new(),
+        inner: BTreeMap::new(),
         makers: BTreeMap::new(),
         counters: BTreeMap::new(),
+        definitions: Definitions::default(),
+        never: BTreeSet::new(),
     };
     recorder.region.name = galopvm_kir::text::as_name(&code.name);
     let results = match scope {
@@ -164,8 +172,8 @@ impl<'a> Recorder<'a> {
             let first = errors.first().map_or_else(String::new, ToString::to_string);
             RecordRefusal { reason: format!("the recorded region is not well-formed: {first}") }
         })?;
-        let Recorder { observed, registers, makers, counters, .. } = self;
-        Ok(Recorded { region, observed, registers, makers, counters })
+        let Recorder { observed, registers, inner, makers, counters, .. } = self;
+        Ok(Recorded { region, observed, registers, inner, makers, counters })
     }
 
     /// Whether all extents of an array are numbers.
@@ -259,10 +267,7 @@ impl<'a> Recorder<'a> {
 
     /// Any operand, as an expression.
     pub fn operand(&mut self, operand: Operand) -> Step<Exp> {
-        Ok(match self.known(operand.reg)? {
-            Known::Scalar(exp) => exp,
-            Known::Array(array) => Exp::Var(array.var),
-        })
+        Ok(self.known(operand.reg)?.exp())
     }
 
     /// Whether a register is an array.
@@ -272,10 +277,12 @@ impl<'a> Recorder<'a> {
 
     /// A name for a register.
     pub fn name(&mut self, reg: RegId, ty: Type) -> VarId {
-        if self.calls.len() > 1 {
-            return self.temporary(ty);
+        if let [_, .., function] = self.calls[..] {
+            let var = self.temporary(ty);
+            self.inner.insert(var, (function, reg));
+            return var;
         }
-        let var = self.region.vars.push(Var { name: reg.to_string(), ty: Some(ty) });
+        let var = self.named(reg.to_string(), ty);
         self.registers.insert(var, reg);
         var
     }
@@ -283,22 +290,12 @@ impl<'a> Recorder<'a> {
     /// A name that no register has.
     pub fn temporary(&mut self, ty: Type) -> VarId {
         let name = format!("t{}", self.region.vars.len());
-        self.region.vars.push(Var { name, ty: Some(ty) })
+        self.named(name, ty)
     }
 
-    /// An iteration variable.
-    pub fn counter(&mut self, counter: Counter) -> VarId {
-        let ty = Type::scalar(ElemType::I64);
-        let var = match counter {
-            _ if self.calls.len() > 1 => return self.temporary(ty),
-            Counter::Rows(block) => {
-                let name = format!("row{}", block.index());
-                self.region.vars.push(Var { name, ty: Some(ty) })
-            }
-            Counter::Loop(reg) => self.name(reg, ty),
-        };
-        self.counters.insert(var, counter);
-        var
+    /// A name that is not a register's own.
+    pub fn named(&mut self, name: String, ty: Type) -> VarId {
+        self.region.vars.push(Var { name, ty: Some(ty) })
     }
 
     /// Says what a register stands for.
@@ -334,6 +331,7 @@ impl<'a> Recorder<'a> {
             None if matches!(exp, Exp::Var(_)) => exp,
             None => {
                 let var = self.name(reg, Type::scalar(self.code.regs[reg].elem));
+                self.definitions.add(var, &exp);
                 self.push(vec![var], Rhs::Exps(vec![exp]))?;
                 Exp::Var(var)
             }
@@ -421,18 +419,4 @@ impl<'a> Recorder<'a> {
             }
         }
     }
-}
-
-/// A number that an expression is.
-pub(super) fn number(exp: &Exp) -> Option<i64> {
-    match exp {
-        Exp::Const(value) if value.ty == ElemType::I64 => Some(Scalar::as_i64(*value)),
-        _ => None,
-    }
-}
-
-/// An operation on sizes, computed as far as it can be.
-pub(super) fn size(op: galopvm_base::ScalarOp, a: &Exp, b: &Exp) -> Exp {
-    let exp = Exp::Op(op, vec![a.clone(), b.clone()]);
-    scalar_value(&exp, &|_| None).map_or(exp, Exp::Const)
 }

@@ -22,7 +22,7 @@ pub use version::{Version, VersionKey};
 
 use crate::error::Trap;
 use crate::explain::{ExplainSink, Explainer};
-use crate::interpret::{Registers, Site};
+use crate::interpret::{PlanFigures, Registers, Site};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
 use crate::profile::{SiteName, SiteProfile, Tier};
@@ -125,6 +125,8 @@ pub(crate) struct Tiers {
     stop: Stop,
     /// Tells what is decided, if somebody wants to know.
     pub(crate) explainer: Option<Explainer>,
+    /// What asking whether results may be written over arrays cost and gave.
+    pub(crate) over_figures: PlanFigures,
 }
 
 /// Who executes a site.
@@ -157,7 +159,17 @@ impl Tiers {
         let sites = names.iter().map(|_| SiteState::default()).collect();
         let explainer = explain.map(Explainer::new);
         let (names, stop) = (names.to_vec(), Stop::default());
-        Tiers { tiering, trace, module, sites, names, worker: None, stop, explainer }
+        Tiers {
+            tiering,
+            trace,
+            module,
+            sites,
+            names,
+            worker: None,
+            stop,
+            explainer,
+            over_figures: PlanFigures::default(),
+        }
     }
 
     /// What ends launches from now on.

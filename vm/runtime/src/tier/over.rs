@@ -7,10 +7,11 @@ use super::Tiers;
 use super::launch;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::Registers;
-use crate::lift::Binding;
+use crate::lift::{Binding, Lifted};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Body, Exp, Observed, Rhs};
+use std::time::Instant;
 
 /// What was found at one site.
 #[derive(Debug, Default)]
@@ -42,7 +43,9 @@ impl Tiers {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
             return None;
         }
-        let answer = self.ask(site, registers, k, eligible);
+        let start = Instant::now();
+        let (answer, is_known) = self.ask(site, registers, k, eligible);
+        self.over_figures.count(start.elapsed(), answer.is_some(), is_known);
         let found = &mut self.sites[site as usize].over;
         if answer.is_some() {
             found.refusals = 0;
@@ -53,14 +56,21 @@ impl Tiers {
         answer
     }
 
-    fn ask(&mut self, site: u32, registers: &Registers<'_>, k: usize, eligible: &[RegId]) -> Option<RegId> {
+    /// The answer, and whether it was known.
+    fn ask(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        k: usize,
+        eligible: &[RegId],
+    ) -> (Option<RegId>, bool) {
         let launched = self.lifted(site).ok().and_then(|lifted| {
             let gathered = launch::gather(&lifted, registers).ok()?;
             Some((lifted, gathered))
         });
         let Some((lifted, gathered)) = launched else {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::NoKernel));
-            return None;
+            return (None, false);
         };
         let array_of = |reg: RegId| registers.array_of(reg);
         // Another name of the block would change under the kernel's hands without the analysis knowing.
@@ -77,8 +87,19 @@ impl Tiers {
         {
             let over = answer.filter(|reg| eligible.contains(reg) && sole(*reg));
             self.tell_reuse(site, k, ReuseAnswer::Known { over });
-            return over;
+            return (over, true);
         }
+        (self.analysed(site, k, (&lifted, &observed), &|reg| eligible.contains(&reg) && sole(reg)), false)
+    }
+
+    /// Asks the analysis; `fits` says which registers' arrays may be written over.
+    fn analysed(
+        &mut self,
+        site: u32,
+        k: usize,
+        (lifted, observed): (&Lifted, &Observed),
+        fits: &dyn Fn(RegId) -> bool,
+    ) -> Option<RegId> {
         let region = lifted.region.region();
         let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
         let stm = region.body.stms.iter().find(|stm| stm.pat.contains(result))?;
@@ -86,7 +107,7 @@ impl Tiers {
         if !matches!(stm.rhs, Rhs::Kernel { .. }) {
             return None;
         }
-        let reuse = reuse::analyse(region, &observed, stm, position, Effort::Quick)?;
+        let reuse = reuse::analyse(region, observed, stm, position, Effort::Quick)?;
         let register = |var| {
             let at = region.params.iter().position(|param| *param == var)?;
             match lifted.bindings.get(at)? {
@@ -97,13 +118,11 @@ impl Tiers {
         // The analysis has seen one statement: nothing else may read the array.
         let others = region.body.stms.iter().filter(|other| !std::ptr::eq(*other, stm)).cloned().collect();
         let others = Body { stms: others, results: region.body.results.clone() }.free_vars();
-        let fits = |reg: &RegId| eligible.contains(reg) && sole(*reg);
-        let candidates = reuse
-            .candidates()
-            .filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(|reg| fits(&reg)));
+        let candidates =
+            reuse.candidates().filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(fits));
         let answer = reuse::choose(candidates).and_then(|candidate| register(candidate.array));
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over: answer });
-        self.sites[site as usize].over.last = Some((observed, k, answer));
+        self.sites[site as usize].over.last = Some((observed.clone(), k, answer));
         answer
     }
 }

@@ -1,9 +1,10 @@
 //! From the verdicts of short-circuiting to a plan: which registers are made where.
 
-use crate::region::{Counter, Recorded};
+use super::homes::Homes;
+use crate::region::{Counter, Recorded, Scope};
 use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Lmad};
 use std::collections::{HashMap, HashSet};
@@ -11,33 +12,46 @@ use std::collections::{HashMap, HashSet};
 /// Where arrays are made while a region runs.
 #[derive(Debug)]
 pub(crate) struct RegionPlan {
-    /// Registers that an instruction makes somewhere else than in a block of their own.
-    pub(super) made: HashMap<RegId, (VarId, Moving)>,
-    /// The registers that lie in each block that something is made in.
-    pub(super) members: HashMap<VarId, Vec<RegId>>,
+    /// Registers whose value is not made in a block that the instruction takes for it.
+    pub(super) spots: HashMap<RegId, Spot>,
+    /// The registers that lie in each block that something is made in, with their views.
+    pub(super) members: HashMap<VarId, Vec<(RegId, Moving)>>,
     /// The blocks that have to exist before the instruction they are for: its register, element type, extents.
-    pub(super) fresh: HashMap<VarId, (RegId, ElemType, Vec<i64>)>,
+    pub(super) fresh: HashMap<VarId, (ElemType, Vec<i64>)>,
     /// Updates that stay in their block although a part of it is made already.
-    pub(super) in_place: HashSet<RegId>,
+    pub(super) in_place: HashMap<RegId, VarId>,
     /// What iteration variables count.
     pub(super) counters: HashMap<VarId, Counter>,
+    /// What is made in memory that is set aside.
+    pub(super) homes: Option<Homes>,
+}
+
+/// Where the value of a register is made.
+#[derive(Debug)]
+pub(super) enum Spot {
+    /// In a block that was made for another one.
+    Moved(VarId, Moving),
+    /// In its own block, which something else is made in before.
+    Own(VarId),
 }
 
 impl RegionPlan {
-    /// The plan for a region; nothing if no array moves.
+    /// The plan for a region, with homes if it is known what is recorded; nothing if there is nothing to do.
     pub(super) fn new(
         code: &Function,
         recorded: &Recorded,
         circuits: &Circuits,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
+        merges: Option<Scope>,
     ) -> Option<RegionPlan> {
         let region = recorded.region.region();
         let mut plan = RegionPlan {
-            made: HashMap::new(),
+            spots: HashMap::new(),
             members: HashMap::new(),
             fresh: HashMap::new(),
-            in_place: HashSet::new(),
+            in_place: HashMap::new(),
             counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
+            homes: None,
         };
         // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
         let own = carried_by_units(code, is_unit);
@@ -47,6 +61,7 @@ impl RegionPlan {
             .filter(|(var, _)| recorded.registers.get(var).is_some_and(|reg| own.contains(reg)))
             .map(|(_, place)| place)
             .collect();
+        let mut blocks: HashSet<VarId> = HashSet::new();
         for (var, place) in &circuits.places {
             if place.block == *var || apart.contains(&place) {
                 continue;
@@ -54,14 +69,14 @@ impl RegionPlan {
             let Some(reg) = recorded.registers.get(var).filter(|_| recorded.makers.contains_key(var)) else {
                 continue;
             };
-            plan.made.insert(*reg, (place.block, place.view.clone()));
+            plan.spots.insert(*reg, Spot::Moved(place.block, place.view.clone()));
+            blocks.insert(place.block);
         }
-        let blocks: HashSet<VarId> = plan.made.values().map(|(block, _)| *block).collect();
         for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
             let Some(reg) = recorded.registers.get(var) else { continue };
-            plan.members.entry(place.block).or_default().push(*reg);
+            plan.members.entry(place.block).or_default().push((*reg, place.view.clone()));
             if !recorded.makers.contains_key(var) {
-                plan.in_place.insert(*reg);
+                plan.in_place.insert(*reg, place.block);
             }
         }
         for block in &blocks {
@@ -74,15 +89,34 @@ impl RegionPlan {
             let reg = recorded.registers.get(block).filter(|_| recorded.makers.contains_key(block));
             if let (Some(reg), Some(shape)) = (reg, shape) {
                 debug_assert_eq!(code.regs[*reg].elem, ty.elem, "a name has the type of its register");
-                plan.fresh.insert(*block, (*reg, ty.elem, shape));
+                plan.spots.insert(*reg, Spot::Own(*block));
+                plan.fresh.insert(*block, (ty.elem, shape));
             }
         }
-        (!plan.made.is_empty()).then_some(plan)
+        let homes = |scope| Homes::new(code, scope, recorded, circuits, &plan, is_unit);
+        plan.homes = merges.and_then(homes);
+        (!plan.spots.is_empty() || plan.homes.is_some()).then_some(plan)
     }
 
-    /// The block that a register's own statement makes, if something else is made in it before.
-    pub(super) fn block_of(&self, reg: RegId) -> Option<VarId> {
-        self.fresh.iter().find(|(_, (maker, ..))| *maker == reg).map(|(block, _)| *block)
+    /// The registers that are made in a block of another one.
+    pub(super) fn moved(&self) -> impl Iterator<Item = RegId> {
+        let moved = |(reg, spot): (&RegId, &Spot)| matches!(spot, Spot::Moved(..)).then_some(*reg);
+        self.spots.iter().filter_map(moved)
+    }
+
+    /// About how many words of memory it takes.
+    pub(super) fn words(&self) -> usize {
+        let view = |spot: &Spot| match spot {
+            Spot::Moved(_, moving) => 16 + 8 * moving.dims.len(),
+            Spot::Own(_) => 4,
+        };
+        let each = |members: &Vec<(RegId, Moving)>| -> usize {
+            8 + members.iter().map(|(_, moving)| 16 + 8 * moving.dims.len()).sum::<usize>()
+        };
+        let members: usize = self.members.values().map(each).sum();
+        let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
+        let others = others + self.homes.as_ref().map_or(0, Homes::words);
+        32 + self.spots.values().map(view).sum::<usize>() + members + others
     }
 }
 
@@ -99,6 +133,26 @@ fn carried_by_units(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -
         }
     }
     carried
+}
+
+/// The blocks that run as flat code.
+pub(super) fn flat_blocks(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<BlockId> {
+    let mut flat = HashSet::new();
+    for (id, block) in code.blocks.iter_ids() {
+        for (index, instr) in block.code.iter().enumerate() {
+            if matches!(instr, Instr::For { .. } | Instr::While { .. }) && is_unit(id, index) {
+                within(code, instr, &mut flat);
+            }
+        }
+    }
+    flat
+}
+
+fn within(code: &Function, instr: &Instr, all: &mut HashSet<BlockId>) {
+    for block in Fields::of(instr).blocks {
+        all.insert(block);
+        code.blocks[block].code.iter().for_each(|instr| within(code, instr, all));
+    }
 }
 
 /// A view with the values of its iteration variables.

@@ -1,11 +1,12 @@
 //! The place of an array that is about to be made, and of arrays that are made already.
 
 use super::Active;
-use super::build::view;
-use crate::array::{Array, Granted};
+use super::build::{Spot, view};
+use crate::array::{Array, Granted, same_places};
 use crate::interpret::placed::Placing;
 use crate::interpret::{Interpreter, Outcome, Registers};
 use crate::region::Counter;
+use galopvm_analysis::circuit::Moving;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use galopvm_kir::VarId;
@@ -22,23 +23,24 @@ impl<'a> Interpreter<'a> {
         placing: &mut Placing,
     ) -> Outcome<()> {
         let Some(active) = self.plan_here() else { return Ok(()) };
+        if !results.iter().any(|reg| active.plan.spots.contains_key(reg)) {
+            return Ok(());
+        }
         let plan = active.plan.clone();
         for (k, reg) in results.iter().enumerate() {
-            let place = match (plan.made.get(reg), plan.block_of(*reg)) {
-                (Some((block, moving)), _) => {
+            let place = match plan.spots.get(reg) {
+                Some(Spot::Moved(block, moving)) => {
                     let here = |var: VarId| self.plan_here().and_then(|active| value(active, registers, var));
                     match view(moving, &here) {
                         Some(view) => self.in_block(registers, *block, registers.elem(*reg), view)?,
                         None => None,
                     }
                 }
-                (None, Some(block)) => match plan.fresh.get(&block) {
-                    Some((_, elem, shape)) => {
-                        self.in_block(registers, block, *elem, Lmad::row_major(shape))?
-                    }
+                Some(Spot::Own(block)) => match plan.fresh.get(block) {
+                    Some((elem, shape)) => self.in_block(registers, *block, *elem, Lmad::row_major(shape))?,
                     None => None,
                 },
-                (None, None) => None,
+                None => None,
             };
             if let Some(place) = place {
                 placing.set(k, place);
@@ -53,6 +55,9 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         result: RegId,
     ) -> Outcome<Option<Granted>> {
+        if self.plan_here().is_none() {
+            return Ok(None);
+        }
         let mut placing = Placing::none(1);
         self.planned(registers, &[result], &mut placing)?;
         Ok(placing.take(0))
@@ -60,8 +65,8 @@ impl<'a> Interpreter<'a> {
 
     fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
         let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
-        let Some((_, elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
-        Ok(Granted::new(Array::fresh(self.memory, *elem, shape)?, 1))
+        let Some((elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
+        Ok(Granted::new(self.early_block(&plan, block, *elem, shape)?, 1))
     }
 
     fn in_block(
@@ -79,19 +84,47 @@ impl<'a> Interpreter<'a> {
         }
         let plan = Arc::clone(&active.plan);
         let members = plan.members.get(&block).map_or(&[][..], Vec::as_slice);
-        let mut holding = members.iter().filter_map(|reg| registers.array_of(*reg));
-        match holding.next() {
+        let mut found = None;
+        for (array, _) in holding(registers, members) {
+            if let Some(holders) = self.holders(registers, members, array) {
+                found = Some((array, holders));
+                break;
+            }
+        }
+        match found {
+            // There is none yet, or what should lie there was made elsewhere.
             None => {
                 let place = self.new_block(block)?;
                 Ok(place.filter(|place| fits(place.array())).map(|place| place.with_view(view)))
             }
-            Some(array) => {
-                let others = holding.filter(|other| other.block().same(array.block())).count();
+            Some((array, holders)) => {
                 // The clone for the place is a holder as well.
                 let place = fits(array).then(|| array.with_view(view));
-                Ok(place.and_then(|place| Granted::new(place, others + 2)))
+                Ok(place.and_then(|place| Granted::new(place, holders + 1)))
             }
         }
+    }
+
+    /// How many of the registers that a plan has in one block hold the memory of an array; nothing if one of them does
+    /// not lie there as the plan has it. It was made elsewhere then, and what goes to its block must not go there.
+    fn holders(
+        &self,
+        registers: &Registers<'a>,
+        members: &[(RegId, Moving)],
+        array: &Array,
+    ) -> Option<usize> {
+        let active = self.plan_here()?;
+        let mut holders = 0;
+        for (other, moving) in holding(registers, members) {
+            if other.block().same(array.block()) {
+                let planned = view(moving, &|var| value(active, registers, var))?;
+                if !same_places(&planned, other.lmad()) {
+                    return None;
+                }
+                holders += 1;
+            }
+        }
+        Some(holders)
     }
 
     /// Tells that an operator is making an array in a place; other arrays may be made in the same block meanwhile.
@@ -100,10 +133,9 @@ impl<'a> Interpreter<'a> {
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
             return false;
         };
-        let block = match (active.plan.made.get(&reg), active.plan.block_of(reg)) {
-            (Some((block, _)), _) => *block,
-            (None, Some(block)) => block,
-            (None, None) => return false,
+        let block = match active.plan.spots.get(&reg) {
+            Some(Spot::Moved(block, _) | Spot::Own(block)) => *block,
+            None => return false,
         };
         active.making.push((block, place.clone()));
         true
@@ -120,8 +152,13 @@ impl<'a> Interpreter<'a> {
     pub(in crate::interpret) fn at_row(&mut self, body: BlockId, row: Option<i64>) {
         let depth = self.depth;
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else { return };
-        active.rows.retain(|(other, _)| *other != body);
-        active.rows.extend(row.map(|row| (body, row)));
+        let at = active.rows.iter().rposition(|(other, _)| *other == body);
+        match (at, row) {
+            (Some(at), Some(row)) => active.rows[at].1 = row,
+            (None, Some(row)) => active.rows.push((body, row)),
+            (Some(at), None) => drop(active.rows.remove(at)),
+            (None, None) => {}
+        }
     }
 
     /// Whether the plan keeps an update in its block: then the block may be written although the given number of holders
@@ -134,14 +171,18 @@ impl<'a> Interpreter<'a> {
         on_their_way: usize,
     ) -> Option<usize> {
         let plan = &self.plan_here()?.plan;
-        if !plan.in_place.contains(&result) {
-            return None;
-        }
-        let members = plan.members.values().find(|members| members.contains(&result))?;
-        let holding = members.iter().filter_map(|reg| registers.array_of(*reg));
-        let holders = holding.filter(|other| other.block().same(array.block())).count() + on_their_way;
+        let members = plan.members.get(plan.in_place.get(&result)?)?;
+        let holders = self.holders(registers, members, array)? + on_their_way;
         (holders == array.block().references()).then_some(holders)
     }
+}
+
+/// The arrays of some registers, with the views that a plan has for them.
+fn holding<'r>(
+    registers: &'r Registers<'_>,
+    members: &'r [(RegId, Moving)],
+) -> impl Iterator<Item = (&'r Array, &'r Moving)> {
+    members.iter().filter_map(|(reg, moving)| Some((registers.array_of(*reg)?, moving)))
 }
 
 /// The value of an iteration variable.

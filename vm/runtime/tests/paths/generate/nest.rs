@@ -292,9 +292,19 @@ impl Generator {
         let outer = (self.scalars.clone(), self.arrays.clone());
         let mut code = String::new();
         self.code(&mut code, 2);
-        let result = match self.random.below(3) {
-            0 => array,
-            1 => {
+        let result = match self.random.below(13) {
+            0..=3 => array,
+            4 => {
+                // Another size than the other side's, mostly.
+                let reg = self.reg();
+                let _ = writeln!(
+                    code,
+                    "  r{reg} : {} = concat (r{array}, r{array}) 0 @ 0 6:1-6:2",
+                    ty(elem, rank)
+                );
+                reg
+            }
+            5..=8 => {
                 let reg = self.reg();
                 let _ = writeln!(code, "  r{reg} : {} = reverse r{array} 0", ty(elem, rank));
                 reg
@@ -338,7 +348,10 @@ impl Generator {
             carried
         } else {
             let new = self.reg();
-            if self.random.one_in(3) {
+            if self.random.one_in(8) {
+                // It grows from round to round.
+                let _ = writeln!(inner, "  r{new} : {ty} = concat (r{carried}, r{array}) 0 @ 0 6:1-6:2");
+            } else if self.random.one_in(3) {
                 let _ = writeln!(inner, "  r{new} : {ty} = reverse r{carried} 0");
             } else {
                 let indices = indices.join(", ");

@@ -1,0 +1,118 @@
+//! What a plan depends on: the numbers of a region that can change where something lies.
+//!
+//! Invariant: two runs of a region with equal words are recorded alike, up to scalars that no extent, index, condition
+//! or count is computed from.
+
+use crate::array::Array;
+use crate::interpret::Registers;
+use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
+use smallvec::SmallVec;
+use std::collections::{BTreeSet, HashMap};
+
+/// The registers from outside that a region's plan depends on.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    pub arrays: Vec<RegId>,
+    /// Without those that nothing but elements are computed from.
+    pub scalars: Vec<RegId>,
+}
+
+impl Inputs {
+    /// Replaces `words` by the numbers that the registers hold now: scalars, then for each array its view, which of the
+    /// arrays has the same block first, and whether others hold it. False if an array is not there.
+    pub fn words(&self, registers: &Registers<'_>, words: &mut Vec<u64>) -> bool {
+        words.clear();
+        // Floats as well: the recorder computes with them, and a place may be made of one.
+        words.extend(self.scalars.iter().map(|reg| registers.bits(Operand::new(*reg))));
+        let mut arrays: SmallVec<[&Array; 8]> = SmallVec::new();
+        for reg in &self.arrays {
+            let Some(array) = registers.array_of(*reg) else { return false };
+            arrays.push(array);
+        }
+        for array in &arrays {
+            let block = array.block();
+            let same = |other: &&Array| other.block().same(block);
+            let first = arrays.iter().position(same).unwrap_or(0);
+            let here = arrays.iter().copied().filter(same).count();
+            let held = block.references() > here || !block.is_own();
+            let lmad = array.lmad();
+            words.extend([(first as u64) << 1 | u64::from(held), lmad.offset as u64]);
+            // The rank is that of the register.
+            words.extend(lmad.dims.iter().flat_map(|dim| [dim.size as u64, dim.stride as u64]));
+        }
+        true
+    }
+}
+
+/// Where the values of registers come from, and which of them shape a region.
+#[derive(Default)]
+pub(super) struct Flow {
+    sources: HashMap<RegId, Vec<RegId>>,
+    /// Scalars that an extent, an index, a condition or a count is.
+    shaping: BTreeSet<RegId>,
+}
+
+impl Flow {
+    /// Goes through a block and those inside it.
+    pub fn block(&mut self, code: &Function, block: BlockId) {
+        code.blocks[block].code.iter().for_each(|instr| self.instruction(code, instr));
+    }
+
+    /// Goes through an instruction and its blocks.
+    pub fn instruction(&mut self, code: &Function, instr: &Instr) {
+        let fields = Fields::of(instr);
+        let mut from: Vec<RegId> = fields.operands.iter().map(|operand| operand.reg).collect();
+        for block in &fields.blocks {
+            self.block(code, *block);
+            from.extend(code.blocks[*block].results.iter().map(|operand| operand.reg));
+        }
+        let params = fields.blocks.iter().flat_map(|block| &code.blocks[*block].params);
+        for reg in fields.defs.iter().map(|def| def.0).chain(params.copied()) {
+            self.sources.entry(reg).or_default().extend(&from);
+        }
+        let shaping = shaping(code, instr, &fields.operands);
+        self.shaping.extend(shaping.into_iter().filter(|reg| code.regs[*reg].is_scalar()));
+    }
+
+    /// The registers that the region's shape is computed from.
+    pub fn that_matter(&self) -> BTreeSet<RegId> {
+        let mut all = self.shaping.clone();
+        let mut open: Vec<RegId> = all.iter().copied().collect();
+        while let Some(reg) = open.pop() {
+            let sources = self.sources.get(&reg).into_iter().flatten();
+            open.extend(sources.copied().filter(|source| all.insert(*source)));
+        }
+        all
+    }
+}
+
+/// The operands of an instruction that can change more than elements. Elements that are used as an index or an extent
+/// are found by following where these come from.
+fn shaping(code: &Function, instr: &Instr, operands: &[Operand]) -> Vec<RegId> {
+    match instr {
+        Instr::Const { .. }
+        | Instr::Op1 { .. }
+        | Instr::Op2 { .. }
+        | Instr::Op3 { .. }
+        | Instr::Convert { .. }
+        | Instr::Assert { .. }
+        | Instr::Fail { .. }
+        | Instr::Trace { .. }
+        | Instr::Array { .. } => Vec::new(),
+        Instr::Update { value, .. } => {
+            let others = operands.iter().filter(|operand| operand.reg != value.reg);
+            // The value may be an index as well.
+            let twice = operands.iter().filter(|operand| operand.reg == value.reg).count() > 1;
+            others.map(|operand| operand.reg).chain(twice.then_some(value.reg)).collect()
+        }
+        Instr::Replicate { count, .. } | Instr::Iota { count, .. } => vec![count.reg],
+        Instr::For { bound, .. } => vec![bound.reg],
+        Instr::While { cond, .. } => code.blocks[*cond].results.iter().map(|operand| operand.reg).collect(),
+        Instr::Map { width, .. }
+        | Instr::Reduce { width, .. }
+        | Instr::Scan { width, .. }
+        | Instr::Redomap { width, .. }
+        | Instr::Hist { width, .. } => vec![width.reg],
+        _ => operands.iter().map(|operand| operand.reg).collect(),
+    }
+}

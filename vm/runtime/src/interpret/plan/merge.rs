@@ -1,0 +1,167 @@
+//! Making blocks at home while a region runs: at their place of the region's block, or in turn.
+//!
+//! Before an instruction that makes arrays, the homes of these are offered to whoever takes blocks of their sizes, and
+//! withdrawn afterwards. A home that is still in use is not given (`memory/reserve.rs`), so that a wrong schedule costs
+//! a block and nothing else. What a loop has set aside is kept from round to round.
+
+use super::homes::{Homed, Homes, Place};
+use crate::array::Array;
+use crate::interpret::Interpreter;
+use crate::memory::{Memory, Reserve};
+use crate::region::Scope;
+use galopvm_analysis::memory::IN_TURN;
+use galopvm_base::ElemType;
+use galopvm_bytecode::{BlockId, FuncId, RegId};
+use galopvm_kir::VarId;
+use std::sync::Arc;
+
+/// Sizes of blocks are multiples of this.
+const ALIGNMENT: usize = 64;
+
+/// Regions, and registers, that a loop keeps memory for; the oldest are given up for others.
+const MOST_KEPT: usize = 16;
+
+/// A region's block that is larger than this is given up for one that is a quarter of it.
+const LARGE: usize = 1 << 20;
+
+/// What regions have set aside; those that run in a loop until it ends, so that its next round finds it.
+#[derive(Default)]
+pub(crate) struct Reserves {
+    /// The blocks of regions, each with the function and the scope it is for.
+    regions: Vec<((FuncId, Scope), Reserve)>,
+    /// Blocks that the values of a function's register take in turn.
+    turns: Vec<((FuncId, RegId), Vec<Reserve>)>,
+}
+
+impl Reserves {
+    /// A region's block.
+    fn region(&mut self, memory: &Memory, site: (FuncId, Scope), total: usize) -> Option<Reserve> {
+        let at = self.regions.iter().position(|(other, _)| *other == site);
+        if let Some(at) = at {
+            let reserve = &self.regions[at].1;
+            let is_wasteful = reserve.size() > LARGE && reserve.size() / 4 > total && reserve.is_idle();
+            if reserve.size() >= total && !is_wasteful {
+                return Some(reserve.clone());
+            }
+            self.regions.swap_remove(at);
+        }
+        if self.regions.len() >= MOST_KEPT {
+            self.regions.remove(0);
+        }
+        let reserve = memory.reserve(total)?;
+        self.regions.push((site, reserve.clone()));
+        Some(reserve)
+    }
+
+    /// One of the blocks of this size that a register's values take in turn.
+    fn in_turn(&mut self, memory: &Memory, of: (FuncId, RegId), bytes: usize) -> Option<Reserve> {
+        let at = self.turns.iter().position(|(other, _)| *other == of);
+        let at = at.unwrap_or_else(|| {
+            if self.turns.len() >= MOST_KEPT {
+                self.turns.remove(0);
+            }
+            self.turns.push((of, Vec::new()));
+            self.turns.len() - 1
+        });
+        let all = &mut self.turns[at].1;
+        all.retain(|reserve| reserve.size() == bytes.div_ceil(ALIGNMENT) * ALIGNMENT);
+        if let Some(idle) = all.iter().find(|reserve| reserve.is_idle()) {
+            return Some(idle.clone());
+        }
+        if all.len() >= IN_TURN {
+            return None;
+        }
+        let reserve = memory.reserve(bytes)?;
+        all.push(reserve.clone());
+        Some(reserve)
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// The homes of what a block makes, if the plan has any.
+    #[inline]
+    pub(in crate::interpret) fn homes(&self, block: BlockId) -> Option<Arc<super::RegionPlan>> {
+        let active = self.plan_here()?;
+        let homes = active.plan.homes.as_ref()?;
+        homes.made.contains_key(&block).then(|| active.plan.clone())
+    }
+
+    /// Offers the homes of what an instruction makes. True if there are any.
+    pub(in crate::interpret) fn offer(
+        &mut self,
+        plan: &super::RegionPlan,
+        block: BlockId,
+        index: usize,
+    ) -> bool {
+        let Some(homes) = &plan.homes else { return false };
+        let all = homes.made.get(&block).map_or(&[][..], Vec::as_slice);
+        let mut are_there = false;
+        for (_, homed) in all.iter().filter(|(at, _)| *at == index) {
+            let Some((reserve, from)) = self.home(homes, *homed) else { continue };
+            self.memory.offer(&reserve, from, homed.bytes);
+            are_there = true;
+        }
+        are_there
+    }
+
+    /// Withdraws what was offered for an instruction.
+    pub(in crate::interpret) fn withdraw(&mut self, plan: &super::RegionPlan, block: BlockId, index: usize) {
+        self.plans.figures.merged += self.memory.withdraw();
+        let Some(homes) = &plan.homes else { return };
+        if homes.last == Some((block, index))
+            && let Some(active) = self.active.last_mut()
+        {
+            // Nothing else is made in it: what is in use keeps it as long as necessary.
+            active.reserves.regions.clear();
+        }
+    }
+
+    fn home(&mut self, homes: &Homes, homed: Homed) -> Option<(Reserve, usize)> {
+        let depth = self.depth;
+        let active = self.active.last_mut().filter(|active| active.depth == depth)?;
+        let site = active.site;
+        match homed.place {
+            Place::At(offset) => {
+                let around = active.loops.checked_sub(1).and_then(|around| self.loops.get_mut(around));
+                let reserves = around.unwrap_or(&mut active.reserves);
+                Some((reserves.region(self.memory, site, homes.total)?, offset))
+            }
+            Place::InTurn(reg) => {
+                // Without a loop there is nothing to take turns with.
+                let around = self.loops.last_mut()?;
+                Some((around.in_turn(self.memory, (site.0, reg), homed.bytes)?, 0))
+            }
+        }
+    }
+
+    /// A new block for what is made in it before its own instruction: at home if it has one.
+    pub(super) fn early_block(
+        &mut self,
+        plan: &super::RegionPlan,
+        block: VarId,
+        elem: ElemType,
+        shape: &[i64],
+    ) -> super::super::Outcome<Array> {
+        let homed = plan.homes.as_ref().and_then(|homes| Some((homes, *homes.early.get(&block)?)));
+        if let Some((homes, homed)) = homed
+            && let Some((reserve, from)) = self.home(homes, homed)
+        {
+            self.memory.offer(&reserve, from, homed.bytes);
+        }
+        let array = Array::fresh(self.memory, elem, shape);
+        self.plans.figures.merged += self.memory.withdraw();
+        Ok(array?)
+    }
+
+    /// A loop begins: what its rounds set aside is kept until it ends.
+    #[inline]
+    pub(in crate::interpret) fn begin_loop(&mut self) {
+        self.loops.push(Reserves::default());
+    }
+
+    /// The innermost loop ends.
+    #[inline]
+    pub(in crate::interpret) fn end_loop(&mut self) {
+        self.loops.pop();
+    }
+}
