@@ -219,7 +219,11 @@ impl Session {
 
     /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
     pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
-        vec![(Switch::ShortCircuit, self.plans.figures), (Switch::Reuse, self.tiers.over_figures)]
+        vec![
+            (Switch::ShortCircuit, self.plans.figures),
+            (Switch::Reuse, self.tiers.over_figures),
+            (Switch::Fusion, self.tiers.fused_figures),
+        ]
     }
 
     /// Sets or takes back the interrupt flag.

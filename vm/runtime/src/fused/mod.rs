@@ -75,18 +75,31 @@ pub struct Line {
     pub reason: String,
 }
 
+impl Line {
+    /// What is done, without the reason.
+    pub(crate) fn what(&self) -> String {
+        let made = self.made;
+        match &self.fate {
+            Fate::Computed(readers) => {
+                let reads = if readers.len() == 1 { "reads" } else { "read" };
+                let readers: Vec<String> = readers.iter().map(ToString::to_string).collect();
+                format!("{made} is computed where {} {reads} it", readers.join(" and "))
+            }
+            Fate::Joined(other) => format!("{made} and {other} are computed together"),
+            Fate::Kept => format!("{made} is kept"),
+        }
+    }
+
+    /// The bytes that are saved in all, if the reason says so.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let (number, rest) = self.reason.rsplit_once("saves ")?.1.split_once(' ')?;
+        number.parse().ok().filter(|_| rest == "bytes")
+    }
+}
+
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Line { made, fate, reason } = self;
-        match fate {
-            Fate::Computed(readers) => {
-                let readers: Vec<String> = readers.iter().map(ToString::to_string).collect();
-                let reads = if readers.len() == 1 { "reads" } else { "read" };
-                write!(f, "{made} is computed where {} {reads} it: {reason}", readers.join(" and "))
-            }
-            Fate::Joined(other) => write!(f, "{made} and {other} are computed together: {reason}"),
-            Fate::Kept => write!(f, "{made} is kept: {reason}"),
-        }
+        write!(f, "{}: {}", self.what(), self.reason)
     }
 }
 

@@ -6,13 +6,14 @@
 use super::launch;
 use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
 use crate::error::Trap;
-use crate::explain::{Explained, FusedSeen};
+use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
 use crate::interpret::{Registers, Site};
 use crate::lift::lift_sequence;
 use crate::memory::Memory;
 use crate::value::Value;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Whether the operator of a site starts a group.
 #[derive(Default)]
@@ -49,11 +50,15 @@ impl Tiers {
         if matches!(state.fused.found, Found::Alone) || !self.is_worth(state, width, work, eager) {
             return None;
         }
+        let start = Instant::now();
         if let Found::Starts(group, _) = &state.fused.found {
-            return Some(group.clone());
+            let group = group.clone();
+            self.fused_figures.count(start.elapsed(), true, true);
+            return Some(group);
         }
         let found = self.look_for(site, registers);
         let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
+        self.fused_figures.count(start.elapsed(), found.is_ok(), false);
         let name = self.name(site);
         match &found {
             Ok((group, _)) => self.announce(site, group),
@@ -104,6 +109,17 @@ impl Tiers {
             self.tell(site, |name| Event::Fused { site: name, line });
         }
         if let Some(explainer) = &self.explainer {
+            let Site { function, block, .. } = first;
+            let code = &self.module.module().functions[function].blocks[block];
+            for line in group.lines.iter().filter(|line| line.fate != Fate::Kept) {
+                explainer.tell(Explained::Decided(DecisionSeen {
+                    kind: DecisionKind::Fusion,
+                    function,
+                    place: code.place(first.index),
+                    what: line.what(),
+                    outcome: Ok(line.bytes()),
+                }));
+            }
             explainer.tell(Explained::Fused(FusedSeen { site: self.name(site), lines: &group.lines }));
         }
     }

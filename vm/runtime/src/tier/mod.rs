@@ -140,6 +140,8 @@ pub(crate) struct Tiers {
     pub(crate) explainer: Option<Explainer>,
     /// What asking whether results may be written over arrays cost and gave.
     pub(crate) over_figures: PlanFigures,
+    /// What looking for operators that run together cost and gave.
+    pub(crate) fused_figures: PlanFigures,
 }
 
 /// Who executes a site.
@@ -182,6 +184,7 @@ impl Tiers {
             stop,
             explainer,
             over_figures: PlanFigures::default(),
+            fused_figures: PlanFigures::default(),
         }
     }
 
