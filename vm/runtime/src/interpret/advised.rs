@@ -14,7 +14,7 @@ use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
 use crate::region::{self, Recorded, Scope, Seen};
-use galopvm_analysis::layout::{Means, Pricing, Profile, Role, Target, table};
+use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::{FuncId, Function, Instr, Operand, RegId};
 use galopvm_kir::{Exp, VarId};
@@ -156,7 +156,10 @@ impl<'a> Interpreter<'a> {
         };
         let results: Vec<VarId> = region.body.results.iter().filter_map(result).collect();
         let means = Means { budget: self.memory.room().unwrap_or(u64::MAX), ..Means::default() };
-        let choice = strategy::decide(&pricing, &results, &means);
+        let mut choice = strategy::decide(&pricing, &results, &means);
+        if let Some(most) = executor.most_gain() {
+            choice.copies.retain(|copy| pays_at_most(&pricing, copy, most));
+        }
         let mut advice = Advice::new(registers.code, &recorded, &table, &choice)?;
         if self.tiers.explainer.is_some() {
             advice.lines = choice.text(region, &pricing).lines().map(str::to_string).collect();
@@ -252,6 +255,19 @@ impl SiteAdvice {
         let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
         SiteAdvice { inputs, asks, known: HashMap::new(), is_useful: false, policy: Policy::default() }
     }
+}
+
+/// Whether a copy pays if a run of a kernel gains at most so much for each element.
+fn pays_at_most(pricing: &Pricing<'_>, copy: &Copy, most: u64) -> bool {
+    let mut runs: BTreeMap<VarId, u64> = BTreeMap::new();
+    for row in copy.rows.iter().map(|row| &pricing.table.rows[*row]) {
+        let trips = pricing.table.outer(row).iter().map(|axis| pricing.table.trips(*axis));
+        runs.extend(pricing.table.kernel(row).map(|kernel| (kernel, trips.fold(1, u64::saturating_mul))));
+    }
+    let runs = runs.values().copied().fold(0, u64::saturating_add);
+    let most = copy.question.elements.saturating_mul(most).saturating_mul(runs);
+    let gain = u64::try_from(copy.question.benefit()).unwrap_or(0).min(most);
+    pays(gain.into(), copy.question.cost.into(), false)
 }
 
 /// Whether anything in a region is large enough.

@@ -166,10 +166,10 @@ fn gain(
             runs: MOST_RUNS,
             read: sum(&mut rows.iter().map(trips)),
             elements,
-            before: match executor.packs() {
+            before: match executor.most_gain() {
                 // Rows that are read more often are brought together the first time.
-                true => before.min(after.saturating_add(elements.saturating_mul(cpu.gather_lane))),
-                false => before,
+                Some(most) => before.min(after.saturating_add(elements.saturating_mul(most))),
+                None => before,
             },
             after,
             cost: copy.saturating_mul(if candidate.generic { 3 } else { 1 }).saturating_add(HANDLING),

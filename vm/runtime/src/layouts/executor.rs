@@ -30,6 +30,9 @@ const LANE_BYTES: u64 = 1 << 10;
 const COLUMN_GATHER: u64 = 12;
 const LANE_GATHER: u64 = 4;
 
+/// What it costs, for each element, to bring rows together tile by tile.
+const PACKED_GATHER: u64 = 2;
+
 impl Executor {
     /// The costs of its accesses.
     pub(crate) fn costs(self, machine: &Costs) -> Costs {
@@ -70,9 +73,10 @@ impl Executor {
         }
     }
 
-    /// Whether rows that are read again and again are brought into another order anyway.
-    pub(crate) fn packs(self) -> bool {
-        self == Executor::Lanes
+    /// What is gained at most for each element of an array in a run, where rows that are read again and again are brought
+    /// together anyway.
+    pub(crate) fn most_gain(self) -> Option<u64> {
+        (self == Executor::Lanes).then_some(PACKED_GATHER)
     }
 
     /// Whether an array that stays in the second cache is as good as any other.
