@@ -344,7 +344,7 @@ fn value(memory: &Memory, given: &Given) -> Value {
         let scalar = if elem.is_float() {
             Scalar::from_f64(elem, number as f64 / 4.0)
         } else {
-            Scalar::from_int(elem, number.into())
+            Scalar::from_int(elem, number)
         };
         let at = place as usize * width;
         bytes[at..at + width].copy_from_slice(&scalar.bits.to_le_bytes()[..width]);

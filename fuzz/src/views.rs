@@ -129,9 +129,12 @@ fn iterations(random: &mut Random) -> Result<(), String> {
     }
 }
 
+/// The two places of a pair of iterations, for each loop around both.
+type PairAt<'a> = &'a mut dyn FnMut(&[(i64, i64)]);
+
 /// All pairs of iterations that the orders allow.
-fn each_pair(loops: &[Iteration], f: &mut dyn FnMut(&[(i64, i64)])) {
-    fn go(loops: &[Iteration], at: &mut Vec<(i64, i64)>, f: &mut dyn FnMut(&[(i64, i64)])) {
+fn each_pair(loops: &[Iteration], f: PairAt<'_>) {
+    fn go(loops: &[Iteration], at: &mut Vec<(i64, i64)>, f: PairAt<'_>) {
         let Some(one) = loops.get(at.len()) else { return f(at) };
         for i in one.first.0..=one.first.1 {
             for j in one.second.0..=one.second.1 {

@@ -66,7 +66,10 @@ fn session(program: &Program, way: &Way, told: &Arc<Mutex<Vec<String>>>) -> Sess
     Session::new(program.module().clone(), options)
 }
 
-fn seen(program: &Program, way: &Way, calls: &[&dyn Fn(&Session) -> Vec<Value>]) -> Seen {
+/// A call of an entry point, with what it gives.
+type Call<'a> = &'a dyn Fn(&Session) -> Vec<Value>;
+
+fn seen(program: &Program, way: &Way, calls: &[Call<'_>]) -> Seen {
     let told = Arc::default();
     let mut session = session(program, way, &told);
     let mut seen = Seen::default();
@@ -114,7 +117,7 @@ fn generated_sequences_do_not_depend_on_fusion() {
         };
         let (a, b, c, d) = (call(17, 5), call(40, 33), call(0, 3), call(1, 1));
         // What was found out the first time is used again.
-        let calls: [&dyn Fn(&Session) -> Vec<Value>; 5] = [&a, &b, &c, &d, &b];
+        let calls: [Call<'_>; 5] = [&a, &b, &c, &d, &b];
         let expected = seen(&program, &plain(), &calls).outcomes;
         errors += expected.iter().filter(|outcome| outcome.contains("Backtrace")).count();
         for way in ways() {

@@ -108,7 +108,8 @@ impl Maker {
             }
             7..10 => {
                 let (name, a) = (self.fresh("s"), self.int());
-                let operator = *self.random.pick(&["(+) 0", "i64.max i64.lowest", "i64.min i64.highest", "(*) 1"]);
+                let operator =
+                    *self.random.pick(&["(+) 0", "i64.max i64.lowest", "i64.min i64.highest", "(*) 1"]);
                 let formula = self.formula("x", "2");
                 let mapped = if self.random.one_in(2) { format!("(map (\\x -> {formula}) {a})") } else { a };
                 self.line(format!("let {name} = reduce {operator} {mapped}"));
@@ -155,7 +156,9 @@ impl Maker {
             18 => {
                 let (name, a) = (self.fresh("s"), self.pick(|maker| &maker.matrices));
                 let rows = *self.random.pick(&["transpose", "reverse", "map reverse"]);
-                self.line(format!("let {name} = reduce i64.max 0 (map (\\row -> reduce (+) 1 row) ({rows} {a}))"));
+                self.line(format!(
+                    "let {name} = reduce i64.max 0 (map (\\row -> reduce (+) 1 row) ({rows} {a}))"
+                ));
                 self.scalars.push(name);
             }
             19 => {

@@ -37,6 +37,8 @@ pub enum RelaidAnswer {
     NoMemory,
     /// The copies that pay are not worth the lane that they need.
     Lane,
+    /// What is saved is little beside all that the interpreter does.
+    Little,
 }
 
 impl RelaidAnswer {
@@ -49,6 +51,9 @@ impl RelaidAnswer {
                 ("executed without, to measure or since it was no better with it", "measured".into())
             }
             RelaidAnswer::NoMemory => ("there was no memory for a copy", "no-memory".into()),
+            RelaidAnswer::Little => {
+                ("what is saved is little beside all that the interpreter does", "little".into())
+            }
             RelaidAnswer::Lane => ("what is saved is less than the lane costs that it is for", "lane".into()),
         };
         Reason { plain: plain.into(), exact }

@@ -82,15 +82,22 @@ impl<'a> Interpreter<'a> {
                 verdict => self.tiers.tell_relaid(site, want.reg, &want.order, RelaidAnswer::No(verdict)),
             }
         }
-        let is_worth = wants.are_worth(chosen.iter().copied());
+        let is_felt = self.eager
+            || executor == Executor::Compiled
+            || wants.are_felt(chosen.iter().map(|(k, ..)| *k), work);
+        let no = match wants.are_worth(chosen.iter().copied()) {
+            false => Some(RelaidAnswer::Lane),
+            true if !is_felt => Some(RelaidAnswer::Little),
+            true => (!is_trusted).then_some(RelaidAnswer::Measured),
+        };
         for (k, ..) in chosen {
             let want = &wants.all[k];
-            if is_worth && is_trusted {
-                let free = room.is_none() && dying.contains(&want.reg);
-                self.relay_one(registers, (site, want.reg), &want.order, free, &mut relaying)?;
-            } else {
-                let why = if is_worth { RelaidAnswer::Measured } else { RelaidAnswer::Lane };
-                self.tiers.tell_relaid(site, want.reg, &want.order, why);
+            match no {
+                Some(why) => self.tiers.tell_relaid(site, want.reg, &want.order, why),
+                None => {
+                    let free = room.is_none() && dying.contains(&want.reg);
+                    self.relay_one(registers, (site, want.reg), &want.order, free, &mut relaying)?;
+                }
             }
         }
         if room.is_some() && !relaying.is_empty() {

@@ -18,6 +18,10 @@ const HANDLING: u64 = 4000;
 /// A copy that does not pay for so many reads is never asked about.
 const MOST_RUNS: u64 = 64;
 
+/// Interpreting takes about a unit of time for an operation. A copy has to save this part of it: less is lost in what the
+/// interpreter does besides.
+const LEAST_PART: i128 = 8;
+
 /// An array that would better lie otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Want {
@@ -58,6 +62,12 @@ impl Wants {
             runs = runs.max(reads);
         }
         gain > i128::from(self.detour) * i128::from(runs)
+    }
+
+    /// Whether whoever interprets an operator of so many operations would notice the wants, given by number.
+    pub(crate) fn are_felt(&self, chosen: impl Iterator<Item = usize>, work: u64) -> bool {
+        let gain: i128 = chosen.map(|k| i128::from(self.all[k].question.benefit())).sum();
+        gain * LEAST_PART >= i128::from(work)
     }
 }
 
