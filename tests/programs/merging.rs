@@ -30,6 +30,8 @@ fn calls(text: &str, numbers: &[i64], switches: Switches, budget: Option<u64>) -
 fn agree(text: &str, numbers: &[i64]) -> (Seen, Seen) {
     let off = calls(text, numbers, Switches::OFF, None);
     let alone = calls(text, numbers, Switches { merge: true, ..Switches::OFF }, None);
+    // Nothing moves where only memory is shared.
+    assert_eq!(alone.memory.copies, off.memory.copies, "{text}");
     let plain = Switches { shortcircuit: true, reuse: true, ..Switches::OFF };
     for others in [
         Switches::OFF,

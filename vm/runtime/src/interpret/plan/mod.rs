@@ -198,7 +198,7 @@ impl<'a> Interpreter<'a> {
         }
         // Whoever explains has recorded it just now, with the numbers that are there.
         let told = self.tiers.explainer.as_mut().and_then(|explainer| explainer.take_fresh());
-        let told = told.filter(|_| effort == Effort::Quick);
+        let told = told.filter(|_| effort == Effort::Quick && self.switches.shortcircuit);
         let start = Instant::now();
         let Planned { plan, is_bounded } = self.make_plan(registers, site.1, has_loops, effort, told);
         let (plan, why) = match plan {
@@ -227,7 +227,11 @@ impl<'a> Interpreter<'a> {
         let value = |reg: RegId| Seen::of(registers, reg);
         let told = told.or_else(|| {
             let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
-            let found = circuit::circuits_within(recorded.region.region(), &recorded.observed, None, effort);
+            let (region, observed) = (recorded.region.region(), &recorded.observed);
+            let found = match self.switches.shortcircuit {
+                true => circuit::circuits_within(region, observed, None, effort),
+                false => circuit::unmoved(region, observed),
+            };
             Some((recorded, found))
         });
         let Some((recorded, circuits)) = told else { return nothing(Unplanned::Unrecorded, false) };
