@@ -16,7 +16,7 @@ use crate::layouts::executor::Executor;
 use crate::region::{self, Recorded, Scope, Seen};
 use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
 use galopvm_analysis::strategy;
-use galopvm_bytecode::{FuncId, Function, Instr, Operand, RegId};
+use galopvm_bytecode::{FuncId, Function, Instr, RegId};
 use galopvm_kir::{Exp, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -75,7 +75,7 @@ impl<'a> Interpreter<'a> {
         }
         known.policy.runs += 1;
         // Where no advice was found so far, numbers are only looked at when there may be some.
-        let is_small = || !is_worth_it(registers, &known.inputs);
+        let is_small = || !known.inputs.are_large(registers, LEAST_ELEMENTS, LEAST_COUNT);
         if !self.eager && !known.is_useful && (!known.policy.may_make() || is_small()) {
             return None;
         }
@@ -115,7 +115,9 @@ impl<'a> Interpreter<'a> {
         if let Some(advice) = known.known.get(words.as_slice()) {
             return advice.clone();
         }
-        if !self.eager && (!known.policy.may_make() || !is_worth_it(registers, &known.inputs)) {
+        if !self.eager
+            && (!known.policy.may_make() || !known.inputs.are_large(registers, LEAST_ELEMENTS, LEAST_COUNT))
+        {
             return None;
         }
         let start = Instant::now();
@@ -268,12 +270,4 @@ fn pays_at_most(pricing: &Pricing<'_>, copy: &Copy, most: u64) -> bool {
     let most = copy.question.elements.saturating_mul(most).saturating_mul(runs);
     let gain = u64::try_from(copy.question.benefit()).unwrap_or(0).min(most);
     pays(gain.into(), copy.question.cost.into(), false)
-}
-
-/// Whether anything in a region is large enough.
-fn is_worth_it(registers: &Registers<'_>, inputs: &Inputs) -> bool {
-    let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|a| a.elements() >= LEAST_ELEMENTS);
-    let counts =
-        |reg: &RegId| !registers.elem(*reg).is_float() && registers.int(Operand::new(*reg)) >= LEAST_COUNT;
-    inputs.arrays.iter().any(large) || inputs.scalars.iter().any(counts)
 }

@@ -7,6 +7,8 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
+//!   `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`, `join.rs`: making them there, `changes.rs`: and
+//!   there alone where something changes. `fused.rs`: operators that run together.
 //!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!

@@ -30,7 +30,7 @@ impl<'a> Interpreter<'a> {
         work: u64,
         placing: &mut Placing,
     ) {
-        let least = if self.tiers.may_launch(site, work) { LEAST_COMPILED_WORK } else { LEAST_WORK };
+        let least = if self.tiers.is_compiled(site, work) { LEAST_COMPILED_WORK } else { LEAST_WORK };
         let is_worth = work >= least || self.eager;
         if !self.switches.reuse || !is_worth || !operator.is_map() {
             if operator.is_map() {

@@ -18,8 +18,8 @@ const HANDLING: u64 = 4000;
 /// A copy that does not pay for so many reads is never asked about.
 const MOST_RUNS: u64 = 64;
 
-/// Interpreting takes about a unit of time for an operation. A copy has to save this part of it: less is lost in what the
-/// interpreter does besides.
+/// A copy has to save this part of an interpreted operator, each operation of the estimate counted as a unit of time. That
+/// is no measured price: it keeps copies away from where reading is a small part of what the interpreter does.
 const LEAST_PART: i128 = 8;
 
 /// An array that would better lie otherwise.

@@ -23,7 +23,7 @@ impl Line {
 }
 
 /// Bytes of a line.
-pub(super) const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Storage of at least this size is mapped, so that it goes back to the system whole and can have huge pages.
 pub(super) const MAP_FROM: usize = 1 << 20;

@@ -21,6 +21,7 @@ pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
 pub use system::available;
 
+pub(crate) use block::LINE;
 pub(crate) use pool::CopyKind;
 pub(crate) use reserve::Reserve;
 pub(crate) use shelf::Wanted;

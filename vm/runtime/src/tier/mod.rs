@@ -198,14 +198,6 @@ impl Tiers {
         !self.tiering.backends.is_empty()
     }
 
-    /// Whether compiled code will probably execute a site.
-    pub(crate) fn may_launch(&self, site: u32, work: u64) -> bool {
-        let state = &self.sites[site as usize];
-        self.has_backends()
-            && !matches!(state.lifted, Some(Err(_)))
-            && (self.tiering.always || work >= self.tiering.threshold || !state.versions.is_empty())
-    }
-
     /// The remembered estimate of the operations of a site at this width.
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
         let state = &mut self.sites[site as usize];

@@ -4,6 +4,7 @@
 //! Arrays that results of the region may lie in are not part of its block, so that no small result keeps a large block.
 
 use super::build::{RegionPlan, Spot, flat_blocks};
+use crate::memory::LINE;
 use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::memory::{Home, schedule_of};
@@ -11,9 +12,6 @@ use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, module::BODY};
 use galopvm_kir::VarId;
 use std::collections::{HashMap, HashSet};
-
-/// Blocks start at multiples of this.
-const ALIGNMENT: i64 = 64;
 
 /// Where blocks of a region are made.
 #[derive(Debug, Default)]
@@ -83,7 +81,7 @@ impl Homes {
             .map(|reg| names.get(&reg).copied())
             .collect::<Option<_>>()?;
         let region = recorded.region.region();
-        let schedule = schedule_of(region, &recorded.observed, circuits, ALIGNMENT, &can_move, &leaving);
+        let schedule = schedule_of(region, &recorded.observed, circuits, LINE as i64, &can_move, &leaving);
         let next = match scope {
             // What a function gives is what a round of a loop around it carries, or not: then there are no turns.
             Scope::Round { .. } | Scope::Function => lies_alone(&leaving, circuits),

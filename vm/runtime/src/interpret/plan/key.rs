@@ -42,6 +42,14 @@ impl Inputs {
         }
         true
     }
+
+    /// Whether there is an array of so many elements now, or a number from which one may be made.
+    pub fn are_large(&self, registers: &Registers<'_>, elements: i64, count: i64) -> bool {
+        let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|array| array.elements() >= elements);
+        let counts =
+            |reg: &RegId| !registers.elem(*reg).is_float() && registers.scalar(*reg).as_i64() >= count;
+        self.arrays.iter().any(large) || self.scalars.iter().any(counts)
+    }
 }
 
 /// Where the values of registers come from, and which of them shape a region.

@@ -7,16 +7,13 @@
 use super::homes::{Homed, Homes, Place};
 use crate::array::Array;
 use crate::interpret::Interpreter;
-use crate::memory::{Memory, Reserve};
+use crate::memory::{LINE, Memory, Reserve};
 use crate::region::Scope;
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::VarId;
 use std::sync::Arc;
-
-/// Sizes of blocks are multiples of this.
-const ALIGNMENT: usize = 64;
 
 /// Regions, and registers, that a loop keeps memory for; the oldest are given up for others.
 const MOST_KEPT: usize = 16;
@@ -64,7 +61,7 @@ impl Reserves {
             self.turns.len() - 1
         });
         let all = &mut self.turns[at].1;
-        all.retain(|reserve| reserve.size() == bytes.div_ceil(ALIGNMENT) * ALIGNMENT);
+        all.retain(|reserve| reserve.size() == bytes.next_multiple_of(LINE));
         if let Some(idle) = all.iter().find(|reserve| reserve.is_idle()) {
             return Some(idle.clone());
         }

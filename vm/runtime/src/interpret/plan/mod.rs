@@ -35,7 +35,6 @@ use crate::region::{self, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
-use key::Inputs;
 use site::{Found, SitePlans};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -193,7 +192,7 @@ impl<'a> Interpreter<'a> {
             Found::New => {}
         }
         let (inputs, has_loops) = (known.inputs.clone(), known.loops);
-        if !self.eager && !is_worth_it(registers, &inputs) {
+        if !self.eager && !inputs.are_large(registers, LEAST_ELEMENTS, LEAST_ELEMENTS) {
             return Err(Unplanned::Small);
         }
         // Whoever explains has recorded it just now, with the numbers that are there.
@@ -251,11 +250,4 @@ impl<'a> Interpreter<'a> {
         );
         Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
     }
-}
-
-/// Whether there is anything large in a region.
-fn is_worth_it(registers: &Registers<'_>, inputs: &Inputs) -> bool {
-    let large = |reg: &RegId| registers.array_of(*reg).is_some_and(|a| a.elements() >= LEAST_ELEMENTS);
-    let counts = |reg: &RegId| registers.scalar(*reg).as_i64() >= LEAST_ELEMENTS;
-    inputs.arrays.iter().any(large) || inputs.scalars.iter().any(counts)
 }
