@@ -40,8 +40,9 @@ use std::sync::Arc;
 use std::time::Instant;
 use worker::{Job, Worker};
 
-/// Below this estimate of operations interpreting is cheaper than launching.
+/// Below this estimate of operations interpreting is cheaper than launching; in columns, below the second one.
 const LEAST_WORK: u64 = 256;
+const LEAST_WORK_OF_COLUMNS: u64 = 2048;
 
 /// Versions that a site keeps at most.
 const MOST_VERSIONS: usize = 4;
@@ -198,6 +199,11 @@ impl Tiers {
         !self.tiering.backends.is_empty()
     }
 
+    /// Whether everything that can be compiled is to be, however small.
+    pub(crate) fn compiles_all(&self) -> bool {
+        self.tiering.always
+    }
+
     /// The remembered estimate of the operations of a site at this width.
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
         let state = &mut self.sites[site as usize];
@@ -211,14 +217,13 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do.
+    /// Executes a site by compiled code, if that is the thing to do; `in_columns` is how the interpreter would do it.
     pub(crate) fn run(
         &mut self,
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        width: i64,
-        work: u64,
+        (width, work, in_columns): (i64, u64, bool),
         (places, changes): (&[Option<Granted>], Option<&Changes>),
     ) -> Result<Run, Trap> {
         self.collect();
@@ -237,7 +242,8 @@ impl Tiers {
         if width == 0 {
             return interpret(state, "there is nothing to do");
         }
-        if !always && work < LEAST_WORK {
+        let least = if in_columns { LEAST_WORK_OF_COLUMNS } else { LEAST_WORK };
+        if !always && work < least {
             return interpret(state, "too little work for a launch");
         }
         if state.false_traps >= MOST_FALSE_TRAPS {
