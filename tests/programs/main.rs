@@ -14,3 +14,4 @@ mod rows;
 mod seeds;
 mod sequences;
 mod support;
+mod versions;
