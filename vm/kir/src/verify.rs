@@ -20,7 +20,8 @@
 //! - statements: as many names as results, and the types of the results are the types of the names, extents
 //!   included (compared as expressions after folding constants); both branches, all rounds of a loop, both
 //!   operands and the neutral element of an operator likewise; conditions are bools; loops carry at least one
-//!   value; updates have the element type and the shape of the place; permutations are permutations; array
+//!   value; updates have the element type and the shape of the place, a scatter has an index for each dimension of
+//!   its arrays, which are of one shape, and a scalar for each of them; permutations are permutations; array
 //!   operations have fitting arguments, `call` is refused;
 //! - results of the region are names, and their extents can be written over parameters and constants (scalar
 //!   statements of the top level are put in).
@@ -517,6 +518,9 @@ impl<'a> Verifier<'a> {
                     self.error(format!("{perm:?} is not a permutation of {rank} dimensions"));
                 }
             }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.scatter(arrays, axes, body, combine.as_ref());
+            }
             Rhs::Array { op, args } => self.array_op(*op, args),
         }
     }
@@ -537,6 +541,37 @@ impl<'a> Verifier<'a> {
         if let Some(shape) = indexed_shape(&ty.shape, index) {
             let place = Type { elem: ty.elem, shape };
             self.same_type("the place of the update", Some(&place), value.as_ref());
+        }
+    }
+
+    fn scatter(&mut self, arrays: &[VarId], axes: &[Axis], body: &Body, combine: Option<&Combine>) {
+        arrays.iter().for_each(|array| self.used(*array));
+        let vars = self.axes(axes);
+        let mut results = Vec::new();
+        self.with_names(&vars, |v| results = v.body(body));
+        let Some(first) = arrays.first().and_then(|array| self.var_type(*array)) else {
+            return self.error("there is nothing to write to");
+        };
+        if first.is_scalar() || results.len() != first.rank() + arrays.len() {
+            let (given, wanted) = (results.len(), first.rank());
+            return self.error(format!(
+                "{given} values for {wanted} indices and a value for each of {} arrays",
+                arrays.len()
+            ));
+        }
+        let values = results.split_off(first.rank());
+        for index in &results {
+            self.same_type("an index", Some(&Type::scalar(ElemType::I64)), index.as_ref());
+        }
+        for (array, value) in arrays.iter().zip(&values) {
+            let Some(ty) = self.var_type(*array) else { continue };
+            let what = format!("`{}`", self.name(*array));
+            let beside = Type { elem: ty.elem, shape: first.shape.clone() };
+            self.same_type(&what, Some(&beside), Some(ty));
+            self.same_type("the place of the update", Some(&Type::scalar(ty.elem)), value.as_ref());
+        }
+        if let Some(combine) = combine {
+            self.combine(combine, &values);
         }
     }
 
