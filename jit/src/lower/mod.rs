@@ -221,6 +221,7 @@ impl Lower<'_> {
             Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
             Rhs::Scan { .. } => return Err(Refusal::new("a scan")),
             Rhs::Update { .. } => return Err(Refusal::new("an array update")),
+            Rhs::Scatter { .. } => return Err(Refusal::new("a scatter inside the body")),
             Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),
             Rhs::Array { .. } => return Err(Refusal::new("an operation on a whole array")),
         };
