@@ -457,7 +457,7 @@ fn fusion_changes_no_result_and_no_trap() {
 #[test]
 fn foolish_decisions_change_no_result() {
     let mut made = 0;
-    for seed in 0..500u64 {
+    for seed in 0..600u64 {
         let region = verified(&program(seed * 104_729 + 5));
         let code = region.region();
         let mut random = Random(seed);

@@ -129,6 +129,17 @@ impl CheckedRegion {
         self.type_of_exp(exp).map(|ty| ty.rank())
     }
 
+    /// The array parameter whose elements a result begins with: what a scatter or histogram of the region's own body
+    /// is written over, if that comes from outside.
+    pub fn begins_as(&self, result: usize) -> Option<VarId> {
+        let Some(Exp::Var(var)) = self.0.region.body.results.get(result) else { return None };
+        let array = self.0.region.body.stms.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Scatter { arrays, .. } => stm.pat.iter().position(|bound| bound == var).map(|at| arrays[at]),
+            _ => None,
+        })?;
+        self.0.region.params.contains(&array).then_some(array)
+    }
+
     /// A number of the content (text form and read numbers) that is the same in every process; for caches.
     pub fn content_hash(&self) -> u128 {
         self.0.hash
