@@ -371,7 +371,7 @@ impl<'a> Interpreter<'a> {
                 registers.drop_last(*array);
             }
             Instr::Index { dst, array, index } => return arrays::index(registers, *dst, *array, index),
-            Instr::Replicate { .. }
+            Instr::Replicate { .. } | Instr::Copy { .. }
                 if !self.done.is_empty() && self.is_done(registers, (block, at), instr) => {}
             Instr::Update { .. }
             | Instr::Slice { .. }

@@ -27,7 +27,8 @@ struct Part<'m> {
     code: &'m Function,
     block: BlockId,
     from: usize,
-    /// Copies of a value that are nothing but the destination of a later scatter or histogram: they count as operators.
+    /// Copies of a value or an array that are nothing but the destination of a later scatter or histogram: they count as
+    /// operators.
     fills: BTreeSet<usize>,
 }
 
@@ -137,7 +138,7 @@ impl Part<'_> {
     }
 }
 
-/// Copies of a value that are nothing but the destination of a later scatter or histogram of the part.
+/// Copies that are nothing but the destination of a later scatter or histogram of the part.
 fn fills(code: &Function, block: BlockId, from: usize) -> BTreeSet<usize> {
     let whole = &code.blocks[block];
     let is_written = |reg: RegId, instr: &Instr| match instr {
@@ -147,7 +148,7 @@ fn fills(code: &Function, block: BlockId, from: usize) -> BTreeSet<usize> {
         _ => false,
     };
     let is_fill = |at: &usize| {
-        let Instr::Replicate { dst, .. } = &whole.code[*at] else { return false };
+        let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = &whole.code[*at] else { return false };
         let mut uses = whole.results.iter().filter(|operand| operand.reg == dst.0).count();
         let mut writes = 0;
         for instr in &whole.code[at + 1..] {
