@@ -221,6 +221,15 @@ fn what_a_histogram_or_scatter_reads_is_not_made() {
 }
 
 #[test]
+fn what_an_operator_ignores_is_there_for_it() {
+    let text = "entry main (as: []i64): (i64, []i64) =
+                  let (bs, cs) = unzip (map (\\a -> (a * 3, a + 1)) as)
+                  in (i64.sum bs, map2 (\\a _ -> a - 1) as (reverse cs))";
+    let (fused, _) = fusions(text, 1000);
+    assert!(!fused.is_empty());
+}
+
+#[test]
 fn what_a_scatter_changes_is_seen_by_nobody_else() {
     // The destination is read before, after, between, and by what is written.
     for body in [

@@ -6,14 +6,14 @@
 //!
 //! Invariants: every operator of the part that is not left out is a statement of the region's own body. A value that
 //! somebody may look at who is not such an operator - the rest of the code, or an instruction that was left out -
-//! is a result of the region. Views and extents of an array are no look at it: they need its shape alone.
+//! is a result of the region, and so is what an operator is given and its statement does not read. Views and extents of an array are no look at it: they need its shape alone.
 
 use super::build::{Lift, Lifter};
 use super::value::{Frame, Value};
 use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, RegId, VerifiedModule};
-use galopvm_kir::{Exp, Rhs, VarId};
+use galopvm_kir::{Body, Exp, Rhs, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Instructions of a part at most.
@@ -256,7 +256,15 @@ fn attempt(
             }
         }
     }
-    let needed = needed(part, left);
+    // An operator may be given an array that it does not look at; by itself it would go over it.
+    let mut looked_at: BTreeSet<(usize, RegId)> = BTreeSet::new();
+    for stm in lifter.stms() {
+        let Some(at) = stm.pat.first().and_then(|var| origins.get(var)) else { continue };
+        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
+            looked_at.extend(registers.get(&var).map(|reg| (*at, *reg)));
+        });
+    }
+    let needed = needed(part, left, &|at, reg| looked_at.contains(&(at, reg)));
     let mut results: Vec<VarId> = registers.keys().copied().collect();
     results.retain(|var| needed.contains(&registers[var]));
     results.sort_unstable();
@@ -271,7 +279,11 @@ fn attempt(
 }
 
 /// What operators define and somebody else may look at. Scalars always count as looked at.
-fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+fn needed(
+    part: &Part<'_>,
+    left: &BTreeSet<usize>,
+    looks_at: &dyn Fn(usize, RegId) -> bool,
+) -> BTreeSet<RegId> {
     let Part { code, from, .. } = *part;
     let block = &code.blocks[part.block];
     let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
@@ -283,7 +295,15 @@ fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
         match instr {
             Instr::Dim { .. } => {}
             _ if is_here && part.is_operator(k) => {
-                made.extend(Fields::of(instr).defs.iter().map(|def| def.0))
+                each_use(code, instr, &mut |mut reg| {
+                    while let Some(array) = shown.get(&reg) {
+                        reg = *array;
+                    }
+                    if made.contains(&reg) && !looks_at(k, reg) {
+                        needed.insert(reg);
+                    }
+                });
+                made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
             }
             Instr::Permute { dst, array, .. }
             | Instr::Reverse { dst, array, .. }
