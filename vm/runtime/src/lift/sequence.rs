@@ -60,6 +60,7 @@ pub(crate) fn lift_sequence(
     let mut left: BTreeSet<usize> =
         (from..instrs.len()).filter(|k| !range.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
     let part = Part { code, block, from, fills: fills(code, block, from) };
+    let mut given: BTreeSet<RegId> = BTreeSet::new();
     for _ in 0..MOST_TRIES {
         spread(code, instrs, from, &mut left);
         let operators =
@@ -67,8 +68,12 @@ pub(crate) fn lift_sequence(
         if operators.first() != Some(&from) || operators.len() < 2 {
             return refuse("there is no other operator that could run together with it");
         }
-        match attempt(module, function, &part, &left) {
-            Ok(sequence) => return Ok(sequence),
+        match attempt(module, function, &part, &left, &given) {
+            // An operator may be given an array that it does not look at; by itself it would go over it.
+            Ok(sequence) => match unread(&part, &left, &sequence) {
+                unread if unread.is_subset(&given) => return Ok(sequence),
+                unread => given.extend(unread),
+            },
             Err((at, refusal)) if at == from => return Err(refusal),
             Err((at, _)) => drop(left.insert(at)),
         }
@@ -217,12 +222,14 @@ fn each_use(code: &Function, instr: &Instr, f: &mut dyn FnMut(RegId)) {
     }
 }
 
-/// The region without what is left out, or which instruction stands in the way.
+/// The region without what is left out, or which instruction stands in the way. Besides what is looked at, its results are
+/// the given registers.
 fn attempt(
     module: &VerifiedModule,
     function: FuncId,
     part: &Part<'_>,
     left: &BTreeSet<usize>,
+    given: &BTreeSet<RegId>,
 ) -> Result<Sequence, (usize, LiftRefusal)> {
     let Part { code, from, .. } = *part;
     let instrs = part.instrs();
@@ -256,17 +263,9 @@ fn attempt(
             }
         }
     }
-    // An operator may be given an array that it does not look at; by itself it would go over it.
-    let mut looked_at: BTreeSet<(usize, RegId)> = BTreeSet::new();
-    for stm in lifter.stms() {
-        let Some(at) = stm.pat.first().and_then(|var| origins.get(var)) else { continue };
-        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
-            looked_at.extend(registers.get(&var).map(|reg| (*at, *reg)));
-        });
-    }
-    let needed = needed(part, left, &|at, reg| looked_at.contains(&(at, reg)));
+    let needed = needed(part, left);
     let mut results: Vec<VarId> = registers.keys().copied().collect();
-    results.retain(|var| needed.contains(&registers[var]));
+    results.retain(|var| needed.contains(&registers[var]) || given.contains(&registers[var]));
     results.sort_unstable();
     let name = format!("{}_{}", code.name, from);
     let results = results.into_iter().map(Exp::Var).collect();
@@ -278,45 +277,75 @@ fn attempt(
     Ok(Sequence { lifted, registers, origins, consumed: consumed(part, left) })
 }
 
-/// What operators define and somebody else may look at. Scalars always count as looked at.
-fn needed(
-    part: &Part<'_>,
-    left: &BTreeSet<usize>,
-    looks_at: &dyn Fn(usize, RegId) -> bool,
-) -> BTreeSet<RegId> {
-    let Part { code, from, .. } = *part;
-    let block = &code.blocks[part.block];
-    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
-    // The array that a view shows.
+/// The array that a view shows, for views that are no look at it.
+fn shown(part: &Part<'_>, left: &BTreeSet<usize>) -> HashMap<RegId, RegId> {
     let mut shown: HashMap<RegId, RegId> = HashMap::new();
-    let mut made: BTreeSet<RegId> = BTreeSet::new();
-    for (k, instr) in block.code.iter().enumerate().skip(from) {
-        let is_here = !left.contains(&k);
+    for (_, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(k, _)| !left.contains(k)) {
         match instr {
-            Instr::Dim { .. } => {}
-            _ if is_here && part.is_operator(k) => {
-                each_use(code, instr, &mut |mut reg| {
-                    while let Some(array) = shown.get(&reg) {
-                        reg = *array;
-                    }
-                    if made.contains(&reg) && !looks_at(k, reg) {
-                        needed.insert(reg);
-                    }
-                });
-                made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
-            }
             Instr::Permute { dst, array, .. }
             | Instr::Reverse { dst, array, .. }
             | Instr::Slice { dst, array, .. }
             | Instr::Index { dst, array, .. }
-                if is_here && !code.regs[dst.0].is_scalar() =>
+                if !part.code.regs[dst.0].is_scalar() =>
             {
                 shown.insert(dst.0, array.reg);
             }
             // A view of a view may have to be copied.
-            Instr::Reshape { dst, array, .. } if is_here && !shown.contains_key(&array.reg) => {
+            Instr::Reshape { dst, array, .. } if !shown.contains_key(&array.reg) => {
                 shown.insert(dst.0, array.reg);
             }
+            _ => {}
+        }
+    }
+    shown
+}
+
+/// What operators define, others are given, and these do not look at.
+fn unread(part: &Part<'_>, left: &BTreeSet<usize>, sequence: &Sequence) -> BTreeSet<RegId> {
+    let region = sequence.lifted.region.region();
+    let mut read: BTreeSet<(usize, RegId)> = BTreeSet::new();
+    for stm in &region.body.stms {
+        let name = stm.pat.first().map_or("", |var| region.name_of(*var));
+        let Some(at) = sequence.origins.get(name) else { continue };
+        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
+            read.extend(sequence.registers.get(region.name_of(var)).map(|reg| (*at, *reg)));
+        });
+    }
+    let shown = shown(part, left);
+    let made: BTreeSet<RegId> = sequence.registers.values().copied().collect();
+    let mut unread = BTreeSet::new();
+    for (at, instr) in part.instrs().iter().enumerate().skip(part.from) {
+        if left.contains(&at) || !part.is_operator(at) {
+            continue;
+        }
+        each_use(part.code, instr, &mut |mut reg| {
+            while let Some(array) = shown.get(&reg) {
+                reg = *array;
+            }
+            if made.contains(&reg) && !read.contains(&(at, reg)) {
+                unread.insert(reg);
+            }
+        });
+    }
+    unread
+}
+
+/// What operators define and somebody else may look at. Scalars always count as looked at.
+fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let Part { code, from, .. } = *part;
+    let block = &code.blocks[part.block];
+    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
+    let shown = shown(part, left);
+    let mut made: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in block.code.iter().enumerate().skip(from) {
+        let is_here = !left.contains(&k);
+        let is_view = || Fields::of(instr).defs.iter().any(|def| shown.contains_key(&def.0));
+        match instr {
+            Instr::Dim { .. } => {}
+            _ if is_here && part.is_operator(k) => {
+                made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
+            }
+            _ if is_here && is_view() => {}
             _ => each_use(code, instr, &mut |reg| _ = needed.insert(reg)),
         }
     }
