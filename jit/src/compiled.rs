@@ -99,7 +99,7 @@ impl X86Compiled {
         let form = Form::of(region)?;
         let fold = match form.shape {
             Shape::Fold(_, combine) => combine.scalar_ops(),
-            Shape::Map(_) => None,
+            Shape::Map(_) | Shape::Scatter(..) => None,
         };
         let compiled = X86Compiled {
             may_be_flat: form.is_flat(region),
@@ -111,7 +111,7 @@ impl X86Compiled {
             machine: machine.clone(),
             isa,
             strict,
-            layout: Layout::new(region),
+            layout: Layout::new(region, noted(&form)),
             codes: std::array::from_fn(|_| OnceLock::new()),
         };
         let extents = compiled.extents(&form, &|at| match observed.params.get(at)? {
@@ -214,12 +214,18 @@ impl X86Compiled {
         let Some(extents) = extents else {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
-        let variant = Variant { flat, places, over };
+        // What a scatter writes is read by nothing else of it.
+        let is_scatter = matches!(form.shape, Shape::Scatter(..));
+        let variant = Variant { flat, places, over: over && !is_scatter };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        if is_scatter {
+            let record = self.layout.fill(&self.region, launch).map_err(failed)?;
+            return self.run_map(code, &record, &[(0, length)], false, stop);
+        }
         let is_map = matches!(form.shape, Shape::Map(_));
         let shared_ok = is_map || self.fold.is_some();
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
@@ -312,6 +318,14 @@ impl X86Compiled {
             place.copy_from_slice(&value.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+}
+
+/// How many places and values an iteration of a scatter has.
+fn noted(form: &Form<'_>) -> usize {
+    match form.shape {
+        Shape::Scatter(body, _) => body.results.len(),
+        Shape::Map(_) | Shape::Fold(..) => 0,
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Terms: an *axis* is an iteration variable with its bound, `0 <= var < bound`. `Kernel` axes are parallel,
 //! `Reduce` axes are combined with an associative operator, `Scan` likewise with all prefixes kept, `Loop` axes
-//! are sequential. All of them may nest in each other.
+//! are sequential, as are those of `Scatter`, which writes at computed places. All of them may nest in each other.
 //!
 //! Sizes, strides and indices are `i64`. Scalar operations are rows of the table in galopvm-base and mean
 //! exactly what `galopvm_base::scalar::eval` says.
@@ -192,6 +192,20 @@ pub enum Rhs {
         perm: Vec<usize>,
         /// The array.
         array: VarId,
+    },
+    /// `scatter A i < n do body`: a new array, equal to `A` but at the places that the body gives: its results are an
+    /// index for each dimension of `A`, then the value for each of the arrays, which have one shape. With an operator,
+    /// `hist A i < n do body by ..`, the value is combined with what is there, which is the left operand. An index
+    /// outside is passed by. Iterations come in order, so the last write of a place stays. In place as an update.
+    Scatter {
+        /// The old arrays, one for each result.
+        arrays: Vec<VarId>,
+        /// Outermost first; at least one.
+        axes: Vec<Axis>,
+        /// Computes where, and what. It sees the old arrays.
+        body: Body,
+        /// The operator of `hist`.
+        combine: Option<Combine>,
     },
     /// An operation on whole arrays.
     Array {

@@ -113,6 +113,7 @@ pub(crate) fn rhs_types(vars: &Vars, rhs: &Rhs) -> Vec<Option<Type>> {
             sides.map(|(a, b)| a.or(b)).collect()
         }
         Rhs::Update { array, .. } | Rhs::Manifest { array, .. } => vec![of_var(array)],
+        Rhs::Scatter { arrays, .. } => arrays.iter().map(of_var).collect(),
         Rhs::Array { op, args } => vec![array_op_type(vars, *op, args)],
     }
 }
@@ -388,6 +389,21 @@ impl Inference {
                 self.value(value, ty.map(|ty| ty.elem));
             }
             Rhs::Manifest { .. } => {}
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.axes(axes);
+                let elems = self.elems(arrays);
+                let depth = body.results.len().saturating_sub(arrays.len());
+                let wanted = [vec![Some(ElemType::I64); depth], elems.clone()].concat();
+                self.body(body, &wanted);
+                if let Some(combine) = combine {
+                    for (k, elem) in elems.iter().enumerate() {
+                        let operands = combine.acc.get(k).into_iter().chain(combine.item.get(k));
+                        operands.for_each(|var| self.set(*var, elem.map(Type::scalar)));
+                    }
+                    self.exps(&mut combine.neutral, &elems);
+                    self.body(&mut combine.body, &elems);
+                }
+            }
             Rhs::Array { op, args } => {
                 let elem = wanted.first().copied().flatten();
                 for arg in args {

@@ -20,7 +20,8 @@
 //! - statements: as many names as results, and the types of the results are the types of the names, extents
 //!   included (compared as expressions after folding constants); both branches, all rounds of a loop, both
 //!   operands and the neutral element of an operator likewise; conditions are bools; loops carry at least one
-//!   value; updates have the element type and the shape of the place; permutations are permutations; array
+//!   value; updates have the element type and the shape of the place, a scatter has an index for each dimension of
+//!   its arrays, which are of one shape, and a scalar for each of them; permutations are permutations; array
 //!   operations have fitting arguments, `call` is refused;
 //! - results of the region are names, and their extents can be written over parameters and constants (scalar
 //!   statements of the top level are put in).
@@ -126,6 +127,17 @@ impl CheckedRegion {
     /// The number of dimensions of an expression of the region; 0 for scalars.
     pub fn rank(&self, exp: &Exp) -> Option<usize> {
         self.type_of_exp(exp).map(|ty| ty.rank())
+    }
+
+    /// The array parameter whose elements a result begins with: what a scatter or histogram of the region's own body
+    /// is written over, if that comes from outside.
+    pub fn begins_as(&self, result: usize) -> Option<VarId> {
+        let Some(Exp::Var(var)) = self.0.region.body.results.get(result) else { return None };
+        let array = self.0.region.body.stms.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Scatter { arrays, .. } => stm.pat.iter().position(|bound| bound == var).map(|at| arrays[at]),
+            _ => None,
+        })?;
+        self.0.region.params.contains(&array).then_some(array)
     }
 
     /// A number of the content (text form and read numbers) that is the same in every process; for caches.
@@ -517,6 +529,9 @@ impl<'a> Verifier<'a> {
                     self.error(format!("{perm:?} is not a permutation of {rank} dimensions"));
                 }
             }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.scatter(arrays, axes, body, combine.as_ref());
+            }
             Rhs::Array { op, args } => self.array_op(*op, args),
         }
     }
@@ -537,6 +552,37 @@ impl<'a> Verifier<'a> {
         if let Some(shape) = indexed_shape(&ty.shape, index) {
             let place = Type { elem: ty.elem, shape };
             self.same_type("the place of the update", Some(&place), value.as_ref());
+        }
+    }
+
+    fn scatter(&mut self, arrays: &[VarId], axes: &[Axis], body: &Body, combine: Option<&Combine>) {
+        arrays.iter().for_each(|array| self.used(*array));
+        let vars = self.axes(axes);
+        let mut results = Vec::new();
+        self.with_names(&vars, |v| results = v.body(body));
+        let Some(first) = arrays.first().and_then(|array| self.var_type(*array)) else {
+            return self.error("there is nothing to write to");
+        };
+        if first.is_scalar() || results.len() != first.rank() + arrays.len() {
+            let (given, wanted) = (results.len(), first.rank());
+            return self.error(format!(
+                "{given} values for {wanted} indices and a value for each of {} arrays",
+                arrays.len()
+            ));
+        }
+        let values = results.split_off(first.rank());
+        for index in &results {
+            self.same_type("an index", Some(&Type::scalar(ElemType::I64)), index.as_ref());
+        }
+        for (array, value) in arrays.iter().zip(&values) {
+            let Some(ty) = self.var_type(*array) else { continue };
+            let what = format!("`{}`", self.name(*array));
+            let beside = Type { elem: ty.elem, shape: first.shape.clone() };
+            self.same_type(&what, Some(&beside), Some(ty));
+            self.same_type("the place of the update", Some(&Type::scalar(ty.elem)), value.as_ref());
+        }
+        if let Some(combine) = combine {
+            self.combine(combine, &values);
         }
     }
 

@@ -148,7 +148,7 @@ impl ArrayArg {
 pub enum Part<'a> {
     /// An expression.
     Exp(&'a Exp),
-    /// An array that is used by name alone (updates and manifests).
+    /// An array that is used by name alone (updates, manifests and scatters).
     Use(VarId),
     /// A name that is bound for what follows.
     Bind(VarId),
@@ -160,7 +160,7 @@ pub enum Part<'a> {
 pub enum PartMut<'a> {
     /// An expression.
     Exp(&'a mut Exp),
-    /// An array that is used by name alone (updates and manifests).
+    /// An array that is used by name alone (updates, manifests and scatters).
     Use(&'a mut VarId),
     /// A name that is bound for what follows.
     Bind(&'a mut VarId),
@@ -242,6 +242,14 @@ impl Rhs {
                 f(Part::Exp(value));
             }
             Rhs::Manifest { perm: _, array } => f(Part::Use(*array)),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                arrays.iter().for_each(|array| f(Part::Use(*array)));
+                axes_parts(axes, f);
+                f(Part::Body(body));
+                if let Some(combine) = combine {
+                    combine.each_part(f);
+                }
+            }
             Rhs::Array { op: _, args } => args.iter().for_each(|arg| arg.each_exp(&mut |e| f(Part::Exp(e)))),
         }
     }
@@ -288,6 +296,14 @@ impl Rhs {
                 f(PartMut::Exp(value));
             }
             Rhs::Manifest { perm: _, array } => f(PartMut::Use(array)),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                arrays.iter_mut().for_each(|array| f(PartMut::Use(array)));
+                axes_parts_mut(axes, f);
+                f(PartMut::Body(body));
+                if let Some(combine) = combine {
+                    combine.each_part_mut(f);
+                }
+            }
             Rhs::Array { op: _, args } => {
                 args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e))))
             }
@@ -307,6 +323,7 @@ impl Rhs {
     pub fn axes(&self) -> &[Axis] {
         match self {
             Rhs::For { axis, .. } => std::slice::from_ref(axis),
+            Rhs::Scatter { axes, .. } => axes,
             other => other.parallel_axes(),
         }
     }

@@ -465,6 +465,20 @@ impl<'a> Facts<'a> {
                     }
                 }
             }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                let vars = axes.iter().map(|axis| axis.var).collect();
+                self.inside(&stm.rhs, Inside::Kernel(vars), position, |facts, inner| {
+                    facts.body(body, inner, true);
+                });
+                if let Some(combine) = combine {
+                    self.combine(combine, position);
+                }
+                for (var, array) in stm.pat.iter().zip(arrays) {
+                    self.define(*var, Source::Update(*array), position);
+                    self.event(*var, position, Part::Unknown(None), false);
+                    self.event(*var, position, Part::Unknown(None), true);
+                }
+            }
             Rhs::Manifest { perm, array } => {
                 self.event(*array, position, Part::Whole, false);
                 self.copying(stm, PointKind::Manifest, vec![Some(*array)], position);

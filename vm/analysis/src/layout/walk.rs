@@ -237,6 +237,21 @@ impl Walk<'_> {
                 }
                 self.inside(&vars, &combine.body, &stm.pat);
             }
+            Rhs::Scatter { arrays, body, combine, .. } => {
+                let vars = self.axes(&stm.rhs, Kind::Sequential, false);
+                self.inside(&vars, body, &stm.pat);
+                if let Some(combine) = combine {
+                    combine.neutral.iter().for_each(|exp| self.reads(exp, first));
+                    for var in combine.acc.iter().chain(&combine.item) {
+                        let axes = free.iter().chain(&vars).copied();
+                        self.values[var.index()] = Value::data(self.region.type_of(*var).elem, axes);
+                    }
+                    self.inside(&vars, &combine.body, &stm.pat);
+                }
+                // In place, where it is.
+                lmads = arrays.iter().map(|array| self.lmad_of(&Exp::Var(*array))).collect();
+                known = true;
+            }
             Rhs::For { carried, init, axis, body } => {
                 init.iter().for_each(|exp| self.reads(exp, first));
                 let vars = self.axes(&stm.rhs, Kind::Sequential, false);

@@ -14,6 +14,7 @@
 //!     in s
 //! in r
 //! ```
+//! `scatter A i < n do .. in (at, value)` and `hist A i < n do .. in (at, value) by ..` write into `A`, or into `(A, B)`.
 //! Without the header, names that nothing defines become parameters without a type; types may be left out
 //! anywhere (`types::infer` fills them in); case files use both. Signs bind, loosest first: `||`, `&&`,
 //! comparisons (which do not chain), `|`, `^`, `&`, shifts, `+ -`, `* / // % %%`, `**`, then the signs in front
@@ -60,7 +61,7 @@ impl std::error::Error for ParseError {}
 /// Words that are not names.
 const WORDS: &[&str] = &[
     "let", "in", "kernel", "red", "scan", "by", "loop", "for", "while", "do", "if", "then", "else", "with",
-    "manifest", "region", "true", "false",
+    "manifest", "scatter", "hist", "region", "true", "false",
 ];
 
 /// True if `text` can stand as a name in text form.

@@ -395,6 +395,18 @@ impl Parser {
                 self.expect_word("do")?;
                 Ok(Rhs::Scan { axis, body: self.body()?, combine: self.combine()? })
             }
+            "scatter" | "hist" => {
+                self.advance();
+                let arrays = match self.is_sign("(") {
+                    true => self.in_parens(Parser::use_name)?,
+                    false => vec![self.use_name()?],
+                };
+                let axes = self.axes()?;
+                self.expect_word("do")?;
+                let body = self.body()?;
+                let combine = if word == "hist" { Some(self.combine()?) } else { None };
+                Ok(Rhs::Scatter { arrays, axes, body, combine })
+            }
             "loop" => {
                 self.advance();
                 self.sequential()

@@ -116,7 +116,12 @@ impl Prepared {
         for (index, instr) in code.code.iter().enumerate() {
             if matches!(
                 instr,
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+                Instr::Map { .. }
+                    | Instr::Reduce { .. }
+                    | Instr::Scan { .. }
+                    | Instr::Redomap { .. }
+                    | Instr::Scatter { .. }
+                    | Instr::Hist { .. }
             ) {
                 found.push((index, self.sites.len() as u32));
                 self.sites.push(Site { function, block, index });

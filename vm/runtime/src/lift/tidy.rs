@@ -244,6 +244,7 @@ fn receivers(rhs: &mut Rhs, f: &mut dyn FnMut(&mut Exp)) {
         Rhs::Kernel { .. }
         | Rhs::Reduce { .. }
         | Rhs::Scan { .. }
+        | Rhs::Scatter { .. }
         | Rhs::Manifest { .. }
         | Rhs::Array { .. } => {}
     }
