@@ -39,7 +39,8 @@ mod show;
 mod soac;
 mod typed;
 
-pub use plan::PlanFigures;
+pub(crate) use plan::Watch;
+pub use plan::{Phases, PlanFigures};
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
