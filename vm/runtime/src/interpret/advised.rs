@@ -217,12 +217,12 @@ impl<'a> Interpreter<'a> {
             let lane = if rows_side_by_side { Some(kernel) } else { innermost() };
             lanes.extend(lane.map(|lane| (kernel, lane)));
         }
-        let is_fixed = |array: &VarId| match recorded.makers.get(array) {
+        let is_fixed = |array: &VarId| match recorded.makers.get(*array) {
             Some(maker) => {
                 let block = &registers.code.blocks[maker.block];
                 let is_map = matches!(block.code.get(maker.index), Some(Instr::Map { .. }));
                 let at = (maker.block, maker.index);
-                !recorded.registers.contains_key(array)
+                !recorded.registers.has(*array)
                     || !is_map
                     || registers.prepared.blocks[maker.block].in_operator
                     || self.may_be_compiled(registers, at)

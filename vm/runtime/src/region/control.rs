@@ -11,6 +11,7 @@ use super::sizes::Mark;
 use galopvm_bytecode::{BlockId, Def, Operand, RegId};
 use galopvm_kir::{Body, Exp, Rhs, Type, VarId};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Dimension of a value, by numbers.
 type Dim = (usize, usize);
@@ -39,7 +40,7 @@ impl<'a> Recorder<'a> {
                 Known::Scalar(exp) => self.define(dst.0, exp)?,
                 Known::Array(array) => {
                     let name = Rhs::Exps(vec![Exp::Var(array.var)]);
-                    self.make(dst.0, None, array.shape, name)?;
+                    self.make(dst.0, None, array.shape.clone(), name)?;
                 }
             }
         }
@@ -57,8 +58,8 @@ impl<'a> Recorder<'a> {
         for (k, (reg, like)) in regs.iter().zip(like).enumerate() {
             names.push(match like {
                 Known::Scalar(_) => self.scalar_name(*reg),
-                Known::Array(Named { shape, .. }) => {
-                    let mut shape = shape.clone();
+                Known::Array(array) => {
+                    let mut shape = array.shape.clone();
                     for ((value, dim), name) in &sizes {
                         if *value == k {
                             shape[*dim] = Exp::Var(*name);
@@ -249,7 +250,7 @@ impl Known {
     fn with_shape(&self, shape: Vec<Exp>) -> Known {
         match self {
             Known::Scalar(exp) => Known::Scalar(exp.clone()),
-            Known::Array(array) => Known::Array(Named { shape, ..array.clone() }),
+            Known::Array(array) => Known::Array(Rc::new(Named { shape, ..Named::clone(array) })),
         }
     }
 }

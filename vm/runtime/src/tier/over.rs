@@ -122,8 +122,6 @@ impl Tiers {
         if !matches!(stm.rhs, Rhs::Kernel { .. }) {
             return None;
         }
-        let reuse = reuse::analyse(region, observed, stm, position, Effort::Quick)?;
-        phases.analyse = watch.lap();
         let register = |var| {
             let at = region.params.iter().position(|param| *param == var)?;
             match lifted.bindings.get(at)? {
@@ -134,8 +132,11 @@ impl Tiers {
         // The analysis has seen one statement: nothing else may read the array.
         let others = region.body.stms.iter().filter(|other| !std::ptr::eq(*other, stm)).cloned().collect();
         let others = Body { stms: others, results: region.body.results.clone() }.free_vars();
-        let candidates =
-            reuse.candidates().filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(fits));
+        let wanted = |array| !others.contains(&array) && register(array).is_some_and(fits);
+        let all = self.explainer.is_some();
+        let reuse = reuse::analyse_first(region, observed, (stm, position), Effort::Quick, &wanted, all)?;
+        phases.analyse = watch.lap();
+        let candidates = reuse.candidates().filter(|candidate| wanted(candidate.array));
         let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
         let over = chosen.as_ref().map(|(reg, _)| *reg);
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over });

@@ -271,6 +271,6 @@ impl<'a> Interpreter<'a> {
     /// What is about to run as a region, with the numbers that are there now.
     pub(super) fn record(&self, registers: &Registers<'a>, scope: Scope) -> Option<Recorded> {
         let value = |reg: RegId| Seen::of(registers, reg);
-        region::record(self.module, registers.function, scope, &value).ok()
+        region::record_with(self.module, &self.prepared.code, registers.function, scope, &value).ok()
     }
 }
