@@ -249,7 +249,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn name(&self, var: VarId) -> String {
-        self.region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone())
+        self.region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string())
     }
 
     fn var_type(&self, var: VarId) -> Option<&'a Type> {
@@ -379,6 +379,9 @@ impl<'a> Verifier<'a> {
     }
 
     fn extent(&mut self, exp: &Exp) {
+        if is_number(exp, ElemType::I64) {
+            return;
+        }
         let mut reads = false;
         exp.visit(&mut |part| reads |= matches!(part, Exp::Read(_)));
         if reads {
@@ -440,6 +443,16 @@ impl<'a> Verifier<'a> {
     fn statement(&mut self, stm: &Stm) {
         self.place = stm.pat.first().copied();
         let errors = self.errors.len();
+        if let (Rhs::Exps(exps), [var]) = (&stm.rhs, &stm.pat[..])
+            && let [exp] = &exps[..]
+        {
+            // Most statements are like that, and what they give was found when it was checked.
+            let ty = self.value(exp);
+            if self.errors.len() == errors {
+                self.same_type(What::Of("", *var), self.var_type(*var), ty.as_deref());
+            }
+            return self.define(&stm.pat);
+        }
         self.rhs(&stm.rhs);
         self.place = stm.pat.first().copied();
         let results = rhs_types(&self.region.vars, &stm.rhs);
@@ -455,7 +468,8 @@ impl<'a> Verifier<'a> {
 
     fn same_type(&mut self, what: What<'_>, declared: Option<&Type>, found: Option<&Type>) {
         let (Some(declared), Some(found)) = (declared, found) else { return };
-        let same = declared.elem == found.elem
+        let same = std::ptr::eq(declared, found)
+            || declared.elem == found.elem
             && declared.rank() == found.rank()
             && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
         if !same {
@@ -681,6 +695,9 @@ impl<'a> Verifier<'a> {
     }
 
     fn scalar_of(&mut self, exp: &Exp, elem: ElemType, what: What<'_>) {
+        if is_number(exp, elem) {
+            return;
+        }
         if let Some(ty) = self.value(exp)
             && (ty.elem != elem || !ty.is_scalar())
         {
@@ -721,6 +738,11 @@ impl<'a> Verifier<'a> {
             }
         }
     }
+}
+
+/// Whether an expression is a constant of a type, with no bits beyond it.
+fn is_number(exp: &Exp, elem: ElemType) -> bool {
+    matches!(exp, Exp::Const(value) if value.ty == elem && value.bits & !elem.mask() == 0)
 }
 
 fn size_of_exp(exp: &Exp) -> usize {

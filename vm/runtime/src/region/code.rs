@@ -1,7 +1,8 @@
 //! What recording wants to know of code, found when it is asked for first: it is the same for all numbers.
 
 use galopvm_base::IdVec;
-use galopvm_bytecode::{BlockId, FuncId, Function, Module, RegId, field::Fields};
+use galopvm_bytecode::field::FieldVisitor;
+use galopvm_bytecode::{BlockId, Def, FuncId, Function, Module, Operand, RegId};
 use std::sync::OnceLock;
 
 /// Facts of the functions of a module.
@@ -25,18 +26,34 @@ impl Code {
 
     /// The array registers that blocks use and do not make, in order.
     pub(super) fn free(&self, function: FuncId, code: &Function, blocks: &[BlockId]) -> Vec<RegId> {
-        let Some(facts) = self.functions.get(function) else { return Vec::new() };
+        let mut free = Vec::new();
+        let all = self.each_free(function, code, blocks, &mut |reg| {
+            free.push(reg);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        let Ok(()) = all;
+        free
+    }
+
+    /// Calls `f` on each of them, in order.
+    pub(super) fn each_free<E>(
+        &self,
+        function: FuncId,
+        code: &Function,
+        blocks: &[BlockId],
+        f: &mut dyn FnMut(RegId) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(facts) = self.functions.get(function) else { return Ok(()) };
         let facts = facts.get_or_init(|| arrays_of(code));
         let is_made = |reg: &RegId| blocks.iter().any(|block| facts[*block].made.binary_search(reg).is_ok());
-        let mut free: Vec<RegId> = Vec::new();
-        for block in blocks {
-            free.extend(facts[*block].used.iter().filter(|reg| !is_made(reg)));
+        if let [block] = blocks {
+            return facts[*block].used.iter().filter(|reg| !is_made(reg)).try_for_each(|reg| f(*reg));
         }
-        if blocks.len() > 1 {
-            free.sort_unstable();
-            free.dedup();
-        }
-        free
+        let used = blocks.iter().flat_map(|block| &facts[*block].used);
+        let mut free: Vec<RegId> = used.copied().filter(|reg| !is_made(reg)).collect();
+        free.sort_unstable();
+        free.dedup();
+        free.into_iter().try_for_each(f)
     }
 }
 
@@ -54,23 +71,45 @@ fn visit(code: &Function, id: BlockId, found: &mut IdVec<BlockId, Option<Arrays>
         return;
     }
     let block = &code.blocks[id];
-    let (mut used, mut made): (Vec<RegId>, Vec<RegId>) = (Vec::new(), block.params.clone());
-    for instr in &block.code {
-        let fields = Fields::of(instr);
-        made.extend(fields.defs.iter().map(|def| def.0));
-        used.extend(fields.operands.iter().map(|operand| operand.reg));
-        for inner in fields.blocks {
-            visit(code, inner, found);
-            let inner = found[inner].as_ref().expect("it was visited just now");
-            used.extend(&inner.used);
-            made.extend(&inner.made);
-        }
+    let mut fields = ArrayFields { code, arrays: Arrays::default(), blocks: Vec::new() };
+    block.params.iter().for_each(|param| fields.def(Def(*param)));
+    block.code.iter().for_each(|instr| instr.visit(&mut fields));
+    block.results.iter().for_each(|result| fields.operand(*result));
+    let ArrayFields { mut arrays, blocks, .. } = fields;
+    for inner in blocks {
+        visit(code, inner, found);
+        let inner = found[inner].as_ref().expect("it was visited just now");
+        arrays.used.extend(&inner.used);
+        arrays.made.extend(&inner.made);
     }
-    used.extend(block.results.iter().map(|operand| operand.reg));
-    for regs in [&mut used, &mut made] {
-        regs.retain(|reg| !code.regs[*reg].is_scalar());
+    for regs in [&mut arrays.used, &mut arrays.made] {
         regs.sort_unstable();
         regs.dedup();
     }
-    found[id] = Some(Arrays { used, made });
+    found[id] = Some(arrays);
+}
+
+/// Collects the arrays of instructions, and the blocks inside them.
+struct ArrayFields<'a> {
+    code: &'a Function,
+    arrays: Arrays,
+    blocks: Vec<BlockId>,
+}
+
+impl FieldVisitor for ArrayFields<'_> {
+    fn def(&mut self, def: Def) {
+        if !self.code.regs[def.0].is_scalar() {
+            self.arrays.made.push(def.0);
+        }
+    }
+
+    fn operand(&mut self, operand: Operand) {
+        if !self.code.regs[operand.reg].is_scalar() {
+            self.arrays.used.push(operand.reg);
+        }
+    }
+
+    fn block(&mut self, block: BlockId) {
+        self.blocks.push(block);
+    }
 }

@@ -87,7 +87,7 @@ impl<'a> Recorder<'a> {
         let mut last = false;
         loop {
             let carried = self.carried(params, init, &varying);
-            self.enter();
+            self.enter(body);
             self.block(body)?;
             let next = self.block_results(body)?;
             let stms = self.leave();
@@ -145,7 +145,7 @@ impl<'a> Recorder<'a> {
     ) -> Step<()> {
         let bound = self.scalar(bound)?;
         let first = self.initial(init)?;
-        self.free(&[body])?;
+        self.need(&[body])?;
         let Some((counter, params)) = self.code.blocks[body].params.split_first() else {
             return self.refuse(at.0, at.1, "a loop without a counter");
         };
@@ -164,7 +164,7 @@ impl<'a> Recorder<'a> {
         body: BlockId,
     ) -> Step<()> {
         let first = self.initial(init)?;
-        self.free(&[cond, body])?;
+        self.need(&[cond, body])?;
         let params = &self.code.blocks[body].params;
         let Rounds { carried, init, body, varying } = self.rounds(params, body, &first)?;
         // What the test computes cannot be said in one expression: it reads what it reads.
@@ -184,10 +184,10 @@ impl<'a> Recorder<'a> {
             let values = self.block_results(taken)?;
             return self.same_values(dsts, values);
         }
-        self.free(&sides)?;
+        self.need(&sides)?;
         let mark = self.mark();
         let mut side = |block: BlockId| -> Step<_> {
-            self.enter();
+            self.enter(block);
             self.block(block)?;
             let values = self.block_results(block)?;
             Ok((self.leave(), values))

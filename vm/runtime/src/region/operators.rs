@@ -134,6 +134,16 @@ impl<'a> Recorder<'a> {
         free.into_iter().map(|reg| self.operand(Operand::new(reg))).collect()
     }
 
+    /// Makes parameters of the arrays from outside that blocks use, before anything inside them is named.
+    pub(super) fn need(&mut self, blocks: &[BlockId]) -> Step<()> {
+        let function = *self.calls.last().expect("some function is gone through");
+        let (facts, code) = (self.facts, self.code);
+        facts.each_free(function, code, blocks, &mut |reg| match self.seen(reg) {
+            Some(_) => Ok(()),
+            None => self.known(reg).map(drop),
+        })
+    }
+
     /// Destinations that are changed in place at places that are not known: an unknown value of the same shape is
     /// computed, and written over each.
     fn overwrite(&mut self, name: &str, dsts: &[Def], dests: &[Operand], args: Vec<Exp>) -> Step<()> {
@@ -203,10 +213,10 @@ impl<'a> Recorder<'a> {
         let width = self.scalar(width)?;
         // Arrays from outside are parameters before anything inside is named.
         arrays.iter().try_for_each(|array| self.array(*array).map(drop))?;
-        self.free(&[body])?;
+        self.need(&[body])?;
         let mark = self.mark();
         let axis = self.axis(Counter::Rows(body), width.clone());
-        self.enter();
+        self.enter(body);
         self.rows(&self.code.blocks[body].params, arrays, axis.var)?;
         self.block(body)?;
         let rows = self.block_results(body)?;
@@ -245,11 +255,14 @@ impl<'a> Recorder<'a> {
         let width = self.scalar(width)?;
         let neutral = self.scalars(neutral)?;
         arrays.iter().try_for_each(|array| self.array(*array).map(drop))?;
-        self.free(&map.into_iter().chain([op]).collect::<Vec<_>>())?;
+        match map {
+            Some(map) => self.need(&[map, op])?,
+            None => self.need(&[op])?,
+        }
         let counted = map.unwrap_or(op);
         let axis = self.axis(Counter::Rows(counted), width.clone());
         let (accumulators, items) = self.code.blocks[op].params.split_at(neutral.len());
-        self.enter();
+        self.enter(counted);
         let results = match map {
             Some(map) => {
                 self.rows(&self.code.blocks[map].params, arrays, axis.var)?;
@@ -275,7 +288,7 @@ impl<'a> Recorder<'a> {
             }
         };
         let body = Body { stms: self.leave(), results };
-        self.enter();
+        self.enter(op);
         let mut named = |regs: &[RegId]| -> Vec<VarId> {
             regs.iter()
                 .map(|reg| {

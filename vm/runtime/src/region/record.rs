@@ -5,7 +5,7 @@ use super::{ByName, Code, Counter, Maker, RecordRefusal, Recorded, Scope, Seen};
 use galopvm_base::{ElemType, TypedId};
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
 use galopvm_kir::types::scalar_value;
-use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
+use galopvm_kir::{Exp, Name, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -280,6 +280,9 @@ impl<'a> Recorder<'a> {
 
     /// A scalar operand.
     pub fn scalar(&mut self, operand: Operand) -> Step<Exp> {
+        if let Some(Known::Scalar(exp)) = self.seen(operand.reg) {
+            return Ok(exp.clone());
+        }
         match self.known(operand.reg)? {
             Known::Scalar(exp) => Ok(exp),
             Known::Array(_) => Err(RecordRefusal { reason: format!("{} is no scalar", operand.reg) }),
@@ -288,7 +291,11 @@ impl<'a> Recorder<'a> {
 
     /// Scalar operands.
     pub fn scalars(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
-        operands.iter().map(|operand| self.scalar(*operand)).collect()
+        let mut all = Vec::with_capacity(operands.len());
+        for operand in operands {
+            all.push(self.scalar(*operand)?);
+        }
+        Ok(all)
     }
 
     /// An array operand.
@@ -316,19 +323,18 @@ impl<'a> Recorder<'a> {
             self.inner.set(var, (function, reg));
             return var;
         }
-        let var = self.named(reg.to_string(), ty);
+        let var = self.named(Name::numbered("r", reg.index()), ty);
         self.registers.set(var, reg);
         var
     }
 
     /// A name that no register has.
     pub fn temporary(&mut self, ty: Type) -> VarId {
-        let name = format!("t{}", self.region.vars.len());
-        self.named(name, ty)
+        self.named(Name::numbered("t", self.region.vars.len()), ty)
     }
 
     /// A name that is not a register's own.
-    pub fn named(&mut self, name: String, ty: Type) -> VarId {
+    pub fn named(&mut self, name: Name, ty: Type) -> VarId {
         self.region.vars.push(Var { name, ty: Some(ty) })
     }
 
@@ -348,9 +354,9 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Opens a body: what is pushed from now on goes there.
-    pub fn enter(&mut self) {
-        self.open.push(Vec::new());
+    /// Opens a body: what is pushed from now on goes there, about as much as a block has instructions.
+    pub fn enter(&mut self, block: BlockId) {
+        self.open.push(Vec::with_capacity(self.code.blocks[block].code.len() + 2));
     }
 
     /// Closes the innermost body.

@@ -9,7 +9,7 @@ use super::record::{Known, Named, Recorder, Step};
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
 use galopvm_kir::types::scalar_value;
-use galopvm_kir::{Exp, Rhs, Stm, Type, VarId};
+use galopvm_kir::{Exp, Name, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
 /// Largest size that is written out instead of named.
@@ -157,7 +157,7 @@ impl Recorder<'_> {
         let ty = Type::scalar(ElemType::I64);
         let var = match counter {
             _ if self.calls.len() > 1 => return self.temporary(ty),
-            Counter::Rows(block) => self.named(format!("row{}", block.index()), ty),
+            Counter::Rows(block) => self.named(Name::numbered("row", block.index()), ty),
             Counter::Loop(reg) => self.name(reg, ty),
         };
         self.counters.set(var, counter);
