@@ -11,6 +11,7 @@
 //! Sizes, strides and indices are `i64`. Scalar operations are rows of the table in galopvm-base and mean
 //! exactly what `galopvm_base::scalar::eval` says.
 
+use crate::name::Name;
 use crate::text::as_name;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, define_id};
 use std::collections::BTreeSet;
@@ -55,7 +56,7 @@ impl Type {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// The name in text form; unique in the region.
-    pub name: String,
+    pub name: Name,
     /// Its type. Texts written by hand may leave it out; verified regions have all types.
     pub ty: Option<Type>,
 }
@@ -382,7 +383,7 @@ impl Region {
             true => format!("{name}_{}", (2..).find(|number| !taken.contains(number)).unwrap_or(u32::MAX)),
             false => name,
         };
-        self.vars.push(Var { name: unique, ty })
+        self.vars.push(Var { name: unique.into(), ty })
     }
 
     /// A new read access of `array`.

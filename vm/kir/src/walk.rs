@@ -105,17 +105,22 @@ impl Exp {
     /// The expression with names replaced. An array that is read can only be replaced by a name; otherwise it
     /// stays.
     pub fn substitute(&self, with: &dyn Fn(VarId) -> Option<Exp>) -> Exp {
-        let mut result = match self {
-            Exp::Var(var) => return with(*var).unwrap_or_else(|| self.clone()),
-            other => other.clone(),
-        };
-        if let Exp::Read(read) = &mut result
-            && let Some(Exp::Var(var)) = with(read.array)
-        {
-            read.array = var;
+        let all = |exps: &[Exp]| exps.iter().map(|exp| exp.substitute(with)).collect();
+        match self {
+            Exp::Const(value) => Exp::Const(*value),
+            Exp::Var(var) => with(*var).unwrap_or(Exp::Var(*var)),
+            Exp::Op(op, args) => Exp::Op(*op, all(args)),
+            Exp::Convert(to, arg) => Exp::Convert(*to, Box::new(arg.substitute(with))),
+            Exp::Read(read) => {
+                let mut read = read.clone();
+                if let Some(Exp::Var(var)) = with(read.array) {
+                    read.array = var;
+                }
+                read.index.each_exp_mut(&mut |exp| *exp = exp.substitute(with));
+                Exp::Read(read)
+            }
+            Exp::Opaque(name, args) => Exp::Opaque(name.clone(), all(args)),
         }
-        result.each_part_mut(&mut |part| *part = part.substitute(with));
-        result
     }
 }
 

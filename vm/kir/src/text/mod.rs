@@ -66,9 +66,14 @@ const WORDS: &[&str] = &[
 
 /// True if `text` can stand as a name in text form.
 pub fn is_name(text: &str) -> bool {
-    text.starts_with(lex::starts_name)
-        && text.chars().all(lex::continues_name)
-        && !WORDS.contains(&text)
+    if !text.starts_with(lex::starts_name) || !text.chars().all(lex::continues_name) {
+        return false;
+    }
+    // Words have no digits but those of types.
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        return text.parse::<ElemType>().is_err();
+    }
+    !WORDS.contains(&text)
         && text.parse::<ElemType>().is_err()
         && !ArrayOp::WORDS.iter().any(|(_, word)| *word == text)
 }

@@ -40,7 +40,8 @@ mod soac;
 mod typed;
 mod writes;
 
-pub use plan::PlanFigures;
+pub(crate) use plan::Watch;
+pub use plan::{Phases, PlanFigures};
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 

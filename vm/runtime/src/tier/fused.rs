@@ -9,7 +9,7 @@ use crate::array::Granted;
 use crate::error::Trap;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::interpret::{Registers, Site};
+use crate::interpret::{Phases, Registers, Site};
 use crate::lift::lift_sequence;
 use crate::memory::Memory;
 use crate::value::Value;
@@ -55,12 +55,14 @@ impl Tiers {
         let start = Instant::now();
         if let Found::Starts(group, _) = &state.fused.found {
             let group = group.clone();
-            self.fused_figures.count(start.elapsed(), true, true);
+            self.fused_figures.count(start.elapsed(), true, None);
             return Some(group);
         }
         let found = self.look_for(site, registers);
         let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
-        self.fused_figures.count(start.elapsed(), found.is_ok(), false);
+        let took = start.elapsed();
+        let phases = Phases { analyse: took, ..Phases::default() };
+        self.fused_figures.count(took, found.is_ok(), Some(&phases));
         let name = self.name(site);
         match &found {
             Ok((group, _)) => self.announce(site, group),

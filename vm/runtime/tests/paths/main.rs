@@ -146,8 +146,8 @@ fn numbers(values: &[evaluate::Value]) -> Vec<(Vec<i64>, Vec<u64>)> {
 /// What a recorded function computes from these arguments, if it is executable as it is.
 fn meaning(recorded: &Recorded, code: &Function, args: &[Value]) -> Option<Vec<evaluate::Value>> {
     let region = galopvm_kir::verify(recorded.region.region().clone()).ok()?;
-    let argument = |var| {
-        let reg = recorded.registers[var];
+    let argument = |var: &galopvm_kir::VarId| {
+        let reg = recorded.registers[*var];
         let at = code.params.iter().position(|param| *param == reg).expect("a parameter of the function");
         plain(&args[at])
     };
