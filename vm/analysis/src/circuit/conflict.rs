@@ -1,15 +1,19 @@
 //! Whether the target's block is used, between the first write of the arrays that move there and the point, at a
 //! place that they write.
+//!
+//! The first place that is found decides. Finding the least one takes longer, and is left out where nobody reads it.
 
-use super::facts::{Facts, Part};
+use super::facts::{Event, Facts};
 use super::moving::{Instance, Moving};
+use super::part::{Indices, Part};
 use super::place::{Places, may_lie_in, parts};
-use super::position::{Frame, Orders, Position, body_of, ways_after};
-use super::verdict::Reason;
+use super::position::{Inside, OUTERMOST, Orders, Position, Ways};
+use super::verdict::{Overlap, Reason};
 use super::web::Web;
 use crate::affine::Range;
 use galopvm_kir::VarId;
 use galopvm_lmad::{Iteration, Lmad, Meeting, Order, meeting};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
 /// Most tests of two views for a region.
@@ -18,185 +22,231 @@ pub const PAIR_TESTS: u32 = 256;
 /// Most places and iterations that are gone through to name the least common place.
 const MOST_LISTED: i64 = 1 << 14;
 
-/// One side of a test.
-struct Side<'a> {
-    array: VarId,
-    position: &'a Position,
-    moving: Moving,
-    instances: Vec<Instance>,
+/// Which place is named where some speak against moving an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Witness {
+    /// The one that is found first: for whoever wants to know only whether there is one.
+    First,
+    /// The least one, as far as sets are small: for people.
+    Least,
 }
 
-/// A place that is written and used.
-struct Clash {
-    place: i64,
-    /// The variable whose iterations differ, the writing one, and whether the other comes later.
-    iteration: Option<(VarId, i64, bool)>,
+/// What tests may cost, and what they look for.
+pub(super) struct Tests {
+    /// How many are left for the region.
+    pub left: u32,
+    /// The place to be named.
+    pub witness: Witness,
 }
+
+/// A region with the places of its arrays so far.
+pub(super) struct Scene<'a> {
+    pub facts: &'a Facts,
+    pub indices: &'a Indices<'a>,
+    pub places: &'a Places,
+}
+
+/// One side of a test.
+struct Side {
+    array: VarId,
+    position: Position,
+    moving: Moving,
+    spots: SmallVec<[Spot; 1]>,
+}
+
+/// An instance of a view, with the least and the greatest place of all iterations; nothing if it has no place.
+struct Spot {
+    instance: Instance,
+    bounds: Option<(i128, i128)>,
+}
+
+/// A place that is written and used, with the value of each variable where it is written.
+type Clash = (i64, SmallVec<[(VarId, i64); 4]>);
 
 /// The reason why the web cannot move, if a place is used that it writes.
-pub fn find(
-    facts: &Facts<'_>,
-    places: &Places,
-    web: &Web,
-    point: &[Frame],
-    budget: &mut u32,
-) -> Option<Reason> {
-    let writes = match writes(facts, web) {
+pub(super) fn find(scene: &Scene<'_>, web: &Web, point: Position, tests: &mut Tests) -> Option<Reason> {
+    let Scene { facts, indices, places } = *scene;
+    let writes = match writes(facts, indices, web) {
         Ok(writes) => writes,
         Err(reason) => return Some(reason),
     };
-    let home = facts.arrays.get(&web.block).map_or(&[][..], |array| &array.position);
-    let home = if home.len() > point.len() { point } else { home };
-    let mut worst: Option<(Clash, Reason)> = None;
-    for event in &facts.events {
-        if web.views.contains_key(&event.array) || ends_at(&event.position, point) {
+    let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
+    let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
+    // Once a place is known, more tests only look for a smaller one, and are not counted as the region's.
+    let mut naming = None;
+    let mut least: Option<(i64, Reason)> = None;
+    for event in uses(facts, places, web) {
+        if facts.bodies.ends_at(event.position, point) {
             continue;
         }
-        let relevant = |write: &Side<'_>| ways_after(write.position, &event.position, point, home);
-        let place = places.get(&event.array);
-        if place.is_some_and(|place| place.block != web.block) {
-            continue;
-        }
-        let ways: Vec<(&Side<'_>, Vec<Orders>)> = writes
+        let ways: SmallVec<[(&Side, Ways); 4]> = writes
             .iter()
-            .map(|write| (write, relevant(write)))
+            .map(|write| (write, facts.bodies.ways_after(write.position, event.position, point, home)))
             .filter(|(_, ways)| !ways.is_empty())
             .collect();
         if ways.is_empty() {
             continue;
         }
-        let views = match place {
-            Some(place) => parts(&place.view, &event.part),
-            None => {
-                let blocks = may_lie_in(facts, places, event.array);
-                if blocks.is_some_and(|blocks| !blocks.contains(&web.block)) {
-                    continue;
-                }
-                None
-            }
-        };
+        let views = places.get(&event.array).and_then(|place| parts(&place.view, indices.part(event.part)));
         let Some(views) = views else { return Some(Reason::UseUnknown(event.array)) };
         for moving in views {
-            let Some(instances) = moving.instances(&facts.ranges) else {
+            let Some(used) = Side::new(event, moving, &facts.ranges) else {
                 return Some(Reason::UseUnknown(event.array));
             };
-            let used = Side { array: event.array, position: &event.position, moving, instances };
-            for (write, orders) in &ways {
-                for order in orders {
-                    match clash(&facts.ranges, write, &used, order, budget) {
-                        Ok(None) => {}
-                        Ok(Some(clash)) => {
-                            let least = worst.as_ref().is_none_or(|(known, _)| clash.place < known.place);
-                            if least {
-                                let reason = reason(facts, write, &used, &clash);
-                                worst = Some((clash, reason));
+            let pairs = ways.iter().flat_map(|(write, all)| all.iter().map(move |orders| (*write, orders)));
+            for (write, orders) in pairs {
+                for (a, b) in write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b))) {
+                    let left = naming.as_mut().unwrap_or(&mut tests.left);
+                    match clash(facts, (a, b), orders, tests.witness, left) {
+                        Ok(None) => continue,
+                        Ok(Some((place, at))) => {
+                            if least.as_ref().is_none_or(|(known, _)| place < *known) {
+                                least = Some((place, reason(facts, (write, &used), orders, (place, at))));
                             }
                         }
-                        Err(reason) => return Some(reason),
+                        // A place is known already: it is the one to be named.
+                        Err(reason) => return Some(least.map_or(reason, |(_, known)| known)),
                     }
+                    if tests.witness == Witness::First {
+                        return least.map(|(_, reason)| reason);
+                    }
+                    naming.get_or_insert(tests.left);
                 }
             }
         }
     }
-    worst.map(|(_, reason)| reason)
+    least.map(|(_, reason)| reason)
 }
 
-/// Whether an event is at the point, or after it in the same body.
-fn ends_at(position: &[Frame], point: &[Frame]) -> bool {
-    let body = body_of(point);
-    position.len() > body.len()
-        && position[..body.len()] == *body
-        && point.last().is_some_and(|last| position[body.len()].stm >= last.stm)
+/// What uses the block by other names than the web's, in program order.
+fn uses<'a>(facts: &'a Facts, places: &Places, web: &Web) -> SmallVec<[&'a Event; 16]> {
+    let others = (0..facts.arrays.count()).filter(|number| {
+        let var = facts.arrays.name(*number);
+        !web.names().contains(*number)
+            && facts.events_of(*number).next().is_some()
+            && match places.get(&var) {
+                Some(place) => place.block == web.block,
+                None => may_lie_in(facts, places, var).is_none_or(|blocks| blocks.contains(&web.block)),
+            }
+    });
+    facts.events_of_all(others)
 }
 
 /// What the web writes: where its memory is made, and its updates.
-fn writes<'a>(facts: &'a Facts<'_>, web: &Web) -> Result<Vec<Side<'a>>, Reason> {
-    let mut sides = Vec::new();
-    for event in facts.events.iter().filter(|event| event.write) {
-        let Some(view) = web.views.get(&event.array) else { continue };
-        let unknown = || match event.part {
-            Part::Unknown(var) => Reason::IxfnNotAvailable(var),
+fn writes(facts: &Facts, indices: &Indices<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
+    let mut sides = SmallVec::new();
+    for event in facts.events_of_all(web.names().iter()).iter().filter(|event| event.write) {
+        let Some(view) = web.view(event.array) else { continue };
+        let part = indices.part(event.part);
+        let unknown = || match part {
+            Part::Unknown(var) => Reason::IxfnNotAvailable(*var),
             _ => Reason::Budget,
         };
         // An update at an unknown place may write all of the array.
-        let views = parts(view, &event.part).unwrap_or_else(|| vec![view.clone()]);
+        let views = parts(view, part).unwrap_or_else(|| SmallVec::from_elem(view.clone(), 1));
         for moving in views {
-            let instances = moving.instances(&facts.ranges).ok_or_else(unknown)?;
-            sides.push(Side { array: event.array, position: &event.position, moving, instances });
+            sides.push(Side::new(event, moving, &facts.ranges).ok_or_else(unknown)?);
         }
     }
     Ok(sides)
 }
 
-fn reason(facts: &Facts<'_>, write: &Side<'_>, used: &Side<'_>, clash: &Clash) -> Reason {
-    match clash.iteration {
-        Some((var, at, later)) => Reason::OverlapLater { var, at, later, witness: clash.place },
-        None => Reason::Overlap {
-            write: (write.array, write.moving.text(facts.region)),
-            used: (used.array, used.moving.text(facts.region)),
-            witness: clash.place,
-        },
+impl Side {
+    fn new(event: &Event, moving: Moving, ranges: &[Range]) -> Option<Side> {
+        let spot = |instance: Instance| Spot { bounds: bounds(&instance, ranges), instance };
+        let spots = moving.instances(ranges)?.into_iter().map(spot).collect();
+        Some(Side { array: event.array, position: event.position, moving, spots })
     }
 }
 
-fn clash(
-    ranges: &[Range],
-    write: &Side<'_>,
-    used: &Side<'_>,
-    orders: &Orders,
-    budget: &mut u32,
-) -> Result<Option<Clash>, Reason> {
-    let mut least: Option<Clash> = None;
-    for a in &write.instances {
-        for b in &used.instances {
-            if *budget == 0 {
-                return Err(Reason::Budget);
-            }
-            *budget -= 1;
-            let vars: BTreeSet<VarId> = [&a.steps, &a.fixed, &b.steps, &b.fixed]
-                .into_iter()
-                .flatten()
-                .map(|(var, _)| *var)
-                .chain(orders.iter().map(|(var, _)| *var))
-                .collect();
-            let iterations = vars
-                .iter()
-                .map(|var| iteration(*var, (a, b), orders, ranges))
-                .collect::<Option<Vec<Iteration>>>()
-                .ok_or(Reason::Budget)?;
-            let found = match meeting(&a.view, &b.view, &iterations) {
-                Meeting::Never => continue,
-                Meeting::Unknown => return Err(Reason::Budget),
-                Meeting::At { place, iterations: at } => {
-                    let (place, at) = least_common(&a.view, &b.view, &iterations)
-                        .unwrap_or((place, at.iter().map(|(first, _)| *first).collect()));
-                    let apart = orders.iter().find(|(_, order)| *order != Order::Same);
-                    let iteration = apart.and_then(|(var, order)| {
-                        let k = vars.iter().position(|other| other == var)?;
-                        let sequential = !is_parallel(write.position, *var);
-                        Some((*var, *at.get(k)?, sequential && *order == Order::Later))
-                    });
-                    Clash { place, iteration }
-                }
-            };
-            if least.as_ref().is_none_or(|known| found.place < known.place) {
-                least = Some(found);
-            }
+/// The least and the greatest place of an instance in all iterations; nothing if there is none.
+fn bounds(instance: &Instance, ranges: &[Range]) -> Option<(i128, i128)> {
+    let Instance { view, steps, .. } = instance;
+    let (mut low, mut high) = (i128::from(view.offset), i128::from(view.offset));
+    let mut reach = |first: i128, last: i128| {
+        low = low.saturating_add(first.min(last));
+        high = high.saturating_add(first.max(last));
+    };
+    for dim in &view.dims {
+        if dim.size <= 0 {
+            return None;
+        }
+        reach(0, i128::from(dim.size - 1) * i128::from(dim.stride));
+    }
+    for (var, step) in steps {
+        let step = i128::from(*step);
+        match ranges.iter().find(|range| range.var == *var) {
+            Some(range) => reach(step * i128::from(range.low), step * i128::from(range.high)),
+            None => reach(i128::MIN, i128::MAX),
         }
     }
-    Ok(least)
+    Some((low, high))
 }
 
-fn is_parallel(position: &Position, var: VarId) -> bool {
-    position.iter().any(
-        |frame| matches!(&frame.inside, Some(super::position::Inside::Kernel(vars)) if vars.contains(&var)),
-    )
+fn reason(facts: &Facts, (write, used): (&Side, &Side), orders: &Orders, (place, at): Clash) -> Reason {
+    let apart = orders.iter().find(|(_, order)| *order != Order::Same);
+    let iteration = apart.and_then(|(var, order)| {
+        let (_, at) = *at.iter().find(|(other, _)| other == var)?;
+        let later = *order == Order::Later && !is_parallel(facts, write.position, *var);
+        Some(Reason::OverlapLater { var: *var, at, later, witness: place })
+    });
+    let same = || Overlap {
+        write: (write.array, write.moving.clone()),
+        used: (used.array, used.moving.clone()),
+        witness: place,
+    };
+    iteration.unwrap_or_else(|| Reason::Overlap(Box::new(same())))
+}
+
+/// A place that is in both instances, in iterations that lie so.
+fn clash(
+    facts: &Facts,
+    (write, used): (&Spot, &Spot),
+    orders: &Orders,
+    witness: Witness,
+    left: &mut u32,
+) -> Result<Option<Clash>, Reason> {
+    *left = left.checked_sub(1).ok_or(Reason::Budget)?;
+    let (Some((low_a, high_a)), Some((low_b, high_b))) = (write.bounds, used.bounds) else { return Ok(None) };
+    if high_a < low_b || high_b < low_a {
+        return Ok(None);
+    }
+    let (a, b) = (&write.instance, &used.instance);
+    let mut vars: SmallVec<[VarId; 8]> = SmallVec::new();
+    for steps in [&a.steps[..], &a.fixed, &b.steps, &b.fixed] {
+        vars.extend(steps.iter().map(|(var, _)| *var));
+    }
+    vars.extend(orders.iter().map(|(var, _)| *var));
+    vars.sort_unstable();
+    vars.dedup();
+    let iterations = vars
+        .iter()
+        .map(|var| iteration(*var, (a, b), orders, &facts.ranges))
+        .collect::<Option<SmallVec<[Iteration; 6]>>>()
+        .ok_or(Reason::Budget)?;
+    let (place, at) = match meeting(&a.view, &b.view, &iterations) {
+        Meeting::Never => return Ok(None),
+        Meeting::Unknown => return Err(Reason::Budget),
+        Meeting::At { place, iterations: at } => {
+            let found = match witness {
+                Witness::First => None,
+                Witness::Least => least_common(&a.view, &b.view, &iterations),
+            };
+            found.unwrap_or_else(|| (place, at.iter().map(|(first, _)| *first).collect()))
+        }
+    };
+    Ok(Some((place, vars.into_iter().zip(at).collect())))
+}
+
+fn is_parallel(facts: &Facts, position: Position, var: VarId) -> bool {
+    let mut around = facts.bodies.around(position);
+    around.any(|(_, inside)| matches!(inside, Inside::Kernel(vars) if vars.contains(&var)))
 }
 
 fn iteration(
     var: VarId,
     (a, b): (&Instance, &Instance),
-    orders: &Orders,
+    orders: &[(VarId, Order)],
     ranges: &[Range],
 ) -> Option<Iteration> {
     let range = ranges.iter().find(|range| range.var == var)?;

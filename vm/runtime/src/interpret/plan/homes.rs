@@ -81,7 +81,7 @@ impl Homes {
             .map(|reg| names.get(&reg).copied())
             .collect::<Option<_>>()?;
         let region = recorded.region.region();
-        let schedule = schedule_of(region, &recorded.observed, circuits, LINE as i64, &can_move, &leaving);
+        let schedule = schedule_of(region, circuits, LINE as i64, &can_move, &leaving);
         let next = match scope {
             // What a function gives is what a round of a loop around it carries, or not: then there are no turns.
             Scope::Round { .. } | Scope::Function => lies_alone(&leaving, circuits),

@@ -33,7 +33,7 @@ use crate::array::Granted;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use crate::region::{self, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
-use galopvm_analysis::circuit::{self, Circuits, Outcome};
+use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use site::{Found, SitePlans};
 use std::collections::HashMap;
@@ -228,7 +228,7 @@ impl<'a> Interpreter<'a> {
             let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
             let (region, observed) = (recorded.region.region(), &recorded.observed);
             let found = match self.switches.shortcircuit {
-                true => circuit::circuits_within(region, observed, None, effort),
+                true => circuit::circuits_within(region, observed, None, effort, Witness::First),
                 false => circuit::unmoved(region, observed),
             };
             Some((recorded, found))
