@@ -7,14 +7,14 @@ use super::facts::{Event, Facts};
 use super::moving::{Instance, Moving};
 use super::part::{Indices, Part};
 use super::place::{Places, may_lie_in, parts};
-use super::position::{Inside, OUTERMOST, Orders, Position, Ways};
+use super::position::{Inside, OUTERMOST, Orders, Position};
 use super::verdict::{Overlap, Reason};
 use super::web::Web;
-use crate::affine::Range;
 use galopvm_kir::VarId;
 use galopvm_lmad::{Iteration, Lmad, Meeting, Order, meeting};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Most tests of two views for a region.
 pub const PAIR_TESTS: u32 = 256;
@@ -72,62 +72,51 @@ pub(super) fn find(scene: &Scene<'_>, web: &Web, point: Position, tests: &mut Te
     };
     let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
     let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
-    // Once a place is known, more tests only look for a smaller one, and are not counted as the region's.
-    let mut naming = None;
-    let mut least: Option<(i64, Reason)> = None;
+    let mut search = Search { facts, tests, known: None, naming: 0 };
+    let mut ways: SmallVec<[Orders; 16]> = SmallVec::new();
     for event in uses(facts, places, web) {
         if facts.bodies.ends_at(event.position, point) {
             continue;
         }
-        let ways: SmallVec<[(&Side, Ways); 4]> = writes
-            .iter()
-            .map(|write| (write, facts.bodies.ways_after(write.position, event.position, point, home)))
-            .filter(|(_, ways)| !ways.is_empty())
-            .collect();
-        if ways.is_empty() {
+        ways.clear();
+        let mut pairs: SmallVec<[(&Side, Range<usize>); 4]> = SmallVec::new();
+        for write in &writes {
+            let before = ways.len();
+            facts.bodies.ways_after((write.position, event.position), point, home, &mut ways);
+            if ways.len() > before {
+                pairs.push((write, before..ways.len()));
+            }
+        }
+        if pairs.is_empty() {
             continue;
         }
         let views = places.get(&event.array).and_then(|place| parts(&place.view, indices.part(event.part)));
         let Some(views) = views else { return Some(Reason::UseUnknown(event.array)) };
         for moving in views {
-            let Some(used) = Side::new(event, moving, &facts.ranges) else {
+            let Some(used) = Side::new(facts, event, moving) else {
                 return Some(Reason::UseUnknown(event.array));
             };
-            let pairs = ways.iter().flat_map(|(write, all)| all.iter().map(move |orders| (*write, orders)));
-            for (write, orders) in pairs {
-                for (a, b) in write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b))) {
-                    let left = naming.as_mut().unwrap_or(&mut tests.left);
-                    match clash(facts, (a, b), orders, tests.witness, left) {
-                        Ok(None) => continue,
-                        Ok(Some((place, at))) => {
-                            if least.as_ref().is_none_or(|(known, _)| place < *known) {
-                                least = Some((place, reason(facts, (write, &used), orders, (place, at))));
-                            }
-                        }
-                        // A place is known already: it is the one to be named.
-                        Err(reason) => return Some(least.map_or(reason, |(_, known)| known)),
-                    }
-                    if tests.witness == Witness::First {
-                        return least.map(|(_, reason)| reason);
-                    }
-                    naming.get_or_insert(tests.left);
+            for (write, orders) in &pairs {
+                if let Err(reason) = search.test(write, &used, &ways[orders.clone()]) {
+                    return Some(reason);
                 }
             }
         }
     }
-    least.map(|(_, reason)| reason)
+    search.known.map(|(_, reason)| reason)
 }
 
 /// What uses the block by other names than the web's, in program order.
 fn uses<'a>(facts: &'a Facts, places: &Places, web: &Web) -> SmallVec<[&'a Event; 16]> {
     let others = (0..facts.arrays.count()).filter(|number| {
+        if web.names().contains(*number) || facts.events_of(*number).next().is_none() {
+            return false;
+        }
         let var = facts.arrays.name(*number);
-        !web.names().contains(*number)
-            && facts.events_of(*number).next().is_some()
-            && match places.get(&var) {
-                Some(place) => place.block == web.block,
-                None => may_lie_in(facts, places, var).is_none_or(|blocks| blocks.contains(&web.block)),
-            }
+        match places.get(&var) {
+            Some(place) => place.block == web.block,
+            None => may_lie_in(facts, places, var).is_none_or(|blocks| blocks.contains(&web.block)),
+        }
     });
     facts.events_of_all(others)
 }
@@ -145,22 +134,22 @@ fn writes(facts: &Facts, indices: &Indices<'_>, web: &Web) -> Result<SmallVec<[S
         // An update at an unknown place may write all of the array.
         let views = parts(view, part).unwrap_or_else(|| SmallVec::from_elem(view.clone(), 1));
         for moving in views {
-            sides.push(Side::new(event, moving, &facts.ranges).ok_or_else(unknown)?);
+            sides.push(Side::new(facts, event, moving).ok_or_else(unknown)?);
         }
     }
     Ok(sides)
 }
 
 impl Side {
-    fn new(event: &Event, moving: Moving, ranges: &[Range]) -> Option<Side> {
-        let spot = |instance: Instance| Spot { bounds: bounds(&instance, ranges), instance };
-        let spots = moving.instances(ranges)?.into_iter().map(spot).collect();
+    fn new(facts: &Facts, event: &Event, moving: Moving) -> Option<Side> {
+        let spot = |instance: Instance| Spot { bounds: bounds(&instance, facts), instance };
+        let spots = moving.instances(&facts.ranges)?.into_iter().map(spot).collect();
         Some(Side { array: event.array, position: event.position, moving, spots })
     }
 }
 
 /// The least and the greatest place of an instance in all iterations; nothing if there is none.
-fn bounds(instance: &Instance, ranges: &[Range]) -> Option<(i128, i128)> {
+fn bounds(instance: &Instance, facts: &Facts) -> Option<(i128, i128)> {
     let Instance { view, steps, .. } = instance;
     let (mut low, mut high) = (i128::from(view.offset), i128::from(view.offset));
     let mut reach = |first: i128, last: i128| {
@@ -175,12 +164,152 @@ fn bounds(instance: &Instance, ranges: &[Range]) -> Option<(i128, i128)> {
     }
     for (var, step) in steps {
         let step = i128::from(*step);
-        match ranges.iter().find(|range| range.var == *var) {
+        match facts.range(*var) {
             Some(range) => reach(step * i128::from(range.low), step * i128::from(range.high)),
             None => reach(i128::MIN, i128::MAX),
         }
     }
     Some((low, high))
+}
+
+/// Tests of one web.
+struct Search<'a> {
+    facts: &'a Facts,
+    tests: &'a mut Tests,
+    /// The least place so far that speaks against moving it, with the reason.
+    known: Option<(i64, Reason)>,
+    /// How many tests are left that only look for a smaller one. They are not counted as the region's.
+    naming: u32,
+}
+
+/// A question was too hard, or too many were asked.
+struct Bounded;
+
+impl Search<'_> {
+    /// Tests a write against a use, in iterations that lie in one of some ways; the reason if that is the last test.
+    fn test(&mut self, write: &Side, used: &Side, ways: &[Orders]) -> Result<(), Reason> {
+        let spots = || write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b)));
+        // What is apart in all iterations is so in those.
+        let apart = spots().all(|(a, b)| a.is_apart_from(b))
+            || ways.len() > 2
+                && spots().all(|(a, b)| matches!(self.meet((a, b), &[], Witness::First), Ok(None)));
+        if apart {
+            let tests = ways.len() * write.spots.len() * used.spots.len();
+            return self.count(u32::try_from(tests).unwrap_or(u32::MAX)).or_else(|Bounded| self.give_up());
+        }
+        for (orders, (a, b)) in ways.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
+            match self.count(1).and_then(|()| self.meet((a, b), orders, self.tests.witness)) {
+                Ok(None) => continue,
+                Ok(Some((place, at))) => {
+                    if self.known.is_none() {
+                        self.naming = self.tests.left;
+                    }
+                    if self.known.as_ref().is_none_or(|(known, _)| place < *known) {
+                        let reason = reason(self.facts, (write, used), orders, (place, at));
+                        self.known = Some((place, reason));
+                    }
+                }
+                Err(Bounded) => return self.give_up(),
+            }
+            if self.tests.witness == Witness::First {
+                return self.give_up();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes some tests.
+    fn count(&mut self, tests: u32) -> Result<(), Bounded> {
+        let left = if self.known.is_some() { &mut self.naming } else { &mut self.tests.left };
+        let rest = left.checked_sub(tests);
+        *left = rest.unwrap_or(0);
+        rest.map(|_| ()).ok_or(Bounded)
+    }
+
+    /// No more tests: if a place is known already, it is the one to be named.
+    fn give_up(&mut self) -> Result<(), Reason> {
+        Err(self.known.take().map_or(Reason::Budget, |(_, reason)| reason))
+    }
+
+    /// A place that is in both instances, in iterations that lie so.
+    fn meet(
+        &self,
+        (a, b): (&Spot, &Spot),
+        orders: &[(VarId, Order)],
+        witness: Witness,
+    ) -> Result<Option<Clash>, Bounded> {
+        if a.is_apart_from(b) {
+            return Ok(None);
+        }
+        let (a, b) = (&a.instance, &b.instance);
+        let common = Common::of(self.facts, a, b, orders).ok_or(Bounded)?;
+        let (place, at) = match meeting(&a.view, &b.view, &common.iterations) {
+            Meeting::Never => return Ok(None),
+            Meeting::Unknown => return Err(Bounded),
+            Meeting::At { place, iterations: at } => {
+                let found = match witness {
+                    Witness::First => None,
+                    Witness::Least => least_common(&a.view, &b.view, &common.iterations),
+                };
+                found.unwrap_or_else(|| (place, at.iter().map(|(first, _)| *first).collect()))
+            }
+        };
+        Ok(Some((place, common.vars.into_iter().zip(at).collect())))
+    }
+}
+
+impl Spot {
+    /// Whether the stretches of memory around the two are apart.
+    fn is_apart_from(&self, other: &Spot) -> bool {
+        match (self.bounds, other.bounds) {
+            (Some((low, high)), Some((from, to))) => high < from || to < low,
+            _ => true,
+        }
+    }
+}
+
+/// The variables that two instances depend on or that have an order, in the order of their ids.
+#[derive(Default)]
+struct Common {
+    vars: SmallVec<[VarId; 8]>,
+    iterations: SmallVec<[Iteration; 8]>,
+}
+
+impl Common {
+    /// Nothing if the values of a variable are not known.
+    fn of(facts: &Facts, a: &Instance, b: &Instance, orders: &[(VarId, Order)]) -> Option<Common> {
+        let mut common = Common::default();
+        for (var, step) in &a.steps {
+            common.iteration(facts, *var)?.first_step = *step;
+        }
+        for (var, step) in &b.steps {
+            common.iteration(facts, *var)?.second_step = *step;
+        }
+        for (var, value) in &a.fixed {
+            common.iteration(facts, *var)?.first = (*value, *value);
+        }
+        for (var, value) in &b.fixed {
+            common.iteration(facts, *var)?.second = (*value, *value);
+        }
+        for (var, order) in orders {
+            common.iteration(facts, *var)?.order = *order;
+        }
+        Some(common)
+    }
+
+    fn iteration(&mut self, facts: &Facts, var: VarId) -> Option<&mut Iteration> {
+        let at = self.vars.iter().position(|other| *other >= var).unwrap_or(self.vars.len());
+        if self.vars.get(at) != Some(&var) {
+            let range = facts.range(var)?;
+            let values = (range.low, range.high);
+            self.vars.insert(at, var);
+            self.iterations.insert(
+                at,
+                Iteration { first_step: 0, second_step: 0, first: values, second: values, order: Order::Any },
+            );
+        }
+        self.iterations.get_mut(at)
+    }
 }
 
 fn reason(facts: &Facts, (write, used): (&Side, &Side), orders: &Orders, (place, at): Clash) -> Reason {
@@ -198,67 +327,9 @@ fn reason(facts: &Facts, (write, used): (&Side, &Side), orders: &Orders, (place,
     iteration.unwrap_or_else(|| Reason::Overlap(Box::new(same())))
 }
 
-/// A place that is in both instances, in iterations that lie so.
-fn clash(
-    facts: &Facts,
-    (write, used): (&Spot, &Spot),
-    orders: &Orders,
-    witness: Witness,
-    left: &mut u32,
-) -> Result<Option<Clash>, Reason> {
-    *left = left.checked_sub(1).ok_or(Reason::Budget)?;
-    let (Some((low_a, high_a)), Some((low_b, high_b))) = (write.bounds, used.bounds) else { return Ok(None) };
-    if high_a < low_b || high_b < low_a {
-        return Ok(None);
-    }
-    let (a, b) = (&write.instance, &used.instance);
-    let mut vars: SmallVec<[VarId; 8]> = SmallVec::new();
-    for steps in [&a.steps[..], &a.fixed, &b.steps, &b.fixed] {
-        vars.extend(steps.iter().map(|(var, _)| *var));
-    }
-    vars.extend(orders.iter().map(|(var, _)| *var));
-    vars.sort_unstable();
-    vars.dedup();
-    let iterations = vars
-        .iter()
-        .map(|var| iteration(*var, (a, b), orders, &facts.ranges))
-        .collect::<Option<SmallVec<[Iteration; 6]>>>()
-        .ok_or(Reason::Budget)?;
-    let (place, at) = match meeting(&a.view, &b.view, &iterations) {
-        Meeting::Never => return Ok(None),
-        Meeting::Unknown => return Err(Reason::Budget),
-        Meeting::At { place, iterations: at } => {
-            let found = match witness {
-                Witness::First => None,
-                Witness::Least => least_common(&a.view, &b.view, &iterations),
-            };
-            found.unwrap_or_else(|| (place, at.iter().map(|(first, _)| *first).collect()))
-        }
-    };
-    Ok(Some((place, vars.into_iter().zip(at).collect())))
-}
-
 fn is_parallel(facts: &Facts, position: Position, var: VarId) -> bool {
     let mut around = facts.bodies.around(position);
     around.any(|(_, inside)| matches!(inside, Inside::Kernel(vars) if vars.contains(&var)))
-}
-
-fn iteration(
-    var: VarId,
-    (a, b): (&Instance, &Instance),
-    orders: &[(VarId, Order)],
-    ranges: &[Range],
-) -> Option<Iteration> {
-    let range = ranges.iter().find(|range| range.var == var)?;
-    let step = |instance: &Instance| {
-        instance.steps.iter().find(|(other, _)| *other == var).map_or(0, |(_, step)| *step)
-    };
-    let values = |instance: &Instance| {
-        let fixed = instance.fixed.iter().find(|(other, _)| *other == var);
-        fixed.map_or((range.low, range.high), |(_, value)| (*value, *value))
-    };
-    let order = orders.iter().find(|(other, _)| *other == var).map_or(Order::Any, |(_, order)| *order);
-    Some(Iteration { first_step: step(a), second_step: step(b), first: values(a), second: values(b), order })
 }
 
 /// The least common place of two views over all iterations, with the first side's iteration; nothing if there is

@@ -6,6 +6,7 @@ use super::part::{Indices, Part, Touched, part_of};
 use super::place::Places;
 use super::position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Position};
 use crate::affine::{Form, Range, Scope};
+use galopvm_base::TypedId;
 use galopvm_kir::{
     ArrayArg, ArrayOp, Body, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId,
 };
@@ -126,6 +127,8 @@ pub struct Facts {
     /// By number of an array: its last event, and the first of the names that its memory flows to.
     heads: Vec<(u32, u32)>,
     flows: Vec<Flow>,
+    /// By variable: which of the ranges is its own.
+    counters: Vec<u32>,
     /// Array parameters that were observed: the number of the block, and how many hold that.
     held: Vec<(VarId, u32, u32)>,
 }
@@ -167,6 +170,7 @@ impl Facts {
             ranges: Vec::new(),
             bodies: Bodies::new(region.body.stms.len()),
             flows: Vec::new(),
+            counters: vec![NONE; region.vars.len()],
             held,
         };
         let scope = Scope::new(region, observed);
@@ -271,6 +275,11 @@ impl Facts {
     pub(super) fn observed(&self, var: VarId) -> Option<(u32, u32)> {
         let held = self.held.iter().find(|(param, ..)| *param == var)?;
         Some((held.1, held.2))
+    }
+
+    /// The values of an iteration variable.
+    pub(super) fn range(&self, var: VarId) -> Option<&Range> {
+        self.ranges.get(*self.counters.get(var.index())? as usize)
     }
 
     /// The first parameter that lies in a block.
@@ -508,6 +517,9 @@ impl<'a> Walk<'a> {
         for axis in axes {
             let trips = self.trips(&axis.bound);
             self.scope.open(axis.var, trips);
+            if let Some(own) = self.facts.counters.get_mut(axis.var.index()).filter(|own| **own == NONE) {
+                *own = self.facts.ranges.len() as u32;
+            }
             self.facts.ranges.extend(self.scope.ranges().last());
         }
         self.facts.bodies.enter(position, inside, body.stms.len())

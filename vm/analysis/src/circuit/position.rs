@@ -83,9 +83,6 @@ pub struct Bodies {
 /// How the iterations of two places must lie to each other, one entry for each common variable; any if not listed.
 pub type Orders = SmallVec<[(VarId, Order); 4]>;
 
-/// All ways in which iterations of two places may lie to each other.
-pub type Ways = SmallVec<[Orders; 2]>;
-
 /// Two places in the innermost body around both.
 struct Fork {
     body: BodyId,
@@ -252,14 +249,19 @@ impl Bodies {
                 .is_some_and(|body| kept.is_none_or(|kept| !self.lies_in(kept, body)))
     }
 
-    /// The ways in which an execution of `second` comes after, or at the same time as, one of `first`, both before
+    /// Adds the ways in which an execution of `second` comes after, or at the same time as, one of `first`, both before
     /// `end` of the same execution of the body of `end`, for memory that exists once for each execution of the body
     /// of `home`.
-    pub fn ways_after(&self, first: Position, second: Position, end: Position, home: Position) -> Ways {
+    pub fn ways_after(
+        &self,
+        (first, second): (Position, Position),
+        end: Position,
+        home: Position,
+        all: &mut SmallVec<[Orders; 16]>,
+    ) {
         let fork = self.fork(first, second);
         let (around_end, around_home) = (self.shared(first, end), self.shared(first, home));
         let mut same = Orders::new();
-        let mut all = SmallVec::new();
         let mut common: SmallVec<[BodyId; 8]> = self.outwards(Position { body: fork.body, stm: 0 }).collect();
         common.reverse();
         for (k, body) in (0..).zip(common) {
@@ -298,7 +300,6 @@ impl Bodies {
             std::cmp::Ordering::Equal if !self.are_sides(first, second, fork.body) => all.push(same),
             _ => {}
         }
-        all
     }
 
     /// Whether two places lie on different sides of one `if` of a body.
