@@ -1,7 +1,7 @@
 //! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
 
 use crate::failure::say;
-use galopvm::{Phases, PlanFigures, Session, SiteReport, Switch};
+use galopvm::{Phases as PlanPhases, PlanFigures, Session, SiteReport, Switch};
 use std::time::{Duration, Instant};
 
 /// The phases of a command, one after the other.
@@ -107,7 +107,7 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
 }
 
 /// What one analysis took, part by part.
-fn phases_text(Phases { record, analyse, plan }: &Phases) -> String {
+fn phases_text(PlanPhases { record, analyse, plan }: &PlanPhases) -> String {
     format!("recorded in {}, analysed in {}, planned in {}", shown(*record), shown(*analyse), shown(*plan))
 }
 

@@ -61,7 +61,7 @@ fn all(region: &CheckedRegion, observed: &Observed) -> [f64; 7] {
     times[3] = time(|| moved = Some(circuits(code, observed)));
     if let Some(moved) = &moved {
         times[4] = time(|| {
-            let made = allocations(code, observed, moved);
+            let made = allocations(code, moved);
             let blocks: Vec<_> = made.into_iter().map(|made| made.lifetime).collect();
             black_box(pack(&blocks, 64));
         });

@@ -482,8 +482,8 @@ impl<'a> Verifier<'a> {
         let (Some(declared), Some(found)) = (declared, found) else { return };
         let same = std::ptr::eq(declared, found)
             || declared.elem == found.elem
-            && declared.rank() == found.rank()
-            && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
+                && declared.rank() == found.rank()
+                && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
         if !same {
             let (declared, found) = (self.type_text(declared), self.type_text(found));
             let what = self.words(what);
@@ -640,14 +640,14 @@ impl<'a> Verifier<'a> {
         }
         let values = results.split_off(first.rank());
         for index in &results {
-            self.same_type("an index", Some(&Type::scalar(ElemType::I64)), index.as_ref());
+            self.same_type(What::Text("an index"), Some(&Type::scalar(ElemType::I64)), index.as_deref());
         }
         for (array, value) in arrays.iter().zip(&values) {
             let Some(ty) = self.var_type(*array) else { continue };
-            let what = format!("`{}`", self.name(*array));
             let beside = Type { elem: ty.elem, shape: first.shape.clone() };
-            self.same_type(&what, Some(&beside), Some(ty));
-            self.same_type("the place of the update", Some(&Type::scalar(ty.elem)), value.as_ref());
+            self.same_type(What::Of("", *array), Some(&beside), Some(ty));
+            let place = Type::scalar(ty.elem);
+            self.same_type(What::Text("the place of the update"), Some(&place), value.as_deref());
         }
         if let Some(combine) = combine {
             self.combine(combine, &values);

@@ -2,26 +2,37 @@
 
 use super::Range;
 use galopvm_kir::{Region, VarId};
+use smallvec::SmallVec;
 use std::fmt::Write;
 
+/// Most forms are numbers, or move with one or two variables.
+type Terms = SmallVec<[(VarId, i64); 2]>;
+
 /// `constant + sum coefficient * variable`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, Hash, Debug, Default)]
 pub struct Form {
     /// The value where all variables are 0.
     pub constant: i64,
     /// Sorted by variable; no coefficient is 0.
-    terms: Vec<(VarId, i64)>,
+    terms: Terms,
+}
+
+impl Clone for Form {
+    /// Copies the terms at once, which the derived one does one by one.
+    fn clone(&self) -> Form {
+        Form { constant: self.constant, terms: Terms::from_slice(&self.terms) }
+    }
 }
 
 impl Form {
     /// A number.
     pub fn constant(value: i64) -> Form {
-        Form { constant: value, terms: Vec::new() }
+        Form { constant: value, terms: Terms::new() }
     }
 
     /// A variable.
     pub fn variable(var: VarId) -> Form {
-        Form { constant: 0, terms: vec![(var, 1)] }
+        Form { constant: 0, terms: Terms::from_slice(&[(var, 1)]) }
     }
 
     /// The variables with their coefficients.
@@ -43,6 +54,9 @@ impl Form {
     pub fn combine(&self, scale: i64, other: &Form, other_scale: i64) -> Option<Form> {
         let sum = |a: i64, b: i64| a.checked_mul(scale)?.checked_add(b.checked_mul(other_scale)?);
         let mut result = Form::constant(sum(self.constant, other.constant)?);
+        if self.terms.is_empty() && other.terms.is_empty() {
+            return Some(result);
+        }
         let (mut mine, mut theirs) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
             let (var, coefficient) = match (mine.peek(), theirs.peek()) {

@@ -6,6 +6,7 @@
 use super::{Atom, Form, MOST_PIECES, Range};
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, VarId};
+use std::cell::RefCell;
 
 /// A conjunction of atoms, one of several alternatives that exclude each other.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -29,6 +30,34 @@ pub struct Scope<'a> {
     definitions: Vec<Option<&'a Exp>>,
     /// Iteration variables that are open now.
     ranges: Vec<Range>,
+    /// Forms of names.
+    known: RefCell<Known>,
+}
+
+/// Forms of names that were asked for. One that was found with some variables open holds as long as these are open.
+#[derive(Default)]
+struct Known {
+    /// By variable.
+    forms: Vec<Option<Form>>,
+    /// The names in the order in which they were found, with the number of variables that were open then.
+    order: Vec<(VarId, usize)>,
+}
+
+impl Known {
+    fn keep(&mut self, var: VarId, form: &Form, open: usize) {
+        if self.forms.len() <= var.index() {
+            self.forms.resize(var.index() + 1, None);
+        }
+        self.forms[var.index()] = Some(form.clone());
+        self.order.push((var, open));
+    }
+
+    /// Forgets what was found with more variables open.
+    fn close(&mut self, open: usize) {
+        while let Some((var, _)) = self.order.pop_if(|(_, then)| *then > open) {
+            self.forms[var.index()] = None;
+        }
+    }
 }
 
 impl<'a> Scope<'a> {
@@ -50,7 +79,7 @@ impl<'a> Scope<'a> {
                 }
             }
         });
-        Scope { region, observed, params, definitions, ranges: Vec::new() }
+        Scope { region, observed, params, definitions, ranges: Vec::new(), known: RefCell::default() }
     }
 
     /// The region.
@@ -74,6 +103,11 @@ impl<'a> Scope<'a> {
         self.ranges.push(Range { var, low: 0, high: trips.saturating_sub(1).max(-1) });
     }
 
+    /// Opens iteration variables whose values are known.
+    pub(crate) fn open_all(&mut self, ranges: &[Range]) {
+        self.ranges.extend_from_slice(ranges);
+    }
+
     /// The open iteration variables.
     pub fn ranges(&self) -> &[Range] {
         &self.ranges
@@ -87,14 +121,51 @@ impl<'a> Scope<'a> {
     /// Closes the iteration variables that were opened last.
     pub fn close(&mut self, count: usize) {
         self.ranges.truncate(self.ranges.len().saturating_sub(count));
+        self.known.get_mut().close(self.ranges.len());
     }
 
-    /// The form of an integer expression, if it has one everywhere.
+    /// The form of an integer expression, if it has one everywhere. Most have, and then it is found without any list.
     pub fn form(&self, exp: &Exp) -> Option<Form> {
-        match &mut self.pieces(exp)?[..] {
-            [(atoms, form)] if atoms.is_empty() => Some(std::mem::take(form)),
-            _ => None,
+        match exp {
+            Exp::Const(value) if value.ty.is_int() && value.ty != ElemType::U64 => {
+                Some(Form::constant(value.as_i64()))
+            }
+            Exp::Const(_) | Exp::Read(_) | Exp::Opaque(..) => None,
+            Exp::Var(var) => self.form_of(*var),
+            Exp::Convert(to, arg) => self.form(arg).filter(|form| self.fits(form, *to)),
+            Exp::Op(op, args) => {
+                let form = match (op, &args[..]) {
+                    (ScalarOp::Neg, [a]) => self.form(a)?.times(-1)?,
+                    (ScalarOp::Min | ScalarOp::Max | ScalarOp::Select, _) => {
+                        return match &mut self.pieces(exp)?[..] {
+                            [(atoms, form)] if atoms.is_empty() => Some(std::mem::take(form)),
+                            _ => None,
+                        };
+                    }
+                    (op, [a, b]) if is_affine(*op) => self.combined(*op, &self.form(a)?, &self.form(b)?)?,
+                    _ => return None,
+                };
+                self.fits(&form, self.region.exp_type(exp).unwrap_or(ElemType::I64)).then_some(form)
+            }
         }
+    }
+
+    /// The form of a name, remembered until one of the iteration variables around is closed.
+    fn form_of(&self, var: VarId) -> Option<Form> {
+        if self.ranges.iter().any(|range| range.var == var) {
+            return Some(Form::variable(var));
+        }
+        if let Some(ObservedParam::Scalar(value)) = self.observed(var) {
+            let number = value.ty.is_int() && value.ty != ElemType::U64;
+            return number.then(|| Form::constant(value.as_i64()));
+        }
+        let definition = self.definition(var)?;
+        if let Some(form) = self.known.borrow().forms.get(var.index()).and_then(Option::as_ref) {
+            return Some(form.clone());
+        }
+        let form = self.form(definition)?;
+        self.known.borrow_mut().keep(var, &form, self.ranges.len());
+        Some(form)
     }
 
     /// The forms of an integer expression, each with the conditions under which it is the value.
@@ -149,19 +220,10 @@ impl<'a> Scope<'a> {
             (pieces.len() <= MOST_PIECES).then_some(pieces)
         };
         match (op, args) {
-            (ScalarOp::Add, _) => both(&Form::plus),
-            (ScalarOp::Sub, _) => both(&Form::minus),
             (ScalarOp::Neg, [a]) => {
                 self.pieces(a)?.into_iter().map(|(atoms, form)| Some((atoms, form.times(-1)?))).collect()
             }
-            (ScalarOp::Mul, _) => both(&Form::product),
-            (ScalarOp::Shl, _) => both(&|a, b| match b.number() {
-                Some(count @ 0..=62) => a.times(1 << count),
-                _ => None,
-            }),
-            (ScalarOp::Div | ScalarOp::Quot | ScalarOp::Mod | ScalarOp::Rem, _) => {
-                both(&|a, b| self.division(op, a, b))
-            }
+            (op, _) if is_affine(op) => both(&|a, b| self.combined(op, a, b)),
             (ScalarOp::Min | ScalarOp::Max, [_, _]) => {
                 let sides = both(&Form::minus)?;
                 let (a, b) = (self.pieces(&args[0])?, self.pieces(&args[1])?);
@@ -192,6 +254,20 @@ impl<'a> Scope<'a> {
                 (pieces.len() <= MOST_PIECES).then_some(pieces)
             }
             _ => None,
+        }
+    }
+
+    /// The form of an operation on two forms.
+    fn combined(&self, op: ScalarOp, a: &Form, b: &Form) -> Option<Form> {
+        match op {
+            ScalarOp::Add => a.plus(b),
+            ScalarOp::Sub => a.minus(b),
+            ScalarOp::Mul => a.product(b),
+            ScalarOp::Shl => match b.number() {
+                Some(count @ 0..=62) => a.times(1 << count),
+                _ => None,
+            },
+            _ => self.division(op, a, b),
         }
     }
 
@@ -333,6 +409,12 @@ impl<'a> Scope<'a> {
         let atom = Atom::Residue { form, modulus, residue };
         Some(if equal { vec![single(atom)] } else { atom.negated()?.into_iter().map(single).collect() })
     }
+}
+
+/// Whether forms of two operands may have one together.
+fn is_affine(op: ScalarOp) -> bool {
+    use ScalarOp::{Add, Div, Mod, Mul, Quot, Rem, Shl, Sub};
+    matches!(op, Add | Sub | Mul | Shl | Div | Quot | Mod | Rem)
 }
 
 /// The alternatives under which one of each list holds; if these are too many, those of the first list, which hold

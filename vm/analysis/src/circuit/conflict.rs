@@ -1,16 +1,20 @@
 //! Whether the target's block is used, between the first write of the arrays that move there and the point, at a
 //! place that they write.
+//!
+//! The first place that is found decides. Finding the least one takes longer, and is left out where nobody reads it.
 
-use super::facts::{Facts, Part};
+use super::facts::{Event, Facts};
 use super::moving::{Instance, Moving};
+use super::part::{Indices, Part};
 use super::place::{Places, may_lie_in, parts};
-use super::position::{Frame, Orders, Position, body_of, ways_after};
-use super::verdict::Reason;
+use super::position::{Inside, OUTERMOST, Orders, Position};
+use super::verdict::{Overlap, Reason};
 use super::web::Web;
-use crate::affine::Range;
 use galopvm_kir::VarId;
 use galopvm_lmad::{Iteration, Lmad, Meeting, Order, meeting};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Most tests of two views for a region.
 pub const PAIR_TESTS: u32 = 256;
@@ -18,197 +22,314 @@ pub const PAIR_TESTS: u32 = 256;
 /// Most places and iterations that are gone through to name the least common place.
 const MOST_LISTED: i64 = 1 << 14;
 
-/// One side of a test.
-struct Side<'a> {
-    array: VarId,
-    position: &'a Position,
-    moving: Moving,
-    instances: Vec<Instance>,
+/// Which place is named where some speak against moving an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Witness {
+    /// The one that is found first: for whoever wants to know only whether there is one.
+    First,
+    /// The least one, as far as sets are small: for people.
+    Least,
 }
 
-/// A place that is written and used.
-struct Clash {
-    place: i64,
-    /// The variable whose iterations differ, the writing one, and whether the other comes later.
-    iteration: Option<(VarId, i64, bool)>,
+/// What tests may cost, and what they look for.
+pub(super) struct Tests {
+    /// How many are left for the region.
+    pub left: u32,
+    /// The place to be named.
+    pub witness: Witness,
 }
+
+/// A region with the places of its arrays so far.
+pub(super) struct Scene<'a> {
+    pub facts: &'a Facts,
+    pub indices: &'a Indices<'a>,
+    pub places: &'a Places,
+}
+
+/// One side of a test.
+struct Side {
+    array: VarId,
+    position: Position,
+    moving: Moving,
+    spots: SmallVec<[Spot; 1]>,
+}
+
+/// An instance of a view, with the least and the greatest place of all iterations; nothing if it has no place.
+struct Spot {
+    instance: Instance,
+    bounds: Option<(i128, i128)>,
+}
+
+/// A place that is written and used, with the value of each variable where it is written.
+type Clash = (i64, SmallVec<[(VarId, i64); 4]>);
 
 /// The reason why the web cannot move, if a place is used that it writes.
-pub fn find(
-    facts: &Facts<'_>,
-    places: &Places,
-    web: &Web,
-    point: &[Frame],
-    budget: &mut u32,
-) -> Option<Reason> {
-    let writes = match writes(facts, web) {
+pub(super) fn find(scene: &Scene<'_>, web: &Web, point: Position, tests: &mut Tests) -> Option<Reason> {
+    let Scene { facts, indices, places } = *scene;
+    let writes = match writes(facts, indices, web) {
         Ok(writes) => writes,
         Err(reason) => return Some(reason),
     };
-    let home = facts.arrays.get(&web.block).map_or(&[][..], |array| &array.position);
-    let home = if home.len() > point.len() { point } else { home };
-    let mut worst: Option<(Clash, Reason)> = None;
-    for event in &facts.events {
-        if web.views.contains_key(&event.array) || ends_at(&event.position, point) {
+    let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
+    let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
+    let mut search = Search { facts, tests, known: None, naming: 0 };
+    let mut ways: SmallVec<[Orders; 16]> = SmallVec::new();
+    for event in uses(facts, places, web) {
+        if facts.bodies.ends_at(event.position, point) {
             continue;
         }
-        let relevant = |write: &Side<'_>| ways_after(write.position, &event.position, point, home);
-        let place = places.get(&event.array);
-        if place.is_some_and(|place| place.block != web.block) {
-            continue;
-        }
-        let ways: Vec<(&Side<'_>, Vec<Orders>)> = writes
-            .iter()
-            .map(|write| (write, relevant(write)))
-            .filter(|(_, ways)| !ways.is_empty())
-            .collect();
-        if ways.is_empty() {
-            continue;
-        }
-        let views = match place {
-            Some(place) => parts(&place.view, &event.part),
-            None => {
-                let blocks = may_lie_in(facts, places, event.array);
-                if blocks.is_some_and(|blocks| !blocks.contains(&web.block)) {
-                    continue;
-                }
-                None
+        ways.clear();
+        let mut pairs: SmallVec<[(&Side, Range<usize>); 4]> = SmallVec::new();
+        for write in &writes {
+            let before = ways.len();
+            facts.bodies.ways_after((write.position, event.position), point, home, &mut ways);
+            if ways.len() > before {
+                pairs.push((write, before..ways.len()));
             }
-        };
+        }
+        if pairs.is_empty() {
+            continue;
+        }
+        let views = places.get(&event.array).and_then(|place| parts(&place.view, indices.part(event.part)));
         let Some(views) = views else { return Some(Reason::UseUnknown(event.array)) };
         for moving in views {
-            let Some(instances) = moving.instances(&facts.ranges) else {
+            let Some(used) = Side::new(facts, event, moving) else {
                 return Some(Reason::UseUnknown(event.array));
             };
-            let used = Side { array: event.array, position: &event.position, moving, instances };
-            for (write, orders) in &ways {
-                for order in orders {
-                    match clash(&facts.ranges, write, &used, order, budget) {
-                        Ok(None) => {}
-                        Ok(Some(clash)) => {
-                            let least = worst.as_ref().is_none_or(|(known, _)| clash.place < known.place);
-                            if least {
-                                let reason = reason(facts, write, &used, &clash);
-                                worst = Some((clash, reason));
-                            }
-                        }
-                        Err(reason) => return Some(reason),
-                    }
+            for (write, orders) in &pairs {
+                if let Err(reason) = search.test(write, &used, &ways[orders.clone()]) {
+                    return Some(reason);
                 }
             }
         }
     }
-    worst.map(|(_, reason)| reason)
+    search.known.map(|(_, reason)| reason)
 }
 
-/// Whether an event is at the point, or after it in the same body.
-fn ends_at(position: &[Frame], point: &[Frame]) -> bool {
-    let body = body_of(point);
-    position.len() > body.len()
-        && position[..body.len()] == *body
-        && point.last().is_some_and(|last| position[body.len()].stm >= last.stm)
+/// What uses the block by other names than the web's, in program order.
+fn uses<'a>(facts: &'a Facts, places: &Places, web: &Web) -> SmallVec<[&'a Event; 16]> {
+    let others = (0..facts.arrays.count()).filter(|number| {
+        if web.names().contains(*number) || facts.events_of(*number).next().is_none() {
+            return false;
+        }
+        let var = facts.arrays.name(*number);
+        match places.get(&var) {
+            Some(place) => place.block == web.block,
+            None => may_lie_in(facts, places, var).is_none_or(|blocks| blocks.contains(&web.block)),
+        }
+    });
+    facts.events_of_all(others)
 }
 
 /// What the web writes: where its memory is made, and its updates.
-fn writes<'a>(facts: &'a Facts<'_>, web: &Web) -> Result<Vec<Side<'a>>, Reason> {
-    let mut sides = Vec::new();
-    for event in facts.events.iter().filter(|event| event.write) {
-        let Some(view) = web.views.get(&event.array) else { continue };
-        let unknown = || match event.part {
-            Part::Unknown(var) => Reason::IxfnNotAvailable(var),
+fn writes(facts: &Facts, indices: &Indices<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
+    let mut sides = SmallVec::new();
+    for event in facts.events_of_all(web.names().iter()).iter().filter(|event| event.write) {
+        let Some(view) = web.view(event.array) else { continue };
+        let part = indices.part(event.part);
+        let unknown = || match part {
+            Part::Unknown(var) => Reason::IxfnNotAvailable(*var),
             _ => Reason::Budget,
         };
         // An update at an unknown place may write all of the array.
-        let views = parts(view, &event.part).unwrap_or_else(|| vec![view.clone()]);
+        let views = parts(view, part).unwrap_or_else(|| SmallVec::from_elem(view.clone(), 1));
         for moving in views {
-            let instances = moving.instances(&facts.ranges).ok_or_else(unknown)?;
-            sides.push(Side { array: event.array, position: &event.position, moving, instances });
+            sides.push(Side::new(facts, event, moving).ok_or_else(unknown)?);
         }
     }
     Ok(sides)
 }
 
-fn reason(facts: &Facts<'_>, write: &Side<'_>, used: &Side<'_>, clash: &Clash) -> Reason {
-    match clash.iteration {
-        Some((var, at, later)) => Reason::OverlapLater { var, at, later, witness: clash.place },
-        None => Reason::Overlap {
-            write: (write.array, write.moving.text(facts.region)),
-            used: (used.array, used.moving.text(facts.region)),
-            witness: clash.place,
-        },
+impl Side {
+    fn new(facts: &Facts, event: &Event, moving: Moving) -> Option<Side> {
+        let spot = |instance: Instance| Spot { bounds: bounds(&instance, facts), instance };
+        let spots = moving.instances(&facts.ranges)?.into_iter().map(spot).collect();
+        Some(Side { array: event.array, position: event.position, moving, spots })
     }
 }
 
-fn clash(
-    ranges: &[Range],
-    write: &Side<'_>,
-    used: &Side<'_>,
-    orders: &Orders,
-    budget: &mut u32,
-) -> Result<Option<Clash>, Reason> {
-    let mut least: Option<Clash> = None;
-    for a in &write.instances {
-        for b in &used.instances {
-            if *budget == 0 {
-                return Err(Reason::Budget);
-            }
-            *budget -= 1;
-            let vars: BTreeSet<VarId> = [&a.steps, &a.fixed, &b.steps, &b.fixed]
-                .into_iter()
-                .flatten()
-                .map(|(var, _)| *var)
-                .chain(orders.iter().map(|(var, _)| *var))
-                .collect();
-            let iterations = vars
-                .iter()
-                .map(|var| iteration(*var, (a, b), orders, ranges))
-                .collect::<Option<Vec<Iteration>>>()
-                .ok_or(Reason::Budget)?;
-            let found = match meeting(&a.view, &b.view, &iterations) {
-                Meeting::Never => continue,
-                Meeting::Unknown => return Err(Reason::Budget),
-                Meeting::At { place, iterations: at } => {
-                    let (place, at) = least_common(&a.view, &b.view, &iterations)
-                        .unwrap_or((place, at.iter().map(|(first, _)| *first).collect()));
-                    let apart = orders.iter().find(|(_, order)| *order != Order::Same);
-                    let iteration = apart.and_then(|(var, order)| {
-                        let k = vars.iter().position(|other| other == var)?;
-                        let sequential = !is_parallel(write.position, *var);
-                        Some((*var, *at.get(k)?, sequential && *order == Order::Later))
-                    });
-                    Clash { place, iteration }
-                }
-            };
-            if least.as_ref().is_none_or(|known| found.place < known.place) {
-                least = Some(found);
-            }
+/// The least and the greatest place of an instance in all iterations; nothing if there is none.
+fn bounds(instance: &Instance, facts: &Facts) -> Option<(i128, i128)> {
+    let Instance { view, steps, .. } = instance;
+    let (mut low, mut high) = (i128::from(view.offset), i128::from(view.offset));
+    let mut reach = |first: i128, last: i128| {
+        low = low.saturating_add(first.min(last));
+        high = high.saturating_add(first.max(last));
+    };
+    for dim in &view.dims {
+        if dim.size <= 0 {
+            return None;
+        }
+        reach(0, i128::from(dim.size - 1) * i128::from(dim.stride));
+    }
+    for (var, step) in steps {
+        let step = i128::from(*step);
+        match facts.range(*var) {
+            Some(range) => reach(step * i128::from(range.low), step * i128::from(range.high)),
+            None => reach(i128::MIN, i128::MAX),
         }
     }
-    Ok(least)
+    Some((low, high))
 }
 
-fn is_parallel(position: &Position, var: VarId) -> bool {
-    position.iter().any(
-        |frame| matches!(&frame.inside, Some(super::position::Inside::Kernel(vars)) if vars.contains(&var)),
-    )
+/// Tests of one web.
+struct Search<'a> {
+    facts: &'a Facts,
+    tests: &'a mut Tests,
+    /// The least place so far that speaks against moving it, with the reason.
+    known: Option<(i64, Reason)>,
+    /// How many tests are left that only look for a smaller one. They are not counted as the region's.
+    naming: u32,
 }
 
-fn iteration(
-    var: VarId,
-    (a, b): (&Instance, &Instance),
-    orders: &Orders,
-    ranges: &[Range],
-) -> Option<Iteration> {
-    let range = ranges.iter().find(|range| range.var == var)?;
-    let step = |instance: &Instance| {
-        instance.steps.iter().find(|(other, _)| *other == var).map_or(0, |(_, step)| *step)
+/// A question was too hard, or too many were asked.
+struct Bounded;
+
+impl Search<'_> {
+    /// Tests a write against a use, in iterations that lie in one of some ways; the reason if that is the last test.
+    fn test(&mut self, write: &Side, used: &Side, ways: &[Orders]) -> Result<(), Reason> {
+        let spots = || write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b)));
+        // What is apart in all iterations is so in those.
+        let apart = spots().all(|(a, b)| a.is_apart_from(b))
+            || ways.len() > 2
+                && spots().all(|(a, b)| matches!(self.meet((a, b), &[], Witness::First), Ok(None)));
+        if apart {
+            let tests = ways.len() * write.spots.len() * used.spots.len();
+            return self.count(u32::try_from(tests).unwrap_or(u32::MAX)).or_else(|Bounded| self.give_up());
+        }
+        for (orders, (a, b)) in ways.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
+            match self.count(1).and_then(|()| self.meet((a, b), orders, self.tests.witness)) {
+                Ok(None) => continue,
+                Ok(Some((place, at))) => {
+                    if self.known.is_none() {
+                        self.naming = self.tests.left;
+                    }
+                    if self.known.as_ref().is_none_or(|(known, _)| place < *known) {
+                        let reason = reason(self.facts, (write, used), orders, (place, at));
+                        self.known = Some((place, reason));
+                    }
+                }
+                Err(Bounded) => return self.give_up(),
+            }
+            if self.tests.witness == Witness::First {
+                return self.give_up();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes some tests.
+    fn count(&mut self, tests: u32) -> Result<(), Bounded> {
+        let left = if self.known.is_some() { &mut self.naming } else { &mut self.tests.left };
+        let rest = left.checked_sub(tests);
+        *left = rest.unwrap_or(0);
+        rest.map(|_| ()).ok_or(Bounded)
+    }
+
+    /// No more tests: if a place is known already, it is the one to be named.
+    fn give_up(&mut self) -> Result<(), Reason> {
+        Err(self.known.take().map_or(Reason::Budget, |(_, reason)| reason))
+    }
+
+    /// A place that is in both instances, in iterations that lie so.
+    fn meet(
+        &self,
+        (a, b): (&Spot, &Spot),
+        orders: &[(VarId, Order)],
+        witness: Witness,
+    ) -> Result<Option<Clash>, Bounded> {
+        if a.is_apart_from(b) {
+            return Ok(None);
+        }
+        let (a, b) = (&a.instance, &b.instance);
+        let common = Common::of(self.facts, a, b, orders).ok_or(Bounded)?;
+        let (place, at) = match meeting(&a.view, &b.view, &common.iterations) {
+            Meeting::Never => return Ok(None),
+            Meeting::Unknown => return Err(Bounded),
+            Meeting::At { place, iterations: at } => {
+                let found = match witness {
+                    Witness::First => None,
+                    Witness::Least => least_common(&a.view, &b.view, &common.iterations),
+                };
+                found.unwrap_or_else(|| (place, at.iter().map(|(first, _)| *first).collect()))
+            }
+        };
+        Ok(Some((place, common.vars.into_iter().zip(at).collect())))
+    }
+}
+
+impl Spot {
+    /// Whether the stretches of memory around the two are apart.
+    fn is_apart_from(&self, other: &Spot) -> bool {
+        match (self.bounds, other.bounds) {
+            (Some((low, high)), Some((from, to))) => high < from || to < low,
+            _ => true,
+        }
+    }
+}
+
+/// The variables that two instances depend on or that have an order, in the order of their ids.
+#[derive(Default)]
+struct Common {
+    vars: SmallVec<[VarId; 8]>,
+    iterations: SmallVec<[Iteration; 8]>,
+}
+
+impl Common {
+    /// Nothing if the values of a variable are not known.
+    fn of(facts: &Facts, a: &Instance, b: &Instance, orders: &[(VarId, Order)]) -> Option<Common> {
+        let mut common = Common::default();
+        for (var, step) in &a.steps {
+            common.iteration(facts, *var)?.first_step = *step;
+        }
+        for (var, step) in &b.steps {
+            common.iteration(facts, *var)?.second_step = *step;
+        }
+        for (var, value) in &a.fixed {
+            common.iteration(facts, *var)?.first = (*value, *value);
+        }
+        for (var, value) in &b.fixed {
+            common.iteration(facts, *var)?.second = (*value, *value);
+        }
+        for (var, order) in orders {
+            common.iteration(facts, *var)?.order = *order;
+        }
+        Some(common)
+    }
+
+    fn iteration(&mut self, facts: &Facts, var: VarId) -> Option<&mut Iteration> {
+        let at = self.vars.iter().position(|other| *other >= var).unwrap_or(self.vars.len());
+        if self.vars.get(at) != Some(&var) {
+            let range = facts.range(var)?;
+            let values = (range.low, range.high);
+            self.vars.insert(at, var);
+            self.iterations.insert(
+                at,
+                Iteration { first_step: 0, second_step: 0, first: values, second: values, order: Order::Any },
+            );
+        }
+        self.iterations.get_mut(at)
+    }
+}
+
+fn reason(facts: &Facts, (write, used): (&Side, &Side), orders: &Orders, (place, at): Clash) -> Reason {
+    let apart = orders.iter().find(|(_, order)| *order != Order::Same);
+    let iteration = apart.and_then(|(var, order)| {
+        let (_, at) = *at.iter().find(|(other, _)| other == var)?;
+        let later = *order == Order::Later && !is_parallel(facts, write.position, *var);
+        Some(Reason::OverlapLater { var: *var, at, later, witness: place })
+    });
+    let same = || Overlap {
+        write: (write.array, write.moving.clone()),
+        used: (used.array, used.moving.clone()),
+        witness: place,
     };
-    let values = |instance: &Instance| {
-        let fixed = instance.fixed.iter().find(|(other, _)| *other == var);
-        fixed.map_or((range.low, range.high), |(_, value)| (*value, *value))
-    };
-    let order = orders.iter().find(|(other, _)| *other == var).map_or(Order::Any, |(_, order)| *order);
-    Some(Iteration { first_step: step(a), second_step: step(b), first: values(a), second: values(b), order })
+    iteration.unwrap_or_else(|| Reason::Overlap(Box::new(same())))
+}
+
+fn is_parallel(facts: &Facts, position: Position, var: VarId) -> bool {
+    let mut around = facts.bodies.around(position);
+    around.any(|(_, inside)| matches!(inside, Inside::Kernel(vars) if vars.contains(&var)))
 }
 
 /// The least common place of two views over all iterations, with the first side's iteration; nothing if there is

@@ -1,14 +1,16 @@
 //! What a region does with arrays: where each comes from, what each statement reads and writes of which, and where
 //! one is only made to be copied into another.
 
-use super::moving::Along;
-use super::position::{Frame, Inside, Position, at, body_of};
-use super::verdict::Place;
+use super::arrays::Arrays;
+use super::part::{Indices, Part, Touched, part_of};
+use super::place::Places;
+use super::position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Position};
 use crate::affine::{Form, Range, Scope};
+use galopvm_base::TypedId;
 use galopvm_kir::{
-    ArrayArg, ArrayOp, Body, DimIndex, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId,
+    ArrayArg, ArrayOp, Body, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId,
 };
-use std::collections::BTreeMap;
+use smallvec::SmallVec;
 
 /// A change of layout that copies nothing.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,19 +27,6 @@ pub enum Change {
     Reshape(Vec<i64>, Vec<i64>),
 }
 
-/// A part of an array.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Part {
-    /// All of it.
-    Whole,
-    /// Under an index; one of several.
-    Index(Vec<Vec<Along>>),
-    /// Under an LMAD slice.
-    Flat(Form, Vec<(Form, Form)>),
-    /// It depends on this name, or on memory.
-    Unknown(Option<VarId>),
-}
-
 /// Where an array comes from.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source {
@@ -46,7 +35,7 @@ pub enum Source {
     /// Made by its statement.
     Fresh,
     /// Made by a kernel: its axes.
-    Kernel(Vec<VarId>),
+    Kernel(Axes),
     /// Made by a copy into a layout that was chosen: its dimensions, outermost in memory first.
     Manifest(Vec<usize>),
     /// Another array seen differently.
@@ -73,20 +62,22 @@ pub struct Array {
     /// Where it is defined.
     pub position: Position,
     /// Its extents, if they are affine.
-    pub shape: Option<Vec<Form>>,
+    pub shape: Option<SmallVec<[Form; 2]>>,
 }
 
 /// A read or write of a part of an array by a statement.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Event {
     /// The array.
     pub array: VarId,
     /// Where.
     pub position: Position,
     /// What of it.
-    pub part: Part,
+    pub part: Touched,
     /// It is written, not read.
     pub write: bool,
+    /// Its own number, and that of the event of the same array before it, if there is one.
+    at: (u32, u32),
 }
 
 /// A statement that copies whole arrays into a part of another.
@@ -99,7 +90,7 @@ pub struct Point {
     /// The kind of point.
     pub kind: PointKind,
     /// What is copied, in order; nothing where it is not a name.
-    pub operands: Vec<Option<VarId>>,
+    pub operands: SmallVec<[Option<VarId>; 2]>,
 }
 
 /// Kinds of points.
@@ -108,148 +99,234 @@ pub enum PointKind {
     /// `y = concat a b ..`
     Concat,
     /// `y = x with [..] = b`, with the part.
-    Update(Part),
+    Update(Touched),
     /// `y = copy b`
     Copy,
     /// `y = manifest((1, 0), b)`
     Manifest,
     /// The end of a kernel's body: the array becomes row `axes` of the result.
-    Row(Vec<VarId>),
+    Row(Axes),
 }
 
+/// No event, no flow.
+const NONE: u32 = u32::MAX;
+
 /// All of it.
-pub struct Facts<'a> {
-    /// The region.
-    pub region: &'a Region,
+#[derive(Clone, Debug)]
+pub struct Facts {
     /// Every array.
-    pub arrays: BTreeMap<VarId, Array>,
+    pub arrays: Arrays,
     /// In program order.
     pub events: Vec<Event>,
     /// In program order.
     pub points: Vec<Point>,
     /// Every iteration variable with its values.
     pub ranges: Vec<Range>,
-    /// By array: the names that its memory flows to, and whether that takes another round of a loop.
-    flows: BTreeMap<VarId, Vec<(VarId, bool)>>,
-    observed: &'a Observed,
-    scope: Scope<'a>,
-    scratch: Vec<VarId>,
+    /// Every body.
+    pub bodies: Bodies,
+    /// By number of an array: its last event, and the first of the names that its memory flows to.
+    heads: Vec<(u32, u32)>,
+    flows: Vec<Flow>,
+    /// By variable: which of the ranges is its own.
+    counters: Vec<u32>,
+    /// Array parameters that were observed: the number of the block, and how many hold that.
+    held: Vec<(VarId, u32, u32)>,
 }
 
-impl<'a> Facts<'a> {
+/// A name that the memory of another one flows to.
+#[derive(Clone, Debug)]
+struct Flow {
+    to: u32,
+    /// It takes another round of a loop.
+    again: bool,
+    next: u32,
+}
+
+impl Facts {
     /// Reads a region.
-    pub fn of(region: &'a Region, observed: &'a Observed) -> Facts<'a> {
-        let mut facts = Facts {
-            region,
-            arrays: BTreeMap::new(),
+    pub fn of(region: &Region, observed: &Observed) -> Facts {
+        Facts::with_indices(region, observed).0
+    }
+
+    /// Reads a region, and gives its indices as well.
+    pub(super) fn with_indices<'a>(region: &'a Region, observed: &'a Observed) -> (Facts, Indices<'a>) {
+        let is_array = |var: VarId| {
+            let ty = region.vars.get(var).and_then(|v| v.ty.as_ref());
+            ty.is_some_and(|ty| !ty.is_scalar())
+        };
+        let mut held = Vec::new();
+        for (param, seen) in region.params.iter().zip(&observed.params) {
+            if let ObservedParam::Array { block, references, .. } = seen {
+                held.push((*param, *block, *references));
+            }
+        }
+        let is_held = |var: VarId| held.iter().any(|(param, ..)| *param == var);
+        let arrays = Arrays::new(region.vars.len(), |var| is_array(var) || is_held(var));
+        let facts = Facts {
+            heads: vec![(NONE, NONE); arrays.count()],
+            arrays,
             events: Vec::new(),
             points: Vec::new(),
             ranges: Vec::new(),
-            flows: BTreeMap::new(),
-            observed,
-            scope: Scope::new(region, observed),
-            scratch: Vec::new(),
+            bodies: Bodies::new(region.body.stms.len()),
+            flows: Vec::new(),
+            counters: vec![NONE; region.vars.len()],
+            held,
         };
-        for (param, seen) in region.params.iter().zip(&observed.params) {
-            if let ObservedParam::Array { lmad, .. } = seen {
-                let shape = lmad.shape().iter().map(|size| Form::constant(*size)).collect();
-                facts.arrays.insert(
-                    *param,
-                    Array { source: Source::Param, position: at(&[], 0), shape: Some(shape) },
-                );
-            }
-        }
-        for param in &region.params {
-            if facts.is_array(*param) && !facts.arrays.contains_key(param) {
-                facts.define(*param, Source::Param, &at(&[], 0));
-            }
-        }
-        facts.body(&region.body, &[], true);
-        facts.follow();
-        facts
+        let scope = Scope::new(region, observed);
+        let mut walk = Walk { region, facts, scope, scratch: Vec::new(), indices: Vec::new() };
+        walk.region(observed);
+        let Walk { facts, scope, indices, .. } = walk;
+        let indices = Indices::new(scope, indices, &facts.ranges, &facts.bodies);
+        (facts, indices)
     }
 
-    /// The names that an array's memory flows to, and whether that takes another round of a loop.
-    pub fn flows(&self, from: VarId) -> &[(VarId, bool)] {
-        self.flows.get(&from).map_or(&[], Vec::as_slice)
+    /// The numbers of the names that an array's memory flows to, and whether that takes another round of a loop.
+    pub(super) fn flows(&self, from: usize) -> impl Iterator<Item = (usize, bool)> {
+        let at = |at: u32| self.flows.get(at as usize);
+        let all = std::iter::successors(at(self.heads[from].1), move |flow| at(flow.next));
+        all.map(|flow| (flow.to as usize, flow.again))
+    }
+
+    /// The events of an array by its number, the last one first.
+    pub(crate) fn events_of(&self, array: usize) -> impl Iterator<Item = &Event> {
+        let at = |at: u32| self.events.get(at as usize);
+        std::iter::successors(at(self.heads[array].0), move |event| at(event.at.1))
+    }
+
+    /// The events of some arrays in program order.
+    pub(super) fn events_of_all(&self, arrays: impl Iterator<Item = usize>) -> SmallVec<[&Event; 16]> {
+        let mut events: SmallVec<[&Event; 16]> = arrays.flat_map(|array| self.events_of(array)).collect();
+        events.sort_unstable_by_key(|event| event.at.0);
+        events
     }
 
     /// Notes where the memory of each array flows to.
     fn follow(&mut self) {
-        let mut flows: BTreeMap<VarId, Vec<(VarId, bool)>> = BTreeMap::new();
-        let mut add = |from: &Option<VarId>, to: VarId, again: bool| {
-            if let Some(from) = from {
-                let all = flows.entry(*from).or_default();
-                if !all.contains(&(to, again)) {
-                    all.push((to, again));
+        self.flows.clear();
+        self.heads.iter_mut().for_each(|(_, flow)| *flow = NONE);
+        let Facts { arrays, flows, heads, .. } = self;
+        for (var, array) in arrays.iter() {
+            let Some(to) = arrays.number(*var) else { continue };
+            let mut add = |from: Option<VarId>, again: bool| {
+                if let Some(from) = from.and_then(|from| arrays.number(from)) {
+                    let next = std::mem::replace(&mut heads[from].1, flows.len() as u32);
+                    flows.push(Flow { to: to as u32, again, next });
                 }
-            }
-        };
-        for (var, array) in &self.arrays {
+            };
             match &array.source {
-                Source::View(of, _) | Source::Update(of) | Source::Filled(of) => {
-                    add(&Some(*of), *var, false);
+                Source::View(of, _) | Source::Update(of) | Source::Filled(of) => add(Some(*of), false),
+                Source::Branches(a, b) => {
+                    add(*a, false);
+                    add(*b, false);
                 }
-                Source::Branches(a, b) => [a, b].iter().for_each(|of| add(of, *var, false)),
                 Source::Carried(init, next) => {
-                    add(init, *var, false);
-                    add(next, *var, true);
+                    add(*init, false);
+                    add(*next, true);
                 }
                 Source::LoopResult(carried) => {
-                    if let Some(Array { source: Source::Carried(init, next), .. }) = self.arrays.get(carried)
-                    {
-                        [init, next].iter().for_each(|of| add(of, *var, false));
+                    if let Some(Array { source: Source::Carried(init, next), .. }) = arrays.get(carried) {
+                        add(*init, false);
+                        add(*next, false);
                     }
                 }
                 Source::Param | Source::Fresh | Source::Kernel(_) | Source::Manifest(_) | Source::Unknown => {
                 }
             }
         }
-        self.flows = flows;
     }
 
     /// Takes notice of what copies although it need not: updates and fillings of what is used later, and changes of
     /// shape that no view expresses. These make arrays of their own. `places` says which.
-    pub(super) fn settle(&mut self, places: &BTreeMap<VarId, Place>) {
-        let (mut read, mut written) = (Vec::new(), Vec::new());
-        for (var, array) in &mut self.arrays {
-            if places.get(var).is_none_or(|place| place.block != *var) {
+    pub(super) fn settle(&mut self, places: &Places) {
+        let (mut read, mut written, mut copying) = (Vec::new(), Vec::new(), Vec::new());
+        for (var, array) in self.arrays.iter_mut() {
+            if places.get(&var).is_none_or(|place| place.block != var) {
                 continue;
             }
             match array.source {
-                Source::Update(of) => read.push((of, array.position.clone())),
+                Source::Update(of) => read.push((of, array.position)),
                 Source::Filled(_) => {}
                 Source::View(of, Change::Reshape(..)) => {
-                    read.push((of, array.position.clone()));
-                    written.push((*var, array.position.clone()));
+                    read.push((of, array.position));
+                    written.push((var, array.position));
                 }
                 _ => continue,
             }
             array.source = Source::Fresh;
-            for event in self.events.iter_mut().filter(|event| event.array == *var && event.write) {
-                event.part = Part::Whole;
-            }
+            copying.push(var);
+        }
+        if copying.is_empty() {
+            return;
+        }
+        for event in self.events.iter_mut().filter(|event| event.write && copying.contains(&event.array)) {
+            event.part = Touched::Whole;
         }
         for (array, position) in read {
-            self.event(array, &position, Part::Whole, false);
+            self.event(array, position, Touched::Whole, false);
         }
         for (array, position) in written {
-            self.event(array, &position, Part::Whole, true);
+            self.event(array, position, Touched::Whole, true);
         }
         self.follow();
     }
 
-    /// What was observed of an array parameter: its view, the number of its block, and who holds that.
-    pub fn observed(&self, var: VarId) -> Option<(&'a galopvm_lmad::Lmad, u32, u32)> {
-        let at = self.region.params.iter().position(|param| *param == var)?;
-        match self.observed.params.get(at)? {
-            ObservedParam::Array { lmad, block, references, .. } => Some((lmad, *block, *references)),
-            ObservedParam::Scalar(_) => None,
+    /// What was observed of an array parameter: the number of its block, and how many hold that.
+    pub(super) fn observed(&self, var: VarId) -> Option<(u32, u32)> {
+        let held = self.held.iter().find(|(param, ..)| *param == var)?;
+        Some((held.1, held.2))
+    }
+
+    /// The values of an iteration variable.
+    pub(super) fn range(&self, var: VarId) -> Option<&Range> {
+        self.ranges.get(*self.counters.get(var.index())? as usize)
+    }
+
+    /// The first parameter that lies in a block.
+    pub(super) fn first_in(&self, block: u32) -> Option<VarId> {
+        self.held.iter().find(|(_, other, _)| *other == block).map(|(param, ..)| *param)
+    }
+
+    fn event(&mut self, array: VarId, position: Position, part: Touched, write: bool) {
+        let Some(number) = self.arrays.number(array) else { return };
+        let own = self.events.len() as u32;
+        let before = std::mem::replace(&mut self.heads[number].0, own);
+        self.events.push(Event { array, position, part, write, at: (own, before) });
+    }
+}
+
+/// A walk over a region.
+struct Walk<'a> {
+    region: &'a Region,
+    facts: Facts,
+    scope: Scope<'a>,
+    scratch: Vec<VarId>,
+    indices: Vec<&'a Index>,
+}
+
+impl<'a> Walk<'a> {
+    fn region(&mut self, observed: &Observed) {
+        let region = self.region;
+        let entry = Position::new(OUTERMOST, 0);
+        for (param, seen) in region.params.iter().zip(&observed.params) {
+            if let ObservedParam::Array { lmad, .. } = seen {
+                let shape = lmad.shape().iter().map(|size| Form::constant(*size)).collect();
+                let array = Array { source: Source::Param, position: entry, shape: Some(shape) };
+                self.facts.arrays.define(*param, array);
+            }
         }
+        for param in &region.params {
+            if self.is_array(*param) && self.facts.arrays.get(param).is_none() {
+                self.define(*param, Source::Param, entry);
+            }
+        }
+        self.body(&region.body, OUTERMOST, true);
+        self.facts.bodies.leave(OUTERMOST);
+        self.facts.follow();
     }
 
     fn is_array(&self, var: VarId) -> bool {
-        self.region.vars.get(var).and_then(|v| v.ty.as_ref()).is_some_and(|ty| !ty.is_scalar())
+        self.facts.arrays.number(var).is_some()
     }
 
     /// The array that an expression names.
@@ -260,119 +337,66 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn define(&mut self, var: VarId, source: Source, position: &[Frame]) {
+    fn define(&mut self, var: VarId, source: Source, position: Position) {
         if !self.is_array(var) {
             return;
         }
-        let shape = self.region.vars[var].ty.as_ref().and_then(|ty| {
-            ty.shape.iter().map(|extent| self.scope.form(extent)).collect::<Option<Vec<Form>>>()
-        });
-        self.arrays.insert(var, Array { source, position: position.to_vec(), shape });
+        let ty = self.region.vars[var].ty.as_ref();
+        let shape = ty.and_then(|ty| ty.shape.iter().map(|extent| self.scope.form(extent)).collect());
+        self.facts.arrays.define(var, Array { source, position, shape });
     }
 
     /// A new array that its statement writes.
-    fn made(&mut self, var: VarId, position: &[Frame]) {
+    fn made(&mut self, var: VarId, position: Position) {
         self.define(var, Source::Fresh, position);
-        self.event(var, position, Part::Whole, true);
+        self.facts.event(var, position, Touched::Whole, true);
     }
 
-    fn event(&mut self, array: VarId, position: &[Frame], part: Part, write: bool) {
-        if !self.is_array(array) {
-            return;
-        }
-        self.events.push(Event { array, position: position.to_vec(), part, write });
+    fn point(&mut self, target: VarId, position: Position, kind: PointKind, operands: &[Option<VarId>]) {
+        let operands = SmallVec::from_slice(operands);
+        self.facts.points.push(Point { target, position, kind, operands });
     }
 
     /// Every statement of a body, then what it reads for its results. Arrays among the results are read only if
     /// `copies` says that whoever takes them copies.
-    fn body(&mut self, body: &'a Body, way: &[Frame], copies: bool) {
+    fn body(&mut self, body: &'a Body, way: BodyId, copies: bool) {
         for (k, stm) in body.stms.iter().enumerate() {
-            self.statement(stm, &at(way, k));
+            self.statement(stm, Position::new(way, k));
         }
-        let end = at(way, body.stms.len());
+        let end = Position::new(way, body.stms.len());
         for exp in &body.results {
             match self.named(exp) {
-                Some(array) if copies => self.event(array, &end, Part::Whole, false),
+                Some(array) if copies => self.facts.event(array, end, Touched::Whole, false),
                 Some(_) => {}
-                None => self.reads(exp, &end),
+                None => self.reads(exp, end),
             }
         }
     }
 
-    /// The reads of an expression.
-    fn reads(&mut self, exp: &Exp, position: &[Frame]) {
-        let mut found = Vec::new();
-        exp.visit(&mut |part| match part {
-            Exp::Read(read) => found.push((read.array, self.part(&read.index))),
-            Exp::Var(var) if self.is_array(*var) => found.push((*var, Part::Whole)),
-            _ => {}
-        });
-        for (array, part) in found {
-            self.event(array, position, part, false);
+    /// The reads of an expression, outer ones first.
+    fn reads(&mut self, exp: &'a Exp, position: Position) {
+        match exp {
+            Exp::Const(_) => {}
+            Exp::Var(var) => self.facts.event(*var, position, Touched::Whole, false),
+            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter().for_each(|arg| self.reads(arg, position)),
+            Exp::Convert(_, arg) => self.reads(arg, position),
+            Exp::Read(read) => {
+                let part = self.index(&read.index);
+                self.facts.event(read.array, position, part, false);
+                self.index_reads(&read.index, position);
+            }
         }
     }
 
     /// The reads in the index expressions of an index.
-    fn index_reads(&mut self, index: &Index, position: &[Frame]) {
-        let mut exps = Vec::new();
-        index.each_exp(&mut |exp| exps.push(exp.clone()));
-        exps.iter().for_each(|exp| self.reads(exp, position));
+    fn index_reads(&mut self, index: &'a Index, position: Position) {
+        index.each_exp(&mut |exp| self.reads(exp, position));
     }
 
-    /// The part that an index stands for.
-    fn part(&self, index: &Index) -> Part {
-        let unknown = |exp: &Exp| {
-            Part::Unknown(match exp {
-                Exp::Var(var) => Some(*var),
-                _ => None,
-            })
-        };
-        match index {
-            Index::Lmad { offset, dims } => {
-                let Some(offset) = self.scope.form(offset) else { return unknown(offset) };
-                let mut forms = Vec::new();
-                for (count, stride) in dims {
-                    match (self.scope.form(count), self.scope.form(stride)) {
-                        (Some(count), Some(stride)) => forms.push((count, stride)),
-                        (None, _) => return unknown(count),
-                        _ => return unknown(stride),
-                    }
-                }
-                Part::Flat(offset, forms)
-            }
-            Index::Dims(dims) => {
-                let mut ways: Vec<Vec<Along>> = vec![Vec::new()];
-                for dim in dims {
-                    let along: Vec<Along> = match dim {
-                        DimIndex::At(exp) => match self.scope.pieces(exp) {
-                            Some(pieces) => pieces.into_iter().map(|(_, form)| Along::At(form)).collect(),
-                            None => return unknown(exp),
-                        },
-                        DimIndex::Slice { start, count, step } => {
-                            let form = |exp| self.scope.form(exp).ok_or(exp);
-                            match (form(start), form(count), form(step)) {
-                                (Ok(start), Ok(count), Ok(step)) => {
-                                    vec![Along::Slice { start, count, step }]
-                                }
-                                (Err(exp), _, _) | (_, Err(exp), _) | (_, _, Err(exp)) => {
-                                    return unknown(exp);
-                                }
-                            }
-                        }
-                    };
-                    ways = ways
-                        .iter()
-                        .flat_map(|way| {
-                            along.iter().map(move |dim| [way.as_slice(), std::slice::from_ref(dim)].concat())
-                        })
-                        .collect();
-                    if ways.len() > crate::affine::MOST_PIECES {
-                        return Part::Unknown(None);
-                    }
-                }
-                Part::Index(ways)
-            }
-        }
+    /// An index to ask about later.
+    fn index(&mut self, index: &'a Index) -> Touched {
+        self.indices.push(index);
+        Touched::Index(self.indices.len() as u32 - 1)
     }
 
     fn sizes(&self, var: VarId) -> Option<Vec<i64>> {
@@ -380,7 +404,7 @@ impl<'a> Facts<'a> {
         ty.shape.iter().map(|extent| self.scope.size(extent)).collect()
     }
 
-    fn statement(&mut self, stm: &'a Stm, position: &[Frame]) {
+    fn statement(&mut self, stm: &'a Stm, position: Position) {
         match &stm.rhs {
             Rhs::Exps(exps) => {
                 for (var, exp) in stm.pat.iter().zip(exps) {
@@ -388,39 +412,27 @@ impl<'a> Facts<'a> {
                 }
             }
             Rhs::Kernel { axes, body } => {
-                let vars: Vec<VarId> = axes.iter().map(|axis| axis.var).collect();
-                self.inside(&stm.rhs, Inside::Kernel(vars.clone()), position, |facts, inner| {
-                    facts.body(body, inner, true);
-                    for (var, exp) in stm.pat.iter().zip(&body.results) {
-                        if let Some(row) = facts.named(exp) {
-                            facts.points.push(Point {
-                                target: *var,
-                                position: at(inner, body.stms.len()),
-                                kind: PointKind::Row(vars.clone()),
-                                operands: vec![Some(row)],
-                            });
-                        }
+                let vars: Axes = axes.iter().map(|axis| axis.var).collect();
+                let inner = self.open(&stm.rhs, Inside::Kernel(vars.clone()), body, position);
+                self.body(body, inner, true);
+                let end = Position::new(inner, body.stms.len());
+                for (var, exp) in stm.pat.iter().zip(&body.results) {
+                    if let Some(row) = self.named(exp) {
+                        self.point(*var, end, PointKind::Row(vars.clone()), &[Some(row)]);
                     }
-                });
-                let end = at(&enter(position, Inside::Kernel(vars.clone())), body.stms.len() + 1);
+                }
+                self.close(&stm.rhs, inner);
+                let end = Position::new(inner, body.stms.len() + 1);
                 for var in &stm.pat {
                     self.define(*var, Source::Kernel(vars.clone()), position);
-                    let own = vars.iter().map(|axis| Along::At(Form::variable(*axis))).collect();
-                    self.event(*var, &end, Part::Index(vec![own]), true);
+                    self.facts.event(*var, end, Touched::Own(inner), true);
                 }
             }
-            Rhs::Reduce { axes, body, combine } => {
-                let vars = axes.iter().map(|axis| axis.var).collect();
-                self.inside(&stm.rhs, Inside::Kernel(vars), position, |facts, inner| {
-                    facts.body(body, inner, true);
-                });
-                self.combine(combine, position);
-                stm.pat.iter().for_each(|var| self.made(*var, position));
-            }
-            Rhs::Scan { axis, body, combine } => {
-                self.inside(&stm.rhs, Inside::Kernel(vec![axis.var]), position, |facts, inner| {
-                    facts.body(body, inner, true);
-                });
+            Rhs::Reduce { body, combine, .. } | Rhs::Scan { body, combine, .. } => {
+                let vars = stm.rhs.axes().iter().map(|axis| axis.var).collect();
+                let inner = self.open(&stm.rhs, Inside::Kernel(vars), body, position);
+                self.body(body, inner, true);
+                self.close(&stm.rhs, inner);
                 self.combine(combine, position);
                 stm.pat.iter().for_each(|var| self.made(*var, position));
             }
@@ -429,14 +441,15 @@ impl<'a> Facts<'a> {
                 self.sequential(stm, (carried, init, body), inside, position);
             }
             Rhs::While { carried, init, cond, body } => {
-                self.sequential(stm, (carried, init, body), Inside::Loop(None), position);
-                let inner = enter(position, Inside::Loop(None));
-                self.reads(cond, &at(&inner, 0));
+                let inner = self.sequential(stm, (carried, init, body), Inside::Loop(None), position);
+                self.reads(cond, Position::new(inner, 0));
             }
             Rhs::If { cond, then, otherwise } => {
                 self.reads(cond, position);
                 for (side, body) in [(true, then), (false, otherwise)] {
-                    self.body(body, &enter(position, Inside::Branch(side)), false);
+                    let inner = self.facts.bodies.enter(position, Inside::Branch(side), body.stms.len());
+                    self.body(body, inner, false);
+                    self.facts.bodies.leave(inner);
                 }
                 for (k, var) in stm.pat.iter().enumerate() {
                     let side = |body: &Body| body.results.get(k).and_then(|exp| self.named(exp));
@@ -446,42 +459,38 @@ impl<'a> Facts<'a> {
             }
             Rhs::Update { array, index, value } => {
                 self.index_reads(index, position);
-                let part = self.part(index);
+                let part = self.index(index);
                 let operand = self.named(value);
                 match operand {
-                    Some(value) => self.event(value, position, Part::Whole, false),
+                    Some(value) => self.facts.event(value, position, Touched::Whole, false),
                     None => self.reads(value, position),
                 }
                 for var in &stm.pat {
                     self.define(*var, Source::Update(*array), position);
-                    self.event(*var, position, part.clone(), true);
+                    self.facts.event(*var, position, part, true);
                     if operand.is_some() {
-                        self.points.push(Point {
-                            target: *var,
-                            position: position.to_vec(),
-                            kind: PointKind::Update(part.clone()),
-                            operands: vec![operand],
-                        });
+                        self.point(*var, position, PointKind::Update(part), &[operand]);
                     }
                 }
             }
             Rhs::Scatter { arrays, axes, body, combine } => {
                 let vars = axes.iter().map(|axis| axis.var).collect();
-                self.inside(&stm.rhs, Inside::Kernel(vars), position, |facts, inner| {
-                    facts.body(body, inner, true);
-                });
+                let inner = self.open(&stm.rhs, Inside::Kernel(vars), body, position);
+                self.body(body, inner, true);
+                self.close(&stm.rhs, inner);
                 if let Some(combine) = combine {
                     self.combine(combine, position);
                 }
+                // Any of its places.
                 for (var, array) in stm.pat.iter().zip(arrays) {
                     self.define(*var, Source::Update(*array), position);
-                    self.event(*var, position, Part::Unknown(None), false);
-                    self.event(*var, position, Part::Unknown(None), true);
+                    self.facts.event(*var, position, Touched::Whole, false);
+                    self.facts.event(*var, position, Touched::Whole, true);
                 }
             }
             Rhs::Manifest { perm, array } => {
-                self.event(*array, position, Part::Whole, false);
-                self.copying(stm, PointKind::Manifest, vec![Some(*array)], position);
+                self.facts.event(*array, position, Touched::Whole, false);
+                self.copying(stm, PointKind::Manifest, &[Some(*array)], position);
                 for var in &stm.pat {
                     self.define(*var, Source::Manifest(perm.clone()), position);
                 }
@@ -490,27 +499,21 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn copying(&mut self, stm: &Stm, kind: PointKind, operands: Vec<Option<VarId>>, position: &[Frame]) {
+    fn copying(&mut self, stm: &Stm, kind: PointKind, operands: &[Option<VarId>], position: Position) {
         for var in &stm.pat {
             self.made(*var, position);
-            let point = Point {
-                target: *var,
-                position: position.to_vec(),
-                kind: kind.clone(),
-                operands: operands.clone(),
-            };
-            self.points.push(point);
+            self.point(*var, position, kind.clone(), operands);
         }
     }
 
-    fn plain(&mut self, var: VarId, exp: &Exp, position: &[Frame]) {
+    fn plain(&mut self, var: VarId, exp: &'a Exp, position: Position) {
         match exp {
             Exp::Var(of) if self.is_array(var) => {
                 self.define(var, Source::View(*of, Change::Same), position);
             }
             Exp::Read(Read { array, index, .. }) if self.is_array(var) => {
                 self.index_reads(index, position);
-                let part = self.part(index);
+                let part = part_of(&self.scope, index);
                 self.define(var, Source::View(*array, Change::Part(part)), position);
             }
             other => {
@@ -520,14 +523,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The inside of a parallel operator.
-    fn inside(
-        &mut self,
-        rhs: &'a Rhs,
-        inside: Inside,
-        position: &[Frame],
-        walk: impl FnOnce(&mut Self, &[Frame]),
-    ) {
+    /// Goes into a body of a statement with its axes.
+    fn open(&mut self, rhs: &'a Rhs, inside: Inside, body: &Body, position: Position) -> BodyId {
         let axes = rhs.axes();
         for axis in axes {
             self.reads(&axis.bound, position);
@@ -535,10 +532,17 @@ impl<'a> Facts<'a> {
         for axis in axes {
             let trips = self.trips(&axis.bound);
             self.scope.open(axis.var, trips);
-            self.ranges.extend(self.scope.ranges().last());
+            if let Some(own) = self.facts.counters.get_mut(axis.var.index()).filter(|own| **own == NONE) {
+                *own = self.facts.ranges.len() as u32;
+            }
+            self.facts.ranges.extend(self.scope.ranges().last());
         }
-        walk(self, &enter(position, inside));
-        self.scope.close(axes.len());
+        self.facts.bodies.enter(position, inside, body.stms.len())
+    }
+
+    fn close(&mut self, rhs: &Rhs, inner: BodyId) {
+        self.facts.bodies.leave(inner);
+        self.scope.close(rhs.axes().len());
     }
 
     /// The greatest number of rounds.
@@ -547,13 +551,14 @@ impl<'a> Facts<'a> {
         greatest.and_then(|(_, high)| i64::try_from(high).ok()).unwrap_or(i64::MAX)
     }
 
-    fn combine(&mut self, combine: &'a galopvm_kir::Combine, position: &[Frame]) {
+    fn combine(&mut self, combine: &'a galopvm_kir::Combine, position: Position) {
         combine.neutral.iter().for_each(|exp| self.reads(exp, position));
-        let inner = enter(position, Inside::Operator);
+        let inner = self.facts.bodies.enter(position, Inside::Operator, combine.body.stms.len());
         for var in combine.acc.iter().chain(&combine.item) {
-            self.define(*var, Source::Unknown, &at(&inner, 0));
+            self.define(*var, Source::Unknown, Position::new(inner, 0));
         }
-        self.body(&combine.body, &inner, true);
+        self.body(&combine.body, inner, true);
+        self.facts.bodies.leave(inner);
     }
 
     fn sequential(
@@ -561,42 +566,36 @@ impl<'a> Facts<'a> {
         stm: &'a Stm,
         (carried, init, body): (&'a [VarId], &'a [Exp], &'a Body),
         inside: Inside,
-        position: &[Frame],
-    ) {
+        position: Position,
+    ) -> BodyId {
         for exp in init {
             if self.named(exp).is_none() {
                 self.reads(exp, position);
             }
         }
-        let axes = stm.rhs.axes();
-        for axis in axes {
-            self.reads(&axis.bound, position);
-            let trips = self.trips(&axis.bound);
-            self.scope.open(axis.var, trips);
-            self.ranges.extend(self.scope.ranges().last());
-        }
-        let inner = enter(position, inside);
+        let inner = self.open(&stm.rhs, inside, body, position);
         for (k, var) in carried.iter().enumerate() {
             let first = init.get(k).and_then(|exp| self.named(exp));
             let next = body.results.get(k).and_then(|exp| self.named(exp));
-            self.define(*var, Source::Carried(first, next), &at(&inner, 0));
+            self.define(*var, Source::Carried(first, next), Position::new(inner, 0));
         }
-        self.body(body, &inner, false);
-        self.scope.close(axes.len());
+        self.body(body, inner, false);
+        self.close(&stm.rhs, inner);
         for (k, var) in stm.pat.iter().enumerate() {
             let source = carried.get(k).map_or(Source::Unknown, |carried| Source::LoopResult(*carried));
             self.define(*var, source, position);
         }
+        inner
     }
 
-    fn array_op(&mut self, stm: &'a Stm, op: ArrayOp, args: &'a [ArrayArg], position: &[Frame]) {
+    fn array_op(&mut self, stm: &'a Stm, op: ArrayOp, args: &'a [ArrayArg], position: Position) {
         let Some(&var) = stm.pat.first() else { return };
-        let operand = |arg: &ArrayArg| match arg {
-            ArrayArg::Exp(exp) => Some(exp.clone()),
+        let operand = |arg: &'a ArrayArg| match arg {
+            ArrayArg::Exp(exp) => Some(exp),
             _ => None,
         };
-        let operands: Vec<Exp> = args.iter().filter_map(operand).collect();
-        let named: Vec<Option<VarId>> = operands.iter().map(|exp| self.named(exp)).collect();
+        let operands: SmallVec<[&'a Exp; 4]> = args.iter().filter_map(operand).collect();
+        let named: SmallVec<[Option<VarId>; 4]> = operands.iter().map(|exp| self.named(exp)).collect();
         let change = match (op, args) {
             (ArrayOp::Transpose, _) => {
                 let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
@@ -622,15 +621,15 @@ impl<'a> Facts<'a> {
             self.reads(exp, position);
         }
         match op {
-            ArrayOp::Concat => self.copying(stm, PointKind::Concat, named, position),
-            ArrayOp::Copy => self.copying(stm, PointKind::Copy, named, position),
+            ArrayOp::Concat => self.copying(stm, PointKind::Concat, &named, position),
+            ArrayOp::Copy => self.copying(stm, PointKind::Copy, &named, position),
             ArrayOp::Call => {
                 // An unknown function that is given a scratch array and gives one of that shape fills it.
                 let filled = operands.iter().find_map(|exp| match exp {
                     Exp::Opaque(_, args) => args.iter().find_map(|arg| {
                         let here = |array: &VarId| {
-                            let defined = self.arrays.get(array).map(|array| body_of(&array.position));
-                            self.scratch.contains(array) && defined == Some(body_of(position))
+                            let defined = self.facts.arrays.get(array).map(|array| array.position.body);
+                            self.scratch.contains(array) && defined == Some(position.body)
                         };
                         let array = self.named(arg).filter(here)?;
                         (self.sizes(array)? == self.sizes(var)?).then_some(array)
@@ -638,7 +637,7 @@ impl<'a> Facts<'a> {
                     _ => None,
                 });
                 self.define(var, filled.map_or(Source::Fresh, Source::Filled), position);
-                self.event(var, position, Part::Whole, true);
+                self.facts.event(var, position, Touched::Whole, true);
             }
             ArrayOp::Scratch => {
                 self.scratch.push(var);
@@ -652,13 +651,4 @@ impl<'a> Facts<'a> {
             ArrayOp::Iota | ArrayOp::Replicate | ArrayOp::Reduce => self.made(var, position),
         }
     }
-}
-
-/// The way into the construct of a statement.
-fn enter(position: &[Frame], inside: Inside) -> Vec<Frame> {
-    let mut way = position.to_vec();
-    if let Some(last) = way.last_mut() {
-        last.inside = Some(inside);
-    }
-    way
 }

@@ -6,18 +6,20 @@
 //! it is made, if nobody outside holds the block, and if no place it writes is used by another name of the block
 //! between that write and the point.
 //!
-//! - `facts.rs`: where arrays come from, and what statements read and write of them. `moving.rs`: views over
-//!   iteration variables. `position.rs`: what comes after what. `place.rs`: where arrays lie, who shares memory, last
-//!   uses. `web.rs`: what moves together. `conflict.rs`: the test of uses against writes. `price.rs`: what it
-//!   saves and costs. `solve.rs`: every point of
-//!   a region. `verdict.rs`: the outcome in text.
+//! - `facts.rs`: where arrays come from, and what statements read and write of them. `arrays.rs`: their numbers, and sets
+//!   of them. `part.rs`: what an index reaches. `moving.rs`: views over iteration variables. `position.rs`: what comes
+//!   after what. `place.rs`: where arrays lie, who shares memory, last uses. `web.rs`: what moves together.
+//!   `conflict.rs`: the test of uses against writes. `price.rs`: what it saves and costs. `solve.rs`: every point of a
+//!   region. `verdict.rs`: the outcome in text.
 //!
 //! Invariants: an array is moved only if all tests say yes; what is not known counts as a use of everything. Nothing
 //! depends on the contents of arrays.
 
+mod arrays;
 mod conflict;
 mod facts;
 mod moving;
+mod part;
 mod place;
 mod position;
 mod price;
@@ -25,9 +27,13 @@ mod solve;
 mod verdict;
 mod web;
 
-pub use facts::{Array, Change, Event, Facts, Part, Point, PointKind, Source};
+pub use arrays::Arrays;
+pub(crate) use arrays::Names;
+pub use conflict::Witness;
+pub use facts::{Array, Change, Event, Facts, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};
-pub use place::{Places, may_lie_in, settled};
-pub use position::{Frame, Inside, Position, body_of, lies_in};
+pub use part::{Part, Path, Touched};
+pub use place::{Places, may_lie_in};
+pub use position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Orders, Position};
 pub use solve::{Circuits, circuits, circuits_priced, circuits_within, unmoved};
-pub use verdict::{Entry, Operand, Outcome, Place, Reason};
+pub use verdict::{Entry, Operand, Outcome, Overlap, Place, Reason};

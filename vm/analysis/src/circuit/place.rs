@@ -1,106 +1,190 @@
 //! Where arrays lie before anything is changed, which names share memory, and until when memory is used.
 
-use super::facts::{Array, Change, Facts, Part, Source};
+use super::arrays::Names;
+use super::facts::{Array, Change, Facts, Source};
 use super::moving::{Along, Moving};
-use super::position::{Frame, Inside, is_after, lies_in};
+use super::part::{Indices, Part};
+use super::position::{Inside, Position};
 use super::verdict::Place;
 use crate::affine::Form;
-use galopvm_kir::{Observed, Region, VarId};
+use galopvm_base::TypedId;
+use galopvm_kir::{Observed, ObservedParam, Region, VarId};
 use galopvm_lmad::Lmad;
-use std::collections::{BTreeMap, BTreeSet};
+use smallvec::{SmallVec, smallvec};
+
+/// No place.
+const NONE: u32 = u32::MAX;
 
 /// The places of arrays; arrays that lie now here, now there have none.
-pub type Places = BTreeMap<VarId, Place>;
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    list: Vec<(VarId, Place)>,
+    /// By variable: where in the list.
+    at: Vec<u32>,
+}
+
+impl Places {
+    /// The place of an array.
+    pub fn get(&self, var: &VarId) -> Option<&Place> {
+        let at = *self.at.get(var.index())?;
+        self.list.get(at as usize).map(|(_, place)| place)
+    }
+
+    /// Gives an array a place.
+    pub fn insert(&mut self, var: VarId, place: Place) {
+        if self.at.len() <= var.index() {
+            self.at.resize(var.index() + 1, NONE);
+        }
+        match self.list.get_mut(self.at[var.index()] as usize) {
+            Some((_, known)) => *known = place,
+            None => {
+                self.at[var.index()] = self.list.len() as u32;
+                self.list.push((var, place));
+            }
+        }
+    }
+
+    /// Forgets the places that were given after the first `count`.
+    fn truncate(&mut self, count: usize) {
+        for (var, _) in self.list.drain(count..) {
+            self.at[var.index()] = NONE;
+        }
+    }
+
+    /// The arrays with their places, in the order of their names' ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&VarId, &Place)> {
+        let places = self.at.iter().filter_map(|at| self.list.get(*at as usize));
+        places.map(|(var, place)| (var, place))
+    }
+}
+
+impl FromIterator<(VarId, Place)> for Places {
+    fn from_iter<T: IntoIterator<Item = (VarId, Place)>>(all: T) -> Places {
+        let mut places = Places::default();
+        all.into_iter().for_each(|(var, place)| places.insert(var, place));
+        places
+    }
+}
 
 /// What a region does with arrays, and where these lie as it is written, with everything that copies known to copy.
-pub fn settled<'a>(region: &'a Region, observed: &'a Observed) -> (Facts<'a>, Places) {
-    let mut facts = Facts::of(region, observed);
-    let places = initial(&facts);
-    facts.settle(&places);
-    (facts, places)
+pub(super) struct Settled<'a> {
+    /// What it does.
+    pub facts: Facts,
+    /// Where arrays lie.
+    pub places: Places,
+    /// Its indices.
+    pub indices: Indices<'a>,
 }
 
-/// The places as the region is written.
-fn initial(facts: &Facts<'_>) -> Places {
-    let mut places = Places::new();
-    for var in facts.arrays.keys() {
-        find(facts, *var, &mut places, 0);
+impl<'a> Settled<'a> {
+    /// Reads a region.
+    pub fn of(region: &'a Region, observed: &'a Observed) -> Settled<'a> {
+        let (mut facts, indices) = Facts::with_indices(region, observed);
+        let mut finder = Finder { facts: &facts, region, observed, places: Places::default() };
+        for number in 0..facts.arrays.count() {
+            finder.find(number, 0);
+        }
+        let places = finder.places;
+        facts.settle(&places);
+        Settled { facts, places, indices }
     }
-    places
 }
 
-fn find(facts: &Facts<'_>, var: VarId, places: &mut Places, depth: u32) -> Option<Place> {
-    if let Some(place) = places.get(&var) {
-        return Some(place.clone());
+/// Finds the places as the region is written.
+struct Finder<'a> {
+    facts: &'a Facts,
+    region: &'a Region,
+    observed: &'a Observed,
+    places: Places,
+}
+
+impl Finder<'_> {
+    /// Finds the place of an array; whether it has one.
+    fn find(&mut self, number: usize, depth: u32) -> bool {
+        let var = self.facts.arrays.name(number);
+        if self.places.get(&var).is_some() {
+            return true;
+        }
+        let Some(array) = self.facts.arrays.at(number).filter(|_| depth <= 200) else { return false };
+        let Some(place) = self.place(var, array, depth) else { return false };
+        self.places.insert(var, place);
+        true
     }
-    if depth > 200 {
-        return None;
+
+    /// The place of a source.
+    fn of(&mut self, var: VarId, depth: u32) -> Option<&Place> {
+        let number = self.facts.arrays.number(var)?;
+        if self.find(number, depth + 1) { self.places.get(&var) } else { None }
     }
-    let array = facts.arrays.get(&var)?;
-    let place = match &array.source {
-        Source::Param => param(facts, var),
-        Source::Fresh | Source::Kernel(_) => own(array, var),
-        Source::Manifest(perm) => {
-            let shape = array.shape.as_ref()?.iter().map(Form::number).collect::<Option<Vec<_>>>()?;
-            Some(Place { block: var, view: Moving::still(&Lmad::manifest(&shape, perm)) })
-        }
-        Source::View(of, change) => {
-            let of = find(facts, *of, places, depth + 1)?;
-            match apply(change, &of.view) {
-                Some(view) => Some(Place { block: of.block, view }),
-                // No view expresses it: it is copied.
-                None if matches!(change, Change::Reshape(..)) => own(array, var),
-                None => None,
+
+    fn place(&mut self, var: VarId, array: &Array, depth: u32) -> Option<Place> {
+        match &array.source {
+            Source::Param => self.param(var, array),
+            Source::Fresh | Source::Kernel(_) => own(array, var),
+            Source::Manifest(perm) => {
+                let shape = array.shape.as_ref()?.iter().map(Form::number);
+                let shape = shape.collect::<Option<SmallVec<[i64; 4]>>>()?;
+                Some(Place { block: var, view: Moving::of(&Lmad::manifest(&shape, perm)) })
             }
-        }
-        Source::Update(of) | Source::Filled(of) => {
-            if copies(facts, *of, var) {
-                own(array, var)
-            } else {
-                find(facts, *of, places, depth + 1)
+            Source::View(of, change) => {
+                let of = self.of(*of, depth)?;
+                match apply(change, &of.view) {
+                    Some(view) => Some(Place { block: of.block, view }),
+                    // No view expresses it: it is copied.
+                    None if matches!(change, Change::Reshape(..)) => own(array, var),
+                    None => None,
+                }
             }
+            Source::Update(of) | Source::Filled(of) => {
+                if copies(self.facts, *of, var, array) {
+                    own(array, var)
+                } else {
+                    self.of(*of, depth).cloned()
+                }
+            }
+            Source::Branches(then, otherwise) => {
+                let then = self.of((*then)?, depth)?.clone();
+                let otherwise = self.of((*otherwise)?, depth)?;
+                (then == *otherwise).then_some(then)
+            }
+            Source::LoopResult(carried) => self.of(*carried, depth).cloned(),
+            Source::Carried(init, next) => {
+                let (next, init) = (*next, self.of((*init)?, depth)?.clone());
+                // Suppose that it stays where it is; it does if the next value lies there.
+                let before = self.places.list.len();
+                self.places.insert(var, init.clone());
+                let stays = next.and_then(|next| self.of(next, depth)).is_some_and(|next| *next == init);
+                if !stays {
+                    self.places.truncate(before);
+                }
+                stays.then_some(init)
+            }
+            Source::Unknown => None,
         }
-        Source::Branches(then, otherwise) => {
-            let then = find(facts, (*then)?, places, depth + 1)?;
-            let otherwise = find(facts, (*otherwise)?, places, depth + 1)?;
-            (then == otherwise).then_some(then)
+    }
+
+    /// A parameter's place; its block goes by the name of the first parameter that lies in it.
+    fn param(&self, var: VarId, array: &Array) -> Option<Place> {
+        let at = self.region.params.iter().position(|param| *param == var);
+        match at.and_then(|at| self.observed.params.get(at)) {
+            Some(ObservedParam::Array { lmad, block, .. }) => {
+                Some(Place { block: self.facts.first_in(*block).unwrap_or(var), view: Moving::of(lmad) })
+            }
+            _ => own(array, var),
         }
-        Source::LoopResult(carried) => find(facts, *carried, places, depth + 1),
-        Source::Carried(init, next) => {
-            let init = find(facts, (*init)?, places, depth + 1)?;
-            // Suppose that it stays where it is; it does if the next value lies there.
-            let mut supposed = places.clone();
-            supposed.insert(var, init.clone());
-            let next = find(facts, (*next)?, &mut supposed, depth + 1)?;
-            (next == init).then(|| {
-                *places = supposed;
-                init
-            })
-        }
-        Source::Unknown => None,
-    }?;
-    places.insert(var, place.clone());
-    Some(place)
+    }
 }
 
 fn own(array: &Array, var: VarId) -> Option<Place> {
     Some(Place { block: var, view: Moving::row_major(array.shape.as_ref()?)? })
 }
 
-/// A parameter's place; its block goes by the name of the first parameter that lies in it.
-fn param(facts: &Facts<'_>, var: VarId) -> Option<Place> {
-    let Some((lmad, block, _)) = facts.observed(var) else { return own(facts.arrays.get(&var)?, var) };
-    let same = |other: &&VarId| facts.observed(**other).is_some_and(|(_, b, _)| b == block);
-    let block = facts.region.params.iter().find(same).copied().unwrap_or(var);
-    Some(Place { block, view: Moving::still(lmad) })
-}
-
 /// The view under a change of layout.
 pub fn apply(change: &Change, view: &Moving) -> Option<Moving> {
     match change {
         Change::Same => Some(view.clone()),
-        Change::Part(part) => match &parts(view, part)?[..] {
-            [part] => Some(part.clone()),
+        Change::Part(part) => match &mut parts(view, part)?[..] {
+            [part] => Some(std::mem::take(part)),
             _ => None,
         },
         Change::Permute(perm) => view.permute(perm),
@@ -110,11 +194,11 @@ pub fn apply(change: &Change, view: &Moving) -> Option<Moving> {
 }
 
 /// The views of a part, one of which it is.
-pub fn parts(view: &Moving, part: &Part) -> Option<Vec<Moving>> {
+pub fn parts(view: &Moving, part: &Part) -> Option<SmallVec<[Moving; 1]>> {
     match part {
-        Part::Whole => Some(vec![view.clone()]),
+        Part::Whole => Some(smallvec![view.clone()]),
         Part::Index(ways) => ways.iter().map(|way| view.index(way)).collect(),
-        Part::Flat(offset, dims) => Some(vec![view.flat(offset, dims)?]),
+        Part::Flat(offset, dims) => Some(smallvec![view.flat(offset, dims)?]),
         Part::Unknown(_) => None,
     }
 }
@@ -163,98 +247,93 @@ pub fn invert(change: &Change, view: &Moving, of: &Array) -> Option<Moving> {
     }
 }
 
-/// The names that may hold a name's memory, itself included; `again` follows it into further rounds of loops.
-pub fn forward(facts: &Facts<'_>, from: VarId, again: bool) -> BTreeSet<VarId> {
-    forward_all(facts, BTreeSet::from([from]), again)
-}
-
-/// The names that may hold the memory of one of several names.
-pub fn forward_all(facts: &Facts<'_>, from: BTreeSet<VarId>, again: bool) -> BTreeSet<VarId> {
-    let mut open: Vec<VarId> = from.iter().copied().collect();
+/// The names that may hold the memory of one of several names, these included; `again` follows it into further rounds
+/// of loops.
+pub(super) fn forward(facts: &Facts, from: Names, again: bool) -> Names {
+    let mut open: SmallVec<[usize; 32]> = from.iter().collect();
     let mut all = from;
-    while let Some(var) = open.pop() {
-        for (next, back) in facts.flows(var) {
-            if (again || !back) && all.insert(*next) {
-                open.push(*next);
+    while let Some(number) = open.pop() {
+        for (next, back) in facts.flows(number) {
+            if (again || !back) && all.insert(next) {
+                open.push(next);
             }
         }
     }
     all
+}
+
+/// The names that may hold a name's memory, itself included.
+pub(super) fn forward_of(facts: &Facts, from: VarId, again: bool) -> Names {
+    forward(facts, facts.arrays.number(from).into_iter().collect(), again)
 }
 
 /// The names whose memory a name may be a part of, itself included.
-pub fn backward(facts: &Facts<'_>, from: VarId) -> BTreeSet<VarId> {
-    let mut all = BTreeSet::from([from]);
-    let mut open = vec![from];
+pub(crate) fn backward(facts: &Facts, from: VarId) -> Names {
+    let mut all = Names::new();
+    let mut open: SmallVec<[VarId; 32]> = smallvec![from];
     while let Some(var) = open.pop() {
-        let sources: Vec<VarId> = match facts.arrays.get(&var).map(|array| &array.source) {
-            Some(Source::View(of, _) | Source::Update(of) | Source::Filled(of)) => vec![*of],
-            Some(Source::Branches(a, b) | Source::Carried(a, b)) => a.iter().chain(b).copied().collect(),
-            Some(Source::LoopResult(carried)) => vec![*carried],
-            _ => Vec::new(),
-        };
-        open.extend(sources.into_iter().filter(|source| all.insert(*source)));
+        if !facts.arrays.number(var).is_some_and(|number| all.insert(number)) {
+            continue;
+        }
+        match facts.arrays.get(&var).map(|array| &array.source) {
+            Some(Source::View(of, _) | Source::Update(of) | Source::Filled(of)) => open.push(*of),
+            Some(Source::Branches(a, b) | Source::Carried(a, b)) => {
+                open.extend(a.iter().chain(b).copied());
+            }
+            Some(Source::LoopResult(carried)) => open.push(*carried),
+            _ => {}
+        }
     }
     all
 }
 
-/// The blocks that an array without a place may lie in, by the names they were made for; nothing if in any.
-pub fn may_lie_in(facts: &Facts<'_>, places: &Places, var: VarId) -> Option<BTreeSet<VarId>> {
-    let mut blocks = BTreeSet::new();
-    for source in backward(facts, var) {
+/// The blocks that an array without a place may lie in, by the names they were made for, in the order of their ids;
+/// nothing if in any.
+pub fn may_lie_in(facts: &Facts, places: &Places, var: VarId) -> Option<Vec<VarId>> {
+    let mut blocks = Vec::new();
+    for number in backward(facts, var).iter() {
+        let source = facts.arrays.name(number);
         if let Some(place) = places.get(&source) {
-            blocks.insert(place.block);
+            blocks.push(place.block);
             continue;
         }
-        match facts.arrays.get(&source).map(|array| &array.source) {
+        match facts.arrays.at(number).map(|array| &array.source) {
             Some(Source::Branches(Some(_), Some(_)) | Source::Carried(Some(_), Some(_))) => {}
             Some(Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_)) => {}
-            Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => {
-                blocks.insert(source);
-            }
+            Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => blocks.push(source),
             _ => return None,
         }
     }
+    blocks.sort_unstable();
+    blocks.dedup();
     Some(blocks)
 }
 
-/// Whether `update`, which replaces a part of `of` or fills it, needs memory of its own: something that shares memory is used afterwards.
-fn copies(facts: &Facts<'_>, of: VarId, update: VarId) -> bool {
-    let skip = forward(facts, update, false);
-    let shared = forward_all(facts, backward(facts, of), true);
-    let Some(array) = facts.arrays.get(&update) else { return true };
-    // Each iteration of a kernel has a value of its own.
-    let parallel = array
-        .position
-        .iter()
-        .enumerate()
-        .filter(|(_, frame)| matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator)));
-    let outside = |level: usize| {
-        let body = &array.position[..=level];
-        let sources = backward(facts, of);
-        sources.iter().any(|name| facts.arrays.get(name).is_some_and(|array| !lies_in(&array.position, body)))
-    };
-    if parallel.into_iter().any(|(level, _)| outside(level)) {
-        return true;
+/// Whether `update`, which replaces a part of `of` or fills it, needs memory of its own: something that shares memory
+/// is used afterwards.
+fn copies(facts: &Facts, of: VarId, update: VarId, array: &Array) -> bool {
+    let bodies = &facts.bodies;
+    let sources = backward(facts, of);
+    // Each iteration of a kernel has a value of its own. What is outside of a kernel is outside of those in it.
+    let kernel = |inside: &Inside| matches!(inside, Inside::Kernel(_) | Inside::Operator);
+    let innermost = bodies.around(array.position).find(|(_, inside)| kernel(inside));
+    if let Some((body, _)) = innermost {
+        let outside =
+            |number| facts.arrays.at(number).is_some_and(|array| !bodies.lies_in(array.position, body));
+        if sources.iter().any(outside) {
+            return true;
+        }
     }
-    used_after(facts, &shared, &skip, &array.position).is_some()
+    let mut shared = forward(facts, sources, true);
+    shared.remove_all(&forward_of(facts, update, false));
+    is_used_after(facts, &shared, array.position)
 }
 
-/// A name of some that is used after a position, apart from those to skip.
-pub fn used_after(
-    facts: &Facts<'_>,
-    names: &BTreeSet<VarId>,
-    skip: &BTreeSet<VarId>,
-    position: &[Frame],
-) -> Option<VarId> {
-    let late = facts.events.iter().find(|event| {
-        names.contains(&event.array)
-            && !skip.contains(&event.array)
-            && is_after(position, &event.position, |level| {
-                // Memory from outside is used again in the next round.
-                let defined = facts.arrays.get(&event.array).map_or(&[][..], |array| &array.position);
-                !lies_in(defined, &position[..=level])
-            })
-    });
-    late.map(|event| event.array)
+/// Whether one of some names is used after a position.
+pub(super) fn is_used_after(facts: &Facts, names: &Names, position: Position) -> bool {
+    names.iter().any(|number| {
+        // Memory from outside of a loop is used again in the next round.
+        let defined = facts.arrays.at(number).map(|array| array.position);
+        facts.events_of(number).any(|event| facts.bodies.is_after(position, event.position, defined))
+    })
 }

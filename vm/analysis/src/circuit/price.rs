@@ -1,11 +1,10 @@
 //! What building an array in its place saves, against what its accesses cost more there.
 
+use super::moving::Moving;
 use super::verdict::Reason;
 use super::web::Web;
-use crate::affine::Form;
 use crate::layout::{Kind, Pricing};
 use galopvm_kir::VarId;
-use galopvm_lmad::Lmad;
 
 /// Whether the copy of `array` costs more than all accesses to the web cost more in their new places. Each access is
 /// priced along the innermost parallel axis around it; what is not known costs the same on both sides.
@@ -14,8 +13,9 @@ pub fn pays(pricing: &Pricing<'_>, web: &Web, array: VarId) -> Result<(), Reason
     let elements = info.elements().unwrap_or(0).max(0);
     let saved = pricing.copy(elements.unsigned_abs(), info.element_bytes().unsigned_abs());
     let (mut before, mut after) = (0u64, 0u64);
+    // Distances between lanes do not depend on where a view moves.
     for row in &pricing.table.rows {
-        let Some(new) = web.views.get(&row.array).and_then(strides) else { continue };
+        let Some(new) = web.view(row.array).and_then(Moving::still) else { continue };
         let parallel =
             |var: &&VarId| pricing.table.axis(**var).is_some_and(|axis| axis.kind == Kind::Parallel);
         let Some(lane) = row.nest.iter().rev().find(parallel) else { continue };
@@ -24,12 +24,6 @@ pub fn pays(pricing: &Pricing<'_>, web: &Web, array: VarId) -> Result<(), Reason
     }
     let added = after.saturating_sub(before);
     if saved > added { Ok(()) } else { Err(Reason::Unprofitable { saved: clip(saved), added: clip(added) }) }
-}
-
-/// The view where it stands still: distances between lanes do not depend on where it moves.
-fn strides(view: &super::Moving) -> Option<Lmad> {
-    let offset = Form::constant(view.offset.constant);
-    super::Moving { offset, dims: view.dims.clone() }.lmad()
 }
 
 fn clip(cost: u64) -> i64 {

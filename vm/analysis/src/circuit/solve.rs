@@ -1,10 +1,10 @@
 //! Every point of a region in turn, the last ones first: whether what it copies can be built in place.
 
-use super::conflict::{self, PAIR_TESTS};
-use super::facts::{Array, Facts, Part, Point, PointKind, Source};
+use super::conflict::{self, PAIR_TESTS, Scene, Tests, Witness};
+use super::facts::{Array, Facts, Point, PointKind, Source};
 use super::moving::{Along, Moving};
-use super::place::{self, Places, forward, used_after};
-use super::position::{Inside, body_of, lies_in};
+use super::part::{Indices, Part, own};
+use super::place::{self, Places, Settled, forward_of, is_used_after};
 use super::price::pays;
 use super::verdict::{Entry, Operand, Outcome, Place, Reason};
 use super::web::Web;
@@ -25,54 +25,56 @@ pub struct Circuits {
     pub places: Places,
     /// The number of arrays that still get a block of their own in each round of a loop or kernel.
     pub remade: usize,
+    /// What the region does with arrays, with everything that copies known to copy.
+    pub(crate) facts: Facts,
 }
 
 /// Decides every point of a region by what is legal.
 pub fn circuits(region: &Region, observed: &Observed) -> Circuits {
-    circuits_within(region, observed, None, Effort::Quick)
+    circuits_within(region, observed, None, Effort::Quick, Witness::Least)
 }
 
 /// Decides every point of a region by what is legal and pays: a copy that is saved against accesses that get dearer.
 pub fn circuits_priced(region: &Region, observed: &Observed, pricing: &Pricing<'_>) -> Circuits {
-    circuits_within(region, observed, Some(pricing), Effort::Quick)
+    circuits_within(region, observed, Some(pricing), Effort::Quick, Witness::Least)
 }
 
-/// Decides every point of a region, by the price too if there are prices.
+/// Decides every point of a region, by the price too if there are prices. Which place is named where one speaks against
+/// moving an array changes no verdict.
 pub fn circuits_within(
     region: &Region,
     observed: &Observed,
     pricing: Option<&Pricing<'_>>,
     effort: Effort,
+    witness: Witness,
 ) -> Circuits {
-    let (facts, places) = place::settled(region, observed);
-    let mut solver = Solver { places, facts: &facts, budget: PAIR_TESTS * effort.times() as u32, pricing };
-    let mut outcomes = Vec::new();
+    let Settled { facts, places, indices } = Settled::of(region, observed);
+    let tests = Tests { left: PAIR_TESTS * effort.times() as u32, witness };
+    let mut solver = Solver { places, facts: &facts, indices: &indices, tests, pricing };
     // What is copied later decides where what is copied earlier goes.
-    for point in facts.points.iter().rev() {
-        outcomes.push(solver.point(point));
-    }
-    let remade = |(var, array): (&VarId, &Array)| {
-        let repeats = array.position.iter().any(|frame| {
-            matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Loop(_) | Inside::Operator))
-        });
-        let own = solver.places.get(var).is_some_and(|place| place.block == *var);
-        repeats && own && matches!(array.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_))
+    let outcomes = facts.points.iter().rev().map(|point| solver.point(point)).collect();
+    let places = solver.places;
+    let remade = |(var, array): &(&VarId, &Array)| {
+        matches!(array.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_))
+            && facts.bodies.around(array.position).any(|(_, inside)| inside.repeats())
+            && places.get(var).is_some_and(|place| place.block == **var)
     };
-    let remade = facts.arrays.iter().filter(|entry| remade(*entry)).count();
-    Circuits { outcomes, places: solver.places, remade }
+    let remade = facts.arrays.iter().filter(remade).count();
+    Circuits { outcomes, places, remade, facts }
 }
 
 /// A region as it is written: nothing is decided, and every array lies where it is made.
 pub fn unmoved(region: &Region, observed: &Observed) -> Circuits {
-    let (_, places) = place::settled(region, observed);
-    Circuits { outcomes: Vec::new(), places, remade: 0 }
+    let Settled { facts, places, .. } = Settled::of(region, observed);
+    Circuits { outcomes: Vec::new(), places, remade: 0, facts }
 }
 
 struct Solver<'a> {
-    facts: &'a Facts<'a>,
+    facts: &'a Facts,
+    indices: &'a Indices<'a>,
     pricing: Option<&'a Pricing<'a>>,
     places: Places,
-    budget: u32,
+    tests: Tests,
 }
 
 impl Solver<'_> {
@@ -94,12 +96,9 @@ impl Solver<'_> {
         }
         if own && !outcome.implicit {
             // Whatever is made first needs the block.
-            let first = made.into_iter().min_by_key(|var| {
-                self.facts
-                    .arrays
-                    .get(var)
-                    .map(|array| array.position.iter().map(|frame| frame.stm).collect::<Vec<usize>>())
-            });
+            let Facts { arrays, bodies, .. } = self.facts;
+            let first =
+                made.into_iter().min_by_key(|var| arrays.get(var).map(|array| bodies.path(array.position)));
             outcome.hoisted_before = first;
         }
         outcome
@@ -113,11 +112,12 @@ impl Solver<'_> {
         let repeated = point.operands[k + 1..].contains(&Some(array));
         operand.last_use = !repeated && self.is_last_use(array, point);
         let target = self.place(point, k);
-        let parent = self.parent(point);
+        let depends = self.parent(point);
         let web = if repeated {
             Err(Reason::NotLastUse)
         } else {
-            let web = target.clone().and_then(|place| self.web(point, array, &place, operand.last_use));
+            let place = target.as_ref().map_err(Clone::clone);
+            let web = place.and_then(|place| self.web(point, array, place, operand.last_use));
             web.and_then(|web| match self.speaks_against(point, array, &web) {
                 None => Ok(web),
                 Some(reason) => {
@@ -126,19 +126,20 @@ impl Solver<'_> {
                 }
             })
         };
-        let depends = parent;
         match web {
-            Ok(web) => {
+            Ok(mut web) => {
                 operand.in_place = true;
-                for (var, place) in web.places() {
+                made.append(&mut web.made);
+                let live = std::mem::take(&mut web.live);
+                for (var, place) in web.into_places() {
                     self.places.insert(var, place.clone());
                     outcome.entries.push(Entry { array: var, outcome: Ok(place), depends });
                 }
-                for (var, while_made) in &web.live {
-                    let outcome_ = Err(Reason::LiveRange(*while_made));
-                    outcome.entries.push(Entry { array: *var, outcome: outcome_, depends: None });
-                }
-                made.extend(&web.made);
+                outcome.entries.extend(live.into_iter().map(|(var, while_made)| Entry {
+                    array: var,
+                    outcome: Err(Reason::LiveRange(while_made)),
+                    depends: None,
+                }));
             }
             Err(reason) => {
                 match reason {
@@ -172,8 +173,8 @@ impl Solver<'_> {
     }
 
     fn is_last_use(&self, array: VarId, point: &Point) -> bool {
-        let names = forward(self.facts, array, true);
-        used_after(self.facts, &names, &BTreeSet::new(), &point.position).is_none()
+        let names = forward_of(self.facts, array, true);
+        !is_used_after(self.facts, &names, point.position)
     }
 
     /// The place in the target's block that operand `k` goes to.
@@ -196,20 +197,23 @@ impl Solver<'_> {
                 let part = Along::Slice { start, count, step: Form::constant(1) };
                 whole.view.index(&[part]).ok_or(unknown)?
             }
-            PointKind::Row(vars) => {
-                let own: Vec<Along> = vars.iter().map(|var| Along::At(Form::variable(*var))).collect();
-                whole.view.index(&own).ok_or(unknown)?
-            }
-            PointKind::Update(part) => match place::parts(&whole.view, part).as_deref() {
-                Some([view]) => view.clone(),
-                _ => {
-                    let var = match part {
-                        Part::Unknown(var) => *var,
-                        _ => None,
-                    };
-                    return Err(Reason::IxfnNotAvailable(var));
-                }
+            PointKind::Row(vars) => match place::parts(&whole.view, &own(vars)).as_deref_mut() {
+                Some([view]) => std::mem::take(view),
+                _ => return Err(unknown),
             },
+            PointKind::Update(part) => {
+                let part = self.indices.part(*part);
+                match place::parts(&whole.view, part).as_deref_mut() {
+                    Some([view]) => std::mem::take(view),
+                    _ => {
+                        let var = match part {
+                            Part::Unknown(var) => *var,
+                            _ => None,
+                        };
+                        return Err(Reason::IxfnNotAvailable(var));
+                    }
+                }
+            }
         };
         Ok(Place { block: whole.block, view })
     }
@@ -228,15 +232,20 @@ impl Solver<'_> {
             return Err(Reason::NotInjective);
         }
         self.is_unique(place.block)?;
-        let web = Web::of(self.facts, &self.places, array, place, &point.position)?;
+        let web = Web::of(self.facts, &self.places, array, place, point.position)?;
         self.in_scope(&web)?;
         Ok(web)
     }
 
     /// A place that is used, or the price.
     fn speaks_against(&mut self, point: &Point, array: VarId, web: &Web) -> Option<Reason> {
-        let used = conflict::find(self.facts, &self.places, web, &point.position, &mut self.budget);
+        let used = self.clash(point, web);
         used.or_else(|| self.pricing.and_then(|pricing| pays(pricing, web, array).err()))
+    }
+
+    fn clash(&mut self, point: &Point, web: &Web) -> Option<Reason> {
+        let scene = Scene { facts: self.facts, indices: self.indices, places: &self.places };
+        conflict::find(&scene, web, point.position, &mut self.tests)
     }
 
     /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so
@@ -245,19 +254,18 @@ impl Solver<'_> {
         let PointKind::Update(part) = &point.kind else { return None };
         let target = self.facts.arrays.get(&point.target)?;
         let copy = Moving::row_major(target.shape.as_ref()?)?;
-        let [view] = &place::parts(&copy, part)?[..] else { return None };
-        let place = Place { block: point.target, view: view.clone() };
-        let web = Web::of(self.facts, &self.places, array, &place, &point.position).ok()?;
+        let [view] = &mut place::parts(&copy, self.indices.part(*part))?[..] else { return None };
+        let place = Place { block: point.target, view: std::mem::take(view) };
+        let web = Web::of(self.facts, &self.places, array, &place, point.position).ok()?;
         self.in_scope(&web).ok()?;
-        let clash = conflict::find(self.facts, &self.places, &web, &point.position, &mut self.budget);
-        clash.is_none().then_some(array)
+        self.clash(point, &web).is_none().then_some(array)
     }
 
     /// A block from outside the region must be held by nobody else.
     fn is_unique(&self, block: VarId) -> Result<(), Reason> {
         let param = self.facts.arrays.get(&block).is_some_and(|array| array.source == Source::Param);
         match self.facts.observed(block) {
-            Some((_, _, 1)) => Ok(()),
+            Some((_, 1)) => Ok(()),
             None if !param => Ok(()),
             _ => Err(Reason::NotUnique),
         }
@@ -266,15 +274,12 @@ impl Solver<'_> {
     /// The block can exist where the web is made: it comes from outside, or its size is known by then.
     fn in_scope(&self, web: &Web) -> Result<(), Reason> {
         let block = self.facts.arrays.get(&web.block).ok_or(Reason::BlockNotInScope)?;
-        let home = body_of(&block.position);
         let known = |var: &VarId| {
-            let position = self.facts.arrays.get(var).map_or(&[][..], |array| &array.position);
-            lies_in(position, home)
+            let made = self.facts.arrays.get(var);
+            made.is_some_and(|made| self.facts.bodies.lies_in(made.position, block.position.body))
         };
         let sized = block.shape.as_ref().is_some_and(|shape| {
-            let outer: Vec<VarId> =
-                shape.iter().flat_map(|size| size.terms().iter().map(|(var, _)| *var)).collect();
-            outer.is_empty() || matches!(block.source, Source::Param)
+            matches!(block.source, Source::Param) || shape.iter().all(|size| size.terms().is_empty())
         });
         if web.made.iter().all(known) && sized { Ok(()) } else { Err(Reason::BlockNotInScope) }
     }
@@ -282,8 +287,7 @@ impl Solver<'_> {
 
 /// Whether no two indices of a view are one place, in every iteration.
 fn is_injective(view: &Moving) -> bool {
-    let still = Moving { offset: Form::default(), dims: view.dims.clone() };
-    still.lmad().is_some_and(|lmad| lmad.is_injective())
+    view.still().is_some_and(|lmad| lmad.is_injective())
 }
 
 impl Circuits {

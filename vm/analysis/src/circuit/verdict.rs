@@ -21,14 +21,7 @@ pub enum Reason {
     /// The place depends on a value that is not known where the array is made.
     IxfnNotAvailable(Option<VarId>),
     /// A place is used by name of the target between being written and being copied.
-    Overlap {
-        /// The array that is built, and what of the block is written.
-        write: (VarId, String),
-        /// The array of the target, and what of the block is used.
-        used: (VarId, String),
-        /// A common place, the least one as far as sets are small.
-        witness: i64,
-    },
+    Overlap(Box<Overlap>),
     /// As `Overlap`, by another iteration.
     OverlapLater {
         /// The iteration variable.
@@ -63,6 +56,17 @@ pub enum Reason {
     },
 }
 
+/// What is written and what is used of a block, at a common place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Overlap {
+    /// The array that is built, and what of the block is written.
+    pub write: (VarId, Moving),
+    /// The array of the target, and what of the block is used.
+    pub used: (VarId, Moving),
+    /// A common place, the least one as far as sets are small.
+    pub witness: i64,
+}
+
 impl Reason {
     /// The verdict word with its arguments.
     pub fn text(&self, region: &Region) -> String {
@@ -75,7 +79,9 @@ impl Reason {
             Reason::NotInvertible(a, b) => format!("not-invertible({},{})", name(a), name(b)),
             Reason::IxfnNotAvailable(None) => "ixfn-not-available".into(),
             Reason::IxfnNotAvailable(Some(x)) => format!("ixfn-not-available({})", name(x)),
-            Reason::Overlap { write: (w, what), used: (u, part), witness } => {
+            Reason::Overlap(overlap) => {
+                let Overlap { write: (w, what), used: (u, part), witness } = &**overlap;
+                let (what, part) = (what.text(region), part.text(region));
                 format!("overlap(write {} {what}, use {} {part}, witness {witness})", name(w), name(u))
             }
             Reason::OverlapLater { var, at, later, witness } => {

@@ -2,9 +2,9 @@
 
 use super::Lifetime;
 use super::order::Order;
-use crate::circuit::{Array, Circuits, Facts, Frame, Inside, Source, body_of, may_lie_in, settled};
-use galopvm_kir::{Observed, Region, VarId};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::circuit::{Array, Circuits, Inside, Names, OUTERMOST, Position, Source, may_lie_in};
+use galopvm_kir::{Region, VarId};
+use smallvec::{SmallVec, smallvec};
 
 /// A block that a region makes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,46 +27,55 @@ pub struct Allocation {
 
 /// The blocks of known size that a region makes outside kernels, when arrays lie as short-circuiting says. Their sizes
 /// being numbers, all can be made at entry.
-pub fn allocations(region: &Region, observed: &Observed, circuits: &Circuits) -> Vec<Allocation> {
-    let (facts, _) = settled(region, observed);
-    allocations_of(&facts, circuits)
+pub fn allocations(region: &Region, circuits: &Circuits) -> Vec<Allocation> {
+    allocations_in(region, circuits, &Order::of(&circuits.facts.bodies))
 }
 
-/// The same, when it is known what the region does.
-pub(super) fn allocations_of(facts: &Facts<'_>, circuits: &Circuits) -> Vec<Allocation> {
-    let order = Order::of(&facts.region.body);
-    let mut needed: BTreeMap<VarId, Need> = BTreeMap::new();
-    let mut need = |block: VarId, position: &[Frame]| {
-        let home = facts.arrays.get(&block).map_or(&[][..], |array| body_of(&array.position));
-        let span = order.span(position, home);
-        let stm = position[0].stm;
-        let need = needed.entry(block).or_insert(Need { outermost: (stm, stm), span });
-        need.outermost = (need.outermost.0.min(stm), need.outermost.1.max(stm));
-        need.span = (need.span.0.min(span.0), need.span.1.max(span.1));
-    };
-    let all: Vec<VarId> = facts.arrays.keys().copied().collect();
-    // An array that may lie anywhere keeps everything.
-    let lies = |var: &VarId| blocks_of(facts, circuits, *var).unwrap_or_else(|| all.clone());
-    let blocks: BTreeMap<VarId, Vec<VarId>> = all.iter().map(|var| (*var, lies(var))).collect();
-    let places = facts.arrays.iter().map(|(var, array)| (var, &array.position));
-    for (var, position) in places.chain(facts.events.iter().map(|event| (&event.array, &event.position))) {
-        for block in blocks.get(var).into_iter().flatten() {
-            need(*block, position);
+/// The same, when the statements are numbered.
+pub(super) fn allocations_in(region: &Region, circuits: &Circuits, order: &Order<'_>) -> Vec<Allocation> {
+    let arrays = &circuits.facts.arrays;
+    let mut needed: Vec<Option<Need>> = vec![None; arrays.count()];
+    let mut survive = Names::new();
+    let all: Vec<VarId> = arrays.iter().map(|(var, _)| *var).collect();
+    let carried: SmallVec<[VarId; 8]> = arrays.values().filter_map(next).collect();
+    for (var, array) in arrays.iter() {
+        let Some(number) = arrays.number(*var) else { continue };
+        // An array that may lie anywhere keeps everything.
+        let blocks = blocks_of(circuits, *var);
+        for block in blocks.as_deref().unwrap_or(&all) {
+            let Some(own) = arrays.number(*block) else { continue };
+            let home = arrays.at(own).map_or(OUTERMOST, |array| array.position.body);
+            let mut need = |position: Position| {
+                let span = order.span(position, home);
+                let stm = circuits.facts.bodies.outermost(position) as usize;
+                let need = needed[own].get_or_insert(Need { outermost: (stm, stm), span });
+                need.outermost = (need.outermost.0.min(stm), need.outermost.1.max(stm));
+                need.span = (need.span.0.min(span.0), need.span.1.max(span.1));
+            };
+            need(array.position);
+            circuits.facts.events_of(number).for_each(|event| need(event.position));
+            if carried.contains(var) {
+                survive.insert(own);
+            }
         }
     }
-    let next = |array: &Array| match array.source {
+    let made = |(var, array): (&VarId, &Array)| {
+        let number = arrays.number(*var)?;
+        allocation(region, circuits, *var, array, (needed[number].as_ref()?, survive.contains(number)))
+    };
+    arrays.iter().filter_map(made).collect()
+}
+
+/// The value that a carried name has in the next round.
+pub(super) fn next(array: &Array) -> Option<VarId> {
+    match array.source {
         Source::Carried(_, next) => next,
         _ => None,
-    };
-    let carried = facts.arrays.values().filter_map(next);
-    let survive: BTreeSet<VarId> = carried.filter_map(|next| blocks.get(&next)).flatten().copied().collect();
-    let made = |(var, array): (&VarId, &Array)| {
-        allocation(facts, circuits, *var, array, (needed.get(var)?, survive.contains(var)))
-    };
-    facts.arrays.iter().filter_map(made).collect()
+    }
 }
 
 /// When a block is needed.
+#[derive(Clone)]
 struct Need {
     outermost: (usize, usize),
     span: (usize, usize),
@@ -74,36 +83,42 @@ struct Need {
 
 /// The block that is made for an array, if there is one.
 fn allocation(
-    facts: &Facts<'_>,
+    region: &Region,
     circuits: &Circuits,
     var: VarId,
     array: &Array,
     (needed, survives): (&Need, bool),
 ) -> Option<Allocation> {
     let own = circuits.places.get(&var).is_some_and(|place| place.block == var);
-    let is_kernel = |frame: &Frame| matches!(frame.inside, Some(Inside::Kernel(_) | Inside::Operator));
-    if !own || array.position.iter().any(is_kernel) || array.source == Source::Param {
+    if !own || array.source == Source::Param {
         return None;
+    }
+    let mut in_loop = false;
+    for (_, inside) in circuits.facts.bodies.around(array.position) {
+        match inside {
+            Inside::Kernel(_) | Inside::Operator => return None,
+            Inside::Loop(_) => in_loop = true,
+            Inside::Branch(_) => {}
+        }
     }
     let extents = array.shape.as_ref()?;
     let size = extents.iter().try_fold(1i64, |all, size| all.checked_mul(size.number()?.max(0)))?;
-    let in_loop = array.position.iter().any(|frame| matches!(frame.inside, Some(Inside::Loop(_))));
-    let name = facts.region.name_of(var).to_string();
+    let name = region.name_of(var).to_string();
     let (from, to) = needed.outermost;
     Some(Allocation {
         array: var,
         lifetime: Lifetime { name, size, from, to },
         span: needed.span,
-        element_bytes: facts.region.vars[var].ty.as_ref().map_or(1, |ty| ty.elem.bytes()),
+        element_bytes: region.vars[var].ty.as_ref().map_or(1, |ty| ty.elem.bytes()),
         in_loop,
         out_of_loop: in_loop && !survives,
     })
 }
 
 /// The blocks that an array may lie in; nothing if in any.
-pub(super) fn blocks_of(facts: &Facts<'_>, circuits: &Circuits, array: VarId) -> Option<Vec<VarId>> {
+pub(super) fn blocks_of(circuits: &Circuits, array: VarId) -> Option<SmallVec<[VarId; 2]>> {
     match circuits.places.get(&array) {
-        Some(place) => Some(vec![place.block]),
-        None => Some(may_lie_in(facts, &circuits.places, array)?.into_iter().collect()),
+        Some(place) => Some(smallvec![place.block]),
+        None => Some(may_lie_in(&circuits.facts, &circuits.places, array)?.into()),
     }
 }

@@ -7,11 +7,11 @@
 //! Text, bytes: `asq 24 : at 0, for statements 1 to 1, once for all rounds`, `y 4000 : 2 blocks in turn`,
 //! `v 16 : anew in each round`, `total 24 ; live at most 24 at statement 1 ; side by side 24`.
 
-use super::lifetimes::{Allocation, allocations_of, blocks_of};
+use super::lifetimes::{Allocation, allocations_in, blocks_of, next};
 use super::order::Order;
 use super::packing::{Lifetime, Packing, pack};
-use crate::circuit::{Array, Circuits, Facts, Inside, Source, settled};
-use galopvm_kir::{Observed, Region, VarId};
+use crate::circuit::{Circuits, Inside, may_lie_in};
+use galopvm_kir::{Region, VarId};
 use std::fmt::{self, Write};
 
 /// Blocks that a carried array takes in turn.
@@ -41,34 +41,43 @@ pub struct Schedule {
 }
 
 /// The schedule of a region whose arrays lie as short-circuiting says; offsets are multiples of `alignment`.
-pub fn schedule(region: &Region, observed: &Observed, circuits: &Circuits, alignment: i64) -> Schedule {
-    schedule_of(region, observed, circuits, alignment, &|_| true, &[])
+pub fn schedule(region: &Region, circuits: &Circuits, alignment: i64) -> Schedule {
+    schedule_of(region, circuits, alignment, &|_| true, &[])
 }
 
 /// The schedule of those blocks that can be given a place (`can_move`), and that none of `leaving`, which outlive the
 /// region, may lie in. The others are made where they stand.
 pub fn schedule_of(
     region: &Region,
-    observed: &Observed,
     circuits: &Circuits,
     alignment: i64,
     can_move: &dyn Fn(VarId) -> bool,
     leaving: &[VarId],
 ) -> Schedule {
-    let (facts, _) = settled(region, observed);
-    let made = allocations_of(&facts, circuits);
-    let left: Option<Vec<Vec<VarId>>> =
-        leaving.iter().map(|array| blocks_of(&facts, circuits, *array)).collect();
-    let leaves = |made: &Allocation| left.as_ref().is_none_or(|left| left.concat().contains(&made.array));
-    let once =
-        |made: &Allocation| (made.out_of_loop || !made.in_loop) && can_move(made.array) && !leaves(made);
-    let lifetimes: Vec<Lifetime> = made.iter().filter(|made| once(made)).map(Allocation::spanned).collect();
+    let order = Order::of(&circuits.facts.bodies);
+    let made = allocations_in(region, circuits, &order);
+    // Nothing if they may lie anywhere.
+    let mut left = Some(Vec::new());
+    for array in leaving {
+        left = left.zip(blocks_of(circuits, *array)).map(|(mut left, blocks)| {
+            left.extend(blocks);
+            left
+        });
+    }
+    let once = |made: &Allocation| {
+        (made.out_of_loop || !made.in_loop)
+            && can_move(made.array)
+            && left.as_ref().is_some_and(|left| !left.contains(&made.array))
+    };
+    let is_once: Vec<bool> = made.iter().map(once).collect();
+    let packed = made.iter().zip(&is_once).filter(|(_, is_once)| **is_once);
+    let lifetimes: Vec<Lifetime> = packed.map(|(made, _)| made.spanned()).collect();
     let mut packing = pack(&lifetimes, alignment);
-    packing.at = Order::of(&region.body).outermost(packing.at);
-    let carried = carried(&facts, circuits);
+    packing.at = order.outermost(packing.at);
+    let carried = carried(circuits);
     let mut packed = 0;
-    let blocks = made.into_iter().map(|made| {
-        let home = if once(&made) {
+    let blocks = made.into_iter().zip(is_once).map(|(made, is_once)| {
+        let home = if is_once {
             packed += 1;
             packing.offset(packed - 1).map_or(Home::Round, |offset| Home::Entry { offset })
         } else if carried.contains(&made.array) && can_move(made.array) {
@@ -84,55 +93,43 @@ pub fn schedule_of(
 
 /// The arrays that are made in each round of an outermost loop, outside kernels and branches, and that one name
 /// alone carries to the next round.
-fn carried(facts: &Facts<'_>, circuits: &Circuits) -> Vec<VarId> {
-    let mut all = Vec::new();
-    for array in facts.arrays.values() {
-        let Source::Carried(_, Some(next)) = array.source else { continue };
-        all.extend(circuits.places.get(&next).map(|place| place.block));
-    }
-    let own = |var: &VarId| {
-        let place = circuits.places.get(var);
-        let array = facts.arrays.get(var);
-        let simple = array.is_some_and(|array| {
-            let ways: Vec<_> = array.position.iter().filter_map(|frame| frame.inside.as_ref()).collect();
-            matches!(ways[..], [Inside::Loop(_)])
-        });
-        place.is_some_and(|place| place.block == *var) && simple
-    };
-    // What two names carry outlives the next round.
-    let once = |var: &VarId| all.iter().filter(|other| *other == var).count() == 1;
-    all.iter().copied().filter(|var| own(var) && once(var) && !is_kept(facts, circuits, *var)).collect()
-}
-
-/// Whether another carried name than the one whose next value lies in the block may come to hold it.
-fn is_kept(facts: &Facts<'_>, circuits: &Circuits, block: VarId) -> bool {
-    let carried = |(var, array): (&VarId, &Array)| match array.source {
-        Source::Carried(_, Some(next)) => Some((*var, next)),
-        _ => None,
-    };
-    let direct: Vec<VarId> = facts
-        .arrays
-        .iter()
-        .filter_map(carried)
-        .filter(|(_, next)| circuits.places.get(next).is_some_and(|place| place.block == block))
-        .map(|(var, _)| var)
+fn carried(circuits: &Circuits) -> Vec<VarId> {
+    let (arrays, bodies) = (&circuits.facts.arrays, &circuits.facts.bodies);
+    // The next values of carried names, each with the block that it lies in.
+    let values: Vec<(VarId, Option<VarId>)> = arrays
+        .values()
+        .filter_map(next)
+        .map(|next| (next, circuits.places.get(&next).map(|place| place.block)))
         .collect();
-    facts.arrays.iter().filter_map(carried).filter(|(var, _)| !direct.contains(var)).any(|(_, next)| {
-        crate::circuit::may_lie_in(facts, &circuits.places, next).is_none_or(|blocks| blocks.contains(&block))
-    })
+    let own = |var: &VarId| {
+        circuits.places.get(var).is_some_and(|place| place.block == *var)
+            && arrays.get(var).is_some_and(|array| {
+                let mut around = bodies.around(array.position);
+                matches!((around.next(), around.next()), (Some((_, Inside::Loop(_))), None))
+            })
+    };
+    // What two names carry outlives the next round, and so does what another one may come to hold.
+    let once = |var: &VarId| values.iter().filter(|(_, block)| *block == Some(*var)).count() == 1;
+    let is_kept = |var: &VarId| {
+        let others = values.iter().filter(|(_, block)| *block != Some(*var));
+        let blocks = |next| may_lie_in(&circuits.facts, &circuits.places, next);
+        others.into_iter().any(|(next, _)| blocks(*next).is_none_or(|blocks| blocks.contains(var)))
+    };
+    let blocks = values.iter().filter_map(|(_, block)| *block);
+    blocks.filter(|var| own(var) && once(var) && !is_kept(var)).collect()
 }
 
 impl Allocation {
     /// Its lifetime by numbers of all statements, with its size in bytes.
     fn spanned(&self) -> Lifetime {
         let (from, to) = self.span;
-        Lifetime { from, to, ..self.in_bytes() }
+        Lifetime { name: self.lifetime.name.clone(), size: self.bytes(), from, to }
     }
 
-    /// Its lifetime, with its size in bytes.
-    fn in_bytes(&self) -> Lifetime {
+    /// Its size in bytes.
+    fn bytes(&self) -> i64 {
         let bytes = i64::try_from(self.element_bytes).unwrap_or(i64::MAX);
-        Lifetime { size: self.lifetime.size.saturating_mul(bytes), ..self.lifetime.clone() }
+        self.lifetime.size.saturating_mul(bytes)
     }
 }
 
@@ -140,7 +137,7 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut side_by_side = 0i64;
         for (made, home) in &self.blocks {
-            let Lifetime { name, size, from, to } = made.in_bytes();
+            let (Lifetime { name, from, to, .. }, size) = (&made.lifetime, made.bytes());
             let mut words = match home {
                 Home::Entry { offset } => {
                     side_by_side = side_by_side.saturating_add(size);

@@ -71,7 +71,7 @@ fn blocks_of_regions() {
         let case = crate::case::all().into_iter().find(|case| case.name == name).expect("the case");
         let (region, observed) = case.region().expect("a region");
         let moved = circuits(region.region(), &observed);
-        schedule(region.region(), &observed, &moved, 64).to_string()
+        schedule(region.region(), &moved, 64).to_string()
     };
     // Everything but the array in between is built in the block from outside; that one is made once for the loop.
     assert_eq!(

@@ -4,7 +4,7 @@
 
 use crate::case::{Case, all, region_of};
 use crate::machine::{Access, Finished, Layout, TOO_LONG, Way, agree, candidates, run};
-use galopvm_analysis::circuit::{Outcome, Reason, circuits};
+use galopvm_analysis::circuit::{Outcome, Reason, Witness, circuits, circuits_within};
 use galopvm_analysis::reuse::{Effort, Verdict, analyse};
 use galopvm_kir::{CheckedRegion, Observed, Rhs, VarId};
 use std::collections::BTreeMap;
@@ -56,6 +56,14 @@ impl Tally {
 pub fn confirm(region: &CheckedRegion, observed: &Observed, orders: u64) -> Result<Tally, String> {
     let code = region.region();
     let circuits = circuits(code, observed);
+    // A plan wants verdicts only.
+    let brief = circuits_within(code, observed, None, Effort::Quick, Witness::First);
+    if !brief.places.iter().eq(circuits.places.iter()) {
+        return Err(format!(
+            "other places without names for what speaks against them {}",
+            circuits.text(code)
+        ));
+    }
     let entries = circuits.outcomes.iter().flat_map(|outcome| &outcome.entries);
     let mut tally =
         Tally { moved: entries.filter(|entry| entry.outcome.is_ok()).count(), ..Tally::default() };
@@ -66,7 +74,7 @@ pub fn confirm(region: &CheckedRegion, observed: &Observed, orders: u64) -> Resu
         ("in their places", placed.clone()),
         ("written over others", Layout { over: over.clone(), ..placed }),
         ("plain, written over others", Layout { over, ..Layout::default() }),
-        ("packed", Layout::packed(code, observed, &circuits)),
+        ("packed", Layout::packed(code, &circuits)),
     ];
     for inputs in 0..3 {
         let way = Way { inputs, ..Way::default() };
@@ -103,14 +111,14 @@ pub fn witnesses(region: &CheckedRegion, observed: &Observed) -> Result<Tally, S
                 (Some(entry.array) == operand.array).then_some(reason)
             });
             if let (Some(reason), false) = (reason, operand.refused.is_empty())
-                && matches!(reason, Reason::Overlap { .. } | Reason::OverlapLater { .. })
+                && matches!(reason, Reason::Overlap(_) | Reason::OverlapLater { .. })
             {
                 tally.refused += 1;
-                let mut forced = circuits.places.clone();
                 // What was put into a block that is elsewhere now stays outside.
                 let gone = |block: &VarId| operand.refused.iter().any(|(var, _)| var == block);
-                forced.retain(|_, place| !gone(&place.block));
-                forced.extend(operand.refused.iter().cloned());
+                let places = circuits.places.iter().map(|(var, place)| (*var, place.clone()));
+                let left = places.filter(|(_, place)| !gone(&place.block));
+                let forced = left.chain(operand.refused.iter().cloned()).collect();
                 let (shown, spoilt) = against(region, observed, outcome, reason, &forced);
                 tally.shown += usize::from(shown);
                 tally.spoilt += usize::from(spoilt);
@@ -159,7 +167,7 @@ fn against(
 
 fn written_then_used(run: &Finished, outcome: &Outcome, reason: &Reason) -> bool {
     let (names, witness, apart) = match reason {
-        Reason::Overlap { write, used, witness } => (Some((write.0, used.0)), *witness, false),
+        Reason::Overlap(overlap) => (Some((overlap.write.0, overlap.used.0)), overlap.witness, false),
         Reason::OverlapLater { witness, later, .. } => (None, *witness, !later),
         _ => return false,
     };

@@ -69,8 +69,7 @@ pub(super) fn region_part(
     };
     let origins: BTreeMap<VarId, Origin> = made.iter().filter_map(origin).collect();
     // The region's own names first: those of called functions make way.
-    let (first, last): (Vec<_>, Vec<_>) =
-        origins.iter().partition(|(var, _)| recorded.registers.has(**var));
+    let (first, last): (Vec<_>, Vec<_>) = origins.iter().partition(|(var, _)| recorded.registers.has(**var));
     let named = first.into_iter().chain(last).filter_map(|(var, origin)| Some((*var, origin.name.clone()?)));
     // Other names change nothing; the old ones will do if that is wrong.
     let region = check(renamed(recorded.region.region(), named)).unwrap_or_else(|_| recorded.region.clone());
@@ -159,7 +158,7 @@ struct View<'a> {
     ran: &'a Ran,
     recorded: &'a Recorded,
     code: &'a Region,
-    facts: Facts<'a>,
+    facts: Facts,
     table: &'a Table,
     pricing: &'a Pricing<'a>,
     circuits: &'a Circuits,
@@ -240,13 +239,14 @@ impl View<'_> {
     }
 
     fn point(&self, point: &circuit::Point, outcome: &Outcome) -> Copying {
-        let times = point.position.iter().try_fold(1u64, |times, frame| match &frame.inside {
-            Some(Inside::Loop(Some(var))) => Some(times.saturating_mul(self.table.trips(*var))),
-            Some(Inside::Kernel(vars)) => {
+        let mut around = self.facts.bodies.around(point.position);
+        let times = around.try_fold(1u64, |times, (_, inside)| match inside {
+            Inside::Loop(Some(var)) => Some(times.saturating_mul(self.table.trips(*var))),
+            Inside::Kernel(vars) => {
                 Some(vars.iter().fold(times, |times, var| times.saturating_mul(self.table.trips(*var))))
             }
-            Some(Inside::Loop(None) | Inside::Operator) => None,
-            Some(Inside::Branch(_)) | None => Some(times),
+            Inside::Loop(None) | Inside::Operator => None,
+            Inside::Branch(_) => Some(times),
         });
         let operands = outcome.operands.iter().map(|operand| self.operand(operand, outcome, times)).collect();
         let is_operand = |var: VarId| outcome.operands.iter().any(|operand| operand.array == Some(var));
@@ -331,7 +331,7 @@ impl View<'_> {
     /// Where each array that the region makes or changes lies.
     fn plan(&self) -> Vec<Placed> {
         let mut plan = Vec::new();
-        for (var, array) in &self.facts.arrays {
+        for (var, array) in self.facts.arrays.iter() {
             let Some(place) = self.circuits.places.get(var) else { continue };
             let own = place.block == *var;
             let kind = match &array.source {
@@ -351,9 +351,8 @@ impl View<'_> {
                 }
                 _ => continue,
             };
-            let repeated = array.position.iter().any(|frame| {
-                matches!(frame.inside, Some(Inside::Loop(_) | Inside::Kernel(_) | Inside::Operator))
-            });
+            let mut around = self.facts.bodies.around(array.position);
+            let repeated = around.any(|(_, inside)| inside.repeats());
             let (block, view) = self.place(place);
             plan.push(Placed {
                 array: self.name(*var),

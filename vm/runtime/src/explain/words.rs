@@ -2,7 +2,7 @@
 
 use super::document::Reason as Told;
 use super::{Unasked, Unplanned};
-use galopvm_analysis::circuit::{PointKind, Reason};
+use galopvm_analysis::circuit::{Overlap, PointKind, Reason};
 use galopvm_analysis::layout::{Condition, Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_kir::{Region, VarId};
@@ -37,11 +37,15 @@ pub(super) fn circuit(reason: &Reason, region: &Region) -> String {
         Reason::IxfnNotAvailable(None) => {
             "where it goes cannot be said with the numbers known where it is made".into()
         }
-        Reason::Overlap { write: (w, what), used: (u, part), witness } => format!(
-            "{} would be written at {what} while {} is still used at {part}: place {witness} is in both",
-            name(w),
-            name(u)
-        ),
+        Reason::Overlap(overlap) => {
+            let Overlap { write: (w, what), used: (u, part), witness } = &**overlap;
+            let (what, part) = (what.text(region), part.text(region));
+            format!(
+                "{} would be written at {what} while {} is still used at {part}: place {witness} is in both",
+                name(w),
+                name(u)
+            )
+        }
         Reason::OverlapLater { var, at, later: true, witness } => {
             format!("what round {}={at} writes is still used by a later round: place {witness}", name(var))
         }

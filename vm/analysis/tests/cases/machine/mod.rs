@@ -56,9 +56,9 @@ impl Layout {
     }
 
     /// Also, blocks whose lifetimes do not meet in the same memory.
-    pub fn packed(region: &Region, observed: &Observed, circuits: &Circuits) -> Layout {
+    pub fn packed(region: &Region, circuits: &Circuits) -> Layout {
         let mut layout = Layout::placed(&circuits.places);
-        let schedule = schedule(region, observed, circuits, 1);
+        let schedule = schedule(region, circuits, 1);
         layout.bytes = schedule.packing.total as usize;
         for (made, home) in &schedule.blocks {
             match home {
@@ -159,7 +159,7 @@ pub fn run(
 ) -> Result<Finished, String> {
     let code = region.region();
     let mut targets = BTreeSet::new();
-    for (var, place) in layout.places.iter().flatten() {
+    for (var, place) in layout.places.iter().flat_map(Places::iter) {
         if place.block != *var {
             targets.insert(place.block);
         }

@@ -70,7 +70,7 @@ impl RegionPlan {
             .map(|(_, place)| place)
             .collect();
         let mut blocks: HashSet<VarId> = HashSet::new();
-        for (var, place) in &circuits.places {
+        for (var, place) in circuits.places.iter() {
             if place.block == *var || apart.contains(&place) {
                 continue;
             }

@@ -75,14 +75,15 @@ impl Homes {
         };
         let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(plan, reg));
         // The last one: a register has several names where sizes had to be carried along.
-        let name = |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
+        let name =
+            |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
         let leaving: Vec<VarId> = results(code, scope)
             .into_iter()
             .filter(|reg| !code.regs[*reg].is_scalar())
             .map(name)
             .collect::<Option<_>>()?;
         let region = recorded.region.region();
-        let schedule = schedule_of(region, &recorded.observed, circuits, LINE as i64, &can_move, &leaving);
+        let schedule = schedule_of(region, circuits, LINE as i64, &can_move, &leaving);
         let next = match scope {
             // What a function gives is what a round of a loop around it carries, or not: then there are no turns.
             Scope::Round { .. } | Scope::Function => lies_alone(&leaving, circuits),

@@ -34,7 +34,7 @@ use crate::array::Granted;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use crate::region::{self, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
-use galopvm_analysis::circuit::{self, Circuits, Outcome};
+use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use site::{Found, SitePlans};
 use std::collections::HashMap;
@@ -246,7 +246,7 @@ impl<'a> Interpreter<'a> {
         let Some(recorded) = recorded else { return nothing(Unplanned::Unrecorded, false) };
         let (region, observed) = (recorded.region.region(), &recorded.observed);
         let circuits = circuits.unwrap_or_else(|| match self.switches.shortcircuit {
-            true => circuit::circuits_within(region, observed, None, effort),
+            true => circuit::circuits_within(region, observed, None, effort, Witness::First),
             false => circuit::unmoved(region, observed),
         });
         phases.analyse = watch.lap();

@@ -1,0 +1,86 @@
+//! How long the first look at a region takes: `cargo run --release -p galopvm-analysis --example first_sight [FILE ..]`.
+//!
+//! A row for every file with a region (by default those of `tests/golden/regions`, recorded of the example programs):
+//! short-circuiting and the memory schedule, each with the median and the longest of some runs, in microseconds.
+
+use galopvm_analysis::Effort;
+use galopvm_analysis::circuit::{Witness, circuits_within};
+use galopvm_analysis::memory::schedule;
+use galopvm_kir::text::{parse_env, parse_region_in};
+use galopvm_kir::{CheckedRegion, Observed, check, types};
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Bytes that offsets of blocks are multiples of.
+const LINE: i64 = 64;
+
+/// Runs of a region.
+const RUNS: usize = 101;
+
+fn section<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("---- {name}\n"))?;
+    Some(rest.split("---- ").next().unwrap_or(rest))
+}
+
+fn region(text: &str) -> Result<(CheckedRegion, Observed), String> {
+    let (env, region) = section(text, "env").zip(section(text, "region")).ok_or("no region")?;
+    let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
+    let mut region = parse_region_in(known, region).map_err(|error| error.to_string())?;
+    types::infer(&mut region);
+    let region = check(region).map_err(|errors| errors[0].to_string())?;
+    Ok((region, observed))
+}
+
+/// The regions that are kept with what is expected of them.
+fn kept() -> Result<Vec<PathBuf>, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/regions");
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let mut files: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Median and greatest of some times.
+fn summary(times: &mut [f64]) -> (f64, f64) {
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2], times[times.len() - 1])
+}
+
+fn main() -> Result<(), String> {
+    let mut files: Vec<PathBuf> = std::env::args().skip(1).map(Into::into).collect();
+    if files.is_empty() {
+        files = kept()?;
+    }
+    println!("{:24} {:>17} {:>17} {:>17}", "in microseconds", "circuits", "schedule", "together");
+    let mut longest = (0.0, String::new());
+    for file in files {
+        let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (region, observed) = region(&text).map_err(|error| format!("{name}: {error}"))?;
+        let mut times = [const { Vec::new() }; 3];
+        for _ in 0..RUNS {
+            let start = Instant::now();
+            let circuits = circuits_within(region.region(), &observed, None, Effort::Quick, Witness::First);
+            let circuits = black_box(circuits);
+            let middle = start.elapsed().as_nanos() as f64 / 1000.0;
+            black_box(schedule(region.region(), &circuits, LINE));
+            let end = start.elapsed().as_nanos() as f64 / 1000.0;
+            for (times, time) in times.iter_mut().zip([middle, end - middle, end]) {
+                times.push(time);
+            }
+        }
+        print!("{name:24}");
+        let [circuits, schedule, together] = times.each_mut().map(|times| summary(times));
+        for (median, most) in [circuits, schedule, together] {
+            print!(" {median:8.1} {most:8.1}");
+        }
+        println!();
+        if together.0 > longest.0 {
+            longest = (together.0, name);
+        }
+    }
+    println!("the longest median is {:.1}, of {}", longest.0, longest.1);
+    Ok(())
+}
