@@ -60,7 +60,8 @@ impl<'a> Interpreter<'a> {
             true => dests.iter().map(place).collect(),
             false => Vec::new(),
         };
-        match self.tiers.run(site, registers, self.memory, width, work, (&places, None))? {
+        // Interpreted, it is a loop of few instructions for an element, as columns are.
+        match self.tiers.run(site, registers, self.memory, (width, work, true), (&places, None))? {
             Run::Done(values) => {
                 drop(places);
                 self.pay(work)?;
