@@ -228,7 +228,7 @@ impl X86Compiled {
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
         if is_scatter && let Some(ops) = &self.apart {
             let parts = (self.machine.threads as i64).min(self.part_count(total, length));
-            let room = self.machine.l2_bytes as usize / 2;
+            let room = self.machine.l2_bytes / 2;
             if parts > 1 && apart::pays(&self.region, &launch.results, total, parts, room) {
                 let code = self.code(Variant { places: Places::RowMajor, ..variant });
                 let code = code.map_err(|r| failed(r.clone()))?;
