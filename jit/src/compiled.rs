@@ -1,5 +1,6 @@
 //! A compiled region: which of its forms a launch takes, and the pieces it is cut into for threads.
 
+use crate::apart;
 use crate::emit::emit;
 use crate::executable::Executable;
 use crate::isa::Isa;
@@ -80,6 +81,8 @@ pub struct X86Compiled {
     layout: Layout,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
     may_be_flat: bool,
+    /// Operators of a histogram that threads may count apart.
+    apart: Option<Vec<ScalarOp>>,
     /// Operators of a top-level reduction, by which pieces are combined.
     fold: Option<Vec<ScalarOp>>,
     work: u64,
@@ -105,6 +108,7 @@ impl X86Compiled {
             may_be_flat: form.is_flat(region),
             work: form.work(region, observed),
             fold,
+            apart: apart::operators(region, &form),
             region: region.clone(),
             plan: plan.clone(),
             observed: observed.clone(),
@@ -222,6 +226,15 @@ impl X86Compiled {
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        if is_scatter && let Some(ops) = &self.apart {
+            let parts = (self.machine.threads as i64).min(self.part_count(total, length));
+            let room = self.machine.l2_bytes / 2;
+            if parts > 1 && apart::pays(&self.region, &launch.results, total, parts, room) {
+                let code = self.code(Variant { places: Places::RowMajor, ..variant });
+                let code = code.map_err(|r| failed(r.clone()))?;
+                return self.run_apart(code, launch, ops, &pieces(length, parts), stop);
+            }
+        }
         if is_scatter {
             let record = self.layout.fill(&self.region, launch).map_err(failed)?;
             return self.run_map(code, &record, &[(0, length)], false, stop);
@@ -277,6 +290,28 @@ impl X86Compiled {
         }
         // Small enough that no thread waits for another's last pieces.
         pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
+    }
+
+    /// Every piece counts in arrays of its own.
+    fn run_apart(
+        &self,
+        code: &Code,
+        launch: &mut Launch<'_>,
+        ops: &[ScalarOp],
+        pieces: &[(i64, i64)],
+        stop: Stop<'_>,
+    ) -> Result<(), RunError> {
+        let blocks = || apart::blocks(&self.region, &launch.results, ops);
+        let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
+        {
+            let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
+            let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
+                !stop() && code.executable.run(&mut record.piece(low, high, false, &stop).with_blocks(blocks))
+            };
+            ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
+        }
+        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks));
+        if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
     }
 
     /// Every piece gives a partial result; they are combined in order.

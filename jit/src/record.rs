@@ -173,6 +173,17 @@ impl<'l> Record<'l> {
         Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
     }
 
+    /// The same with results going to row-major blocks of their own.
+    pub fn with_blocks<'s>(mut self, blocks: &'s mut [Vec<u64>]) -> Record<'s>
+    where
+        'l: 's,
+    {
+        for (word, block) in self.results.iter().zip(blocks) {
+            self.words[*word as usize] = block.as_mut_ptr() as u64;
+        }
+        Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
+    }
+
     /// True if all results begin at a multiple of a cache line.
     pub fn results_are_aligned(&self) -> bool {
         self.results.iter().all(|word| self.words[*word as usize].is_multiple_of(64))

@@ -29,7 +29,7 @@ const TYPES: [ElemType; 8] = [
 
 #[test]
 fn the_last_write_stays() {
-    for (round, ty) in TYPES.into_iter().enumerate() {
+    for (round, ty) in TYPES.into_iter().chain([ElemType::F16]).enumerate() {
         let text = format!(
             "region put (n : i64, m : i64, P : [n]i64, V : [n]{ty}, D : [m]{ty})
             let r = scatter D i < n do in (P[i], V[i])
@@ -110,6 +110,48 @@ fn histograms_apply_their_operator_in_order() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn threads_count_apart_where_nobody_can_tell() {
+    for ty in [ElemType::U8, ElemType::I16, ElemType::I32, ElemType::I64, ElemType::F32, ElemType::Bool] {
+        for op in [ScalarOp::Add, ScalarOp::Mul, ScalarOp::Max, ScalarOp::Xor, ScalarOp::Sub] {
+            if !op.accepts(ty) || op.result_type(ty) != ty {
+                continue;
+            }
+            let text = format!(
+                "region count (n : i64, m : i64, P : [n]i64, V : [n]{ty}, D : [m]{ty}, E : [m]{ty})
+                let (r, s) = hist (D, E) i < n do in (P[i], V[i], V[i])
+                by (a : {ty} = {zero}, c : {ty} = {zero}) (b : {ty}, d : {ty}) do in ({op}(a, b), {op}(d, c))
+                in (s, r)",
+                zero = Scalar::new(ty, 0)
+            );
+            let mut random = Random(17);
+            for (n, m) in [(20_000, 1), (50_001, 12), (20_000, 300)] {
+                let values = tame(ty, &[n], &mut random);
+                let values = if ty == ElemType::Bool { array(ty, &[n], &mut random) } else { values };
+                let old = |random: &mut Random| match ty {
+                    ElemType::Bool => array(ty, &[m], random),
+                    _ => tame(ty, &[m], random),
+                };
+                let (first, second) = (old(&mut random), old(&mut random));
+                let at = indices(n as usize, m, &mut random);
+                check(&text, &[size(n as usize), size(m as usize), at, values, first, second]);
+            }
+        }
+    }
+    let text = "region trap (n : i64, P : [n]i64, V : [n]i64, D : [m]i64, m : i64)
+        let r = hist D i < n do in (P[i], 100 / V[i]) by (a = 0) (b) do in a + b
+        in r";
+    let text = text.replace(", D : [m]i64, m : i64)", ", m : i64, D : [m]i64)");
+    let mut random = Random(3);
+    for zero in [None, Some(0), Some(29_999)] {
+        let n = 30_000;
+        let by: Vec<u64> = (0..n).map(|k| u64::from(zero != Some(k)) * 7).collect();
+        let by = Arg::Array(ElemType::I64, by, Lmad::row_major(&[n as i64]));
+        let at = indices(n, 5, &mut random);
+        check(&text, &[size(n), at, by, size(5), array(ElemType::I64, &[5], &mut random)]);
     }
 }
 

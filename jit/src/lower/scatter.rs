@@ -14,7 +14,8 @@ use super::{Lanes, Lower};
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Op, Reg, Width};
 use crate::record;
-use galopvm_base::ElemType;
+use galopvm_base::scalar::Precision;
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Body, Combine, Exp, Refusal, Rhs};
 
 /// Groups of lanes whose places and values are noted at a time.
@@ -22,6 +23,9 @@ const GROUPS: usize = 2;
 
 /// Operations of a body from which it is computed in vectors.
 const WORTH_LANES: usize = 12;
+
+/// What a division counts.
+const DIVISION: usize = 8;
 
 /// What is written, and how.
 pub struct Writes<'a> {
@@ -178,7 +182,15 @@ fn is_worth_lanes(body: &Body) -> bool {
     let (mut straight, mut operations) = (true, 0);
     body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
     body.visit_exps(&mut |whole| {
-        whole.visit(&mut |exp| operations += usize::from(matches!(exp, Exp::Op(..) | Exp::Convert(..))));
+        whole.visit(&mut |exp| {
+            operations += match exp {
+                // Of integers, but for floats it does no harm.
+                Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _) => DIVISION,
+                Exp::Op(op, _) if op.info().precision == Precision::Library => DIVISION,
+                Exp::Op(..) | Exp::Convert(..) => 1,
+                _ => 0,
+            }
+        });
     });
     straight && operations >= WORTH_LANES
 }

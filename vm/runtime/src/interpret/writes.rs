@@ -60,6 +60,7 @@ impl<'a> Interpreter<'a> {
             true => dests.iter().map(place).collect(),
             false => Vec::new(),
         };
+        // Interpreted, it is a loop of few instructions for an element, as columns are.
         match self.tiers.run(site, registers, self.memory, (width, work, true), (&places, None))? {
             Run::Done(values) => {
                 drop(places);
