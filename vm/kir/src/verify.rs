@@ -470,8 +470,8 @@ impl<'a> Verifier<'a> {
         let (Some(declared), Some(found)) = (declared, found) else { return };
         let same = std::ptr::eq(declared, found)
             || declared.elem == found.elem
-            && declared.rank() == found.rank()
-            && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
+                && declared.rank() == found.rank()
+                && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
         if !same {
             let (declared, found) = (self.type_text(declared), self.type_text(found));
             let what = self.words(what);

@@ -170,7 +170,9 @@ fn joined(a: &Lmad, b: &Lmad) -> Option<Lmad> {
     let mut different = None;
     for (view, other) in [(a, b), (b, a)] {
         for dim in &view.dims {
-            if size(other, dim.stride) != dim.size && different.replace(dim.stride).is_some_and(|s| s != dim.stride) {
+            if size(other, dim.stride) != dim.size
+                && different.replace(dim.stride).is_some_and(|s| s != dim.stride)
+            {
                 return None;
             }
         }

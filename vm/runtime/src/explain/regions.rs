@@ -69,8 +69,7 @@ pub(super) fn region_part(
     };
     let origins: BTreeMap<VarId, Origin> = made.iter().filter_map(origin).collect();
     // The region's own names first: those of called functions make way.
-    let (first, last): (Vec<_>, Vec<_>) =
-        origins.iter().partition(|(var, _)| recorded.registers.has(**var));
+    let (first, last): (Vec<_>, Vec<_>) = origins.iter().partition(|(var, _)| recorded.registers.has(**var));
     let named = first.into_iter().chain(last).filter_map(|(var, origin)| Some((*var, origin.name.clone()?)));
     // Other names change nothing; the old ones will do if that is wrong.
     let region = check(renamed(recorded.region.region(), named)).unwrap_or_else(|_| recorded.region.clone());

@@ -55,7 +55,8 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     let made: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();
     for (_, var) in before.vars.iter_ids() {
-        let (Some(reg), Some(at)) = (sequence.registers.get(var.name.as_str()), sequence.origins.get(var.name.as_str()))
+        let (Some(reg), Some(at)) =
+            (sequence.registers.get(var.name.as_str()), sequence.origins.get(var.name.as_str()))
         else {
             continue;
         };

@@ -4,8 +4,8 @@
 //! the statement gives together with the array (loops and branches), or a name that nothing is known of (rows, which
 //! all have one shape).
 
-use super::{ByName, Counter};
 use super::record::{Known, Named, Recorder, Step};
+use super::{ByName, Counter};
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
 use galopvm_kir::types::scalar_value;

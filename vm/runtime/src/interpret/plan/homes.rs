@@ -75,7 +75,8 @@ impl Homes {
         };
         let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(plan, reg));
         // The last one: a register has several names where sizes had to be carried along.
-        let name = |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
+        let name =
+            |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
         let leaving: Vec<VarId> = results(code, scope)
             .into_iter()
             .filter(|reg| !code.regs[*reg].is_scalar())
