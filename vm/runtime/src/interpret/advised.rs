@@ -14,7 +14,7 @@ use crate::array::{Array, Granted};
 use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
-use crate::region::{Recorded, Scope};
+use crate::region::{Purpose, Recorded, Scope};
 use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::{FuncId, Function, Instr};
@@ -159,7 +159,7 @@ impl<'a> Interpreter<'a> {
         phases: &mut Phases,
     ) -> Option<Advice> {
         let mut watch = Watch::start();
-        *told = self.record(registers, scope);
+        *told = self.record(registers, scope, Purpose::Layouts);
         phases.record = watch.lap();
         let recorded = told.as_ref()?;
         let table = table(&recorded.region, &recorded.observed);

@@ -1,5 +1,6 @@
 //! What recording wants to know of code, found when it is asked for first: it is the same for all numbers.
 
+use super::idle::Idle;
 use galopvm_base::IdVec;
 use galopvm_bytecode::field::FieldVisitor;
 use galopvm_bytecode::{BlockId, Def, FuncId, Function, Module, Operand, RegId};
@@ -8,7 +9,15 @@ use std::sync::OnceLock;
 /// Facts of the functions of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    functions: IdVec<FuncId, OnceLock<IdVec<BlockId, Arrays>>>,
+    functions: IdVec<FuncId, OfFunction>,
+}
+
+/// Facts of a function.
+#[derive(Debug, Default)]
+struct OfFunction {
+    arrays: OnceLock<IdVec<BlockId, Arrays>>,
+    /// Where it is recorded itself, and where it is called by what is recorded.
+    idle: [OnceLock<Idle>; 2],
 }
 
 /// The array registers of a block with all blocks inside it, each once, in order.
@@ -21,7 +30,13 @@ struct Arrays {
 impl Code {
     /// Facts of a module's functions, none of which is known yet.
     pub(crate) fn new(module: &Module) -> Code {
-        Code { functions: module.functions.iter().map(|_| OnceLock::new()).collect() }
+        Code { functions: module.functions.iter().map(|_| OfFunction::default()).collect() }
+    }
+
+    /// The idle instructions of a function, which is called by what is recorded, or recorded itself.
+    pub(super) fn idle(&self, function: FuncId, code: &Function, is_called: bool) -> Option<&Idle> {
+        let facts = self.functions.get(function)?;
+        Some(facts.idle[usize::from(is_called)].get_or_init(|| Idle::of(code, is_called)))
     }
 
     /// The array registers that blocks use and do not make, in order.
@@ -44,7 +59,7 @@ impl Code {
         f: &mut dyn FnMut(RegId) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(facts) = self.functions.get(function) else { return Ok(()) };
-        let facts = facts.get_or_init(|| arrays_of(code));
+        let facts = facts.arrays.get_or_init(|| arrays_of(code));
         let is_made = |reg: &RegId| blocks.iter().any(|block| facts[*block].made.binary_search(reg).is_ok());
         if let [block] = blocks {
             return facts[*block].used.iter().filter(|reg| !is_made(reg)).try_for_each(|reg| f(*reg));

@@ -5,7 +5,7 @@
 //!
 //! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: operators and calls.
 //!   `control.rs`: loops and branches.
-//! - `code.rs`: what is the same for all numbers.
+//! - `code.rs`: what is the same for all numbers. `idle.rs`: scalars that need no statement.
 //! - `sizes.rs`: sizes that are known inside a block only.
 //!
 //! Invariants: nothing is guessed. What could make two names share memory without the region showing it is refused with its
@@ -16,6 +16,7 @@ mod arrays;
 mod by_name;
 mod code;
 mod control;
+mod idle;
 mod operators;
 mod record;
 mod sizes;
@@ -23,7 +24,7 @@ mod sizes;
 pub use by_name::ByName;
 pub(crate) use code::Code;
 pub use record::record;
-pub(crate) use record::record_with;
+pub(crate) use record::record_for;
 
 use crate::interpret::Registers;
 use galopvm_base::{ElemType, Scalar};
@@ -31,6 +32,17 @@ use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::{CheckedRegion, Observed};
 use galopvm_lmad::Lmad;
 use std::fmt;
+
+/// What a recording is for, and so what it may leave out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// Nothing is left out.
+    Everything,
+    /// Where arrays lie in blocks: scalars that this does not depend on are left out.
+    Places,
+    /// How arrays lie, and where: the same, unless elements are indices or the like.
+    Layouts,
+}
 
 /// What is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,9 +1,12 @@
 //! The walk over the code of a region.
 
+use super::idle::Idle;
 use super::sizes::Definitions;
-use super::{ByName, Code, Counter, Maker, RecordRefusal, Recorded, Scope, Seen};
-use galopvm_base::{ElemType, TypedId};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
+use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Scope, Seen};
+use galopvm_base::{ElemType, Scalar, TypedId};
+use galopvm_bytecode::{
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY,
+};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, Name, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
 use std::collections::BTreeSet;
@@ -46,6 +49,7 @@ pub(super) enum Rows {
 pub(super) struct Caller<'a> {
     code: &'a Function,
     env: Vec<Option<Known>>,
+    idle: Option<&'a Idle>,
 }
 
 /// The region while it is made.
@@ -53,6 +57,9 @@ pub(super) struct Recorder<'a> {
     pub code: &'a Function,
     module: &'a Module,
     pub facts: &'a Code,
+    purpose: Purpose,
+    /// The instructions that are left out.
+    idle: Option<&'a Idle>,
     value: &'a dyn Fn(RegId) -> Option<Seen>,
     /// The functions whose code is being gone through, outermost first.
     pub calls: Vec<FuncId>,
@@ -83,13 +90,13 @@ pub fn record(
     scope: Scope,
     value: &dyn Fn(RegId) -> Option<Seen>,
 ) -> Result<Recorded, RecordRefusal> {
-    record_with(module, &Code::new(module), function, scope, value)
+    record_for(Purpose::Everything, (module, &Code::new(module)), function, scope, value)
 }
 
-/// The same, where facts of the module's code are at hand.
-pub(crate) fn record_with(
-    module: &Module,
-    facts: &Code,
+/// The same for a purpose, with facts of the module's code.
+pub(crate) fn record_for(
+    purpose: Purpose,
+    (module, facts): (&Module, &Code),
     function: FuncId,
     scope: Scope,
     value: &dyn Fn(RegId) -> Option<Seen>,
@@ -100,6 +107,8 @@ pub(crate) fn record_with(
         code,
         module,
         facts,
+        purpose,
+        idle: idle(facts, purpose, function, code, false),
         value,
         calls: vec![function],
         own: Vec::new(),
@@ -139,6 +148,21 @@ pub(crate) fn record_with(
         }
     };
     recorder.finish(&results)
+}
+
+/// The instructions of a function that are left out.
+fn idle<'a>(
+    facts: &'a Code,
+    purpose: Purpose,
+    function: FuncId,
+    code: &Function,
+    is_called: bool,
+) -> Option<&'a Idle> {
+    match purpose {
+        Purpose::Everything => None,
+        Purpose::Places => facts.idle(function, code, is_called),
+        Purpose::Layouts => facts.idle(function, code, is_called).filter(|idle| !idle.has_data),
+    }
 }
 
 /// Nothing is known of any register of a function.
@@ -232,6 +256,7 @@ impl<'a> Recorder<'a> {
         }
         self.calls.push(function);
         Some(Caller {
+            idle: std::mem::replace(&mut self.idle, idle(self.facts, self.purpose, function, code, true)),
             code: std::mem::replace(&mut self.code, code),
             env: std::mem::replace(&mut self.env, env),
         })
@@ -241,6 +266,7 @@ impl<'a> Recorder<'a> {
     pub fn leave_function(&mut self, caller: Caller<'a>) {
         self.calls.pop();
         self.code = caller.code;
+        self.idle = caller.idle;
         self.env = caller.env;
     }
 
@@ -407,7 +433,32 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    /// Whether an instruction was left out, since no result of it matters. Where one is needed, it is 0.
+    fn left_out(&mut self, block: BlockId, index: usize, instr: &Instr) -> bool {
+        if !self.idle.is_some_and(|idle| idle.has(block, index)) {
+            return false;
+        }
+        let mut leave = |dst: &Def| {
+            let nothing = Exp::Const(Scalar::new(self.code.regs[dst.0].elem, 0));
+            self.set(dst.0, Known::Scalar(nothing));
+        };
+        match instr {
+            Instr::Op1 { dst, .. }
+            | Instr::Op2 { dst, .. }
+            | Instr::Op3 { dst, .. }
+            | Instr::Convert { dst, .. } => leave(dst),
+            Instr::If { dsts, .. } | Instr::For { dsts, .. } | Instr::While { dsts, .. } => {
+                dsts.iter().for_each(leave);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn instruction(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
+        if self.left_out(block, index, instr) {
+            return Ok(());
+        }
         match instr {
             Instr::Const { dst, value } => self.set(dst.0, Known::Scalar(Exp::Const(*value))),
             Instr::Op1 { dst, op, a, .. } => {

@@ -32,7 +32,7 @@ use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
-use crate::region::{self, Recorded, Scope, Seen};
+use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
@@ -241,7 +241,7 @@ impl<'a> Interpreter<'a> {
     ) -> Planned {
         let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
         let mut watch = Watch::start();
-        let recorded = recorded.or_else(|| self.record(registers, scope));
+        let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
         phases.record = watch.lap();
         let Some(recorded) = recorded else { return nothing(Unplanned::Unrecorded, false) };
         let (region, observed) = (recorded.region.region(), &recorded.observed);
@@ -269,8 +269,16 @@ impl<'a> Interpreter<'a> {
     }
 
     /// What is about to run as a region, with the numbers that are there now.
-    pub(super) fn record(&self, registers: &Registers<'a>, scope: Scope) -> Option<Recorded> {
+    pub(super) fn record(
+        &self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        purpose: Purpose,
+    ) -> Option<Recorded> {
         let value = |reg: RegId| Seen::of(registers, reg);
-        region::record_with(self.module, &self.prepared.code, registers.function, scope, &value).ok()
+        let code = (self.module, &self.prepared.code);
+        // People want to see everything.
+        let purpose = if self.tiers.explainer.is_some() { Purpose::Everything } else { purpose };
+        region::record_for(purpose, code, registers.function, scope, &value).ok()
     }
 }
