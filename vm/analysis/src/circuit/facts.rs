@@ -80,6 +80,13 @@ pub struct Event {
     at: (u32, u32),
 }
 
+impl Event {
+    /// Its number among all.
+    pub(super) fn number(&self) -> usize {
+        self.at.0 as usize
+    }
+}
+
 /// A statement that copies whole arrays into a part of another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
