@@ -15,7 +15,6 @@ use galopvm_kir::VarId;
 use galopvm_lmad::{Iteration, Lmad, Meeting, Order, meeting};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Most tests of two views for a region.
 pub const PAIR_TESTS: u32 = 256;
@@ -58,27 +57,20 @@ pub(super) fn find(
     let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
     let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
     let mut search = Search { facts, tests, known: None, naming: 0 };
-    let mut ways: SmallVec<[Orders; 16]> = SmallVec::new();
     for event in scene.uses(web.block, web.names()) {
         if facts.bodies.ends_at(event.position, point) {
             continue;
         }
-        ways.clear();
-        let mut pairs: SmallVec<[(&Side, Range<usize>); 4]> = SmallVec::new();
-        for write in &writes {
-            let before = ways.len();
-            facts.bodies.ways_after((write.position, event.position), point, home, &mut ways);
-            if ways.len() > before {
-                pairs.push((write, before..ways.len()));
-            }
-        }
-        if pairs.is_empty() {
+        let ways = |write: &Side| facts.bodies.count_ways((write.position, event.position), point, home);
+        let writes: SmallVec<[(&Side, usize); 4]> =
+            writes.iter().map(|write| (write, ways(write))).filter(|(_, ways)| *ways > 0).collect();
+        if writes.is_empty() {
             continue;
         }
         let Some(views) = scene.views(event) else { return Some(Reason::UseUnknown(event.array)) };
         for used in views.iter() {
-            for (write, orders) in &pairs {
-                if let Err(reason) = search.test(write, used, &ways[orders.clone()]) {
+            for (write, ways) in &writes {
+                if let Err(reason) = search.test(write, used, *ways, (point, home)) {
                     return Some(reason);
                 }
             }
@@ -121,19 +113,25 @@ struct Search<'a> {
 struct Bounded;
 
 impl Search<'_> {
-    /// Tests a write against a use, in iterations that lie in one of some ways; the reason if that is the last test.
-    fn test(&mut self, write: &Side, used: &Side, ways: &[Orders]) -> Result<(), Reason> {
+    /// Tests a write against a use that comes after it in some ways, before the point; the reason if that is the last
+    /// test.
+    fn test(
+        &mut self,
+        write: &Side,
+        used: &Side,
+        ways: usize,
+        (point, home): (Position, Position),
+    ) -> Result<(), Reason> {
         let spots = || write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b)));
         // What is apart in all iterations is so in those.
-        let apart = spots().all(|(a, b)| a.is_apart_from(b))
-            || ways.len() > 2
-                && spots().all(|(a, b)| matches!(self.meet((a, b), &[], Witness::First), Ok(None)));
-        if apart {
-            let tests = ways.len() * write.spots.len() * used.spots.len();
+        if spots().all(|(a, b)| a.is_far_from(b) || ways > 2 && b.is_apart_from(a)) {
+            let tests = ways * write.spots.len() * used.spots.len();
             return self.count(u32::try_from(tests).unwrap_or(u32::MAX)).or_else(|Bounded| self.give_up());
         }
-        for (orders, (a, b)) in ways.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
-            match self.count(1).and_then(|()| self.meet((a, b), orders, self.tests.witness)) {
+        let mut all = SmallVec::new();
+        self.facts.bodies.ways_after((write.position, used.position), point, home, &mut all);
+        for (orders, (a, b)) in all.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
+            match self.count(1).and_then(|()| self.meet((a, b), orders)) {
                 Ok(None) => continue,
                 Ok(Some((place, at))) => {
                     if self.known.is_none() {
@@ -167,13 +165,8 @@ impl Search<'_> {
     }
 
     /// A place that is in both instances, in iterations that lie so.
-    fn meet(
-        &self,
-        (a, b): (&Spot, &Spot),
-        orders: &[(VarId, Order)],
-        witness: Witness,
-    ) -> Result<Option<Clash>, Bounded> {
-        if a.is_apart_from(b) {
+    fn meet(&self, (a, b): (&Spot, &Spot), orders: &Orders) -> Result<Option<Clash>, Bounded> {
+        if a.is_far_from(b) {
             return Ok(None);
         }
         let (a, b) = (&a.instance, &b.instance);
@@ -182,7 +175,7 @@ impl Search<'_> {
             Meeting::Never => return Ok(None),
             Meeting::Unknown => return Err(Bounded),
             Meeting::At { place, iterations: at } => {
-                let found = match witness {
+                let found = match self.tests.witness {
                     Witness::First => None,
                     Witness::Least => least_common(&a.view, &b.view, &common.iterations),
                 };
