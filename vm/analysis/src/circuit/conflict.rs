@@ -43,12 +43,7 @@ pub(super) struct Tests {
 type Clash = (i64, SmallVec<[(VarId, i64); 4]>);
 
 /// The reason why the web cannot move, if a place is used that it writes.
-pub(super) fn find(
-    scene: &mut Scene<'_>,
-    web: &Web,
-    point: Position,
-    tests: &mut Tests,
-) -> Option<Reason> {
+pub(super) fn find(scene: &mut Scene<'_>, web: &Web, point: Position, tests: &mut Tests) -> Option<Reason> {
     let facts = scene.facts;
     let writes = match writes(scene, web) {
         Ok(writes) => writes,

@@ -122,9 +122,9 @@ impl<'a> Scene<'a> {
                 Some(place) => place.block == block,
                 None => match self.facts.arrays.at(number).map(|array| &array.source) {
                     Some(Source::Branches(Some(_), Some(_)) | Source::Carried(Some(_), Some(_))) => false,
-                    Some(Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_)) => {
-                        false
-                    }
+                    Some(
+                        Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_),
+                    ) => false,
                     Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => source == block,
                     _ => true,
                 },
