@@ -203,7 +203,10 @@ impl Facts {
 
     /// The events of some arrays in program order.
     pub(super) fn events_of_all(&self, arrays: impl Iterator<Item = usize>) -> SmallVec<[&Event; 16]> {
-        let mut events: SmallVec<[&Event; 16]> = arrays.flat_map(|array| self.events_of(array)).collect();
+        let mut events: SmallVec<[&Event; 16]> = SmallVec::new();
+        for event in arrays.flat_map(|array| self.events_of(array)) {
+            events.push(event);
+        }
         events.sort_unstable_by_key(|event| event.at.0);
         events
     }
@@ -348,8 +351,13 @@ impl<'a> Walk<'a> {
         if !self.is_array(var) {
             return;
         }
-        let ty = self.region.vars[var].ty.as_ref();
-        let shape = ty.and_then(|ty| ty.shape.iter().map(|extent| self.scope.form(extent)).collect());
+        let shape = self.region.vars[var].ty.as_ref().and_then(|ty| {
+            let mut shape = SmallVec::new();
+            for extent in &ty.shape {
+                shape.push(self.scope.form(extent)?);
+            }
+            Some(shape)
+        });
         self.facts.arrays.define(var, Array { source, position, shape });
     }
 
