@@ -78,7 +78,7 @@ pub(super) fn find(scene: &mut Scene<'_>, web: &Web, point: Position, tests: &mu
 fn writes(scene: &Scene<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
     let facts = scene.facts;
     let mut sides = SmallVec::new();
-    for event in facts.events_of_all(web.names().iter()).iter().filter(|event| event.write) {
+    for event in facts.events_of_all(web.names().clone()).filter(|event| event.write) {
         let Some(view) = web.view(event.array) else { continue };
         let part = scene.indices.part(event.part);
         let unknown = || match part {
@@ -119,7 +119,7 @@ impl Search<'_> {
     ) -> Result<(), Reason> {
         let spots = || write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b)));
         // What is apart in all iterations is so in those.
-        if spots().all(|(a, b)| a.is_far_from(b) || ways > 2 && b.is_apart_from(a)) {
+        if spots().all(|(a, b)| a.is_far_from(b) || ways > 2 && b.is_apart_from(a, self.facts)) {
             let tests = ways * write.spots.len() * used.spots.len();
             return self.count(u32::try_from(tests).unwrap_or(u32::MAX)).or_else(|Bounded| self.give_up());
         }

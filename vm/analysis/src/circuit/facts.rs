@@ -1,7 +1,7 @@
 //! What a region does with arrays: where each comes from, what each statement reads and writes of which, and where
 //! one is only made to be copied into another.
 
-use super::arrays::Arrays;
+use super::arrays::{Arrays, Names};
 use super::part::{Indices, Part, Touched, part_of};
 use super::place::Places;
 use super::position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Position};
@@ -76,6 +76,8 @@ pub struct Event {
     pub part: Touched,
     /// It is written, not read.
     pub write: bool,
+    /// The number of the array.
+    of: u32,
     /// Its own number, and that of the event of the same array before it, if there is one.
     at: (u32, u32),
 }
@@ -202,13 +204,8 @@ impl Facts {
     }
 
     /// The events of some arrays in program order.
-    pub(super) fn events_of_all(&self, arrays: impl Iterator<Item = usize>) -> SmallVec<[&Event; 16]> {
-        let mut events: SmallVec<[&Event; 16]> = SmallVec::new();
-        for event in arrays.flat_map(|array| self.events_of(array)) {
-            events.push(event);
-        }
-        events.sort_unstable_by_key(|event| event.at.0);
-        events
+    pub(super) fn events_of_all(&self, arrays: Names) -> impl Iterator<Item = &Event> + use<'_> {
+        self.events.iter().filter(move |event| arrays.contains(event.of as usize))
     }
 
     /// Notes where the memory of each array flows to.
@@ -301,7 +298,7 @@ impl Facts {
         let Some(number) = self.arrays.number(array) else { return };
         let own = self.events.len() as u32;
         let before = std::mem::replace(&mut self.heads[number].0, own);
-        self.events.push(Event { array, position, part, write, at: (own, before) });
+        self.events.push(Event { array, position, part, write, of: number as u32, at: (own, before) });
     }
 }
 

@@ -9,7 +9,6 @@ use super::part::Indices;
 use super::place::{Places, backward, parts};
 use super::position::Position;
 use super::verdict::Place;
-use crate::affine::Range;
 use galopvm_kir::VarId;
 use galopvm_lmad::{Dim, Dims, Lmad, Overlap, disjoint};
 use smallvec::SmallVec;
@@ -21,6 +20,8 @@ pub struct Scene<'a> {
     pub facts: &'a Facts,
     pub indices: &'a Indices<'a>,
     places: Places,
+    /// By number of an array: the block that it lies in.
+    blocks: Vec<Option<VarId>>,
     /// By event: its views, if they were asked for.
     used: Vec<Option<Views>>,
     /// Arrays without a place that something happens to, each with the names whose memory it may be a part of.
@@ -38,25 +39,27 @@ pub struct Side {
     pub spots: SmallVec<[Spot; 1]>,
 }
 
-/// An instance of a view, with the places of all iterations together.
+/// An instance of a view.
 pub struct Spot {
     pub instance: Instance,
-    /// Nothing if there is no place, or if they are not known.
-    swept: Option<Lmad>,
-    /// The least and the greatest one; nothing if there is none.
+    /// The least and the greatest place of all iterations; nothing if there is none.
     bounds: Option<(i128, i128)>,
-    /// What was found to be apart from it, last.
-    apart: RefCell<Option<Lmad>>,
+    /// Places that were found to be apart from it in all iterations, last.
+    apart: RefCell<Option<Box<Lmad>>>,
 }
 
 impl<'a> Scene<'a> {
     /// The region as it is written.
     pub fn new(facts: &'a Facts, indices: &'a Indices<'a>, places: Places) -> Scene<'a> {
+        let numbers = 0..facts.arrays.count();
+        let block = |number| places.get(&facts.arrays.name(number)).map(|place| place.block);
+        let blocks: Vec<Option<VarId>> = numbers.map(block).collect();
         let has_events = |number: &usize| facts.events_of(*number).next().is_some();
-        let strays = (0..facts.arrays.count())
-            .filter(|number| places.get(&facts.arrays.name(*number)).is_none() && has_events(number))
+        let strays = (0..blocks.len())
+            .filter(|number| blocks[*number].is_none() && has_events(number))
             .map(|number| (number, backward(facts, facts.arrays.name(number))));
-        Scene { facts, indices, strays: strays.collect(), places, used: vec![None; facts.events.len()] }
+        let (strays, used) = (strays.collect(), vec![None; facts.events.len()]);
+        Scene { facts, indices, places, blocks, used, strays }
     }
 
     /// Where arrays lie.
@@ -73,6 +76,7 @@ impl<'a> Scene<'a> {
     pub fn place(&mut self, var: VarId, place: Place) {
         if let Some(number) = self.facts.arrays.number(var) {
             self.facts.events_of(number).for_each(|event| self.used[event.number()] = None);
+            self.blocks[number] = Some(place.block);
         }
         self.places.insert(var, place);
     }
@@ -98,37 +102,37 @@ impl<'a> Scene<'a> {
     }
 
     /// What uses a block by other names than some, in program order.
-    pub fn uses(&self, block: VarId, but: &Names) -> SmallVec<[&'a Event; 16]> {
-        let arrays = &self.facts.arrays;
+    pub fn uses(&self, block: VarId, but: &Names) -> impl Iterator<Item = &'a Event> + use<'a> {
         let mut others = Names::new();
-        for (var, _) in self.places.iter().filter(|(_, place)| place.block == block) {
-            arrays.number(*var).map(|number| others.insert(number));
+        for (number, of) in self.blocks.iter().enumerate() {
+            if *of == Some(block) {
+                others.insert(number);
+            }
         }
         for (number, sources) in &self.strays {
             // It may have a place by now.
-            if self.places.get(&arrays.name(*number)).is_none() && self.may_lie_in(sources, block) {
+            if self.blocks[*number].is_none() && self.may_lie_in(sources, block) {
                 others.insert(*number);
             }
         }
         others.remove_all(but);
-        self.facts.events_of_all(others.iter())
+        self.facts.events_of_all(others)
     }
 
     /// Whether an array without a place, which comes from these, may lie in a block.
     fn may_lie_in(&self, sources: &Names, block: VarId) -> bool {
-        sources.iter().any(|number| {
-            let source = self.facts.arrays.name(number);
-            match self.places.get(&source) {
-                Some(place) => place.block == block,
-                None => match self.facts.arrays.at(number).map(|array| &array.source) {
-                    Some(Source::Branches(Some(_), Some(_)) | Source::Carried(Some(_), Some(_))) => false,
-                    Some(
-                        Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_),
-                    ) => false,
-                    Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => source == block,
-                    _ => true,
-                },
-            }
+        sources.iter().any(|number| match self.blocks[number] {
+            Some(own) => own == block,
+            None => match self.facts.arrays.at(number).map(|array| &array.source) {
+                Some(Source::Branches(Some(_), Some(_)) | Source::Carried(Some(_), Some(_))) => false,
+                Some(Source::View(..) | Source::Update(_) | Source::Filled(_) | Source::LoopResult(_)) => {
+                    false
+                }
+                Some(Source::Fresh | Source::Kernel(_) | Source::Manifest(_)) => {
+                    self.facts.arrays.name(number) == block
+                }
+                _ => true,
+            },
         })
     }
 }
@@ -136,33 +140,15 @@ impl<'a> Scene<'a> {
 impl Side {
     /// A view of an array at an event; nothing if its places are not known.
     pub fn new(facts: &Facts, event: &Event, moving: Moving) -> Option<Side> {
-        let spots = moving.instances(&facts.ranges)?.into_iter().map(|instance| Spot::new(instance, facts));
-        let spots = spots.collect();
+        let mut spots = SmallVec::new();
+        for instance in moving.instances(&facts.ranges)? {
+            spots.push(Spot { bounds: bounds(&instance, facts), apart: RefCell::default(), instance });
+        }
         Some(Side { array: event.array, position: event.position, moving, spots })
     }
 }
 
 impl Spot {
-    fn new(instance: Instance, facts: &Facts) -> Spot {
-        let Instance { view, steps, .. } = &instance;
-        let mut swept = Some(Lmad { offset: view.offset, dims: Dims::new() });
-        for (var, step) in steps {
-            swept = swept.zip(facts.range(*var)).and_then(|(mut swept, Range { low, high, .. })| {
-                swept.offset = swept.offset.checked_add(step.checked_mul(*low)?)?;
-                swept.dims.push(Dim::new(high.checked_sub(*low)?.checked_add(1)?, *step));
-                Some(swept)
-            });
-        }
-        if let Some(swept) = &mut swept {
-            swept.dims.extend_from_slice(&view.dims);
-        }
-        let bounds = match &swept {
-            Some(swept) => bounds(swept),
-            None => Some((i128::MIN, i128::MAX)),
-        };
-        Spot { instance, swept, bounds, apart: RefCell::default() }
-    }
-
     /// Whether the stretches of memory around the two are apart.
     pub fn is_far_from(&self, other: &Spot) -> bool {
         match (self.bounds, other.bounds) {
@@ -173,24 +159,52 @@ impl Spot {
 
     /// Whether the two have no place in common in any iterations. What moves together is asked about one after the
     /// other, and its places are the same.
-    pub fn is_apart_from(&self, other: &Spot) -> bool {
-        let (Some(places), Some(others)) = (&self.swept, &other.swept) else { return false };
-        if self.apart.borrow().as_ref() == Some(others) {
+    pub fn is_apart_from(&self, other: &Spot, facts: &Facts) -> bool {
+        let Some(others) = swept(&other.instance, facts) else { return false };
+        if self.apart.borrow().as_deref() == Some(&others) {
             return true;
         }
-        let is_apart = disjoint(places, others) == Overlap::Disjoint;
+        let is_apart =
+            swept(&self.instance, facts).is_some_and(|own| disjoint(&own, &others) == Overlap::Disjoint);
         if is_apart {
-            *self.apart.borrow_mut() = Some(others.clone());
+            *self.apart.borrow_mut() = Some(Box::new(others));
         }
         is_apart
     }
 }
 
-/// The least and the greatest place of a view; nothing if there is none.
-fn bounds(view: &Lmad) -> Option<(i128, i128)> {
-    let start = (i128::from(view.offset), i128::from(view.offset));
-    view.dims.iter().try_fold(start, |(low, high), dim| {
-        let reach = i128::from(dim.size.checked_sub(1).filter(|last| *last >= 0)?) * i128::from(dim.stride);
-        Some((low.saturating_add(reach.min(0)), high.saturating_add(reach.max(0))))
-    })
+/// The places of an instance in all iterations together, if they are known.
+fn swept(instance: &Instance, facts: &Facts) -> Option<Lmad> {
+    let mut all = Lmad { offset: instance.view.offset, dims: Dims::new() };
+    for (var, step) in &instance.steps {
+        let range = facts.range(*var)?;
+        all.offset = all.offset.checked_add(step.checked_mul(range.low)?)?;
+        all.dims.push(Dim::new(range.high.checked_sub(range.low)?.checked_add(1)?, *step));
+    }
+    all.dims.extend_from_slice(&instance.view.dims);
+    Some(all)
+}
+
+/// The least and the greatest place of an instance in all iterations; nothing if there is none.
+fn bounds(instance: &Instance, facts: &Facts) -> Option<(i128, i128)> {
+    let Instance { view, steps, .. } = instance;
+    let (mut low, mut high) = (i128::from(view.offset), i128::from(view.offset));
+    let mut reach = |first: i128, last: i128| {
+        low = low.saturating_add(first.min(last));
+        high = high.saturating_add(first.max(last));
+    };
+    for dim in &view.dims {
+        if dim.size <= 0 {
+            return None;
+        }
+        reach(0, i128::from(dim.size - 1) * i128::from(dim.stride));
+    }
+    for (var, step) in steps {
+        let step = i128::from(*step);
+        match facts.range(*var) {
+            Some(range) => reach(step * i128::from(range.low), step * i128::from(range.high)),
+            None => reach(i128::MIN, i128::MAX),
+        }
+    }
+    Some((low, high))
 }
