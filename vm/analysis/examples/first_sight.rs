@@ -1,7 +1,8 @@
 //! How long the first look at a region takes: `cargo run --release -p galopvm-analysis --example first_sight [FILE ..]`.
 //!
 //! A row for every file with a region (by default those of `tests/golden/regions`, recorded of the example programs):
-//! short-circuiting and the memory schedule, each with the median and the longest of some runs, in microseconds.
+//! short-circuiting and the memory schedule, each with the median of some runs, in microseconds; then both together, with
+//! the longest run, and with the median of runs before which other memory was read, so that no cache holds code or data.
 
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{Witness, circuits_within};
@@ -18,6 +19,9 @@ const LINE: i64 = 64;
 
 /// Runs of a region.
 const RUNS: usize = 101;
+
+/// Bytes that are read to have the caches hold something else.
+const OTHER_MEMORY: usize = 64 << 20;
 
 fn section<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("---- {name}\n"))?;
@@ -42,6 +46,19 @@ fn kept() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// Runs that find nothing in the caches.
+const COLD_RUNS: usize = 11;
+
+/// Short-circuiting and the schedule: when the first was done, and both.
+fn look(region: &CheckedRegion, observed: &Observed) -> (f64, f64) {
+    let start = Instant::now();
+    let circuits = circuits_within(region.region(), observed, None, Effort::Quick, Witness::First);
+    let circuits = black_box(circuits);
+    let middle = start.elapsed().as_nanos() as f64 / 1000.0;
+    black_box(schedule(region.region(), &circuits, LINE));
+    (middle, start.elapsed().as_nanos() as f64 / 1000.0)
+}
+
 /// Median and greatest of some times.
 fn summary(times: &mut [f64]) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
@@ -53,29 +70,30 @@ fn main() -> Result<(), String> {
     if files.is_empty() {
         files = kept()?;
     }
-    println!("{:24} {:>17} {:>17} {:>17}", "in microseconds", "circuits", "schedule", "together");
+    let heads = ["circuits", "schedule", "together", "longest", "cold"];
+    print!("{:24}", "in microseconds");
+    heads.iter().for_each(|head| print!(" {head:>9}"));
+    println!();
+    let other = vec![1u8; OTHER_MEMORY];
     let mut longest = (0.0, String::new());
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (region, observed) = region(&text).map_err(|error| format!("{name}: {error}"))?;
-        let mut times = [const { Vec::new() }; 3];
+        let mut times = [const { Vec::new() }; 4];
         for _ in 0..RUNS {
-            let start = Instant::now();
-            let circuits = circuits_within(region.region(), &observed, None, Effort::Quick, Witness::First);
-            let circuits = black_box(circuits);
-            let middle = start.elapsed().as_nanos() as f64 / 1000.0;
-            black_box(schedule(region.region(), &circuits, LINE));
-            let end = start.elapsed().as_nanos() as f64 / 1000.0;
-            for (times, time) in times.iter_mut().zip([middle, end - middle, end]) {
-                times.push(time);
-            }
+            let (middle, end) = look(&region, &observed);
+            times.iter_mut().zip([middle, end - middle, end]).for_each(|(times, time)| times.push(time));
         }
+        for _ in 0..COLD_RUNS {
+            black_box(other.iter().step_by(64).map(|byte| u64::from(*byte)).sum::<u64>());
+            times[3].push(look(&region, &observed).1);
+        }
+        let [circuits, schedule, together, cold] = times.each_mut().map(|times| summary(times));
         print!("{name:24}");
-        let [circuits, schedule, together] = times.each_mut().map(|times| summary(times));
-        for (median, most) in [circuits, schedule, together] {
-            print!(" {median:8.1} {most:8.1}");
-        }
+        [circuits.0, schedule.0, together.0, together.1, cold.0]
+            .iter()
+            .for_each(|time| print!(" {time:9.1}"));
         println!();
         if together.0 > longest.0 {
             longest = (together.0, name);

@@ -156,7 +156,8 @@ fn from_zero(terms: &[Term], target: i128) -> Option<(i128, i128)> {
         let least = if term.stride >= 0 { term.low } else { term.high };
         rest = rest.checked_sub(stride * i128::from(least))?;
         let width = i128::from(term.high) - i128::from(term.low);
-        reach = reach.checked_add(stride.abs().checked_mul(width)?)?;
+        // At most 2^63 times 2^64 - 1.
+        reach = reach.checked_add(stride.abs() * width)?;
     }
     Some((rest, reach))
 }
@@ -180,8 +181,11 @@ fn levels(terms: &[Term], coupling: Option<Coupling>) -> SmallVec<[Level; 8]> {
         level.reach = reach;
         let (divisor, inverse) = gcd_and_inverse(level.stride, below);
         level.divisor = divisor;
-        level.step = below / divisor;
-        level.inverse = if level.step > 1 { inverse.rem_euclid(level.step) } else { 0 };
+        // Most often the smaller strides divide the greater ones.
+        if divisor != below {
+            level.step = below / divisor;
+            level.inverse = if level.step > 1 { inverse.rem_euclid(level.step) } else { 0 };
+        }
         below = divisor;
     }
     levels
@@ -261,7 +265,7 @@ impl Search<'_> {
         let Some(level) = levels.get(at) else {
             return if rest == 0 { Step::Found } else { Step::None };
         };
-        if rest < 0 || rest > level.reach || rest % level.divisor != 0 {
+        if rest < 0 || rest > level.reach || level.divisor != 1 && rest % level.divisor != 0 {
             return Step::None;
         }
         let (mut least, mut most) = (0, level.width);
@@ -276,11 +280,18 @@ impl Search<'_> {
             self.values[at] = value;
             return if (least..=most).contains(&value) { Step::Found } else { Step::None };
         };
-        let low = (rest - below.reach).max(0);
-        let low = (low / level.stride + i64::from(low % level.stride != 0)).max(least);
+        let low = match rest - below.reach {
+            above @ 1.. => (above / level.stride + i64::from(above % level.stride != 0)).max(least),
+            _ => least,
+        };
         let high = most.min(rest / level.stride);
-        let residue = i128::from(rest / level.divisor) * i128::from(level.inverse) % i128::from(level.step);
-        let mut value = low + (residue as i64 - low).rem_euclid(level.step);
+        let mut value = match level.step {
+            1 => low,
+            step => {
+                let residue = i128::from(rest / level.divisor) * i128::from(level.inverse) % i128::from(step);
+                low + (residue as i64 - low).rem_euclid(step)
+            }
+        };
         while value <= high {
             self.values[at] = value;
             match self.from(at + 1, rest - level.stride * value) {

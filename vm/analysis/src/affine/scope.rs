@@ -5,7 +5,7 @@
 
 use super::{Atom, Form, MOST_PIECES, Range};
 use galopvm_base::{ElemType, ScalarOp, TypedId};
-use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, VarId};
+use galopvm_kir::{Body, Exp, Observed, ObservedParam, Region, Rhs, VarId};
 use std::cell::RefCell;
 
 /// A conjunction of atoms, one of several alternatives that exclude each other.
@@ -70,15 +70,7 @@ impl<'a> Scope<'a> {
             }
         }
         let mut definitions = vec![None; region.vars.len()];
-        region.body.visit_stms(&mut |stm| {
-            if let Rhs::Exps(exps) = &stm.rhs {
-                for (var, exp) in stm.pat.iter().zip(exps) {
-                    if let Some(slot) = definitions.get_mut(var.index()) {
-                        *slot = Some(exp);
-                    }
-                }
-            }
-        });
+        define(&region.body, &mut definitions);
         Scope { region, observed, params, definitions, ranges: Vec::new(), known: RefCell::default() }
     }
 
@@ -408,6 +400,33 @@ impl<'a> Scope<'a> {
         }
         let atom = Atom::Residue { form, modulus, residue };
         Some(if equal { vec![single(atom)] } else { atom.negated()?.into_iter().map(single).collect() })
+    }
+}
+
+/// Notes the expressions that bind names in a body, and in those inside it.
+fn define<'a>(body: &'a Body, definitions: &mut [Option<&'a Exp>]) {
+    for stm in &body.stms {
+        match &stm.rhs {
+            Rhs::Exps(exps) => {
+                for (var, exp) in stm.pat.iter().zip(exps) {
+                    if let Some(slot) = definitions.get_mut(var.index()) {
+                        *slot = Some(exp);
+                    }
+                }
+            }
+            Rhs::Kernel { body, .. } | Rhs::For { body, .. } | Rhs::While { body, .. } => {
+                define(body, definitions);
+            }
+            Rhs::Reduce { body, combine, .. } | Rhs::Scan { body, combine, .. } => {
+                define(body, definitions);
+                define(&combine.body, definitions);
+            }
+            Rhs::If { then, otherwise, .. } => {
+                define(then, definitions);
+                define(otherwise, definitions);
+            }
+            Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {}
+        }
     }
 }
 

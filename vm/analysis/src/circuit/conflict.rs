@@ -3,18 +3,18 @@
 //!
 //! The first place that is found decides. Finding the least one takes longer, and is left out where nobody reads it.
 
-use super::facts::{Event, Facts};
-use super::moving::{Instance, Moving};
-use super::part::{Indices, Part};
-use super::place::{Places, may_lie_in, parts};
+use super::facts::Facts;
+use super::moving::Instance;
+use super::part::Part;
+use super::place::parts;
 use super::position::{Inside, OUTERMOST, Orders, Position};
+use super::scene::{Scene, Side, Spot};
 use super::verdict::{Overlap, Reason};
 use super::web::Web;
 use galopvm_kir::VarId;
 use galopvm_lmad::{Iteration, Lmad, Meeting, Order, meeting};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Most tests of two views for a region.
 pub const PAIR_TESTS: u32 = 256;
@@ -39,65 +39,33 @@ pub(super) struct Tests {
     pub witness: Witness,
 }
 
-/// A region with the places of its arrays so far.
-pub(super) struct Scene<'a> {
-    pub facts: &'a Facts,
-    pub indices: &'a Indices<'a>,
-    pub places: &'a Places,
-}
-
-/// One side of a test.
-struct Side {
-    array: VarId,
-    position: Position,
-    moving: Moving,
-    spots: SmallVec<[Spot; 1]>,
-}
-
-/// An instance of a view, with the least and the greatest place of all iterations; nothing if it has no place.
-struct Spot {
-    instance: Instance,
-    bounds: Option<(i128, i128)>,
-}
-
 /// A place that is written and used, with the value of each variable where it is written.
 type Clash = (i64, SmallVec<[(VarId, i64); 4]>);
 
 /// The reason why the web cannot move, if a place is used that it writes.
-pub(super) fn find(scene: &Scene<'_>, web: &Web, point: Position, tests: &mut Tests) -> Option<Reason> {
-    let Scene { facts, indices, places } = *scene;
-    let writes = match writes(facts, indices, web) {
+pub(super) fn find(scene: &mut Scene<'_>, web: &Web, point: Position, tests: &mut Tests) -> Option<Reason> {
+    let facts = scene.facts;
+    let writes = match writes(scene, web) {
         Ok(writes) => writes,
         Err(reason) => return Some(reason),
     };
     let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
     let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
     let mut search = Search { facts, tests, known: None, naming: 0 };
-    let mut ways: SmallVec<[Orders; 16]> = SmallVec::new();
-    for event in uses(facts, places, web) {
+    for event in scene.uses(web.block, web.names()) {
         if facts.bodies.ends_at(event.position, point) {
             continue;
         }
-        ways.clear();
-        let mut pairs: SmallVec<[(&Side, Range<usize>); 4]> = SmallVec::new();
-        for write in &writes {
-            let before = ways.len();
-            facts.bodies.ways_after((write.position, event.position), point, home, &mut ways);
-            if ways.len() > before {
-                pairs.push((write, before..ways.len()));
-            }
-        }
-        if pairs.is_empty() {
+        let ways = |write: &Side| facts.bodies.count_ways((write.position, event.position), point, home);
+        let writes: SmallVec<[(&Side, usize); 4]> =
+            writes.iter().map(|write| (write, ways(write))).filter(|(_, ways)| *ways > 0).collect();
+        if writes.is_empty() {
             continue;
         }
-        let views = places.get(&event.array).and_then(|place| parts(&place.view, indices.part(event.part)));
-        let Some(views) = views else { return Some(Reason::UseUnknown(event.array)) };
-        for moving in views {
-            let Some(used) = Side::new(facts, event, moving) else {
-                return Some(Reason::UseUnknown(event.array));
-            };
-            for (write, orders) in &pairs {
-                if let Err(reason) = search.test(write, &used, &ways[orders.clone()]) {
+        let Some(views) = scene.views(event) else { return Some(Reason::UseUnknown(event.array)) };
+        for used in views.iter() {
+            for (write, ways) in &writes {
+                if let Err(reason) = search.test(write, used, *ways, (point, home)) {
                     return Some(reason);
                 }
             }
@@ -106,27 +74,13 @@ pub(super) fn find(scene: &Scene<'_>, web: &Web, point: Position, tests: &mut Te
     search.known.map(|(_, reason)| reason)
 }
 
-/// What uses the block by other names than the web's, in program order.
-fn uses<'a>(facts: &'a Facts, places: &Places, web: &Web) -> SmallVec<[&'a Event; 16]> {
-    let others = (0..facts.arrays.count()).filter(|number| {
-        if web.names().contains(*number) || facts.events_of(*number).next().is_none() {
-            return false;
-        }
-        let var = facts.arrays.name(*number);
-        match places.get(&var) {
-            Some(place) => place.block == web.block,
-            None => may_lie_in(facts, places, var).is_none_or(|blocks| blocks.contains(&web.block)),
-        }
-    });
-    facts.events_of_all(others)
-}
-
 /// What the web writes: where its memory is made, and its updates.
-fn writes(facts: &Facts, indices: &Indices<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
+fn writes(scene: &Scene<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
+    let facts = scene.facts;
     let mut sides = SmallVec::new();
-    for event in facts.events_of_all(web.names().iter()).iter().filter(|event| event.write) {
+    for event in facts.events_of_all(web.names().clone()).filter(|event| event.write) {
         let Some(view) = web.view(event.array) else { continue };
-        let part = indices.part(event.part);
+        let part = scene.indices.part(event.part);
         let unknown = || match part {
             Part::Unknown(var) => Reason::IxfnNotAvailable(*var),
             _ => Reason::Budget,
@@ -138,38 +92,6 @@ fn writes(facts: &Facts, indices: &Indices<'_>, web: &Web) -> Result<SmallVec<[S
         }
     }
     Ok(sides)
-}
-
-impl Side {
-    fn new(facts: &Facts, event: &Event, moving: Moving) -> Option<Side> {
-        let spot = |instance: Instance| Spot { bounds: bounds(&instance, facts), instance };
-        let spots = moving.instances(&facts.ranges)?.into_iter().map(spot).collect();
-        Some(Side { array: event.array, position: event.position, moving, spots })
-    }
-}
-
-/// The least and the greatest place of an instance in all iterations; nothing if there is none.
-fn bounds(instance: &Instance, facts: &Facts) -> Option<(i128, i128)> {
-    let Instance { view, steps, .. } = instance;
-    let (mut low, mut high) = (i128::from(view.offset), i128::from(view.offset));
-    let mut reach = |first: i128, last: i128| {
-        low = low.saturating_add(first.min(last));
-        high = high.saturating_add(first.max(last));
-    };
-    for dim in &view.dims {
-        if dim.size <= 0 {
-            return None;
-        }
-        reach(0, i128::from(dim.size - 1) * i128::from(dim.stride));
-    }
-    for (var, step) in steps {
-        let step = i128::from(*step);
-        match facts.range(*var) {
-            Some(range) => reach(step * i128::from(range.low), step * i128::from(range.high)),
-            None => reach(i128::MIN, i128::MAX),
-        }
-    }
-    Some((low, high))
 }
 
 /// Tests of one web.
@@ -186,19 +108,25 @@ struct Search<'a> {
 struct Bounded;
 
 impl Search<'_> {
-    /// Tests a write against a use, in iterations that lie in one of some ways; the reason if that is the last test.
-    fn test(&mut self, write: &Side, used: &Side, ways: &[Orders]) -> Result<(), Reason> {
+    /// Tests a write against a use that comes after it in some ways, before the point; the reason if that is the last
+    /// test.
+    fn test(
+        &mut self,
+        write: &Side,
+        used: &Side,
+        ways: usize,
+        (point, home): (Position, Position),
+    ) -> Result<(), Reason> {
         let spots = || write.spots.iter().flat_map(|a| used.spots.iter().map(move |b| (a, b)));
         // What is apart in all iterations is so in those.
-        let apart = spots().all(|(a, b)| a.is_apart_from(b))
-            || ways.len() > 2
-                && spots().all(|(a, b)| matches!(self.meet((a, b), &[], Witness::First), Ok(None)));
-        if apart {
-            let tests = ways.len() * write.spots.len() * used.spots.len();
+        if spots().all(|(a, b)| a.is_far_from(b) || ways > 2 && b.is_apart_from(a, self.facts)) {
+            let tests = ways * write.spots.len() * used.spots.len();
             return self.count(u32::try_from(tests).unwrap_or(u32::MAX)).or_else(|Bounded| self.give_up());
         }
-        for (orders, (a, b)) in ways.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
-            match self.count(1).and_then(|()| self.meet((a, b), orders, self.tests.witness)) {
+        let mut all = SmallVec::new();
+        self.facts.bodies.ways_after((write.position, used.position), point, home, &mut all);
+        for (orders, (a, b)) in all.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
+            match self.count(1).and_then(|()| self.meet((a, b), orders)) {
                 Ok(None) => continue,
                 Ok(Some((place, at))) => {
                     if self.known.is_none() {
@@ -232,13 +160,8 @@ impl Search<'_> {
     }
 
     /// A place that is in both instances, in iterations that lie so.
-    fn meet(
-        &self,
-        (a, b): (&Spot, &Spot),
-        orders: &[(VarId, Order)],
-        witness: Witness,
-    ) -> Result<Option<Clash>, Bounded> {
-        if a.is_apart_from(b) {
+    fn meet(&self, (a, b): (&Spot, &Spot), orders: &Orders) -> Result<Option<Clash>, Bounded> {
+        if a.is_far_from(b) {
             return Ok(None);
         }
         let (a, b) = (&a.instance, &b.instance);
@@ -247,7 +170,7 @@ impl Search<'_> {
             Meeting::Never => return Ok(None),
             Meeting::Unknown => return Err(Bounded),
             Meeting::At { place, iterations: at } => {
-                let found = match witness {
+                let found = match self.tests.witness {
                     Witness::First => None,
                     Witness::Least => least_common(&a.view, &b.view, &common.iterations),
                 };
@@ -255,16 +178,6 @@ impl Search<'_> {
             }
         };
         Ok(Some((place, common.vars.into_iter().zip(at).collect())))
-    }
-}
-
-impl Spot {
-    /// Whether the stretches of memory around the two are apart.
-    fn is_apart_from(&self, other: &Spot) -> bool {
-        match (self.bounds, other.bounds) {
-            (Some((low, high)), Some((from, to))) => high < from || to < low,
-            _ => true,
-        }
     }
 }
 

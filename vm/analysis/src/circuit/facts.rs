@@ -1,7 +1,7 @@
 //! What a region does with arrays: where each comes from, what each statement reads and writes of which, and where
 //! one is only made to be copied into another.
 
-use super::arrays::Arrays;
+use super::arrays::{Arrays, Names};
 use super::part::{Indices, Part, Touched, part_of};
 use super::place::Places;
 use super::position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Position};
@@ -76,8 +76,17 @@ pub struct Event {
     pub part: Touched,
     /// It is written, not read.
     pub write: bool,
+    /// The number of the array.
+    of: u32,
     /// Its own number, and that of the event of the same array before it, if there is one.
     at: (u32, u32),
+}
+
+impl Event {
+    /// Its number among all.
+    pub(super) fn number(&self) -> usize {
+        self.at.0 as usize
+    }
 }
 
 /// A statement that copies whole arrays into a part of another.
@@ -195,10 +204,8 @@ impl Facts {
     }
 
     /// The events of some arrays in program order.
-    pub(super) fn events_of_all(&self, arrays: impl Iterator<Item = usize>) -> SmallVec<[&Event; 16]> {
-        let mut events: SmallVec<[&Event; 16]> = arrays.flat_map(|array| self.events_of(array)).collect();
-        events.sort_unstable_by_key(|event| event.at.0);
-        events
+    pub(super) fn events_of_all(&self, arrays: Names) -> impl Iterator<Item = &Event> + use<'_> {
+        self.events.iter().filter(move |event| arrays.contains(event.of as usize))
     }
 
     /// Notes where the memory of each array flows to.
@@ -291,7 +298,7 @@ impl Facts {
         let Some(number) = self.arrays.number(array) else { return };
         let own = self.events.len() as u32;
         let before = std::mem::replace(&mut self.heads[number].0, own);
-        self.events.push(Event { array, position, part, write, at: (own, before) });
+        self.events.push(Event { array, position, part, write, of: number as u32, at: (own, before) });
     }
 }
 
@@ -341,8 +348,13 @@ impl<'a> Walk<'a> {
         if !self.is_array(var) {
             return;
         }
-        let ty = self.region.vars[var].ty.as_ref();
-        let shape = ty.and_then(|ty| ty.shape.iter().map(|extent| self.scope.form(extent)).collect());
+        let shape = self.region.vars[var].ty.as_ref().and_then(|ty| {
+            let mut shape = SmallVec::new();
+            for extent in &ty.shape {
+                shape.push(self.scope.form(extent)?);
+            }
+            Some(shape)
+        });
         self.facts.arrays.define(var, Array { source, position, shape });
     }
 

@@ -15,7 +15,84 @@ pub struct Moving {
     /// Place of the element whose indices are all 0.
     pub offset: Form,
     /// Size and stride of each axis, outermost first.
-    pub dims: Vec<(Form, Form)>,
+    axes: Axes,
+}
+
+/// Sizes and strides.
+#[derive(PartialEq, Eq, Debug)]
+enum Axes {
+    /// All are numbers, as they are most often.
+    Numbers(Dims),
+    /// Some are not.
+    Forms(Vec<(Form, Form)>),
+}
+
+impl Default for Axes {
+    fn default() -> Axes {
+        Axes::Numbers(Dims::new())
+    }
+}
+
+impl Clone for Axes {
+    fn clone(&self) -> Axes {
+        match self {
+            Axes::Numbers(dims) => Axes::Numbers(Dims::from_slice(dims)),
+            Axes::Forms(forms) => Axes::Forms(forms.clone()),
+        }
+    }
+}
+
+impl FromIterator<(Form, Form)> for Axes {
+    fn from_iter<T: IntoIterator<Item = (Form, Form)>>(all: T) -> Axes {
+        let mut axes = Axes::default();
+        all.into_iter().for_each(|(size, stride)| axes.push(size, stride));
+        axes
+    }
+}
+
+impl Axes {
+    fn push(&mut self, size: Form, stride: Form) {
+        match self {
+            Axes::Forms(forms) => forms.push((size, stride)),
+            Axes::Numbers(dims) => match (size.number(), stride.number()) {
+                (Some(size), Some(stride)) => dims.push(Dim::new(size, stride)),
+                _ => {
+                    let mut forms: Vec<(Form, Form)> = dims.iter().map(as_forms).collect();
+                    forms.push((size, stride));
+                    *self = Axes::Forms(forms);
+                }
+            },
+        }
+    }
+
+    fn numbers(&self) -> Option<&Dims> {
+        match self {
+            Axes::Numbers(dims) => Some(dims),
+            Axes::Forms(_) => None,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Axes::Numbers(dims) => dims.len(),
+            Axes::Forms(forms) => forms.len(),
+        }
+    }
+
+    fn get(&self, axis: usize) -> Option<(Form, Form)> {
+        match self {
+            Axes::Numbers(dims) => dims.get(axis).map(as_forms),
+            Axes::Forms(forms) => forms.get(axis).cloned(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Form, Form)> {
+        (0..self.len()).filter_map(|axis| self.get(axis))
+    }
+}
+
+fn as_forms(dim: &Dim) -> (Form, Form) {
+    (Form::constant(dim.size), Form::constant(dim.stride))
 }
 
 /// The index of one dimension, over iteration variables.
@@ -46,8 +123,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    fn new(offset: &Form, dims: Dims, fixed: SmallVec<[(VarId, i64); 1]>) -> Instance {
-        let view = Lmad { offset: offset.constant, dims };
+    fn new(offset: &Form, dims: &Dims, fixed: SmallVec<[(VarId, i64); 1]>) -> Instance {
+        let view = Lmad { offset: offset.constant, dims: Dims::from_slice(dims) };
         Instance { view, steps: SmallVec::from_slice(offset.terms()), fixed }
     }
 }
@@ -55,56 +132,90 @@ impl Instance {
 impl Moving {
     /// A view that does not move.
     pub fn of(view: &Lmad) -> Moving {
-        let dims = view.dims.iter().map(|dim| (Form::constant(dim.size), Form::constant(dim.stride)));
-        Moving { offset: Form::constant(view.offset), dims: dims.collect() }
+        Moving { offset: Form::constant(view.offset), axes: Axes::Numbers(Dims::from_slice(&view.dims)) }
+    }
+
+    /// A view with these axes, outermost first.
+    pub fn new(offset: Form, axes: impl IntoIterator<Item = (Form, Form)>) -> Moving {
+        Moving { offset, axes: axes.into_iter().collect() }
     }
 
     /// A whole block of this shape.
     pub fn row_major(shape: &[Form]) -> Option<Moving> {
-        let mut dims: Vec<(Form, Form)> =
-            shape.iter().map(|size| (size.clone(), Form::constant(1))).collect();
+        let mut strides: SmallVec<[Form; 4]> = SmallVec::new();
         let mut stride = Form::constant(1);
-        for (size, own) in dims.iter_mut().rev() {
+        for size in shape.iter().rev() {
             let outer = stride.product(size)?;
-            *own = std::mem::replace(&mut stride, outer);
+            strides.push(std::mem::replace(&mut stride, outer));
         }
-        Some(Moving { offset: Form::default(), dims })
+        Some(Moving::new(Form::default(), shape.iter().cloned().zip(strides.into_iter().rev())))
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Size and stride of each axis, outermost first.
+    pub fn axes(&self) -> impl Iterator<Item = (Form, Form)> {
+        self.axes.iter()
+    }
+
+    /// Size and stride of an axis.
+    pub fn axis(&self, axis: usize) -> Option<(Form, Form)> {
+        self.axes.get(axis)
     }
 
     /// The view, if it does not move.
     pub fn lmad(&self) -> Option<Lmad> {
-        Some(Lmad { offset: self.offset.number()?, dims: self.numbers()? })
+        self.offset.number()?;
+        self.still()
     }
 
     /// The view where all variables are 0, if only its offset moves.
     pub fn still(&self) -> Option<Lmad> {
-        Some(Lmad { offset: self.offset.constant, dims: self.numbers()? })
+        Some(Lmad { offset: self.offset.constant, dims: Dims::from_slice(self.axes.numbers()?) })
     }
 
-    fn numbers(&self) -> Option<Dims> {
-        self.dims.iter().map(|(size, stride)| Some(Dim::new(size.number()?, stride.number()?))).collect()
+    /// The view where variables have values; nothing if one has none, or on overflow.
+    pub fn at(&self, value: &dyn Fn(VarId) -> Option<i64>) -> Option<Lmad> {
+        let number = |form: &Form| {
+            form.terms().iter().try_fold(form.constant, |sum, (var, coefficient)| {
+                sum.checked_add(coefficient.checked_mul(value(*var)?)?)
+            })
+        };
+        let dims = match &self.axes {
+            Axes::Numbers(dims) => Dims::from_slice(dims),
+            Axes::Forms(forms) => {
+                let dim = |(size, stride): &(Form, Form)| Some(Dim::new(number(size)?, number(stride)?));
+                forms.iter().map(dim).collect::<Option<Dims>>()?
+            }
+        };
+        Some(Lmad { offset: number(&self.offset)?, dims })
     }
 
     /// The variables that the view depends on.
     pub fn variables(&self) -> SmallVec<[VarId; 4]> {
-        let forms = self.dims.iter().flat_map(|(size, stride)| [size, stride]);
-        let mut all: SmallVec<[VarId; 4]> =
-            forms.chain([&self.offset]).flat_map(|form| form.terms().iter().map(|(var, _)| *var)).collect();
-        all.sort_unstable();
-        all.dedup();
+        let mut all: SmallVec<[VarId; 4]> = self.offset.terms().iter().map(|(var, _)| *var).collect();
+        if let Axes::Forms(forms) = &self.axes {
+            let forms = forms.iter().flat_map(|(size, stride)| [size, stride]);
+            all.extend(forms.flat_map(|form| form.terms()).map(|(var, _)| *var));
+            all.sort_unstable();
+            all.dedup();
+        }
         all
     }
 
     /// The part under an index of the leading dimensions; nothing if a product is not affine.
     pub fn index(&self, index: &[Along]) -> Option<Moving> {
-        let mut result = Moving { offset: self.offset.clone(), dims: Vec::with_capacity(self.dims.len()) };
-        for (k, (size, stride)) in self.dims.iter().enumerate() {
+        let mut result = Moving { offset: self.offset.clone(), axes: Axes::default() };
+        for (k, (size, stride)) in self.axes().enumerate() {
             match index.get(k) {
-                None => result.dims.push((size.clone(), stride.clone())),
-                Some(Along::At(at)) => result.offset = result.offset.plus(&at.product(stride)?)?,
+                None => result.axes.push(size, stride),
+                Some(Along::At(at)) => result.offset = along(&result.offset, at, &stride)?,
                 Some(Along::Slice { start, count, step }) => {
-                    result.offset = result.offset.plus(&start.product(stride)?)?;
-                    result.dims.push((count.clone(), stride.product(step)?));
+                    result.offset = along(&result.offset, start, &stride)?;
+                    result.axes.push(count.clone(), stride.product(step)?);
                 }
             }
         }
@@ -113,61 +224,59 @@ impl Moving {
 
     /// The part under an LMAD slice of the first dimension.
     pub fn flat(&self, offset: &Form, dims: &[(Form, Form)]) -> Option<Moving> {
-        let ((_, stride), rest) = self.dims.split_first()?;
-        let offset = self.offset.plus(&offset.product(stride)?)?;
-        let mut result = Moving { offset, dims: Vec::with_capacity(dims.len() + rest.len()) };
+        let (_, stride) = self.axis(0)?;
+        let mut result = Moving { offset: along(&self.offset, offset, &stride)?, axes: Axes::default() };
         for (count, step) in dims {
-            result.dims.push((count.clone(), step.product(stride)?));
+            result.axes.push(count.clone(), step.product(&stride)?);
         }
-        result.dims.extend_from_slice(rest);
+        self.axes().skip(1).for_each(|(size, stride)| result.axes.push(size, stride));
         Some(result)
     }
 
     /// Axis `k` of the result is axis `perm[k]`.
     pub fn permute(&self, perm: &[usize]) -> Option<Moving> {
-        let dims = perm.iter().map(|axis| self.dims.get(*axis).cloned()).collect::<Option<Vec<_>>>()?;
-        Some(Moving { offset: self.offset.clone(), dims })
+        let axes = perm.iter().map(|axis| self.axis(*axis)).collect::<Option<Axes>>()?;
+        Some(Moving { offset: self.offset.clone(), axes })
     }
 
     /// The first axis backwards.
     pub fn reverse(&self) -> Option<Moving> {
-        let mut result = self.clone();
-        let (size, stride) = result.dims.first_mut()?;
+        let (size, stride) = self.axis(0)?;
         if size.number() == Some(0) {
-            return Some(result);
+            return Some(self.clone());
         }
         let last = size.minus(&Form::constant(1))?;
-        result.offset = result.offset.plus(&last.product(stride)?)?;
-        *stride = stride.times(-1)?;
-        Some(result)
+        let first = std::iter::once((size, stride.times(-1)?));
+        Some(Moving::new(along(&self.offset, &last, &stride)?, first.chain(self.axes().skip(1))))
     }
 
     /// Another shape with the same elements in the same order, where one view expresses it.
     pub fn reshape(&self, shape: &[i64]) -> Option<Moving> {
-        let still = Lmad::new(0, self.numbers()?).reshape(shape)?;
-        let dims = Moving::of(&still).dims;
-        Some(Moving { offset: self.offset.plus(&Form::constant(still.offset))?, dims })
+        let still = Lmad { offset: 0, dims: Dims::from_slice(self.axes.numbers()?) }.reshape(shape)?;
+        let offset = self.offset.plus(&Form::constant(still.offset))?;
+        Some(Moving { offset, axes: Axes::Numbers(still.dims) })
     }
 
     /// The view as instances whose offset alone moves: one where sizes and strides are numbers; else one for each
     /// value of the variables they depend on, or, if these are too many, the stretch of memory around all of them.
     /// Nothing if that is not known either.
     pub fn instances(&self, ranges: &[Range]) -> Option<SmallVec<[Instance; 1]>> {
-        let varying = |moving: &Moving| {
-            let forms = moving.dims.iter().flat_map(|(size, stride)| [size, stride]);
-            forms.flat_map(|form| form.terms()).map(|(var, _)| *var).next()
-        };
-        if let Some(dims) = self.numbers() {
+        if let Some(dims) = self.axes.numbers() {
             return Some(smallvec![Instance::new(&self.offset, dims, SmallVec::new())]);
         }
         let mut open = vec![(self.clone(), SmallVec::new())];
         let mut all = SmallVec::new();
         let mut listed = 1;
         while let Some((moving, fixed)) = open.pop() {
-            let Some(var) = varying(&moving) else {
-                all.push(Instance::new(&moving.offset, moving.numbers()?, fixed));
-                continue;
+            let forms = match &moving.axes {
+                Axes::Numbers(dims) => {
+                    all.push(Instance::new(&moving.offset, dims, fixed));
+                    continue;
+                }
+                Axes::Forms(forms) => forms,
             };
+            let mut terms = forms.iter().flat_map(|(size, stride)| [size, stride]).flat_map(Form::terms);
+            let var = terms.next().map(|(var, _)| *var)?;
             let range = ranges.iter().find(|range| range.var == var)?;
             let count = range.high.checked_sub(range.low)?.checked_add(1)?;
             listed *= count.clamp(1, MOST_LISTED + 1);
@@ -176,14 +285,12 @@ impl Moving {
             }
             for value in (range.low..=range.high).rev() {
                 let by = Form::constant(value);
-                let mut dims = Vec::new();
-                for (size, stride) in &moving.dims {
-                    dims.push((size.substitute(var, &by)?, stride.substitute(var, &by)?));
-                }
-                let offset = moving.offset.substitute(var, &by)?;
+                let with = |form: &Form| form.substitute(var, &by);
+                let axes = forms.iter().map(|(size, stride)| Some((with(size)?, with(stride)?)));
+                let moving = Moving { offset: with(&moving.offset)?, axes: axes.collect::<Option<Axes>>()? };
                 let mut fixed = fixed.clone();
                 fixed.push((var, value));
-                open.push((Moving { offset, dims }, fixed));
+                open.push((moving, fixed));
             }
         }
         Some(all)
@@ -192,7 +299,7 @@ impl Moving {
     /// The stretch of memory around the places of all iterations.
     fn around(&self, ranges: &[Range]) -> Option<Instance> {
         let (mut low, mut high) = self.offset.interval(ranges)?;
-        for (size, stride) in &self.dims {
+        for (size, stride) in self.axes() {
             let (_, most) = size.interval(ranges)?;
             let (least_step, most_step) = stride.interval(ranges)?;
             let last = (most - 1).max(0);
@@ -207,15 +314,22 @@ impl Moving {
     /// The view in text, `i*5 + {(5:1)}`.
     pub fn text(&self, region: &Region) -> String {
         let mut text = self.offset.text(region);
-        if self.dims.is_empty() {
+        if self.rank() == 0 {
             return text;
         }
         let dims: Vec<String> = self
-            .dims
-            .iter()
+            .axes()
             .map(|(size, stride)| format!("({}:{})", size.text(region), stride.text(region)))
             .collect();
         let _ = write!(text, " + {{{}}}", dims.join(","));
         text
+    }
+}
+
+/// So many strides from a place on.
+fn along(from: &Form, count: &Form, stride: &Form) -> Option<Form> {
+    match stride.number() {
+        Some(stride) => from.combine(1, count, stride),
+        None => from.plus(&count.product(stride)?),
     }
 }

@@ -211,8 +211,8 @@ pub fn invert(change: &Change, view: &Moving, of: &Array) -> Option<Moving> {
         Change::Part(Part::Index(ways)) => {
             let [way] = &ways[..] else { return None };
             let shape = of.shape.as_ref()?;
-            let mut left = view.dims.iter();
-            let mut dims = Vec::new();
+            let mut left = view.axes();
+            let mut axes: SmallVec<[(Form, Form); 4]> = SmallVec::new();
             for (k, size) in shape.iter().enumerate() {
                 let whole = match way.get(k) {
                     None => true,
@@ -223,16 +223,16 @@ pub fn invert(change: &Change, view: &Moving, of: &Array) -> Option<Moving> {
                         if at.number() != Some(0) || size.number() != Some(1) {
                             return None;
                         }
-                        dims.push((Form::constant(1), Form::default()));
+                        axes.push((Form::constant(1), Form::default()));
                         continue;
                     }
                 };
                 if !whole {
                     return None;
                 }
-                dims.push(left.next()?.clone());
+                axes.push(left.next()?);
             }
-            Some(Moving { offset: view.offset.clone(), dims })
+            Some(Moving::new(view.offset.clone(), axes))
         }
         Change::Part(Part::Flat(..) | Part::Unknown(_)) => None,
         Change::Permute(perm) => {

@@ -294,11 +294,35 @@ impl Bodies {
                 Some(Inside::Branch(_)) | None => {}
             }
         }
+        if self.comes_last(&fork, (first, second), around_end) {
+            all.push(same);
+        }
+    }
+
+    /// How many ways `ways_after` adds.
+    pub fn count_ways(&self, (first, second): (Position, Position), end: Position, home: Position) -> usize {
+        let fork = self.fork(first, second);
+        let (around_end, around_home) = (self.shared(first, end), self.shared(first, home));
+        let common = self.outwards(Position { body: fork.body, stm: 0 });
+        let inner = common.map(|body| {
+            let k = self.ways[body].depth - 1;
+            match &self.ways[body].inside {
+                Some(Inside::Loop(_)) => usize::from(k >= around_end),
+                Some(Inside::Kernel(vars)) if k >= around_home => 2 * vars.len(),
+                Some(Inside::Operator) => 1,
+                _ => 0,
+            }
+        });
+        inner.sum::<usize>() + usize::from(self.comes_last(&fork, (first, second), around_end))
+    }
+
+    /// Whether `second` comes after `first` where all common iterations are the same.
+    fn comes_last(&self, fork: &Fork, (first, second): (Position, Position), around_end: u32) -> bool {
         match fork.first.cmp(&fork.second) {
             // Outside the body of the end, it comes after the end.
-            std::cmp::Ordering::Less if self.ways[fork.body].depth >= around_end => all.push(same),
-            std::cmp::Ordering::Equal if !self.are_sides(first, second, fork.body) => all.push(same),
-            _ => {}
+            std::cmp::Ordering::Less => self.ways[fork.body].depth >= around_end,
+            std::cmp::Ordering::Equal => !self.are_sides(first, second, fork.body),
+            std::cmp::Ordering::Greater => false,
         }
     }
 

@@ -1,11 +1,12 @@
 //! Every point of a region in turn, the last ones first: whether what it copies can be built in place.
 
-use super::conflict::{self, PAIR_TESTS, Scene, Tests, Witness};
+use super::conflict::{self, PAIR_TESTS, Tests, Witness};
 use super::facts::{Array, Facts, Point, PointKind, Source};
 use super::moving::{Along, Moving};
-use super::part::{Indices, Part, own};
+use super::part::{Part, own};
 use super::place::{self, Places, Settled, forward_of, is_used_after};
 use super::price::pays;
+use super::scene::Scene;
 use super::verdict::{Entry, Operand, Outcome, Place, Reason};
 use super::web::Web;
 use crate::Effort;
@@ -50,10 +51,11 @@ pub fn circuits_within(
 ) -> Circuits {
     let Settled { facts, places, indices } = Settled::of(region, observed);
     let tests = Tests { left: PAIR_TESTS * effort.times() as u32, witness };
-    let mut solver = Solver { places, facts: &facts, indices: &indices, tests, pricing };
+    let scene = Scene::new(&facts, &indices, places);
+    let mut solver = Solver { scene, facts: &facts, tests, pricing };
     // What is copied later decides where what is copied earlier goes.
     let outcomes = facts.points.iter().rev().map(|point| solver.point(point)).collect();
-    let places = solver.places;
+    let places = solver.scene.into_places();
     let remade = |(var, array): &(&VarId, &Array)| {
         matches!(array.source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_))
             && facts.bodies.around(array.position).any(|(_, inside)| inside.repeats())
@@ -71,9 +73,8 @@ pub fn unmoved(region: &Region, observed: &Observed) -> Circuits {
 
 struct Solver<'a> {
     facts: &'a Facts,
-    indices: &'a Indices<'a>,
     pricing: Option<&'a Pricing<'a>>,
-    places: Places,
+    scene: Scene<'a>,
     tests: Tests,
 }
 
@@ -88,7 +89,7 @@ impl Solver<'_> {
             double_buffer: None,
             copied_first: None,
         };
-        let own = self.places.get(&point.target).is_some_and(|place| place.block == point.target);
+        let own = self.scene.places().get(&point.target).is_some_and(|place| place.block == point.target);
         let mut made = Vec::new();
         for k in (0..point.operands.len()).rev() {
             let operand = self.operand(point, k, &mut outcome, &mut made);
@@ -132,7 +133,7 @@ impl Solver<'_> {
                 made.append(&mut web.made);
                 let live = std::mem::take(&mut web.live);
                 for (var, place) in web.into_places() {
-                    self.places.insert(var, place.clone());
+                    self.scene.place(var, place.clone());
                     outcome.entries.push(Entry { array: var, outcome: Ok(place), depends });
                 }
                 outcome.entries.extend(live.into_iter().map(|(var, while_made)| Entry {
@@ -154,7 +155,7 @@ impl Solver<'_> {
         }
         if !operand.in_place {
             let lmad = |place: &Place| place.view.lmad();
-            let from = self.places.get(&array).and_then(lmad);
+            let from = self.scene.places().get(&array).and_then(lmad);
             let to = target.ok().as_ref().and_then(lmad);
             operand.copy = to.zip(from).map(|(to, from)| {
                 let class = copy_class(&to, &from);
@@ -166,7 +167,7 @@ impl Solver<'_> {
 
     /// The array that the target's own place depends on, if it was moved.
     fn parent(&self, point: &Point) -> Option<VarId> {
-        let place = self.places.get(&point.target)?;
+        let place = self.scene.places().get(&point.target)?;
         let source = &self.facts.arrays.get(&point.target)?.source;
         let fresh = matches!(source, Source::Fresh | Source::Kernel(_) | Source::Manifest(_));
         (fresh && place.block != point.target).then_some(point.target)
@@ -179,7 +180,7 @@ impl Solver<'_> {
 
     /// The place in the target's block that operand `k` goes to.
     fn place(&self, point: &Point, k: usize) -> Result<Place, Reason> {
-        let whole = self.places.get(&point.target).ok_or(Reason::IxfnNotAvailable(None))?;
+        let whole = self.scene.places().get(&point.target).ok_or(Reason::IxfnNotAvailable(None))?;
         let unknown = Reason::IxfnNotAvailable(None);
         let view = match &point.kind {
             PointKind::Copy | PointKind::Manifest => whole.view.clone(),
@@ -202,7 +203,7 @@ impl Solver<'_> {
                 _ => return Err(unknown),
             },
             PointKind::Update(part) => {
-                let part = self.indices.part(*part);
+                let part = self.scene.indices.part(*part);
                 match place::parts(&whole.view, part).as_deref_mut() {
                     Some([view]) => std::mem::take(view),
                     _ => {
@@ -232,7 +233,7 @@ impl Solver<'_> {
             return Err(Reason::NotInjective);
         }
         self.is_unique(place.block)?;
-        let web = Web::of(self.facts, &self.places, array, place, point.position)?;
+        let web = Web::of(self.facts, self.scene.places(), array, place, point.position)?;
         self.in_scope(&web)?;
         Ok(web)
     }
@@ -244,8 +245,7 @@ impl Solver<'_> {
     }
 
     fn clash(&mut self, point: &Point, web: &Web) -> Option<Reason> {
-        let scene = Scene { facts: self.facts, indices: self.indices, places: &self.places };
-        conflict::find(&scene, web, point.position, &mut self.tests)
+        conflict::find(&mut self.scene, web, point.position, &mut self.tests)
     }
 
     /// Whether the update of a block that others hold, which copies it, could copy it before the array is made, so
@@ -254,9 +254,9 @@ impl Solver<'_> {
         let PointKind::Update(part) = &point.kind else { return None };
         let target = self.facts.arrays.get(&point.target)?;
         let copy = Moving::row_major(target.shape.as_ref()?)?;
-        let [view] = &mut place::parts(&copy, self.indices.part(*part))?[..] else { return None };
+        let [view] = &mut place::parts(&copy, self.scene.indices.part(*part))?[..] else { return None };
         let place = Place { block: point.target, view: std::mem::take(view) };
-        let web = Web::of(self.facts, &self.places, array, &place, point.position).ok()?;
+        let web = Web::of(self.facts, self.scene.places(), array, &place, point.position).ok()?;
         self.in_scope(&web).ok()?;
         self.clash(point, &web).is_none().then_some(array)
     }

@@ -226,8 +226,7 @@ impl Web {
 
 /// Whether the dimensions of a view lie in memory in this order, outermost first.
 fn is_in_order(view: &Moving, perm: &[usize]) -> bool {
-    let stride =
-        |dim: &usize| view.dims.get(*dim).and_then(|(_, stride)| stride.number()).map(i64::unsigned_abs);
+    let stride = |dim: &usize| view.axis(*dim).and_then(|(_, stride)| stride.number()).map(i64::unsigned_abs);
     let strides: Option<Vec<u64>> = perm.iter().map(stride).collect();
     strides.is_some_and(|strides| strides.windows(2).all(|pair| pair[0] >= pair[1]))
 }

@@ -3,7 +3,6 @@
 use super::memory::Array;
 use super::names::{Names, Val};
 use super::{Access, Cell, Machine, hash};
-use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::Moving;
 use galopvm_base::scalar::{convert, eval};
 use galopvm_base::{ElemType, Scalar};
@@ -37,19 +36,11 @@ impl Machine<'_> {
 
     /// The numbers of a moving view at this point.
     pub(super) fn numbers(&self, names: &Names, view: &Moving) -> Result<Lmad, String> {
-        let mut now = view.clone();
-        for var in view.variables() {
-            let Some(Val::Scalar(Some(value))) = names.get(var) else {
-                return Err("a variable without a value".into());
-            };
-            let by = Form::constant(value.as_i64());
-            now.offset = now.offset.substitute(var, &by).ok_or("overflow")?;
-            for (size, stride) in &mut now.dims {
-                *size = size.substitute(var, &by).ok_or("overflow")?;
-                *stride = stride.substitute(var, &by).ok_or("overflow")?;
-            }
-        }
-        now.lmad().ok_or_else(|| "a view that is no number".into())
+        let value = |var| match names.get(var) {
+            Some(Val::Scalar(Some(value))) => Some(value.as_i64()),
+            _ => None,
+        };
+        view.at(&value).ok_or_else(|| "a view that is no number".into())
     }
 
     pub(super) fn int(&mut self, names: &Names, exp: &Exp) -> Result<i64, String> {

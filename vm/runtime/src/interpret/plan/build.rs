@@ -6,7 +6,6 @@ use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
-use galopvm_lmad::{Dim, Lmad};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -128,11 +127,11 @@ impl RegionPlan {
     /// About how many words of memory it takes.
     pub(super) fn words(&self) -> usize {
         let view = |spot: &Spot| match spot {
-            Spot::Moved(_, moving) => 16 + 8 * moving.dims.len(),
+            Spot::Moved(_, moving) => 16 + 8 * moving.rank(),
             Spot::Own(_) => 4,
         };
         let each = |members: &Vec<(RegId, Moving)>| -> usize {
-            8 + members.iter().map(|(_, moving)| 16 + 8 * moving.dims.len()).sum::<usize>()
+            8 + members.iter().map(|(_, moving)| 16 + 8 * moving.rank()).sum::<usize>()
         };
         let members: usize = self.members.values().map(each).sum();
         let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
@@ -178,15 +177,4 @@ fn within(code: &Function, instr: &Instr, all: &mut HashSet<BlockId>) {
         all.insert(block);
         code.blocks[block].code.iter().for_each(|instr| within(code, instr, all));
     }
-}
-
-/// A view with the values of its iteration variables.
-pub(super) fn view(moving: &Moving, value: &dyn Fn(VarId) -> Option<i64>) -> Option<Lmad> {
-    let number = |form: &galopvm_analysis::affine::Form| {
-        form.terms().iter().try_fold(form.constant, |sum, (var, coefficient)| {
-            sum.checked_add(coefficient.checked_mul(value(*var)?)?)
-        })
-    };
-    let dims = moving.dims.iter().map(|(size, stride)| Some(Dim::new(number(size)?, number(stride)?)));
-    Some(Lmad::new(number(&moving.offset)?, dims.collect::<Option<Vec<_>>>()?))
 }

@@ -1,7 +1,7 @@
 //! The place of an array that is about to be made, and of arrays that are made already.
 
 use super::Active;
-use super::build::{Spot, view};
+use super::build::Spot;
 use crate::array::{Array, Granted, same_places};
 use crate::interpret::placed::Placing;
 use crate::interpret::{Interpreter, Outcome, Registers};
@@ -31,7 +31,7 @@ impl<'a> Interpreter<'a> {
             let place = match plan.spots.get(reg) {
                 Some(Spot::Moved(block, moving)) => {
                     let here = |var: VarId| self.plan_here().and_then(|active| value(active, registers, var));
-                    match view(moving, &here) {
+                    match moving.at(&here) {
                         Some(view) => self.in_block(registers, *block, registers.elem(*reg), view)?,
                         None => None,
                     }
@@ -118,7 +118,7 @@ impl<'a> Interpreter<'a> {
         let mut holders = 0;
         for (other, moving) in holding(registers, members) {
             if other.block().same(array.block()) {
-                let planned = view(moving, &|var| value(active, registers, var))?;
+                let planned = moving.at(&|var| value(active, registers, var))?;
                 if !same_places(&planned, other.lmad()) {
                     return None;
                 }
