@@ -8,7 +8,7 @@ use crate::listing::disassemble;
 use crate::lower::{Form, Job, Places, Shape, lower, piece_axis};
 use crate::record::{Layout, Record, Stop};
 use galopvm_base::{ElemType, ScalarOp, scalar};
-use galopvm_kir::backend::stride_class;
+use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
     VerifiedRegion,
@@ -179,8 +179,8 @@ impl X86Compiled {
             };
             for (now, then) in lmad.dims.iter().zip(&seen.dims) {
                 // An extent of 0 or 1 is compiled as stride 1, and matches any stride.
-                let compiled = if then.size <= 1 { 1 } else { then.stride };
-                if now.size > 1 && stride_class(now.stride) != stride_class(compiled) {
+                let compiled = stride_class(if then.size <= 1 { 1 } else { then.stride });
+                if now.size > 1 && compiled != StrideClass::Other && stride_class(now.stride) != compiled {
                     return Err(Refusal::new("an array has another stride class than the code was made for"));
                 }
             }

@@ -118,7 +118,11 @@ fn site_line(site: &SiteReport) -> String {
     for version in &site.versions {
         if let Some((backend, _)) = &version.code {
             let compiled = shown(Duration::from_micros(version.micros));
-            line.push_str(&format!(", compiled by {backend} in {compiled}, {} launches", version.launches));
+            let views = if version.key.is_generic { " for any views" } else { "" };
+            line.push_str(&format!(
+                ", compiled by {backend}{views} in {compiled}, {} launches",
+                version.launches
+            ));
         }
     }
     if profile.launches > 0 {

@@ -10,6 +10,8 @@ mod merging;
 mod mutation;
 mod places;
 mod random;
+mod rows;
 mod seeds;
 mod sequences;
 mod support;
+mod versions;

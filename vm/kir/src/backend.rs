@@ -31,8 +31,9 @@ pub struct Unit<'a> {
 
 /// What code may be specialised on: whether neighbours along a dimension are equal, adjacent, adjacent in
 /// reverse, or neither. A compiled unit is only launched with arrays whose strides have, dimension by dimension,
-/// the classes of the observation it was compiled for (dimensions of extent 0 or 1 count as `Unit`). Results may lie
-/// anyhow if the unit takes places, else they are row-major in blocks that are not read.
+/// the classes of the observation it was compiled for (dimensions of extent 0 or 1 count as `Unit`); where that has
+/// `Other`, they may have any. Results may lie anyhow if the unit takes places, else they are row-major in blocks that are
+/// not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum StrideClass {
     /// Stride 0.

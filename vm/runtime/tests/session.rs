@@ -485,7 +485,7 @@ fn work_decides_when_to_compile() {
     let tiering =
         Tiering { backends: vec![Arc::new(odd)], threshold: 10_000, background: false, ..Tiering::default() };
     let (mut session, _) = tiered(tiering);
-    let small: Vec<i64> = (0..500).collect();
+    let small: Vec<i64> = (0..1500).collect();
     let xs = ints(&session, &small);
     session.call("double", vec![xs.clone()]).expect("it runs");
     assert_eq!((compiled.load(Relaxed), session.sites()[0].profile.tier), (0, Tier::Interpreter));
@@ -507,7 +507,7 @@ fn work_decides_when_to_compile() {
 fn the_background_compiler_takes_over() {
     let tiering = Tiering { backends: vec![Arc::new(Reference)], threshold: 5_000, ..Tiering::default() };
     let (mut session, lines) = tiered(tiering);
-    let numbers: Vec<i64> = (0..400).collect();
+    let numbers: Vec<i64> = (0..1500).collect();
     let xs = ints(&session, &numbers);
     let start = std::time::Instant::now();
     while session.sites().iter().all(|s| s.profile.launches == 0) {

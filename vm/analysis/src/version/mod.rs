@@ -19,4 +19,4 @@ pub use checks::{Checks, Predicate, QUESTION, STEADY_RUNS, Steady, checks};
 pub use general::{General, Number, generalise};
 pub use hysteresis::{Switch, Trust};
 pub use signature::{ArrayClass, Bucket, Guard, Lane, Signature, guard_for, signature};
-pub use site::{MOST_VERSIONS, Site, Step, Work};
+pub use site::{MISSES, MOST_COUNTED, MOST_VERSIONS, QUIET_RUNS, Site, Step, UNUSED_RUNS, Work};

@@ -12,16 +12,16 @@ const COLD_RUNS: u64 = 2;
 const LARGE_WORK: u64 = 10_000_000;
 
 /// Misses with one signature before a version is compiled for it.
-const MISSES: u32 = 8;
+pub const MISSES: u32 = 8;
 
 /// Runs that the share of misses is taken of.
 const WINDOW: usize = 32;
 
 /// Runs without use before a version may be given up.
-const UNUSED_RUNS: u64 = 64;
+pub const UNUSED_RUNS: u64 = 64;
 
 /// Runs without a miss after which the site starts afresh with its patience.
-const QUIET_RUNS: u64 = 256;
+pub const QUIET_RUNS: u64 = 256;
 
 /// The work of a run, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ struct Version {
 }
 
 /// Signatures whose misses are counted; the oldest is forgotten for a new one.
-const MOST_COUNTED: usize = 64;
+pub const MOST_COUNTED: usize = 64;
 
 /// A place in a program that has compiled code.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
+//!   `turnover.rs`: which of them goes for another one.
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
 //!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
 //!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
@@ -18,6 +19,7 @@ mod part;
 mod told;
 mod trace;
 mod traps;
+mod turnover;
 mod version;
 mod worker;
 
@@ -33,18 +35,18 @@ use crate::memory::Memory;
 use crate::profile::{SiteName, SiteProfile, Tier};
 use crate::stop::Stop;
 use crate::value::Value;
+use galopvm_analysis::version::MOST_VERSIONS;
 use galopvm_bytecode::VerifiedModule;
-use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
+use galopvm_kir::{Backend, Decision, Machine, Plan, RunError, VerifiedPlan};
 use launch::{Gathered, Places};
 use std::sync::Arc;
 use std::time::Instant;
+use turnover::Turnover;
 use worker::{Job, Worker};
 
-/// Below this estimate of operations interpreting is cheaper than launching.
+/// Below this estimate of operations interpreting is cheaper than launching; in columns, below the second one.
 const LEAST_WORK: u64 = 256;
-
-/// Versions that a site keeps at most.
-const MOST_VERSIONS: usize = 4;
+const LEAST_WORK_OF_COLUMNS: u64 = 2048;
 
 /// After so many traps that the interpreter did not confirm, a site stays with the interpreter.
 const MOST_FALSE_TRAPS: u32 = 3;
@@ -90,6 +92,7 @@ struct SiteState {
     profile: SiteProfile,
     lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
     versions: Vec<Version>,
+    turnover: Turnover,
     /// Something is being compiled in the background.
     pending: bool,
     false_traps: u32,
@@ -198,6 +201,11 @@ impl Tiers {
         !self.tiering.backends.is_empty()
     }
 
+    /// Whether everything that can be compiled is to be, however small.
+    pub(crate) fn compiles_all(&self) -> bool {
+        self.tiering.always
+    }
+
     /// The remembered estimate of the operations of a site at this width.
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
         let state = &mut self.sites[site as usize];
@@ -211,14 +219,13 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do.
+    /// Executes a site by compiled code, if that is the thing to do; `in_columns` is how the interpreter would do it.
     pub(crate) fn run(
         &mut self,
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        width: i64,
-        work: u64,
+        (width, work, in_columns): (i64, u64, bool),
         (places, changes): (&[Option<Granted>], Option<&Changes>),
     ) -> Result<Run, Trap> {
         self.collect();
@@ -237,7 +244,8 @@ impl Tiers {
         if width == 0 {
             return interpret(state, "there is nothing to do");
         }
-        if !always && work < LEAST_WORK {
+        let least = if in_columns { LEAST_WORK_OF_COLUMNS } else { LEAST_WORK };
+        if !always && work < least {
             return interpret(state, "too little work for a launch");
         }
         if state.false_traps >= MOST_FALSE_TRAPS {
@@ -362,7 +370,10 @@ impl Tiers {
                 state.profile.views.clone_from(&signature.views);
                 match self.version(site, lifted, gathered, wait, work) {
                     Ok(version) => {
-                        self.sites[site as usize].last = Some((signature.clone(), version));
+                        // Launches of the generic one are counted one by one.
+                        let state = &mut self.sites[site as usize];
+                        let is_for_it = !state.versions[version].key.is_generic;
+                        state.last = is_for_it.then(|| (signature.clone(), version));
                         version
                     }
                     Err(reason) => return Ok(Attempt::Interpret(reason)),
@@ -399,20 +410,41 @@ impl Tiers {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();
         let proven = version::in_order(galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven());
-        let state = &self.sites[site as usize];
+        let state = &mut self.sites[site as usize];
         if let Some(version) = version::find_similar(&state.versions, &classes, &proven, work) {
             return Ok(version);
+        }
+        let special = state.versions.iter().filter(|version| !version.key.is_generic).count();
+        let is_full = special >= MOST_VERSIONS;
+        let mut given_up = None;
+        if is_full {
+            if let Some(version) = version::find_usable(&state.versions, &classes, &proven) {
+                return Ok(version);
+            }
+            given_up = state.turnover.miss((classes.clone(), proven), &state.versions);
+            if let (None, Some(generic)) = (given_up, version::find_generic(&state.versions)) {
+                return Ok(generic);
+            }
         }
         if state.pending && !wait {
             return Err("being compiled".into());
         }
-        let plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        let is_generic = is_full && given_up.is_none();
+        let mut plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        if is_generic {
+            plan.lines.retain(|line| !matches!(line.decision, Decision::Unchecked(_)));
+        }
         // A plan that does not fit is a mistake of the analysis; without decisions the code is only slower.
         let plan = VerifiedPlan::new(plan, lifted.region.region())
             .or_else(|_| VerifiedPlan::new(Plan::default(), lifted.region.region()))?;
-        let key = VersionKey::new(classes, &plan);
-        if let Some(version) = version::find(&state.versions, &key, &proven) {
+        let key = if is_generic { VersionKey::generic(&plan) } else { VersionKey::new(classes, &plan) };
+        let state = &mut self.sites[site as usize];
+        if let Some(version) = version::find(&state.versions, &key) {
             return Ok(version);
+        }
+        if let Some(given_up) = given_up {
+            state.last = None;
+            state.versions.remove(given_up);
         }
         self.tell(site, |name| Event::Planned { site: name, plan: plan.plan() });
         let job = Job {
@@ -421,7 +453,7 @@ impl Tiers {
             work,
             region: lifted.region.clone(),
             plan,
-            observed,
+            observed: if is_generic { version::generic(&observed) } else { observed },
             machine: self.tiering.machine.clone(),
             backends: self.tiering.backends.clone(),
         };
@@ -442,7 +474,7 @@ impl Tiers {
         }
     }
 
-    /// Adds a version, in place of the least used one if there are too many.
+    /// Adds a version.
     fn add(&mut self, site: u32, version: Version) -> usize {
         for (backend, reason) in &version.refusals {
             self.tell(site, |name| Event::Refused { site: name, backend, reason });
@@ -451,13 +483,6 @@ impl Tiers {
             self.tell(site, |name| Event::Compiled { site: name, backend, micros: version.micros });
         }
         let state = &mut self.sites[site as usize];
-        // Positions change, so the last one is no longer known.
-        state.last = None;
-        if state.versions.len() >= MOST_VERSIONS {
-            let least =
-                state.versions.iter().enumerate().min_by_key(|(_, v)| v.launches).map_or(0, |(k, _)| k);
-            state.versions.remove(least);
-        }
         state.versions.push(version);
         state.versions.len() - 1
     }
@@ -472,11 +497,13 @@ impl Tiers {
         places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         loop {
-            let chosen = &mut self.sites[site as usize].versions[version];
+            let SiteState { versions, turnover, .. } = &mut self.sites[site as usize];
+            let chosen = &mut versions[version];
             let Some((backend, code)) = chosen.code.clone() else {
                 return Ok(Attempt::Interpret(chosen.refusal()));
             };
             chosen.launches += 1;
+            chosen.used = turnover.count();
             let start = Instant::now();
             let places = Places { places, unchecked: &chosen.key.unchecked };
             let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;

@@ -4,9 +4,10 @@ use super::Tiering;
 use crate::lift::Lifted;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
-    Backend, Compiled, Decision, Machine, Observed, ReadId, Refusal, Unit, VarId, VerifiedPlan,
-    VerifiedRegion,
+    Backend, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
+    VerifiedPlan, VerifiedRegion,
 };
+use galopvm_lmad::{Dim, Lmad};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,8 @@ pub struct VersionKey {
     pub threads: Option<VarId>,
     /// The axis across lanes.
     pub lane: Option<VarId>,
+    /// It is for whatever no other version is for: any strides, and every read is checked.
+    pub is_generic: bool,
 }
 
 impl VersionKey {
@@ -33,7 +36,12 @@ impl VersionKey {
             }
         }
         let unchecked = in_order(unchecked);
-        VersionKey { classes, unchecked, threads: plan.threads(), lane: plan.lane() }
+        VersionKey { classes, unchecked, threads: plan.threads(), lane: plan.lane(), is_generic: false }
+    }
+
+    /// The key of the version that runs whatever no other one is for.
+    pub(super) fn generic(plan: &VerifiedPlan) -> VersionKey {
+        VersionKey { is_generic: true, ..VersionKey::new(Vec::new(), plan) }
     }
 }
 
@@ -50,8 +58,9 @@ pub struct Version {
     pub refusals: Vec<(&'static str, String)>,
     /// Microseconds of compilation.
     pub micros: u64,
-    /// How often it was launched.
+    /// How often it was launched, and the launch of the site that it was used for last.
     pub launches: u64,
+    pub(super) used: u64,
     /// Estimated operations of the launch that it was planned for.
     pub work: u64,
 }
@@ -69,7 +78,7 @@ impl Version {
     ) -> Version {
         let start = Instant::now();
         let mut version =
-            Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0, work };
+            Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0, used: 0, work };
         for backend in backends {
             let unit = Unit { region, plan: &version.plan, observed, machine };
             match backend.compile(unit) {
@@ -100,7 +109,7 @@ impl Version {
         let mut refusals = self.refusals.clone();
         refusals.push((failed, refusal.reason));
         refusals.extend(next.refusals);
-        Version { refusals, launches: self.launches, ..next }
+        Version { refusals, launches: self.launches, used: self.used, ..next }
     }
 
     /// All refusals in one line.
@@ -110,6 +119,9 @@ impl Version {
         format!("refused by {}", reasons.join("; "))
     }
 }
+
+/// A stride of no class.
+const ANY_STRIDE: i64 = 1 << 20;
 
 /// How far the work of a launch may be from what a version was planned for.
 const SIMILAR: u64 = 4;
@@ -130,19 +142,41 @@ pub(super) fn find_similar(
     work: u64,
 ) -> Option<usize> {
     let similar = |v: &Version| work / SIMILAR <= v.work && v.work / SIMILAR <= work;
-    versions.iter().position(|v| v.key.classes == classes && v.key.unchecked == proven && similar(v))
+    let is_for = |v: &Version| !v.key.is_generic && v.key.classes == classes && v.key.unchecked == proven;
+    versions.iter().position(|v| is_for(v) && similar(v))
 }
 
-/// The version for a key: the same one or, if there is no room for another, one for the same strides that claims no
-/// more than is proven.
-pub(super) fn find(versions: &[Version], key: &VersionKey, proven: &[ReadId]) -> Option<usize> {
-    let same = versions.iter().position(|v| v.key == *key);
-    let usable = |v: &Version| {
-        v.code.is_some()
-            && v.key.classes == key.classes
-            && v.key.unchecked.iter().all(|read| proven.contains(read))
+/// The version for a key.
+pub(super) fn find(versions: &[Version], key: &VersionKey) -> Option<usize> {
+    versions.iter().position(|v| v.key == *key)
+}
+
+/// A version for the same strides that claims no more than is proven: where there is no room for a better one.
+pub(super) fn find_usable(versions: &[Version], classes: &[StrideClass], proven: &[ReadId]) -> Option<usize> {
+    let claims_less = |v: &Version| v.key.unchecked.iter().all(|read| proven.contains(read));
+    versions
+        .iter()
+        .position(|v| v.code.is_some() && !v.key.is_generic && v.key.classes == classes && claims_less(v))
+}
+
+/// The version for everything.
+pub(super) fn find_generic(versions: &[Version]) -> Option<usize> {
+    versions.iter().position(|v| v.key.is_generic)
+}
+
+/// What code for everything is made for: arrays of more than one index in every dimension, with strides of no class.
+pub(super) fn generic(observed: &Observed) -> Observed {
+    let any = |param: &ObservedParam| match param {
+        ObservedParam::Scalar(value) => ObservedParam::Scalar(*value),
+        ObservedParam::Array { lmad, block, block_elements, references } => {
+            let dims = lmad.dims.iter().map(|dim| Dim::new(dim.size.max(2), ANY_STRIDE));
+            ObservedParam::Array {
+                lmad: Lmad::new(lmad.offset, dims.collect::<Vec<_>>()),
+                block: *block,
+                block_elements: *block_elements,
+                references: *references,
+            }
+        }
     };
-    same.or_else(
-        || if versions.len() >= super::MOST_VERSIONS { versions.iter().position(usable) } else { None },
-    )
+    Observed { params: observed.params.iter().map(any).collect() }
 }

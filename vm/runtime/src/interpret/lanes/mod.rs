@@ -116,7 +116,8 @@ impl<'a> Interpreter<'a> {
         let instr = &registers.code.blocks[block].code[index];
         let lanes =
             translated.lanes.get_or_init(|| Lanes::of(registers.code, instr).map(Box::new)).as_deref()?;
-        let wanted = !(lanes.has_operators && self.tiers.has_backends());
+        let site = registers.prepared.blocks[block].site(index);
+        let wanted = !lanes.has_operators || site.is_none_or(|site| self.tiers.leaves_rows(site));
         (wanted && lanes.given_up.load(Ordering::Relaxed) < TRIES).then_some(lanes)
     }
 

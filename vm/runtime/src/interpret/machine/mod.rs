@@ -32,10 +32,14 @@ use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use operands::{Cell, Input};
 use smallvec::SmallVec;
+use translate::Inner;
 use unit::{Base, Left, Origin, Slot, Source};
 
 /// Turns of an operator inside a unit from which columns do it faster.
 const WIDE: i64 = MANY_ROWS;
+
+/// Turns of an operator that columns cannot do from which a launch is faster, about.
+const LONG: i64 = 1024;
 
 /// The operands of the instruction that a unit stands for.
 pub(super) struct Entry<'i> {
@@ -73,8 +77,12 @@ impl<'a> Interpreter<'a> {
         if !self.switches.machine {
             return None;
         }
-        let inner_operators = !self.tiers.has_backends();
-        let make = || translate::translate(registers.code, block, index, inner_operators).map(Box::new);
+        let inner = match (self.tiers.has_backends(), self.tiers.compiles_all()) {
+            (false, _) => Inner::Loops,
+            (true, false) => Inner::Short,
+            (true, true) => Inner::Nothing,
+        };
+        let make = || translate::translate(registers.code, block, index, inner).map(Box::new);
         translated.unit.get_or_init(make).as_deref()
     }
 
@@ -106,7 +114,7 @@ impl<'a> Interpreter<'a> {
             };
             constant.or_else(scalar).or_else(extent).unwrap_or(0)
         };
-        unit.wide.iter().all(|slot| value(slot) < WIDE)
+        unit.limits.iter().all(|(slot, limit)| value(slot) < *limit)
     }
 
     /// Executes a unit and defines registers as its results. Says whether it did: a unit whose inner operators are wide
@@ -181,7 +189,7 @@ impl<'a> Interpreter<'a> {
             };
             slots[usize::from(*slot)] = array.lmad().dims[*dim as usize].size as Bits;
         }
-        if unit.wide.iter().any(|slot| slots[usize::from(*slot)] as i64 >= WIDE) {
+        if unit.limits.iter().any(|(slot, limit)| slots[usize::from(*slot)] as i64 >= *limit) {
             return Ok(false);
         }
         let mut cells = self.cells(registers, unit, entry)?;

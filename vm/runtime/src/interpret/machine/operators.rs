@@ -1,8 +1,9 @@
 //! Parallel operators of a unit: loops over rows.
 
 use super::code::Op;
-use super::translate::{Made, Refused, Translator, stored_by_width};
+use super::translate::{Inner, Made, Refused, Translator, stored_by_width};
 use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
+use super::{LONG, WIDE};
 use crate::interpret::columns::Columns;
 use crate::interpret::prepare::in_operators;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
@@ -154,12 +155,20 @@ impl<'a> Translator<'a> {
             let extent = self.extent(place, 0)?;
             self.emit(Op::Extent, width, extent, 0)?;
         }
+        let is_known = self.is_known(width);
+        if self.inner == Inner::Short && !is_known {
+            return Err(Refused);
+        }
         if let Some(columns) = Columns::of(self.function, instr) {
             // Many rows are combined in another order than that of a loop.
-            if columns.has_strands() && !self.is_known(width) && !in_operators(self.function)[self.origin.0] {
+            if columns.has_strands() && !is_known && !in_operators(self.function)[self.origin.0] {
                 return Err(Refused);
             }
-            self.unit.wide.push(width);
+            if is_known {
+                self.unit.limits.push((width, WIDE));
+            }
+        } else if self.inner == Inner::Short {
+            self.unit.limits.push((width, LONG));
         }
         self.operator(&parts, width, &arrays, &[])?;
         Ok(())

@@ -21,15 +21,21 @@ pub(super) type Made<T> = Result<T, Refused>;
 /// Instructions that a unit has at most: jumps name them in 16 bits.
 const MOST_CODE: usize = 60_000;
 
+/// What becomes of operators inside a unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inner {
+    /// Loops of it.
+    Loops,
+    /// Loops of it, if it is known at the start how many turns they take: back ends do long ones.
+    Short,
+    /// There must not be any: back ends do all.
+    Nothing,
+}
+
 /// The unit of an instruction, or nothing if it cannot be one.
-pub(super) fn translate(
-    function: &Function,
-    block: BlockId,
-    index: usize,
-    inner_operators: bool,
-) -> Option<Unit> {
+pub(super) fn translate(function: &Function, block: BlockId, index: usize, inner: Inner) -> Option<Unit> {
     let instr = function.blocks[block].code.get(index)?;
-    let mut translator = Translator::new(function, (block, u32::try_from(index).ok()?), inner_operators);
+    let mut translator = Translator::new(function, (block, u32::try_from(index).ok()?), inner);
     translator.outermost(instr).ok()?;
     Some(translator.unit)
 }
@@ -47,8 +53,7 @@ pub(super) struct Translator<'a> {
     pub(super) occupants: HashMap<Slot, RegId>,
     /// What was in the slots of the parameters of loops around, outermost first.
     pub(super) covered: Vec<(Slot, Option<RegId>)>,
-    /// Whether operators inside are loops of the unit; else they are to be seen one by one.
-    inner_operators: bool,
+    pub(super) inner: Inner,
     /// The instruction that is being translated.
     pub(super) origin: (BlockId, u32),
     /// The last instruction that something jumps to.
@@ -57,11 +62,7 @@ pub(super) struct Translator<'a> {
 }
 
 impl<'a> Translator<'a> {
-    pub(super) fn new(
-        function: &'a Function,
-        origin: (BlockId, u32),
-        inner_operators: bool,
-    ) -> Translator<'a> {
+    pub(super) fn new(function: &'a Function, origin: (BlockId, u32), inner: Inner) -> Translator<'a> {
         Translator {
             function,
             unit: Unit::default(),
@@ -72,7 +73,7 @@ impl<'a> Translator<'a> {
             wanted: HashMap::new(),
             occupants: HashMap::new(),
             covered: Vec::new(),
-            inner_operators,
+            inner,
             origin,
             label: 0,
             next: 0,
@@ -234,7 +235,6 @@ impl<'a> Translator<'a> {
             _ => self.outer_operator(instr)?,
         }
         self.emit(Op::End, 0, 0, 0)?;
-        self.unit.wide = self.unit.wide.iter().copied().filter(|slot| self.is_known(*slot)).collect();
         self.unit.words = run::words(&self.unit.code);
         Ok(())
     }
@@ -330,7 +330,7 @@ impl<'a> Translator<'a> {
                 self.index(dst.0, array.reg, &place, &index?)?;
             }
             Instr::Update { dst, array, dims, value } => self.update(dst.0, *array, dims, *value)?,
-            Instr::Reduce { .. } | Instr::Redomap { .. } if self.inner_operators => {
+            Instr::Reduce { .. } | Instr::Redomap { .. } if self.inner != Inner::Nothing => {
                 self.inner_operator(instr)?;
             }
             _ => return Err(Refused),

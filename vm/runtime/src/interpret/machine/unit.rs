@@ -103,6 +103,6 @@ pub(crate) struct Unit {
     pub(super) assertions: Vec<Assertion>,
     /// For each result of the instruction.
     pub(super) results: Vec<Left>,
-    /// Turns of operators inside that columns could do as well.
-    pub(super) wide: Vec<Slot>,
+    /// Turns of operators inside that others could do as well, with the number from which they do it faster.
+    pub(super) limits: Vec<(Slot, i64)>,
 }

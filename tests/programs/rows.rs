@@ -1,0 +1,40 @@
+//! Operators in the rows of one that cannot be compiled: launched row by row where a row has much to do, else left to the
+//! interpreter, which goes over many rows in lock step.
+
+use galopvm::{Program, Value};
+use galopvm_base::Scalar;
+use galopvm_jit::X86Backend;
+use galopvm_runtime::{Options, Session, Tiering};
+use std::sync::Arc;
+
+/// Rows with a scan, which makes the operator around it one that x86 refuses.
+const ROWS: &str = "entry main (n: i64) (m: i64): i64 =
+                      let row i = let xs = map (\\j -> (j * 7919 + i) % 1013) (iota m)
+                                  in i64.sum (map2 (*) xs (scan i64.max 0 xs))
+                      in i64.sum (map row (iota n))";
+
+/// What it gives, and the launches of operators in rows.
+fn run(mut session: Session, n: i64, m: i64) -> (String, u64) {
+    let arguments = [n, m].map(|number| Value::Scalar(Scalar::i64(number)));
+    let values = session.call("main", arguments.to_vec()).expect("it runs");
+    let launches = session.sites().into_iter().filter(|site| site.profile.executions >= n as u64);
+    (format!("{}", values[0]), launches.map(|site| site.profile.launches).sum())
+}
+
+#[test]
+fn few_operations_of_a_row_are_no_launches() {
+    let program = Program::from_source("rows.fut", ROWS).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = |always| {
+        let backends: Vec<Arc<dyn galopvm_kir::Backend>> = vec![Arc::new(X86Backend::default())];
+        let tiering = Tiering { backends, threshold: 1000, always, background: false, ..Tiering::default() };
+        Session::new(program.module().clone(), Options { tiering, ..Options::default() })
+    };
+    for (n, m, always, launched) in
+        [(64, 50, false, false), (40, 6000, false, true), (64, 50, true, true), (3, 50, false, false)]
+    {
+        let (expected, none) = run(Session::new(program.module().clone(), Options::default()), n, m);
+        let (found, launches) = run(compiled(always), n, m);
+        assert_eq!((found, none), (expected, 0), "{n} {m} {always}");
+        assert_eq!(launches > 0, launched, "{n} rows of {m}: {launches} launches");
+    }
+}
