@@ -1,7 +1,7 @@
 //! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
 
 use crate::failure::say;
-use galopvm::{Phases as PlanPhases, PlanFigures, Session, SiteReport, Switch};
+use galopvm::{PlanFigures, Session, SiteReport, Switch};
 use std::time::{Duration, Instant};
 
 /// The phases of a command, one after the other.
@@ -107,8 +107,9 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
 }
 
 /// What one analysis took, part by part.
-fn phases_text(PlanPhases { record, analyse, plan }: &PlanPhases) -> String {
-    format!("recorded in {}, analysed in {}, planned in {}", shown(*record), shown(*analyse), shown(*plan))
+fn phases_text(parts: &galopvm::Phases) -> String {
+    let [record, analyse, plan] = [parts.record, parts.analyse, parts.plan].map(shown);
+    format!("recorded in {record}, analysed in {analyse}, planned in {plan}")
 }
 
 /// What became of one parallel operator.

@@ -8,6 +8,7 @@ use crate::form::Form;
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
 use galopvm_base::{ElemType, Scalar, ScalarOp, define_id};
+use smallvec::SmallVec;
 
 define_id!(
     /// A register of a function.
@@ -423,13 +424,13 @@ fn list_text<T: Field>(items: &[T]) -> String {
 #[derive(Default, Debug)]
 pub struct Fields {
     /// Definitions, in order.
-    pub defs: Vec<Def>,
+    pub defs: SmallVec<[Def; 2]>,
     /// Uses, in order.
-    pub operands: Vec<Operand>,
+    pub operands: SmallVec<[Operand; 4]>,
     /// Blocks, in order.
-    pub blocks: Vec<BlockId>,
+    pub blocks: SmallVec<[BlockId; 2]>,
     /// Functions, in order.
-    pub functions: Vec<FuncId>,
+    pub functions: SmallVec<[FuncId; 1]>,
 }
 
 impl FieldVisitor for Fields {

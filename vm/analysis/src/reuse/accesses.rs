@@ -32,6 +32,10 @@ pub(super) struct Walk<'a> {
     inside: BTreeSet<VarId>,
     /// The conditions around what is walked now.
     under: Vec<Alternative>,
+    /// The conditions of the branches that no loop is around, met so far, with the alternatives for yes and no.
+    met: Vec<(&'a Exp, [Vec<Alternative>; 2])>,
+    /// How many iteration variables the kernel itself has, with those outside.
+    opened: usize,
     /// A number for the next index that has no name.
     unnamed: usize,
     pub accesses: Vec<Access>,
@@ -57,8 +61,11 @@ impl<'a> Walk<'a> {
             }
         });
         let unnamed = region.vars.len();
+        let opened = scope.ranges().len();
         let mut walk = Walk {
             scope,
+            met: Vec::new(),
+            opened,
             bound,
             inside: BTreeSet::new(),
             under: vec![Alternative::default()],
@@ -87,12 +94,16 @@ impl<'a> Walk<'a> {
     fn rhs(&mut self, rhs: &'a Rhs) {
         if let Rhs::If { cond, then, otherwise } = rhs {
             self.exp(cond);
+            let both = [true, false].map(|wanted| self.scope.alternatives(cond, wanted));
             let around = self.under.clone();
-            for (wanted, body) in [(true, then), (false, otherwise)] {
-                self.under = product(&around, &self.scope.alternatives(cond, wanted));
+            for (alternatives, body) in both.iter().zip([then, otherwise]) {
+                self.under = product(&around, alternatives);
                 self.body(body);
             }
             self.under = around;
+            if self.scope.ranges().len() == self.opened {
+                self.met.push((cond, both));
+            }
             return;
         }
         // Bounds are outside their own axes.
@@ -335,8 +346,12 @@ impl<'a> Walk<'a> {
                 _ => None,
             };
             if let Some((cond, (yes, no))) = branches {
-                for (wanted, side) in [(true, yes), (false, no)] {
-                    let under = product(under, &self.scope.alternatives(cond, wanted));
+                let met = self.met.iter().position(|(met, _)| std::ptr::eq(*met, cond));
+                for (k, (wanted, side)) in [(true, yes), (false, no)].into_iter().enumerate() {
+                    let under = match met {
+                        Some(at) => product(under, &self.met[at].1[k]),
+                        None => product(under, &self.scope.alternatives(cond, wanted)),
+                    };
                     self.leaf(side, &under, depth + 1, out);
                 }
                 return;

@@ -6,7 +6,7 @@
 
 use super::placed::Placing;
 use super::plan::key::Inputs;
-use super::plan::site::{Policy, SitePlans};
+use super::plan::site::Policy;
 use super::plan::{Phases, PlanFigures, Watch};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
@@ -76,7 +76,8 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let site = (registers.function, scope);
-        let known = self.advices.sites.entry(site).or_insert_with(|| SiteAdvice::of(registers.code, scope));
+        let inputs = || self.plans.inputs(site, registers.code);
+        let known = self.advices.sites.entry(site).or_insert_with(|| SiteAdvice::of(registers.code, inputs));
         if !known.asks {
             return None;
         }
@@ -267,8 +268,7 @@ impl<'a> Interpreter<'a> {
 }
 
 impl SiteAdvice {
-    fn of(code: &Function, scope: Scope) -> SiteAdvice {
-        let inputs = SitePlans::of(code, scope).inputs;
+    fn of(code: &Function, inputs: impl FnOnce() -> Arc<Inputs>) -> SiteAdvice {
         let is_operator = |instr: &&Instr| {
             matches!(
                 instr,
@@ -280,6 +280,7 @@ impl SiteAdvice {
         let operators = instrs().filter(is_operator).count();
         // An operator alone decides for itself.
         let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
+        let inputs = if asks { inputs() } else { Arc::default() };
         SiteAdvice { inputs, asks, known: HashMap::new(), is_useful: false, policy: Policy::default() }
     }
 }

@@ -214,7 +214,8 @@ impl Flow<'_> {
         self.data.extend(fields.defs.iter().map(|def| def.0));
         match instr {
             Instr::Iota { dst, .. } => self.counts[dst.0.index()] = true,
-            Instr::Call { .. } => self.calls = true,
+            // What gives scalars alone is not gone through.
+            Instr::Call { dsts, .. } => self.calls |= !self.are_scalars(dsts),
             _ => {}
         }
         for block in &fields.blocks {

@@ -6,8 +6,7 @@
 use crate::array::Array;
 use crate::interpret::Registers;
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
-use smallvec::SmallVec;
-use std::collections::{BTreeSet, HashMap};
+use smallvec::{SmallVec, smallvec};
 
 /// The registers from outside that a region's plan depends on.
 #[derive(Debug, Default)]
@@ -52,15 +51,30 @@ impl Inputs {
     }
 }
 
-/// Where the values of registers come from, and which of them shape a region.
-#[derive(Default)]
+/// The end of a list of links.
+const NONE: u32 = u32::MAX;
+
+/// Where the values of registers come from, and which of them shape a region. A node is a register, or, behind those, all
+/// that an instruction uses.
 pub(super) struct Flow {
-    sources: HashMap<RegId, Vec<RegId>>,
+    /// By node: its first link.
+    heads: Vec<u32>,
+    /// A node that another one comes from, and that one's next link.
+    links: Vec<(u32, u32)>,
     /// Scalars that an extent, an index, a condition or a count is.
-    shaping: BTreeSet<RegId>,
+    shaping: Vec<RegId>,
 }
 
 impl Flow {
+    pub fn new(code: &Function) -> Flow {
+        Flow { heads: vec![NONE; code.regs.len()], links: Vec::new(), shaping: Vec::new() }
+    }
+
+    fn link(&mut self, node: u32, from: u32) {
+        let head = std::mem::replace(&mut self.heads[node as usize], self.links.len() as u32);
+        self.links.push((from, head));
+    }
+
     /// Goes through a block and those inside it.
     pub fn block(&mut self, code: &Function, block: BlockId) {
         code.blocks[block].code.iter().for_each(|instr| self.instruction(code, instr));
@@ -69,26 +83,34 @@ impl Flow {
     /// Goes through an instruction and its blocks.
     pub fn instruction(&mut self, code: &Function, instr: &Instr) {
         let fields = Fields::of(instr);
-        let mut from: Vec<RegId> = fields.operands.iter().map(|operand| operand.reg).collect();
+        let all = self.heads.len() as u32;
+        self.heads.push(NONE);
+        fields.operands.iter().for_each(|operand| self.link(all, operand.reg.0));
         for block in &fields.blocks {
             self.block(code, *block);
-            from.extend(code.blocks[*block].results.iter().map(|operand| operand.reg));
+            code.blocks[*block].results.iter().for_each(|operand| self.link(all, operand.reg.0));
         }
         let params = fields.blocks.iter().flat_map(|block| &code.blocks[*block].params);
         for reg in fields.defs.iter().map(|def| def.0).chain(params.copied()) {
-            self.sources.entry(reg).or_default().extend(&from);
+            self.link(reg.0, all);
         }
         let shaping = shaping(code, instr, &fields.operands);
         self.shaping.extend(shaping.into_iter().filter(|reg| code.regs[*reg].is_scalar()));
     }
 
-    /// The registers that the region's shape is computed from.
-    pub fn that_matter(&self) -> BTreeSet<RegId> {
-        let mut all = self.shaping.clone();
-        let mut open: Vec<RegId> = all.iter().copied().collect();
-        while let Some(reg) = open.pop() {
-            let sources = self.sources.get(&reg).into_iter().flatten();
-            open.extend(sources.copied().filter(|source| all.insert(*source)));
+    /// By register: whether the region's shape is computed from it.
+    pub fn that_matter(&self) -> Vec<bool> {
+        let mut all = vec![false; self.heads.len()];
+        let mut open: Vec<u32> = self.shaping.iter().map(|reg| reg.0).collect();
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut all[node as usize], true) {
+                continue;
+            }
+            let mut at = self.heads[node as usize];
+            while let Some((from, next)) = self.links.get(at as usize) {
+                open.push(*from);
+                at = *next;
+            }
         }
         all
     }
@@ -96,7 +118,7 @@ impl Flow {
 
 /// The operands of an instruction that can change more than elements. Elements that are used as an index or an extent
 /// are found by following where these come from.
-fn shaping(code: &Function, instr: &Instr, operands: &[Operand]) -> Vec<RegId> {
+fn shaping(code: &Function, instr: &Instr, operands: &[Operand]) -> SmallVec<[RegId; 4]> {
     match instr {
         Instr::Const { .. }
         | Instr::Op1 { .. }
@@ -106,21 +128,21 @@ fn shaping(code: &Function, instr: &Instr, operands: &[Operand]) -> Vec<RegId> {
         | Instr::Assert { .. }
         | Instr::Fail { .. }
         | Instr::Trace { .. }
-        | Instr::Array { .. } => Vec::new(),
+        | Instr::Array { .. } => SmallVec::new(),
         Instr::Update { value, .. } => {
             let others = operands.iter().filter(|operand| operand.reg != value.reg);
             // The value may be an index as well.
             let twice = operands.iter().filter(|operand| operand.reg == value.reg).count() > 1;
             others.map(|operand| operand.reg).chain(twice.then_some(value.reg)).collect()
         }
-        Instr::Replicate { count, .. } | Instr::Iota { count, .. } => vec![count.reg],
-        Instr::For { bound, .. } => vec![bound.reg],
+        Instr::Replicate { count, .. } | Instr::Iota { count, .. } => smallvec![count.reg],
+        Instr::For { bound, .. } => smallvec![bound.reg],
         Instr::While { cond, .. } => code.blocks[*cond].results.iter().map(|operand| operand.reg).collect(),
         Instr::Map { width, .. }
         | Instr::Reduce { width, .. }
         | Instr::Scan { width, .. }
         | Instr::Redomap { width, .. }
-        | Instr::Hist { width, .. } => vec![width.reg],
+        | Instr::Hist { width, .. } => smallvec![width.reg],
         _ => operands.iter().map(|operand| operand.reg).collect(),
     }
 }

@@ -35,11 +35,12 @@ use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
-use galopvm_bytecode::{BlockId, FuncId, RegId};
+use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
+use key::Inputs;
 use site::{Found, SitePlans};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Fewer elements are not worth a plan.
 const LEAST_ELEMENTS: i64 = 256;
@@ -51,6 +52,18 @@ pub(crate) struct Plans {
     /// Room for the numbers of a region.
     words: Vec<u64>,
     pub(crate) figures: PlanFigures,
+}
+
+impl Plans {
+    /// What is known of a function, loop or round.
+    fn site(&mut self, site: (FuncId, Scope), code: &Function) -> &mut SitePlans {
+        self.sites.entry(site).or_insert_with(|| SitePlans::of(code, site.1))
+    }
+
+    /// What its plans and its advice depend on.
+    pub(super) fn inputs(&mut self, site: (FuncId, Scope), code: &Function) -> Arc<Inputs> {
+        self.site(site, code).inputs.clone()
+    }
 }
 
 /// A plan in use.
@@ -114,7 +127,7 @@ impl<'a> Interpreter<'a> {
         if self.plan_here().is_some() {
             return self.unplanned(site, Unplanned::Around);
         }
-        let known = self.plans.sites.entry(site).or_insert_with(|| SitePlans::of(registers.code, scope));
+        let known = self.plans.site(site, registers.code);
         if !(moves && known.copies || merges && known.makes) {
             return None;
         }
@@ -200,7 +213,7 @@ impl<'a> Interpreter<'a> {
             Found::New if !self.eager && !known.policy.may_make() => return Err(Unplanned::Waiting),
             Found::New => {}
         }
-        let (inputs, has_loops) = (known.inputs.clone(), known.loops);
+        let (inputs, has_loops, looking) = (known.inputs.clone(), known.loops, known.looking);
         if !self.eager && !inputs.are_large(registers, LEAST_ELEMENTS, LEAST_ELEMENTS) {
             return Err(Unplanned::Small);
         }
@@ -220,11 +233,14 @@ impl<'a> Interpreter<'a> {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
         };
-        let took = start.elapsed();
+        // The first one pays for what is known of the code.
+        let took = start.elapsed() + looking;
+        phases.record += looking;
         let figures = &mut self.plans.figures;
         figures.count_made(took, &phases, plan.is_some());
         figures.thorough += u64::from(effort == Effort::Thorough);
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
+        known.looking = Duration::ZERO;
         known.policy.count_made(took, plan.is_some());
         figures.dropped += known.keep(words, plan.clone(), is_bounded && effort == Effort::Quick);
         plan.ok_or(why)

@@ -7,10 +7,11 @@ use super::build::RegionPlan;
 use super::key::{Flow, Inputs};
 use crate::region::Scope;
 use galopvm_analysis::version::Switch;
+use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Numbers that one place is planned for without asking whether it pays.
 const FREE: u32 = 64;
@@ -47,6 +48,8 @@ pub(in crate::interpret) struct SitePlans {
     pub loops: bool,
     /// Whether it makes arrays in a round of a loop.
     pub makes: bool,
+    /// Time that finding out about the code took, until it is counted.
+    pub looking: Duration,
     known: HashMap<Box<[u64]>, Known>,
     words: usize,
     pub policy: Policy,
@@ -74,7 +77,8 @@ pub(super) enum Found {
 
 impl SitePlans {
     pub fn of(code: &Function, scope: Scope) -> SitePlans {
-        let (mut seen, mut flow) = (Uses::default(), Flow::default());
+        let start = Instant::now();
+        let (mut seen, mut flow) = (Uses::new(code), Flow::new(code));
         match scope {
             Scope::Function => {
                 seen.body(code, BODY, &code.params);
@@ -87,20 +91,22 @@ impl SitePlans {
             Scope::Loop { block, index } => {
                 let instr = &code.blocks[block].code[index];
                 let fields = Fields::of(instr);
-                seen.used.extend(fields.operands.iter().map(|operand| operand.reg));
+                fields.operands.iter().for_each(|operand| seen.used[operand.reg.index()] = true);
                 fields.blocks.into_iter().for_each(|inner| seen.walk(code, inner));
                 seen.loops = true;
                 flow.instruction(code, instr);
             }
         }
         let matter = flow.that_matter();
-        let free = seen.used.difference(&seen.made).copied();
-        let (scalars, arrays): (Vec<RegId>, Vec<RegId>) = free.partition(|reg| code.regs[*reg].is_scalar());
-        let scalars = scalars.into_iter().filter(|reg| matter.contains(reg)).collect();
+        let free = code.regs.ids().filter(|reg| seen.used[reg.index()] && !seen.made[reg.index()]);
+        let (mut scalars, arrays): (Vec<RegId>, Vec<RegId>) =
+            free.partition(|reg| code.regs[*reg].is_scalar());
+        scalars.retain(|reg| matter[reg.index()]);
         let inputs = Arc::new(Inputs { arrays, scalars });
         let makes = seen.makes && matches!(scope, Scope::Round { .. });
         let policy = Policy { free: if seen.copies { FREE } else { FREE_MERGES }, ..Policy::default() };
-        SitePlans { inputs, copies: seen.copies, loops: seen.loops, makes, policy, ..SitePlans::default() }
+        let (copies, loops, looking) = (seen.copies, seen.loops, start.elapsed());
+        SitePlans { inputs, copies, loops, makes, looking, policy, ..SitePlans::default() }
     }
 
     /// What is known for these numbers.
@@ -215,8 +221,9 @@ impl Policy {
 /// What code does with registers.
 #[derive(Default)]
 struct Uses {
-    used: BTreeSet<RegId>,
-    made: BTreeSet<RegId>,
+    /// By register.
+    used: Vec<bool>,
+    made: Vec<bool>,
     /// Whether it copies arrays into others.
     copies: bool,
     loops: bool,
@@ -227,17 +234,24 @@ struct Uses {
 }
 
 impl Uses {
+    fn new(code: &Function) -> Uses {
+        let none = vec![false; code.regs.len()];
+        Uses { used: none.clone(), made: none, ..Uses::default() }
+    }
+
     /// A block whose parameters have their values from outside.
     fn body(&mut self, code: &Function, block: BlockId, params: &[RegId]) {
         self.walk(code, block);
-        self.used.extend(params);
-        self.made.retain(|reg| !params.contains(reg));
+        for param in params {
+            self.used[param.index()] = true;
+            self.made[param.index()] = false;
+        }
     }
 
     fn walk(&mut self, code: &Function, block: BlockId) {
         let block = &code.blocks[block];
         let is_array = |operand: &Operand| !code.regs[operand.reg].is_scalar();
-        self.made.extend(&block.params);
+        block.params.iter().for_each(|param| self.made[param.index()] = true);
         for instr in &block.code {
             self.copies |= match instr {
                 Instr::Concat { .. } | Instr::Copy { .. } | Instr::FlatUpdate { .. } => true,
@@ -254,13 +268,13 @@ impl Uses {
                 matches!(instr, Instr::Concat { .. } | Instr::Replicate { .. } | Instr::Copy { .. });
             self.loops |= matches!(instr, Instr::For { .. } | Instr::While { .. });
             let fields = Fields::of(instr);
-            self.made.extend(fields.defs.iter().map(|def| def.0));
-            self.used.extend(fields.operands.iter().map(|operand| operand.reg));
+            fields.defs.iter().for_each(|def| self.made[def.0.index()] = true);
+            fields.operands.iter().for_each(|operand| self.used[operand.reg.index()] = true);
             self.makes |= self.inside == 0 && (is_join || is_operator && fields.defs.iter().any(gives));
             self.inside += usize::from(is_operator);
             fields.blocks.into_iter().for_each(|inner| self.walk(code, inner));
             self.inside -= usize::from(is_operator);
         }
-        self.used.extend(block.results.iter().map(|operand| operand.reg));
+        block.results.iter().for_each(|operand| self.used[operand.reg.index()] = true);
     }
 }
