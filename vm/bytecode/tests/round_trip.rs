@@ -129,7 +129,7 @@ fn uses_can_be_changed_in_the_order_they_are_visited() {
             let (mut copy, seen) = (instr.clone(), Fields::of(instr).operands);
             let mut uses = Vec::new();
             copy.operands_mut(&mut uses);
-            assert_eq!(uses.iter().map(|o| **o).collect::<Vec<_>>(), seen);
+            assert_eq!(uses.iter().map(|o| **o).collect::<Vec<_>>(), seen.to_vec());
         }
     }
 }
