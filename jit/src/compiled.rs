@@ -1,5 +1,6 @@
 //! A compiled region: which of its forms a launch takes, and the pieces it is cut into for threads.
 
+use crate::apart;
 use crate::emit::emit;
 use crate::executable::Executable;
 use crate::isa::Isa;
@@ -80,6 +81,8 @@ pub struct X86Compiled {
     layout: Layout,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
     may_be_flat: bool,
+    /// Operators of a histogram that threads may count apart.
+    apart: Option<Vec<ScalarOp>>,
     /// Operators of a top-level reduction, by which pieces are combined.
     fold: Option<Vec<ScalarOp>>,
     work: u64,
@@ -99,19 +102,20 @@ impl X86Compiled {
         let form = Form::of(region)?;
         let fold = match form.shape {
             Shape::Fold(_, combine) => combine.scalar_ops(),
-            Shape::Map(_) => None,
+            Shape::Map(_) | Shape::Scatter(..) => None,
         };
         let compiled = X86Compiled {
             may_be_flat: form.is_flat(region),
             work: form.work(region, observed),
             fold,
+            apart: apart::operators(region, &form),
             region: region.clone(),
             plan: plan.clone(),
             observed: observed.clone(),
             machine: machine.clone(),
             isa,
             strict,
-            layout: Layout::new(region),
+            layout: Layout::new(region, noted(&form)),
             codes: std::array::from_fn(|_| OnceLock::new()),
         };
         let extents = compiled.extents(&form, &|at| match observed.params.get(at)? {
@@ -214,12 +218,27 @@ impl X86Compiled {
         let Some(extents) = extents else {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
-        let variant = Variant { flat, places, over };
+        // What a scatter writes is read by nothing else of it.
+        let is_scatter = matches!(form.shape, Shape::Scatter(..));
+        let variant = Variant { flat, places, over: over && !is_scatter };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        if is_scatter && let Some(ops) = &self.apart {
+            let parts = (self.machine.threads as i64).min(self.part_count(total, length));
+            let room = self.machine.l2_bytes / 2;
+            if parts > 1 && apart::pays(&self.region, &launch.results, total, parts, room) {
+                let code = self.code(Variant { places: Places::RowMajor, ..variant });
+                let code = code.map_err(|r| failed(r.clone()))?;
+                return self.run_apart(code, launch, ops, &pieces(length, parts), stop);
+            }
+        }
+        if is_scatter {
+            let record = self.layout.fill(&self.region, launch).map_err(failed)?;
+            return self.run_map(code, &record, &[(0, length)], false, stop);
+        }
         let is_map = matches!(form.shape, Shape::Map(_));
         let shared_ok = is_map || self.fold.is_some();
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
@@ -273,6 +292,28 @@ impl X86Compiled {
         pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
     }
 
+    /// Every piece counts in arrays of its own.
+    fn run_apart(
+        &self,
+        code: &Code,
+        launch: &mut Launch<'_>,
+        ops: &[ScalarOp],
+        pieces: &[(i64, i64)],
+        stop: Stop<'_>,
+    ) -> Result<(), RunError> {
+        let blocks = || apart::blocks(&self.region, &launch.results, ops);
+        let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
+        {
+            let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
+            let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
+                !stop() && code.executable.run(&mut record.piece(low, high, false, &stop).with_blocks(blocks))
+            };
+            ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
+        }
+        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks));
+        if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
+    }
+
     /// Every piece gives a partial result; they are combined in order.
     fn run_fold(
         &self,
@@ -312,6 +353,14 @@ impl X86Compiled {
             place.copy_from_slice(&value.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+}
+
+/// How many places and values an iteration of a scatter has.
+fn noted(form: &Form<'_>) -> usize {
+    match form.shape {
+        Shape::Scatter(body, _) => body.results.len(),
+        Shape::Map(_) | Shape::Fold(..) => 0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kernel and plan to x86-64 machine code.
 //!
-//! - `backend.rs`: the door. `compiled.rs`: launches and threads. `record.rs`: what code is given at a launch.
+//! - `backend.rs`: the door. `compiled.rs`: launches and threads. `apart.rs`: histograms by several threads. `record.rs`: what code is given at a launch.
 //! - `lower/`: KIR to low IR. `lir/`: the low IR. `allocate.rs`: registers. `emit/`: bytes.
 //! - `isa.rs`: what each instruction set can do. `library.rs`: functions that code calls. `executable.rs`: memory
 //!   that can be run. `listing.rs`: disassembly.
@@ -12,6 +12,7 @@
 //! - Code under a mask runs only if some lane is active, and touches memory for active lanes only.
 
 mod allocate;
+mod apart;
 mod backend;
 mod compiled;
 mod emit;

@@ -19,7 +19,12 @@ pub const STREAM: u32 = 2;
 pub const ALLOWANCE: u32 = 3;
 /// Whom to ask: a [`Stop`].
 pub const STOP: u32 = 4;
-const FIXED: u32 = 5;
+/// The address of room for what a few iterations of a scatter write, in the record itself.
+pub const NOTES: u32 = 5;
+const FIXED: u32 = 6;
+
+/// Words of that room for each place or value of an iteration: elements of the largest vectors that are noted at a time.
+pub const NOTE: usize = 32;
 
 /// Units of work between two questions: some milliseconds.
 pub const WORK: u32 = 1 << 22;
@@ -31,6 +36,8 @@ pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 pub struct Layout {
     params: HashMap<VarId, u32>,
     results: Vec<u32>,
+    /// Where the room for notes begins, and the end.
+    notes: usize,
     words: usize,
 }
 
@@ -38,12 +45,13 @@ pub struct Layout {
 pub struct Record<'l> {
     words: Vec<u64>,
     results: Vec<u32>,
+    notes: usize,
     blocks: PhantomData<(&'l mut [u8], Stop<'l>)>,
 }
 
 impl Layout {
-    /// The layout for a region.
-    pub fn new(region: &VerifiedRegion) -> Layout {
+    /// The layout for a region, with room for the notes of so many values.
+    pub fn new(region: &VerifiedRegion, noted: usize) -> Layout {
         let mut at = FIXED;
         let mut params = HashMap::new();
         for &param in &region.region().params {
@@ -56,7 +64,8 @@ impl Layout {
             results.push(at);
             at += 1 + result.rank() as u32;
         }
-        Layout { params, words: at as usize, results }
+        let notes = at as usize;
+        Layout { params, results, notes, words: notes + noted * NOTE }
     }
 
     /// The word of a scalar parameter, or of an array parameter's address.
@@ -121,7 +130,7 @@ impl Layout {
                 *word = dim.stride as u64;
             }
         }
-        Ok(Record { words, results: self.results.clone(), blocks: PhantomData })
+        Ok(Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData })
     }
 }
 
@@ -148,7 +157,9 @@ impl<'l> Record<'l> {
         words[STREAM as usize] = u64::from(stream);
         words[ALLOWANCE as usize] = u64::from(WORK);
         words[STOP as usize] = std::ptr::from_ref(stop) as u64;
-        Record { words, results: self.results.clone(), blocks: PhantomData }
+        // The vector moves, what it holds does not.
+        words[NOTES as usize] = words.as_mut_ptr().wrapping_add(self.notes) as u64;
+        Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData }
     }
 
     /// The same with scalar results going to places of their own.
@@ -159,7 +170,18 @@ impl<'l> Record<'l> {
         for (word, place) in self.results.iter().zip(places) {
             self.words[*word as usize] = std::ptr::from_mut(place) as u64;
         }
-        Record { words: self.words, results: self.results, blocks: PhantomData }
+        Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
+    }
+
+    /// The same with results going to row-major blocks of their own.
+    pub fn with_blocks<'s>(mut self, blocks: &'s mut [Vec<u64>]) -> Record<'s>
+    where
+        'l: 's,
+    {
+        for (word, block) in self.results.iter().zip(blocks) {
+            self.words[*word as usize] = block.as_mut_ptr() as u64;
+        }
+        Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
     }
 
     /// True if all results begin at a multiple of a cache line.

@@ -76,6 +76,29 @@ fn a_reduction_that_cannot_be_cut_is_stopped() {
 }
 
 #[test]
+fn scatters_and_histograms_are_stopped() {
+    for writes in [
+        "scatter D i < m do in (i % 7, i)",
+        "scatter D i < m do let b : i64 = (i / 3 + i % 5) / (i % 2 + 1) in (b % 7, b)",
+        "hist D i < m do in (i % 7, i) by (u = 0) (v) do in u * 3 + v",
+        "hist D i < m do in (i % 7, i) by (u = 0) (v) do in u + v",
+        "scatter D i < 7, j < m do in (i, j)",
+    ] {
+        let text = format!("region r (m : i64, D : [7]i64)\n let r = {writes}\n in r");
+        let region = region(&text);
+        let args = [size(ENDLESS), array(ElemType::I64, &[7], &mut Random(73))];
+        for cpu in CpuMode::ALL {
+            let code =
+                compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
+            let asked = AtomicU32::new(0);
+            let stop = || asked.fetch_add(1, Relaxed) >= 6;
+            let ended = run_until(&region, code.as_ref(), &args, &stop);
+            assert_eq!(ended, Err(RunError::Stopped), "{cpu}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn whoever_goes_on_computes_the_same() {
     let text = "region r (n : i64, m : i64, x : [n]f32, y : [n]i64)
         let (p : [n]f32, q : [n]i64) = kernel i < n do

@@ -1,7 +1,7 @@
 //! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
 
 use crate::failure::say;
-use galopvm::{PlanFigures, Session, SiteReport, Switch};
+use galopvm::{Phases as PlanPhases, PlanFigures, Session, SiteReport, Switch};
 use std::time::{Duration, Instant};
 
 /// The phases of a command, one after the other.
@@ -74,13 +74,25 @@ fn process_peak() -> Option<u64> {
 
 /// What an analysis cost and gave.
 fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
-    let PlanFigures { made, useful, making, longest, found, finding, longest_find, applied, .. } = *figures;
+    let PlanFigures {
+        made,
+        useful,
+        making,
+        longest,
+        longest_phases,
+        found,
+        finding,
+        longest_find,
+        applied,
+        ..
+    } = *figures;
     let mut line = format!(
-        "{}: {made} analysed in {} (the longest {}), {useful} with something to do; \
+        "{}: {made} analysed in {} (the longest {}: {}), {useful} with something to do; \
          {found} known looked up in {} (the longest {}); applied {applied} times",
         switch.name(),
         shown(making),
         shown(longest),
+        phases_text(&longest_phases),
         shown(finding),
         shown(longest_find),
     );
@@ -92,6 +104,11 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
         }
     }
     line
+}
+
+/// What one analysis took, part by part.
+fn phases_text(PlanPhases { record, analyse, plan }: &PlanPhases) -> String {
+    format!("recorded in {}, analysed in {}, planned in {}", shown(*record), shown(*analyse), shown(*plan))
 }
 
 /// What became of one parallel operator.

@@ -39,12 +39,14 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// The values, or the error, of each call; what was fused; launches of fused kernels.
+/// The values, or the error, of each call; what was fused; launches of fused kernels, and how many of these write at
+/// computed places.
 #[derive(Default)]
 struct Seen {
     outcomes: Vec<String>,
     fused: Vec<String>,
     launches: u64,
+    written: u64,
 }
 
 fn session(program: &Program, way: &Way, told: &Arc<Mutex<Vec<String>>>) -> Session {
@@ -80,8 +82,13 @@ fn seen(program: &Program, way: &Way, calls: &[Call<'_>]) -> Seen {
             Err(error) => error.to_string(),
         });
     }
-    let fused = session.sites().into_iter().filter(|site| site.name.operator == "fused");
-    seen.launches = fused.map(|site| site.profile.launches).sum();
+    for site in session.sites().into_iter().filter(|site| site.name.operator == "fused") {
+        seen.launches += site.profile.launches;
+        let region = site.lifted.and_then(|lifted| lifted.ok());
+        if region.is_some_and(|lifted| lifted.region.begins_as(0).is_some()) {
+            seen.written += site.profile.launches;
+        }
+    }
     seen.fused = told.lock().expect("nobody panics with the list").clone();
     seen
 }
@@ -100,7 +107,7 @@ fn floats(session: &Session, shape: &[i64], random: &mut Random) -> Value {
 
 #[test]
 fn generated_sequences_do_not_depend_on_fusion() {
-    let (mut launches, mut errors) = (0, 0);
+    let (mut launches, mut errors, mut written) = (0, 0, 0);
     for seed in 0..150 {
         let text = sequences::program(seed);
         let program = Program::from_source("sequence.fut", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -125,9 +132,11 @@ fn generated_sequences_do_not_depend_on_fusion() {
             assert_eq!(found.outcomes, expected, "seed {seed}, {}\n{text}", way.name);
             assert!(way.switches.fusion || found.launches == 0, "fusion is switched off");
             launches += found.launches;
+            written += found.written;
         }
     }
     assert!(launches > 1000 && errors > 20, "{launches} launches of fused kernels, {errors} errors");
+    assert!(written > 100, "only {written} scatters and histograms were fused");
 }
 
 /// What is fused when a program of one array of integers runs, and how many kernels that makes.
@@ -188,5 +197,56 @@ fn errors_are_those_of_the_code_as_it_stands() {
                in (i64.sum bs, cs)"
         );
         fusions(&text, 100);
+    }
+}
+
+#[test]
+fn what_a_histogram_or_scatter_reads_is_not_made() {
+    let mapped = "let at = map (\\a -> a * 7 %% 10) as
+                  let vs = map2 (\\a i -> a * 3 + i) as (indices as)";
+    for (result, launches) in [
+        // The destination is made by a kernel of the group.
+        ("reduce_by_index (replicate 10 0) (+) 0 at vs", 2),
+        ("scatter (replicate 10 0) at vs", 2),
+        // It was made before, and dies with the histogram.
+        ("reduce_by_index d (+) 0 at vs", 1),
+        ("let e = scatter (copy d) at vs in map (+ d[0]) e", 2),
+    ] {
+        let first = if result.contains(" d") { "let d = map (+ 1) (take 10 as)" } else { "" };
+        let text = format!("entry main (as: []i64): []i64 =\n {first}\n {mapped}\n in {result}");
+        let (fused, count) = fusions(&text, 1000);
+        let computed = fused.iter().filter(|line| line.contains("is computed where")).count();
+        assert_eq!((computed, count), (2, launches), "{text}\n{fused:?}");
+    }
+}
+
+#[test]
+fn what_an_operator_ignores_is_there_for_it() {
+    let text = "entry main (as: []i64): (i64, []i64) =
+                  let (bs, cs) = unzip (map (\\a -> (a * 3, a + 1)) as)
+                  in (i64.sum bs, map2 (\\a _ -> a - 1) as (reverse cs))";
+    let (fused, _) = fusions(text, 1000);
+    assert!(!fused.is_empty());
+}
+
+#[test]
+fn what_a_scatter_changes_is_seen_by_nobody_else() {
+    // The destination is read before, after, between, and by what is written.
+    for body in [
+        "let d = map (+ 1) as let vs = map (* 2) as in (scatter (copy d) (map (% 7) as) vs, d)",
+        "let d = map (+ 1) as let vs = map (* 2) d let e = scatter d (map (% 7) as) vs in (e, vs)",
+        "let d = map (+ 1) as let vs = map (* 2) as let s = i64.sum d let e = scatter d (map (% 7) vs) vs \
+         in (e, map (+ s) vs)",
+        "let d = copy as let vs = map (* 2) as let s = d[0] let e = scatter d (map (+ s) vs) vs in (e, vs)",
+        "let d = map (+ 1) as let vs = map (\\i -> d[i] * 2) (indices as) \
+         let e = reduce_by_index d (+) 0 (map (% 7) vs) vs in (e, copy e)",
+        "let d = map (+ 1) as let vs = map (\\a -> 60 / (a - 9)) as \
+         let e = reduce_by_index d (+) 0 (map (% 7) as) vs in (e, e)",
+        "let d = replicate (length as) 5 let vs = map (* 2) as let x = d[1] let e = scatter d (map (+ x) vs) vs in (e, vs)",
+    ] {
+        let text = format!("entry main (as: []i64): ([]i64, []i64) = {body}");
+        for n in [30, 200] {
+            fusions(&text, n);
+        }
     }
 }

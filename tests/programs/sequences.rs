@@ -92,8 +92,91 @@ impl Maker {
         }
     }
 
+    /// Indices, mostly inside of `n`: as they are, or computed.
+    fn places(&mut self) -> String {
+        let (a, formula) = (self.int(), self.formula("x", "i"));
+        match self.random.below(4) {
+            0 => a,
+            1 => format!("(map (\\x -> x %% (n + 1)) {a})"),
+            2 => "(map (\\i -> n - 1 - i) (iota n))".to_string(),
+            _ => format!("(map2 (\\x i -> ({formula}) %% (n + 2) - 1) {a} (iota n))"),
+        }
+    }
+
+    /// Values, as they are or computed.
+    fn values(&mut self) -> String {
+        let (a, formula) = (self.int(), self.formula("x", "x"));
+        if self.random.one_in(3) { a } else { format!("(map (\\x -> {formula}) {a})") }
+    }
+
+    /// Something to write to, of `n` integers.
+    fn room(&mut self) -> String {
+        let (a, s) = (self.int(), self.scalar());
+        match self.random.below(4) {
+            0 => format!("(copy {a})"),
+            1 => format!("(map (+ {s}) {a})"),
+            _ => format!("(replicate n {s})"),
+        }
+    }
+
+    /// Writes at computed places.
+    fn write(&mut self) {
+        let (name, room, at, values) = (self.fresh("a"), self.room(), self.places(), self.values());
+        match self.random.below(9) {
+            0..3 => {
+                self.line(format!("let {name} = scatter {room} {at} {values}"));
+                self.ints.push(name);
+            }
+            3 | 4 => {
+                let operator =
+                    *self.random.pick(&["(+) 0", "i64.max i64.lowest", "(*) 1", "(\\x y -> x + y) 0"]);
+                self.line(format!("let {name} = reduce_by_index {room} {operator} {at} {values}"));
+                self.ints.push(name);
+            }
+            5 => {
+                let (f, g) = (self.pick(|maker| &maker.floats), self.pick(|maker| &maker.floats));
+                let operator = *self.random.pick(&["(+) 0", "f64.max f64.lowest"]);
+                let name = self.fresh("f");
+                self.line(format!(
+                    "let {name} = reduce_by_index (copy {f}) {operator} {at} (map (\\x -> x * 1.1 + 0.3) {g})"
+                ));
+                self.floats.push(name);
+            }
+            6 => {
+                let (name, other) = (self.fresh("a"), self.fresh("b"));
+                let second = self.values();
+                self.line(format!(
+                    "let ({name}, {other}) = unzip (reduce_by_index (zip {room} (iota n)) \
+                     (\\(a, i) (b, j) -> if a < b then (b, j) else (a, i)) (i64.lowest, -1) {at} \
+                     (zip {values} {second}))"
+                ));
+                self.ints.extend([name, other]);
+            }
+            7 => {
+                let (a, b) = (self.pick(|maker| &maker.matrices), self.pick(|maker| &maker.matrices));
+                let name = self.fresh("m");
+                let rows = *self.random.pick(&["", "map (map (+ 2)) ", "map reverse "]);
+                let line = match self.random.below(3) {
+                    0 => format!("scatter (copy {a}) {at} ({rows}{b})"),
+                    1 => format!("reduce_by_index (copy {a}) (map2 (+)) (replicate m 0) {at} ({rows}{b})"),
+                    _ => format!(
+                        "transpose (scatter (copy (transpose {a})) (map (+ 1) (iota m)) (transpose {b}))"
+                    ),
+                };
+                self.line(format!("let {name} = {line}"));
+                self.matrices.push(name);
+            }
+            _ => {
+                let (name, a) = (self.fresh("m"), self.pick(|maker| &maker.matrices));
+                self.line(format!("let {name} = scatter_2d (copy {a}) (zip {at} {room}) {values}"));
+                self.matrices.push(name);
+            }
+        }
+    }
+
     fn statement(&mut self) {
-        match self.random.below(22) {
+        match self.random.below(27) {
+            22.. => self.write(),
             0..6 => {
                 let (name, a, b) = (self.fresh("a"), self.int(), self.int());
                 let formula = self.formula("x", "y");

@@ -250,6 +250,8 @@ pub fn describe(rhs: &Rhs) -> String {
         Rhs::For { .. } | Rhs::While { .. } => "a loop that carries arrays".into(),
         Rhs::If { .. } => "a choice between arrays".into(),
         Rhs::Update { .. } => "an update".into(),
+        Rhs::Scatter { combine: None, .. } => "a scatter".into(),
+        Rhs::Scatter { .. } => "a histogram".into(),
         Rhs::Manifest { .. } => "a change of layout".into(),
         Rhs::Array { op, .. } => {
             let word =

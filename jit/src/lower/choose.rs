@@ -19,9 +19,11 @@ pub enum Shape<'a> {
     Map(&'a Body),
     /// A reduction over everything.
     Fold(&'a Body, &'a Combine),
+    /// A scatter, or with an operator a histogram.
+    Scatter(&'a Body, Option<&'a Combine>),
 }
 
-/// A region as this back end takes it: scalar lets, then one kernel or reduction. A kernel's body may end with a
+/// A region as this back end takes it: scalar lets, then one kernel, reduction or scatter. A kernel's body may end with a
 /// kernel that makes its results; that one is a form too, with any statements in front.
 pub struct Form<'a> {
     /// The statements in front.
@@ -47,7 +49,8 @@ impl<'a> Form<'a> {
         let (axes, shape) = match &last.rhs {
             Rhs::Kernel { axes, body } => (axes, Shape::Map(body)),
             Rhs::Reduce { axes, body, combine } => (axes, Shape::Fold(body, combine)),
-            _ => return Err(Refusal::new("the region is neither a kernel nor a reduction")),
+            Rhs::Scatter { axes, body, combine, .. } => (axes, Shape::Scatter(body, combine.as_ref())),
+            _ => return Err(Refusal::new("the region is neither a kernel nor a reduction nor a scatter")),
         };
         let number = |exp: &Exp| match exp {
             Exp::Var(var) => last.pat.iter().position(|p| p == var),
@@ -57,6 +60,15 @@ impl<'a> Form<'a> {
         let Some(results) = results else {
             return Err(Refusal::new("a result of the region is not the kernel's"));
         };
+        if let Rhs::Scatter { arrays, .. } = &last.rhs {
+            let is_known = |array: &VarId| region.region().params.contains(array);
+            if results.len() != arrays.len() || (0..arrays.len()).any(|k| !results.contains(&k)) {
+                return Err(Refusal::new("a scatter into an array that nobody wants"));
+            }
+            if !arrays.iter().all(is_known) {
+                return Err(Refusal::new("a scatter into an array that is made inside the region"));
+            }
+        }
         let form = Form { lets, axes, shape, results };
         let mut innermost = form.inner();
         while let Some(next) = innermost.as_ref().and_then(Form::inner) {
@@ -88,7 +100,7 @@ impl<'a> Form<'a> {
     /// The body.
     pub fn body(&self) -> &'a Body {
         match self.shape {
-            Shape::Map(body) | Shape::Fold(body, _) => body,
+            Shape::Map(body) | Shape::Fold(body, _) | Shape::Scatter(body, _) => body,
         }
     }
 

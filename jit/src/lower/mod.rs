@@ -6,6 +6,7 @@
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
+//! - `scatter.rs`: writes at computed places.
 //! - `choose.rs`: which axis goes across the lanes if the plan does not say.
 //!
 //! In scalar mode there are no lanes and every value is uniform.
@@ -19,6 +20,7 @@ mod poll;
 mod primitive;
 mod reduce;
 mod scalar;
+mod scatter;
 mod spread;
 mod tile;
 mod value;
@@ -221,6 +223,7 @@ impl Lower<'_> {
             Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
             Rhs::Scan { .. } => return Err(Refusal::new("a scan")),
             Rhs::Update { .. } => return Err(Refusal::new("an array update")),
+            Rhs::Scatter { .. } => return Err(Refusal::new("a scatter inside the body")),
             Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),
             Rhs::Array { .. } => return Err(Refusal::new("an operation on a whole array")),
         };

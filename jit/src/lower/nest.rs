@@ -119,6 +119,10 @@ impl Lower<'_> {
                 let results = self.whole_results(job.places)?;
                 self.map(form, results, Some((job.pieces, (low, high))))?;
             }
+            Shape::Scatter(body, combine) => {
+                let views = self.whole_results(job.places)?;
+                self.scatter(form, (body, combine), views, (low, high))?;
+            }
             Shape::Fold(body, combine) => {
                 let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
                 for (k, number) in form.results.iter().enumerate() {
@@ -443,7 +447,7 @@ pub fn piece_axis(
     form: &Form<'_>,
     threads: usize,
 ) -> usize {
-    if matches!(form.shape, Shape::Fold(..)) {
+    if matches!(form.shape, Shape::Fold(..) | Shape::Scatter(..)) {
         return 0;
     }
     if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {

@@ -221,6 +221,17 @@ pub fn run_in(
         .enumerate()
         .map(|(k, o)| if k % 2 == 0 { o.as_ptr().align_offset(64) } else { 1 })
         .collect();
+    for (k, (output, view)) in outputs.iter_mut().zip(&views).enumerate() {
+        let begins = region.begins_as(k).and_then(|param| {
+            let at = region.region().params.iter().position(|known| *known == param)?;
+            if let Arg::Array(ty, data, lmad) = &args[at] { Some((*ty, data, lmad)) } else { None }
+        });
+        let Some((ty, data, lmad)) = begins else { continue };
+        for (to, from) in view.places().zip(lmad.places()) {
+            let at = skips[k] + to as usize * ty.bytes();
+            output[at..at + ty.bytes()].copy_from_slice(&data[from as usize].to_le_bytes()[..ty.bytes()]);
+        }
+    }
     for (((output, view), skip), size) in outputs.iter_mut().zip(&views).zip(&skips).zip(&sizes) {
         launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: view.clone() });
         launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));

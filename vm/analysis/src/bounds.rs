@@ -110,6 +110,11 @@ impl Prover<'_> {
                 self.body(body);
                 self.combine(combine);
             }
+            Rhs::Scatter { arrays: _, axes, body, combine } => {
+                self.axes(axes);
+                self.body(body);
+                combine.iter().for_each(|combine| self.combine(combine));
+            }
             Rhs::For { carried: _, init, axis, body } => {
                 init.iter().for_each(|exp| self.look(exp));
                 self.axes(std::slice::from_ref(axis));

@@ -131,6 +131,12 @@ impl Counter<'_> {
                     counter.body(&combine.body, runs, 1);
                 });
             }
+            Rhs::Scatter { axes, body, combine, .. } => self.inside(axes, runs, |counter, runs| {
+                counter.body(body, runs, 1);
+                if let Some(combine) = combine {
+                    counter.body(&combine.body, runs, 1);
+                }
+            }),
             Rhs::For { init, axis, body, .. } => {
                 init.iter().for_each(|exp| self.exp(exp, piece));
                 self.inside(std::slice::from_ref(axis), runs, |counter, runs| counter.body(body, runs, 1));

@@ -131,7 +131,7 @@ impl Maker {
     /// A statement inside a kernel.
     fn inner(&mut self, scope: &mut Scope) {
         let depth = scope.depth;
-        match self.random.below(if depth > 4 { 3 } else { 9 }) {
+        match self.random.below(if depth > 4 { 3 } else { 10 }) {
             0..=2 => {
                 let (x, value) = (self.name("x"), self.value(scope));
                 self.line(depth, &format!("let {x} = {value}"));
@@ -178,6 +178,7 @@ impl Maker {
                 scope.scalars.push(w);
             }
             7 => self.view(scope),
+            8 => self.scatter(scope),
             _ => self.kernel(scope),
         }
     }
@@ -211,6 +212,49 @@ impl Maker {
         scope.arrays.push((k, shape));
     }
 
+    /// A scatter, or a histogram, into one or two arrays of a shape that was not made by a view.
+    fn scatter(&mut self, scope: &mut Scope) {
+        let is_plain = |(name, _): &&(String, Vec<String>)| !name.starts_with('v');
+        let all: Vec<(String, Vec<String>)> = scope.arrays.iter().filter(is_plain).cloned().collect();
+        let (array, shape) = self.random.one_of(&all);
+        let others: Vec<(String, Vec<String>)> =
+            all.into_iter().filter(|(_, other)| *other == shape).collect();
+        let mut arrays = vec![array];
+        if self.random.below(3) == 0 {
+            arrays.push(self.random.one_of(&others).0);
+        }
+        let names: Vec<String> = arrays.iter().map(|_| self.name("k")).collect();
+        let axes: Vec<(String, String)> = match self.random.below(3) {
+            0 => vec![(self.name("t"), "n".into()), (self.name("t"), "m".into())],
+            1 => vec![(self.name("t"), "m".into())],
+            _ => vec![(self.name("t"), "n".into())],
+        };
+        let is_hist = self.random.below(2) == 0;
+        let word = if is_hist { "hist" } else { "scatter" };
+        let bounds: Vec<String> = axes.iter().map(|(axis, bound)| format!("{axis} < {bound}")).collect();
+        let depth = scope.depth;
+        self.line(depth, &format!("let ({}) =", names.join(", ")));
+        self.line(depth, &format!("  {word} ({}) {} do", arrays.join(", "), bounds.join(", ")));
+        let mut inner = Self::deeper(scope, &axes);
+        for _ in 0..self.random.below(2) {
+            self.inner(&mut inner);
+        }
+        let mut results: Vec<String> = shape.iter().map(|_| format!("{} - 1", self.read(&inner))).collect();
+        results.extend(arrays.iter().map(|_| self.value(&inner)));
+        self.line(inner.depth, &format!("in ({})", results.join(", ")));
+        if is_hist {
+            let accs: Vec<String> = arrays.iter().map(|_| self.name("a")).collect();
+            let items: Vec<String> = arrays.iter().map(|_| self.name("b")).collect();
+            let neutral: Vec<String> = accs.iter().map(|acc| format!("{acc} = 0")).collect();
+            // Not commutative, so that the order shows.
+            let combined: Vec<String> =
+                accs.iter().zip(&items).map(|(acc, item)| format!("{acc} * 3 + {item}")).collect();
+            self.line(depth, &format!("  by ({}) ({}) do", neutral.join(", "), items.join(", ")));
+            self.line(depth, &format!("    in ({})", combined.join(", ")));
+        }
+        scope.arrays.extend(names.into_iter().map(|name| (name, shape.clone())));
+    }
+
     fn view(&mut self, scope: &mut Scope) {
         let at = scope.arrays.len() - 1 - self.random.below(scope.arrays.len().min(3));
         let (array, shape) = scope.arrays[at].clone();
@@ -236,8 +280,9 @@ impl Maker {
 
     /// A statement of the region.
     fn outer(&mut self, scope: &mut Scope) {
-        match self.random.below(16) {
+        match self.random.below(18) {
             0..=6 => self.kernel(scope),
+            16 | 17 => self.scatter(scope),
             7 | 8 => self.view(scope),
             9 => {
                 let s = self.name("s");
@@ -412,7 +457,7 @@ fn fusion_changes_no_result_and_no_trap() {
 #[test]
 fn foolish_decisions_change_no_result() {
     let mut made = 0;
-    for seed in 0..500u64 {
+    for seed in 0..600u64 {
         let region = verified(&program(seed * 104_729 + 5));
         let code = region.region();
         let mut random = Random(seed);

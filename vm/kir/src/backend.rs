@@ -173,6 +173,10 @@ pub enum Argument {
 /// It may lie in a block that is read through parameters, if no iteration of a kernel reads a place that another one
 /// writes, and each iteration writes after it has read: nothing may depend on the order of iterations. Who launches has
 /// found that out. If the launch traps then, what was in the block is lost.
+///
+/// A result that begins as a parameter ([`CheckedRegion::begins_as`](crate::CheckedRegion::begins_as)) lies in memory that
+/// holds the elements of that parameter when the launch begins: a copy of them or, if nothing else of the region reads
+/// them, the parameter itself.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResultView {
     /// Index into `Launch::buffers`; that buffer is `Write`.

@@ -6,11 +6,12 @@
 //!
 //! Terms: an *axis* is an iteration variable with its bound, `0 <= var < bound`. `Kernel` axes are parallel,
 //! `Reduce` axes are combined with an associative operator, `Scan` likewise with all prefixes kept, `Loop` axes
-//! are sequential. All of them may nest in each other.
+//! are sequential, as are those of `Scatter`, which writes at computed places. All of them may nest in each other.
 //!
 //! Sizes, strides and indices are `i64`. Scalar operations are rows of the table in galopvm-base and mean
 //! exactly what `galopvm_base::scalar::eval` says.
 
+use crate::name::Name;
 use crate::text::as_name;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, define_id};
 use std::collections::BTreeSet;
@@ -55,7 +56,7 @@ impl Type {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// The name in text form; unique in the region.
-    pub name: String,
+    pub name: Name,
     /// Its type. Texts written by hand may leave it out; verified regions have all types.
     pub ty: Option<Type>,
 }
@@ -192,6 +193,20 @@ pub enum Rhs {
         perm: Vec<usize>,
         /// The array.
         array: VarId,
+    },
+    /// `scatter A i < n do body`: a new array, equal to `A` but at the places that the body gives: its results are an
+    /// index for each dimension of `A`, then the value for each of the arrays, which have one shape. With an operator,
+    /// `hist A i < n do body by ..`, the value is combined with what is there, which is the left operand. An index
+    /// outside is passed by. Iterations come in order, so the last write of a place stays. In place as an update.
+    Scatter {
+        /// The old arrays, one for each result.
+        arrays: Vec<VarId>,
+        /// Outermost first; at least one.
+        axes: Vec<Axis>,
+        /// Computes where, and what. It sees the old arrays.
+        body: Body,
+        /// The operator of `hist`.
+        combine: Option<Combine>,
     },
     /// An operation on whole arrays.
     Array {
@@ -368,7 +383,7 @@ impl Region {
             true => format!("{name}_{}", (2..).find(|number| !taken.contains(number)).unwrap_or(u32::MAX)),
             false => name,
         };
-        self.vars.push(Var { name: unique, ty })
+        self.vars.push(Var { name: unique.into(), ty })
     }
 
     /// A new read access of `array`.

@@ -18,6 +18,7 @@ pub mod backend;
 pub mod evaluate;
 pub mod ir;
 pub mod machine;
+pub mod name;
 pub mod observed;
 pub mod plan;
 pub mod text;
@@ -31,6 +32,7 @@ pub use backend::{
 pub use evaluate::Reference;
 pub use ir::*;
 pub use machine::{CpuMode, Machine};
+pub use name::Name;
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;

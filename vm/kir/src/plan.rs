@@ -71,7 +71,7 @@ impl VerifiedPlan {
     /// Checks a plan; the error says what is wrong with it.
     pub fn new(plan: Plan, region: &Region) -> Result<VerifiedPlan, String> {
         let axes = region.parallel_axes();
-        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone());
+        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string());
         let (mut threads, mut lanes) = (0, 0);
         for line in &plan.lines {
             match &line.decision {

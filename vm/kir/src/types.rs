@@ -9,6 +9,7 @@
 use crate::ir::*;
 use galopvm_base::scalar::eval;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
+use std::borrow::Cow;
 
 /// The names of a region with what is known of them.
 pub type Vars = IdVec<VarId, Var>;
@@ -21,7 +22,7 @@ impl Region {
 
     /// The whole type of an expression, as far as types are known.
     pub fn type_of_exp(&self, exp: &Exp) -> Option<Type> {
-        type_of(&self.vars, exp)
+        type_of(&self.vars, exp).map(Cow::into_owned)
     }
 }
 
@@ -61,14 +62,14 @@ fn is_bare(exp: &Exp) -> bool {
 }
 
 /// The type of an expression.
-pub(crate) fn type_of(vars: &Vars, exp: &Exp) -> Option<Type> {
+pub(crate) fn type_of<'v>(vars: &'v Vars, exp: &Exp) -> Option<Cow<'v, Type>> {
     match exp {
-        Exp::Var(var) => vars.get(*var)?.ty.clone(),
+        Exp::Var(var) => vars.get(*var)?.ty.as_ref().map(Cow::Borrowed),
         Exp::Read(read) => {
             let array = vars.get(read.array)?.ty.as_ref()?;
-            Some(Type { elem: array.elem, shape: indexed_shape(&array.shape, &read.index)? })
+            Some(Cow::Owned(Type { elem: array.elem, shape: indexed_shape(&array.shape, &read.index)? }))
         }
-        other => Some(Type::scalar(elem_of(vars, other)?)),
+        other => Some(Cow::Owned(Type::scalar(elem_of(vars, other)?))),
     }
 }
 
@@ -88,15 +89,15 @@ pub(crate) fn indexed_shape(shape: &[Exp], index: &Index) -> Option<Vec<Exp>> {
     Some(left)
 }
 
-fn in_front(axes: &[Axis], ty: Option<Type>) -> Option<Type> {
+fn in_front<'v>(axes: &[Axis], ty: Option<Cow<'v, Type>>) -> Option<Cow<'v, Type>> {
     let ty = ty?;
-    let shape = axes.iter().map(|a| a.bound.clone()).chain(ty.shape).collect();
-    Some(Type { elem: ty.elem, shape })
+    let shape = axes.iter().map(|a| &a.bound).chain(&ty.shape).cloned().collect();
+    Some(Cow::Owned(Type { elem: ty.elem, shape }))
 }
 
 /// The types of a right side's results, as far as the names in it have types.
-pub(crate) fn rhs_types(vars: &Vars, rhs: &Rhs) -> Vec<Option<Type>> {
-    let of_var = |var: &VarId| vars.get(*var).and_then(|v| v.ty.clone());
+pub(crate) fn rhs_types<'v>(vars: &'v Vars, rhs: &Rhs) -> Vec<Option<Cow<'v, Type>>> {
+    let of_var = |var: &VarId| vars.get(*var).and_then(|v| v.ty.as_ref()).map(Cow::Borrowed);
     let of_exps = |exps: &[Exp]| exps.iter().map(|e| type_of(vars, e)).collect::<Vec<_>>();
     match rhs {
         Rhs::Exps(exps) => of_exps(exps),
@@ -113,13 +114,14 @@ pub(crate) fn rhs_types(vars: &Vars, rhs: &Rhs) -> Vec<Option<Type>> {
             sides.map(|(a, b)| a.or(b)).collect()
         }
         Rhs::Update { array, .. } | Rhs::Manifest { array, .. } => vec![of_var(array)],
-        Rhs::Array { op, args } => vec![array_op_type(vars, *op, args)],
+        Rhs::Scatter { arrays, .. } => arrays.iter().map(of_var).collect(),
+        Rhs::Array { op, args } => vec![array_op_type(vars, *op, args).map(Cow::Owned)],
     }
 }
 
 /// The type of an operation on arrays, if its arguments have the right kinds.
 pub(crate) fn array_op_type(vars: &Vars, op: ArrayOp, args: &[ArrayArg]) -> Option<Type> {
-    let array = |exp: &Exp| type_of(vars, exp).filter(|ty| !ty.is_scalar());
+    let array = |exp: &Exp| type_of(vars, exp).filter(|ty| !ty.is_scalar()).map(Cow::into_owned);
     match (op, args) {
         (ArrayOp::Concat, [ArrayArg::Exp(first), rest @ ..]) => {
             let mut ty = array(first)?;
@@ -139,7 +141,7 @@ pub(crate) fn array_op_type(vars: &Vars, op: ArrayOp, args: &[ArrayArg]) -> Opti
         }
         (ArrayOp::Replicate, [ArrayArg::Shape(shape), ArrayArg::Exp(value)]) => {
             let ty = type_of(vars, value)?;
-            Some(Type { elem: ty.elem, shape: shape.iter().cloned().chain(ty.shape).collect() })
+            Some(Type { elem: ty.elem, shape: shape.iter().chain(&ty.shape).cloned().collect() })
         }
         (ArrayOp::Transpose, [ArrayArg::Exp(exp)]) => {
             let mut ty = array(exp).filter(|ty| ty.rank() >= 2)?;
@@ -184,10 +186,16 @@ pub fn scalar_value(exp: &Exp, lookup: &dyn Fn(VarId) -> Option<Scalar>) -> Opti
             Some(Scalar::new(*ty, galopvm_base::scalar::convert(value.ty, *ty, value.bits)))
         }
         Exp::Op(op, args) => {
-            let values = args.iter().map(|arg| scalar_value(arg, lookup)).collect::<Option<Vec<_>>>()?;
-            let ty = values.get(usize::from(*op == ScalarOp::Select))?.ty;
-            let bits: Vec<_> = values.iter().map(|v| v.bits).collect();
-            Some(Scalar::new(op.result_type(ty), eval(*op, ty, &bits).ok()?))
+            // No operation has more operands.
+            let mut bits = [0; 3];
+            let mut ty = None;
+            for (k, arg) in args.iter().enumerate() {
+                let value = scalar_value(arg, lookup)?;
+                *bits.get_mut(k)? = value.bits;
+                ty = if k == usize::from(*op == ScalarOp::Select) { Some(value.ty) } else { ty };
+            }
+            let ty = ty?;
+            Some(Scalar::new(op.result_type(ty), eval(*op, ty, &bits[..args.len()]).ok()?))
         }
         Exp::Read(_) | Exp::Opaque(..) => None,
     }
@@ -388,6 +396,21 @@ impl Inference {
                 self.value(value, ty.map(|ty| ty.elem));
             }
             Rhs::Manifest { .. } => {}
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.axes(axes);
+                let elems = self.elems(arrays);
+                let depth = body.results.len().saturating_sub(arrays.len());
+                let wanted = [vec![Some(ElemType::I64); depth], elems.clone()].concat();
+                self.body(body, &wanted);
+                if let Some(combine) = combine {
+                    for (k, elem) in elems.iter().enumerate() {
+                        let operands = combine.acc.get(k).into_iter().chain(combine.item.get(k));
+                        operands.for_each(|var| self.set(*var, elem.map(Type::scalar)));
+                    }
+                    self.exps(&mut combine.neutral, &elems);
+                    self.body(&mut combine.body, &elems);
+                }
+            }
             Rhs::Array { op, args } => {
                 let elem = wanted.first().copied().flatten();
                 for arg in args {
@@ -406,7 +429,9 @@ impl Inference {
                 }
             }
         }
-        for (k, (var, ty)) in stm.pat.iter().zip(rhs_types(&self.vars, &stm.rhs)).enumerate() {
+        let types: Vec<_> =
+            rhs_types(&self.vars, &stm.rhs).into_iter().map(|ty| ty.map(Cow::into_owned)).collect();
+        for (k, (var, ty)) in stm.pat.iter().zip(types).enumerate() {
             let ty = ty.or_else(|| self.opaque_type(&stm.rhs, k, wanted.get(k).copied().flatten()));
             self.set(*var, ty);
         }
@@ -436,7 +461,7 @@ impl Inference {
             let elem = self.elem(*var).or(wanted.get(k).copied().flatten());
             self.value(exp, elem);
             if !is_bare(exp) || elem.is_some() {
-                let ty = type_of(&self.vars, exp);
+                let ty = type_of(&self.vars, exp).map(Cow::into_owned);
                 self.set(*var, ty);
             }
         }
@@ -446,7 +471,7 @@ impl Inference {
     fn settle(&mut self, carried: &[VarId], init: &mut [Exp], body: &mut Body) {
         for (k, var) in carried.iter().enumerate() {
             if let Some(result) = body.results.get(k).filter(|r| !is_bare(r)) {
-                let ty = type_of(&self.vars, result);
+                let ty = type_of(&self.vars, result).map(Cow::into_owned);
                 self.set(*var, ty);
             }
             if self.settled {
@@ -463,7 +488,9 @@ impl Inference {
         for k in 0..combine.acc.len() {
             let (acc, item) = (Some(combine.acc[k]), combine.item.get(k).copied());
             let declared = [acc, item].into_iter().flatten().find_map(|v| self.var_type(v));
-            let from = |exp: Option<&Exp>| exp.filter(|e| !is_bare(e)).and_then(|e| type_of(&self.vars, e));
+            let from = |exp: Option<&Exp>| {
+                exp.filter(|e| !is_bare(e)).and_then(|e| type_of(&self.vars, e)).map(Cow::into_owned)
+            };
             let ty = declared
                 .or_else(|| from(body.results.get(k)))
                 .or_else(|| from(combine.neutral.get(k)))

@@ -20,7 +20,8 @@
 //! - statements: as many names as results, and the types of the results are the types of the names, extents
 //!   included (compared as expressions after folding constants); both branches, all rounds of a loop, both
 //!   operands and the neutral element of an operator likewise; conditions are bools; loops carry at least one
-//!   value; updates have the element type and the shape of the place; permutations are permutations; array
+//!   value; updates have the element type and the shape of the place, a scatter has an index for each dimension of
+//!   its arrays, which are of one shape, and a scalar for each of them; permutations are permutations; array
 //!   operations have fitting arguments, `call` is refused;
 //! - results of the region are names, and their extents can be written over parameters and constants (scalar
 //!   statements of the top level are put in).
@@ -35,11 +36,13 @@ use crate::types::{
     array_op_type, elem_of, folded, indexed_shape, infer, is_permutation, operand_elem, rhs_types,
     scalar_value, type_of,
 };
-use galopvm_base::{ElemType, Scalar, TypedId};
-use std::collections::{HashMap, HashSet};
+use galopvm_base::{ElemType, Scalar, ScalarOp, TypedId};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One thing that is wrong with a region.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,9 +83,9 @@ impl Deref for VerifiedRegion {
 #[derive(Debug)]
 struct Checked {
     region: Region,
-    types: Vec<Type>,
     results: Vec<Type>,
-    hash: u128,
+    /// Computed when somebody asks for it.
+    hash: OnceLock<u128>,
 }
 
 impl PartialEq for CheckedRegion {
@@ -99,7 +102,7 @@ impl CheckedRegion {
 
     /// The type of a name of the region.
     pub fn type_of(&self, var: VarId) -> &Type {
-        &self.0.types[var.index()]
+        self.0.region.vars[var].ty.as_ref().expect("in a checked region every name has a type")
     }
 
     /// The types of the region's results; their extents are over parameters and constants.
@@ -120,17 +123,28 @@ impl CheckedRegion {
 
     /// The type of an expression of the region.
     pub fn type_of_exp(&self, exp: &Exp) -> Option<Type> {
-        type_of(&self.0.region.vars, exp)
+        type_of(&self.0.region.vars, exp).map(Cow::into_owned)
     }
 
     /// The number of dimensions of an expression of the region; 0 for scalars.
     pub fn rank(&self, exp: &Exp) -> Option<usize> {
-        self.type_of_exp(exp).map(|ty| ty.rank())
+        type_of(&self.0.region.vars, exp).map(|ty| ty.rank())
+    }
+
+    /// The array parameter whose elements a result begins with: what a scatter or histogram of the region's own body
+    /// is written over, if that comes from outside.
+    pub fn begins_as(&self, result: usize) -> Option<VarId> {
+        let Some(Exp::Var(var)) = self.0.region.body.results.get(result) else { return None };
+        let array = self.0.region.body.stms.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Scatter { arrays, .. } => stm.pat.iter().position(|bound| bound == var).map(|at| arrays[at]),
+            _ => None,
+        })?;
+        self.0.region.params.contains(&array).then_some(array)
     }
 
     /// A number of the content (text form and read numbers) that is the same in every process; for caches.
     pub fn content_hash(&self) -> u128 {
-        self.0.hash
+        *self.0.hash.get_or_init(|| content_hash(&self.0.region))
     }
 }
 
@@ -150,7 +164,7 @@ fn checked(region: Region, executable: bool) -> Result<CheckedRegion, Vec<Verify
         executable,
         defined: vec![false; region.vars.len()],
         in_scope: vec![false; region.vars.len()],
-        reads: HashSet::new(),
+        reads: vec![false; region.reads as usize],
         place: None,
         errors: Vec::new(),
     };
@@ -159,9 +173,7 @@ fn checked(region: Region, executable: bool) -> Result<CheckedRegion, Vec<Verify
     if !verifier.errors.is_empty() {
         return Err(verifier.errors);
     }
-    let types = region.vars.iter().filter_map(|var| var.ty.clone()).collect();
-    let hash = content_hash(&region);
-    Ok(CheckedRegion(Arc::new(Checked { region, types, results, hash })))
+    Ok(CheckedRegion(Arc::new(Checked { region, results, hash: OnceLock::new() })))
 }
 
 /// Reads, infers and checks a region in text form; the error says what is wrong, for people.
@@ -186,6 +198,31 @@ fn content_hash(region: &Region) -> u128 {
     hash
 }
 
+/// FNV-1a, 64 bits: names are short, and nothing comes of it if many fall together but time.
+#[derive(Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// What an error is about, in words only if there is one.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    Text(&'a str),
+    /// Some words, and a name.
+    Of(&'a str, VarId),
+    Operand(ScalarOp),
+}
+
 struct Verifier<'a> {
     region: &'a Region,
     /// Nothing without a meaning is let through.
@@ -194,14 +231,25 @@ struct Verifier<'a> {
     defined: Vec<bool>,
     /// Names that may be used here.
     in_scope: Vec<bool>,
-    reads: HashSet<ReadId>,
-    place: Option<String>,
+    /// Reads that were seen, by number.
+    reads: Vec<bool>,
+    place: Option<VarId>,
     errors: Vec<VerifyError>,
 }
 
 impl<'a> Verifier<'a> {
     fn error(&mut self, message: impl Into<String>) {
-        self.errors.push(VerifyError { place: self.place.clone(), message: message.into() });
+        let place = self.place.map(|var| self.name(var));
+        self.errors.push(VerifyError { place, message: message.into() });
+    }
+
+    fn words(&self, what: What<'_>) -> String {
+        match what {
+            What::Text(text) => text.into(),
+            What::Of("", var) => format!("`{}`", self.name(var)),
+            What::Of(text, var) => format!("{text} `{}`", self.name(var)),
+            What::Operand(op) => format!("an operand of `{op}`"),
+        }
     }
 
     fn text(&self, exp: &Exp) -> String {
@@ -213,7 +261,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn name(&self, var: VarId) -> String {
-        self.region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone())
+        self.region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string())
     }
 
     fn var_type(&self, var: VarId) -> Option<&'a Type> {
@@ -221,7 +269,8 @@ impl<'a> Verifier<'a> {
     }
 
     fn region(&mut self) {
-        let mut seen = HashMap::new();
+        let mut seen: HashMap<&str, VarId, BuildHasherDefault<NameHasher>> = HashMap::default();
+        seen.reserve(self.region.vars.len());
         for (id, var) in self.region.vars.iter_ids() {
             if !is_name(&var.name) {
                 self.error(format!("`{}` cannot be a name", var.name));
@@ -235,7 +284,7 @@ impl<'a> Verifier<'a> {
             self.bring_in(*param);
         }
         for param in &self.region.params {
-            self.place = Some(self.name(*param));
+            self.place = Some(*param);
             self.declared_type(*param);
             let shape = self.var_type(*param).map_or(&[][..], |ty| ty.shape.as_slice());
             let mut bad = false;
@@ -265,7 +314,16 @@ impl<'a> Verifier<'a> {
     fn results(&mut self) -> Vec<Type> {
         let region = self.region;
         let mut scalars: HashMap<VarId, Exp> = HashMap::new();
-        for stm in &region.body.stms {
+        let is_sized = |exp: &Exp| match exp {
+            Exp::Var(var) => {
+                let shape = self.var_type(*var).map_or(&[][..], |ty| ty.shape.as_slice());
+                shape.iter().all(|extent| matches!(extent, Exp::Const(_)))
+            }
+            _ => true,
+        };
+        let all_sized = region.body.results.iter().all(is_sized);
+        let stms = if all_sized { &[][..] } else { region.body.stms.as_slice() };
+        for stm in stms {
             if let Rhs::Exps(exps) = &stm.rhs {
                 for (var, exp) in stm.pat.iter().zip(exps) {
                     let whole = exp.substitute(&|v| scalars.get(&v).cloned());
@@ -333,13 +391,16 @@ impl<'a> Verifier<'a> {
     }
 
     fn extent(&mut self, exp: &Exp) {
+        if is_number(exp, ElemType::I64) {
+            return;
+        }
         let mut reads = false;
         exp.visit(&mut |part| reads |= matches!(part, Exp::Read(_)));
         if reads {
             let text = self.text(exp);
             self.error(format!("an extent reads memory: {text}"));
         } else {
-            self.scalar_of(exp, ElemType::I64, "an extent");
+            self.scalar_of(exp, ElemType::I64, What::Text("an extent"));
         }
     }
 
@@ -347,11 +408,17 @@ impl<'a> Verifier<'a> {
     /// scalars among them: sizes that only the statement itself tells.
     fn define(&mut self, vars: &[VarId]) {
         let is_size = |v: &Self, var: &VarId| !v.executable && v.var_type(*var).is_some_and(Type::is_scalar);
-        let (sizes, others): (Vec<VarId>, Vec<VarId>) =
-            vars.iter().copied().partition(|var| is_size(self, var));
-        for together in [sizes, others] {
-            together.iter().for_each(|var| self.declared_type(*var));
-            together.iter().for_each(|var| self.bring_in(*var));
+        for sizes in [true, false] {
+            for var in vars {
+                if is_size(self, var) == sizes {
+                    self.declared_type(*var);
+                }
+            }
+            for var in vars {
+                if is_size(self, var) == sizes {
+                    self.bring_in(*var);
+                }
+            }
         }
     }
 
@@ -368,8 +435,8 @@ impl<'a> Verifier<'a> {
 
     /// The statements and results of a body; gives the types of the results, checked to be visible outside only
     /// by whoever compares them with declared types.
-    fn body(&mut self, body: &Body) -> Vec<Option<Type>> {
-        let place = self.place.clone();
+    fn body(&mut self, body: &Body) -> Vec<Option<Cow<'a, Type>>> {
+        let place = self.place;
         for stm in &body.stms {
             self.statement(stm);
         }
@@ -386,46 +453,59 @@ impl<'a> Verifier<'a> {
     }
 
     fn statement(&mut self, stm: &Stm) {
-        self.place = stm.pat.first().map(|var| self.name(*var));
+        self.place = stm.pat.first().copied();
         let errors = self.errors.len();
+        if let (Rhs::Exps(exps), [var]) = (&stm.rhs, &stm.pat[..])
+            && let [exp] = &exps[..]
+        {
+            // Most statements are like that, and what they give was found when it was checked.
+            let ty = self.value(exp);
+            if self.errors.len() == errors {
+                self.same_type(What::Of("", *var), self.var_type(*var), ty.as_deref());
+            }
+            return self.define(&stm.pat);
+        }
         self.rhs(&stm.rhs);
-        self.place = stm.pat.first().map(|var| self.name(*var));
+        self.place = stm.pat.first().copied();
         let results = rhs_types(&self.region.vars, &stm.rhs);
         if results.len() != stm.pat.len() {
             self.error(format!("{} names are bound to {} results", stm.pat.len(), results.len()));
         } else if self.errors.len() == errors {
             for (var, ty) in stm.pat.iter().zip(&results) {
-                let what = format!("`{}`", self.name(*var));
-                self.same_type(&what, self.var_type(*var), ty.as_ref());
+                self.same_type(What::Of("", *var), self.var_type(*var), ty.as_deref());
             }
         }
         self.define(&stm.pat);
     }
 
-    fn same_type(&mut self, what: &str, declared: Option<&Type>, found: Option<&Type>) {
+    fn same_type(&mut self, what: What<'_>, declared: Option<&Type>, found: Option<&Type>) {
         let (Some(declared), Some(found)) = (declared, found) else { return };
-        let same = declared.elem == found.elem
-            && declared.rank() == found.rank()
-            && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
+        let same = std::ptr::eq(declared, found)
+            || declared.elem == found.elem
+                && declared.rank() == found.rank()
+                && declared.shape.iter().zip(&found.shape).all(|(a, b)| self.same_extent(a, b));
         if !same {
             let (declared, found) = (self.type_text(declared), self.type_text(found));
+            let what = self.words(what);
             self.error(format!("{what} has type {declared}, but its value has type {found}"));
         }
     }
 
     fn same_extent(&self, a: &Exp, b: &Exp) -> bool {
+        if a == b {
+            return true;
+        }
         let (a, b) = (folded(a), folded(b));
         let open = |exp: &Exp| !matches!(exp, Exp::Const(_));
         a == b || !self.executable && (open(&a) || open(&b))
     }
 
-    fn same_types(&mut self, what: &str, vars: &[VarId], found: &[Option<Type>]) {
+    fn same_types(&mut self, what: &str, vars: &[VarId], found: &[Option<Cow<'_, Type>>]) {
         if vars.len() != found.len() {
             self.error(format!("{what}: {} values for {} names", found.len(), vars.len()));
         }
         for (var, ty) in vars.iter().zip(found) {
-            let what = format!("{what} `{}`", self.name(*var));
-            self.same_type(&what, self.var_type(*var), ty.as_ref());
+            self.same_type(What::Of(what, *var), self.var_type(*var), ty.as_deref());
         }
     }
 
@@ -443,14 +523,14 @@ impl<'a> Verifier<'a> {
         axes.iter().map(|axis| axis.var).collect()
     }
 
-    fn combine(&mut self, combine: &Combine, items: &[Option<Type>]) {
+    fn combine(&mut self, combine: &Combine, items: &[Option<Cow<'_, Type>>]) {
         let Combine { acc, neutral, item, body } = combine;
         if acc.is_empty() {
             self.error("the operator combines nothing");
         }
         let neutral: Vec<_> = neutral.iter().map(|exp| self.value(exp)).collect();
         self.same_types("the neutral element of", acc, &neutral);
-        let acc_types: Vec<_> = acc.iter().map(|var| self.var_type(*var).cloned()).collect();
+        let acc_types: Vec<_> = acc.iter().map(|var| self.var_type(*var).map(Cow::Borrowed)).collect();
         self.same_types("the right operand", item, &acc_types);
         self.same_types("the combined value of", acc, items);
         let both: Vec<VarId> = acc.iter().chain(item).copied().collect();
@@ -493,20 +573,20 @@ impl<'a> Verifier<'a> {
             Rhs::While { carried, init, cond, body } => {
                 self.initial(carried, init);
                 self.with_names(carried, |v| {
-                    v.scalar_of(cond, ElemType::Bool, "a condition");
+                    v.scalar_of(cond, ElemType::Bool, What::Text("a condition"));
                     let next = v.body(body);
                     v.same_types("the next", carried, &next);
                 });
             }
             Rhs::If { cond, then, otherwise } => {
-                self.scalar_of(cond, ElemType::Bool, "a condition");
+                self.scalar_of(cond, ElemType::Bool, What::Text("a condition"));
                 let then = self.body(then);
                 let otherwise = self.body(otherwise);
                 if then.len() != otherwise.len() {
                     self.error(format!("the branches have {} and {} results", then.len(), otherwise.len()));
                 }
                 for (a, b) in then.iter().zip(&otherwise) {
-                    self.same_type("the result of one branch", a.as_ref(), b.as_ref());
+                    self.same_type(What::Text("the result of one branch"), a.as_deref(), b.as_deref());
                 }
             }
             Rhs::Update { array, index, value } => self.update(*array, index, value),
@@ -516,6 +596,9 @@ impl<'a> Verifier<'a> {
                 if !is_permutation(perm, rank) {
                     self.error(format!("{perm:?} is not a permutation of {rank} dimensions"));
                 }
+            }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.scatter(arrays, axes, body, combine.as_ref());
             }
             Rhs::Array { op, args } => self.array_op(*op, args),
         }
@@ -536,7 +619,38 @@ impl<'a> Verifier<'a> {
         self.index(array, ty, index);
         if let Some(shape) = indexed_shape(&ty.shape, index) {
             let place = Type { elem: ty.elem, shape };
-            self.same_type("the place of the update", Some(&place), value.as_ref());
+            self.same_type(What::Text("the place of the update"), Some(&place), value.as_deref());
+        }
+    }
+
+    fn scatter(&mut self, arrays: &[VarId], axes: &[Axis], body: &Body, combine: Option<&Combine>) {
+        arrays.iter().for_each(|array| self.used(*array));
+        let vars = self.axes(axes);
+        let mut results = Vec::new();
+        self.with_names(&vars, |v| results = v.body(body));
+        let Some(first) = arrays.first().and_then(|array| self.var_type(*array)) else {
+            return self.error("there is nothing to write to");
+        };
+        if first.is_scalar() || results.len() != first.rank() + arrays.len() {
+            let (given, wanted) = (results.len(), first.rank());
+            return self.error(format!(
+                "{given} values for {wanted} indices and a value for each of {} arrays",
+                arrays.len()
+            ));
+        }
+        let values = results.split_off(first.rank());
+        for index in &results {
+            self.same_type(What::Text("an index"), Some(&Type::scalar(ElemType::I64)), index.as_deref());
+        }
+        for (array, value) in arrays.iter().zip(&values) {
+            let Some(ty) = self.var_type(*array) else { continue };
+            let beside = Type { elem: ty.elem, shape: first.shape.clone() };
+            self.same_type(What::Of("", *array), Some(&beside), Some(ty));
+            let place = Type::scalar(ty.elem);
+            self.same_type(What::Text("the place of the update"), Some(&place), value.as_deref());
+        }
+        if let Some(combine) = combine {
+            self.combine(combine, &values);
         }
     }
 
@@ -560,7 +674,7 @@ impl<'a> Verifier<'a> {
             let inner = |ty: &Type| Type { elem: ty.elem, shape: ty.shape.get(1..).unwrap_or(&[]).to_vec() };
             for ty in types.iter().skip(1) {
                 let (first, other) = (inner(&types[0]), inner(ty));
-                self.same_type("the first array's element", Some(&first), Some(&other));
+                self.same_type(What::Text("the first array's element"), Some(&first), Some(&other));
             }
         }
         if let (Some(ArrayArg::Op(scalar)), Some(ty)) = (args.first(), types.first()) {
@@ -580,7 +694,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// A scalar or a whole array.
-    fn value(&mut self, exp: &Exp) -> Option<Type> {
+    fn value(&mut self, exp: &Exp) -> Option<Cow<'a, Type>> {
         match exp {
             Exp::Const(value) => {
                 if value.bits & !value.ty.mask() != 0 {
@@ -601,7 +715,7 @@ impl<'a> Verifier<'a> {
                     self.error(format!("`{op}` does not work on {ty}"));
                 }
                 for (k, arg) in args.iter().enumerate() {
-                    self.scalar_of(arg, op.operand_type(k, ty), &format!("an operand of `{op}`"));
+                    self.scalar_of(arg, op.operand_type(k, ty), What::Operand(*op));
                 }
             }
             Exp::Convert(_, arg) => {
@@ -610,7 +724,8 @@ impl<'a> Verifier<'a> {
                 }
             }
             Exp::Read(read) => {
-                if read.id.0 >= self.region.reads || !self.reads.insert(read.id) {
+                let seen = self.reads.get_mut(read.id.0 as usize);
+                if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
                     self.error(format!("{} is not a number of its own below {}", read.id, self.region.reads));
                 }
                 self.used(read.array);
@@ -625,11 +740,15 @@ impl<'a> Verifier<'a> {
         type_of(&self.region.vars, exp)
     }
 
-    fn scalar_of(&mut self, exp: &Exp, elem: ElemType, what: &str) {
+    fn scalar_of(&mut self, exp: &Exp, elem: ElemType, what: What<'_>) {
+        if is_number(exp, elem) {
+            return;
+        }
         if let Some(ty) = self.value(exp)
-            && ty != Type::scalar(elem)
+            && (ty.elem != elem || !ty.is_scalar())
         {
             let (text, found) = (self.text(exp), self.type_text(&ty));
+            let what = self.words(what);
             self.error(format!("{what} should be of type {elem}: {text} has type {found}"));
         }
     }
@@ -647,24 +766,29 @@ impl<'a> Verifier<'a> {
             Index::Dims(dims) => {
                 for dim in dims {
                     match dim {
-                        DimIndex::At(at) => self.scalar_of(at, ElemType::I64, "an index"),
+                        DimIndex::At(at) => self.scalar_of(at, ElemType::I64, What::Text("an index")),
                         DimIndex::Slice { start, count, step } => {
-                            self.scalar_of(start, ElemType::I64, "an index");
+                            self.scalar_of(start, ElemType::I64, What::Text("an index"));
                             self.extent(count);
-                            self.scalar_of(step, ElemType::I64, "an index");
+                            self.scalar_of(step, ElemType::I64, What::Text("an index"));
                         }
                     }
                 }
             }
             Index::Lmad { offset, dims } => {
-                self.scalar_of(offset, ElemType::I64, "an index");
+                self.scalar_of(offset, ElemType::I64, What::Text("an index"));
                 for (extent, stride) in dims {
                     self.extent(extent);
-                    self.scalar_of(stride, ElemType::I64, "an index");
+                    self.scalar_of(stride, ElemType::I64, What::Text("an index"));
                 }
             }
         }
     }
+}
+
+/// Whether an expression is a constant of a type, with no bits beyond it.
+fn is_number(exp: &Exp, elem: ElemType) -> bool {
+    matches!(exp, Exp::Const(value) if value.ty == elem && value.bits & !elem.mask() == 0)
 }
 
 fn size_of_exp(exp: &Exp) -> usize {

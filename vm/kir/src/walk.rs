@@ -105,17 +105,22 @@ impl Exp {
     /// The expression with names replaced. An array that is read can only be replaced by a name; otherwise it
     /// stays.
     pub fn substitute(&self, with: &dyn Fn(VarId) -> Option<Exp>) -> Exp {
-        let mut result = match self {
-            Exp::Var(var) => return with(*var).unwrap_or_else(|| self.clone()),
-            other => other.clone(),
-        };
-        if let Exp::Read(read) = &mut result
-            && let Some(Exp::Var(var)) = with(read.array)
-        {
-            read.array = var;
+        let all = |exps: &[Exp]| exps.iter().map(|exp| exp.substitute(with)).collect();
+        match self {
+            Exp::Const(value) => Exp::Const(*value),
+            Exp::Var(var) => with(*var).unwrap_or(Exp::Var(*var)),
+            Exp::Op(op, args) => Exp::Op(*op, all(args)),
+            Exp::Convert(to, arg) => Exp::Convert(*to, Box::new(arg.substitute(with))),
+            Exp::Read(read) => {
+                let mut read = read.clone();
+                if let Some(Exp::Var(var)) = with(read.array) {
+                    read.array = var;
+                }
+                read.index.each_exp_mut(&mut |exp| *exp = exp.substitute(with));
+                Exp::Read(read)
+            }
+            Exp::Opaque(name, args) => Exp::Opaque(name.clone(), all(args)),
         }
-        result.each_part_mut(&mut |part| *part = part.substitute(with));
-        result
     }
 }
 
@@ -148,7 +153,7 @@ impl ArrayArg {
 pub enum Part<'a> {
     /// An expression.
     Exp(&'a Exp),
-    /// An array that is used by name alone (updates and manifests).
+    /// An array that is used by name alone (updates, manifests and scatters).
     Use(VarId),
     /// A name that is bound for what follows.
     Bind(VarId),
@@ -160,7 +165,7 @@ pub enum Part<'a> {
 pub enum PartMut<'a> {
     /// An expression.
     Exp(&'a mut Exp),
-    /// An array that is used by name alone (updates and manifests).
+    /// An array that is used by name alone (updates, manifests and scatters).
     Use(&'a mut VarId),
     /// A name that is bound for what follows.
     Bind(&'a mut VarId),
@@ -242,6 +247,14 @@ impl Rhs {
                 f(Part::Exp(value));
             }
             Rhs::Manifest { perm: _, array } => f(Part::Use(*array)),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                arrays.iter().for_each(|array| f(Part::Use(*array)));
+                axes_parts(axes, f);
+                f(Part::Body(body));
+                if let Some(combine) = combine {
+                    combine.each_part(f);
+                }
+            }
             Rhs::Array { op: _, args } => args.iter().for_each(|arg| arg.each_exp(&mut |e| f(Part::Exp(e)))),
         }
     }
@@ -288,6 +301,14 @@ impl Rhs {
                 f(PartMut::Exp(value));
             }
             Rhs::Manifest { perm: _, array } => f(PartMut::Use(array)),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                arrays.iter_mut().for_each(|array| f(PartMut::Use(array)));
+                axes_parts_mut(axes, f);
+                f(PartMut::Body(body));
+                if let Some(combine) = combine {
+                    combine.each_part_mut(f);
+                }
+            }
             Rhs::Array { op: _, args } => {
                 args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e))))
             }
@@ -307,6 +328,7 @@ impl Rhs {
     pub fn axes(&self) -> &[Axis] {
         match self {
             Rhs::For { axis, .. } => std::slice::from_ref(axis),
+            Rhs::Scatter { axes, .. } => axes,
             other => other.parallel_axes(),
         }
     }

@@ -164,21 +164,28 @@ fn joined(a: &Lmad, b: &Lmad) -> Option<Lmad> {
         return (form.rank() <= a.rank().max(1)).then_some(form);
     }
     // Equal but for one axis, along which one continues the other.
-    let axes = strides(a, b);
     let size = |view: &Lmad, stride: i64| {
         view.dims.iter().find(|dim| dim.stride == stride).map_or(1, |dim| dim.size)
     };
-    let different: SmallVec<[i64; 4]> =
-        axes.iter().copied().filter(|&stride| size(a, stride) != size(b, stride)).collect();
-    let [stride] = different[..] else { return None };
+    let mut different = None;
+    for (view, other) in [(a, b), (b, a)] {
+        for dim in &view.dims {
+            if size(other, dim.stride) != dim.size
+                && different.replace(dim.stride).is_some_and(|s| s != dim.stride)
+            {
+                return None;
+            }
+        }
+    }
+    let stride = different?;
     let steps = distance / stride;
     if distance % stride != 0 || steps > size(a, stride) {
         return None;
     }
     let whole = size(a, stride).max(steps.checked_add(size(b, stride))?);
-    let dims: Dims = axes
-        .iter()
-        .map(|&other| Dim::new(if other == stride { whole } else { size(a, other) }, other))
+    let dims: Dims = strides(a, b)
+        .into_iter()
+        .map(|other| Dim::new(if other == stride { whole } else { size(a, other) }, other))
         .collect();
     Lmad { offset: a.offset, dims }.set_form()
 }

@@ -221,6 +221,8 @@ impl Session {
     pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
         vec![
             (Switch::ShortCircuit, self.plans.figures),
+            (Switch::Strategy, self.advices.figures),
+            (Switch::Galop, self.layouts.figures),
             (Switch::Reuse, self.tiers.over_figures),
             (Switch::Fusion, self.tiers.fused_figures),
         ]

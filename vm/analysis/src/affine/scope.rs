@@ -421,6 +421,10 @@ fn define<'a>(body: &'a Body, definitions: &mut [Option<&'a Exp>]) {
                 define(body, definitions);
                 define(&combine.body, definitions);
             }
+            Rhs::Scatter { body, combine, .. } => {
+                define(body, definitions);
+                combine.iter().for_each(|combine| define(&combine.body, definitions));
+            }
             Rhs::If { then, otherwise, .. } => {
                 define(then, definitions);
                 define(otherwise, definitions);

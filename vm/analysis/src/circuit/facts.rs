@@ -485,6 +485,21 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                let vars = axes.iter().map(|axis| axis.var).collect();
+                let inner = self.open(&stm.rhs, Inside::Kernel(vars), body, position);
+                self.body(body, inner, true);
+                self.close(&stm.rhs, inner);
+                if let Some(combine) = combine {
+                    self.combine(combine, position);
+                }
+                // Any of its places.
+                for (var, array) in stm.pat.iter().zip(arrays) {
+                    self.define(*var, Source::Update(*array), position);
+                    self.facts.event(*var, position, Touched::Whole, false);
+                    self.facts.event(*var, position, Touched::Whole, true);
+                }
+            }
             Rhs::Manifest { perm, array } => {
                 self.facts.event(*array, position, Touched::Whole, false);
                 self.copying(stm, PointKind::Manifest, &[Some(*array)], position);

@@ -252,7 +252,7 @@ pub(super) fn inside<S>(
 ) {
     let axes: Vec<Axis> = rhs.axes().to_vec();
     let condition = if let Rhs::If { cond, .. } = &*rhs { Some(cond.clone()) } else { None };
-    let operator = matches!(rhs, Rhs::Reduce { .. } | Rhs::Scan { .. });
+    let operator = matches!(rhs, Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. });
     let mut number = 0;
     rhs.each_part_mut(&mut |part| {
         if let PartMut::Body(body) = part {

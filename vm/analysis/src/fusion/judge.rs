@@ -1,7 +1,7 @@
 //! Whether a fusion is right, and whether it pays. The answers say what the change needs, or why not.
 
 use super::known::{Known, body_nodes};
-use super::price::{ACCESS, Saving, Sizes};
+use super::price::{ACCESS, BESIDE_A_WRITE, Saving, Sizes};
 use super::prove::Prover;
 use super::reads::{Round, Site, Uses, Way, covers, uses};
 use super::traps::exp_is_safe;
@@ -215,7 +215,11 @@ pub(super) fn price_fuse(
             && !copy.around.iter().any(|round| matches!(round, Round::Axis(_)))
     };
     for (user, copies) in &fuse.copies {
-        if !in_kernel && cost.work > 2 * ACCESS && copies.iter().any(in_turn) {
+        let most = match &body.stms[*user].rhs {
+            Rhs::Scatter { .. } => BESIDE_A_WRITE,
+            _ => 2 * ACCESS,
+        };
+        if !in_kernel && cost.work > most && copies.iter().any(in_turn) {
             let name = region.name_of(body.stms[*user].pat[0]);
             return Err(format!("{name} would compute it in turn, {} operations each", cost.work));
         }
@@ -260,10 +264,12 @@ fn updated_between(
         if !known.mention(stm).updates {
             continue;
         }
-        let mut see = |stm: &Stm| {
-            if let Rhs::Update { array, .. } = &stm.rhs {
-                updates.push((*array, stm.pat[0]));
+        let mut see = |stm: &Stm| match &stm.rhs {
+            Rhs::Update { array, .. } => updates.push((*array, stm.pat[0])),
+            Rhs::Scatter { arrays, .. } => {
+                updates.extend(arrays.iter().copied().zip(stm.pat.iter().copied()));
             }
+            _ => {}
         };
         see(stm);
         stm.rhs.each_part(&mut |part| {

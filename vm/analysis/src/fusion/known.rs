@@ -36,7 +36,7 @@ impl Mention {
     }
 
     fn rhs(&mut self, rhs: &Rhs) {
-        self.updates |= matches!(rhs, Rhs::Update { .. });
+        self.updates |= matches!(rhs, Rhs::Update { .. } | Rhs::Scatter { .. });
         rhs.each_part(&mut |part| match part {
             Part::Exp(exp) => self.exp(exp),
             Part::Use(var) => self.used.push(var),

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// What loading or storing an element costs, in additions.
 pub(super) const ACCESS: u64 = 4;
 
+/// What goes on in turn beside a write to a place that nobody foresees, and takes no longer than that, in additions.
+pub(super) const BESIDE_A_WRITE: u64 = 8 * ACCESS;
+
 /// The numbers behind the names of a region.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
@@ -112,6 +115,10 @@ impl Sizes {
                 Part::Body(inner) => cost.add(self.cost(region, inner), rounds),
                 Part::Use(_) | Part::Bind(_) => {}
             });
+            if let Rhs::Scatter { arrays, .. } = &stm.rhs {
+                let writes = rounds.saturating_mul(arrays.len() as u64);
+                cost.work = cost.work.saturating_add(writes.saturating_mul(ACCESS));
+            }
             if let Rhs::Array { .. } | Rhs::Manifest { .. } = &stm.rhs {
                 let extents = stm.pat.iter().filter_map(|var| region.vars[*var].ty.as_ref());
                 let elements = extents.map(|ty| self.elements(&ty.shape)).sum::<u64>();

@@ -168,22 +168,25 @@ impl Walk<'_> {
             Rhs::Kernel { .. }
             | Rhs::Reduce { .. }
             | Rhs::Scan { .. }
+            | Rhs::Scatter { .. }
             | Rhs::For { .. }
             | Rhs::While { .. }
             | Rhs::If { .. } => {
                 let reason = match &stm.rhs {
                     // Bounds read no memory.
-                    Rhs::Reduce { .. } | Rhs::Scan { .. } => "a neutral element is read from it",
+                    Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } => {
+                        "a neutral element is read from it"
+                    }
                     Rhs::If { .. } => "a condition is read from it",
                     _ => "a loop starts from it or ends by it",
                 };
                 let mut outside = Ok(());
-                stm.rhs.each_part(&mut |part| {
-                    if let Part::Exp(exp) = part
-                        && outside.is_ok()
-                    {
-                        outside = self.untouched(exp, reason);
+                stm.rhs.each_part(&mut |part| match part {
+                    Part::Exp(exp) if outside.is_ok() => outside = self.untouched(exp, reason),
+                    Part::Use(var) if outside.is_ok() && self.views.contains_key(&var) => {
+                        outside = Err(format!("{name} uses it as a whole"));
                     }
+                    _ => {}
                 });
                 outside?;
                 self.inner_bodies(number, stm)?;
@@ -269,7 +272,7 @@ impl Walk<'_> {
             Part::Exp(_) | Part::Use(_) => {}
         });
         for (k, body, bound) in bodies {
-            if k == 1 && matches!(stm.rhs, Rhs::Reduce { .. } | Rhs::Scan { .. }) {
+            if k == 1 && matches!(stm.rhs, Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. }) {
                 let mut used = false;
                 body.each_use(&mut |var| used |= self.views.contains_key(&var));
                 if used {
@@ -287,6 +290,7 @@ impl Walk<'_> {
                 }
                 Rhs::While { .. } => self.around.push(Round::While),
                 Rhs::For { axis, .. } => self.around.push(Round::Loop(axis.clone())),
+                Rhs::Scatter { axes, .. } => self.around.extend(axes.iter().cloned().map(Round::Loop)),
                 other => self.around.extend(other.parallel_axes().iter().cloned().map(Round::Axis)),
             }
             self.way.push((number, k));

@@ -90,7 +90,7 @@ impl Place {
 
 impl Walk<'_> {
     fn known(&self, exp: &Exp) -> Known {
-        Known { exp: exp.clone(), value: self.value(exp) }
+        Known { exp: exp.clone(), value: self.value(exp).into_owned() }
     }
 
     /// Where an index goes in each dimension of its own array.

@@ -14,6 +14,7 @@ use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::Part;
 use galopvm_kir::{ArrayArg, ArrayOp, Body, CheckedRegion, Exp, Index, Observed, Read, Rhs, Stm, VarId};
 use galopvm_lmad::Lmad;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The index table of a region for what was observed of its parameters.
@@ -36,6 +37,8 @@ pub fn table(region: &CheckedRegion, observed: &Observed) -> Table {
         level: 0,
         nest: Vec::new(),
         branches: Vec::new(),
+        marks: vec![0; count],
+        mark: 0,
     };
     for (var, _) in region.region().vars.iter_ids() {
         let elem = region.type_of(var).elem;
@@ -75,6 +78,9 @@ pub(super) struct Walk<'a> {
     level: u32,
     nest: Vec<VarId>,
     branches: Vec<(VarId, bool)>,
+    /// By variable: marks of those that were met when something was looked for the last time.
+    marks: Vec<u32>,
+    mark: u32,
 }
 
 impl Walk<'_> {
@@ -123,7 +129,7 @@ impl Walk<'_> {
         for (k, exp) in body.results.iter().enumerate() {
             let statement = owners.get(k).or(owners.first()).copied();
             self.reads(exp, Owner { statement, whole: false });
-            values.push(self.value(exp));
+            values.push(self.value(exp).into_owned());
         }
         values
     }
@@ -140,8 +146,8 @@ impl Walk<'_> {
     }
 
     fn axis(&mut self, var: VarId, kind: Kind, bound: Option<&Exp>, level: u32, reassociable: bool) {
-        let bound = bound.map(|exp| self.value(exp));
-        let range = bound.map(|value| value.range).filter(|range| *range != Interval::of_type(ElemType::I64));
+        let range = bound.map(|exp| self.value(exp).range);
+        let range = range.filter(|range| *range != Interval::of_type(ElemType::I64));
         let trips = match range {
             Some(range) => u64::try_from((range.low.max(0) + range.high.max(0)) / 2).unwrap_or(u64::MAX),
             None => ASSUMED_TRIPS,
@@ -160,31 +166,29 @@ impl Walk<'_> {
     }
 
     /// The variables that what a right side gives may change with.
-    fn free_axes(&self, rhs: &Rhs) -> BTreeSet<VarId> {
-        let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
-        rhs.each_part(&mut |part| match part {
-            Part::Exp(exp) => exp.each_use(&mut |var| {
-                used.insert(var);
-            }),
-            Part::Use(var) => {
-                used.insert(var);
-            }
-            Part::Bind(var) => {
-                bound.insert(var);
-            }
-            Part::Body(body) => {
-                used.extend(body.free_vars());
-                bound.extend(body.bound_vars());
+    fn free_axes(&mut self, rhs: &Rhs) -> Vec<VarId> {
+        self.mark += 1;
+        let (mark, marks, values) = (self.mark, &mut self.marks, &self.values);
+        mark_bound(rhs, &mut |var| marks[var.index()] = mark);
+        let mut axes: Vec<VarId> = Vec::new();
+        each_use(rhs, &mut |var| {
+            if std::mem::replace(&mut marks[var.index()], mark) != mark {
+                axes.extend(values[var.index()].axes());
             }
         });
-        let free = used.difference(&bound);
-        free.flat_map(|var| self.values[var.index()].axes()).collect()
+        axes.sort_unstable();
+        axes.dedup();
+        axes
     }
 
     fn statement(&mut self, stm: &Stm) {
         self.at_level(&stm.pat, self.level);
         let first = Owner { statement: stm.pat.first().copied(), whole: false };
-        let free = self.free_axes(&stm.rhs);
+        // Of expressions and branches everything is known.
+        let free = match &stm.rhs {
+            Rhs::Exps(_) | Rhs::If { .. } => Vec::new(),
+            rhs => self.free_axes(rhs),
+        };
         let mut values: Vec<Value> = stm
             .pat
             .iter()
@@ -197,7 +201,7 @@ impl Walk<'_> {
             Rhs::Exps(exps) => {
                 for (k, (var, exp)) in stm.pat.iter().zip(exps).enumerate() {
                     self.reads(exp, Owner { statement: Some(*var), whole: true });
-                    values[k] = self.value(exp);
+                    values[k] = self.value(exp).into_owned();
                     self.views[var.index()] = self.view(*var, exp);
                 }
             }
@@ -237,6 +241,21 @@ impl Walk<'_> {
                 }
                 self.inside(&vars, &combine.body, &stm.pat);
             }
+            Rhs::Scatter { arrays, body, combine, .. } => {
+                let vars = self.axes(&stm.rhs, Kind::Sequential, false);
+                self.inside(&vars, body, &stm.pat);
+                if let Some(combine) = combine {
+                    combine.neutral.iter().for_each(|exp| self.reads(exp, first));
+                    for var in combine.acc.iter().chain(&combine.item) {
+                        let axes = free.iter().chain(&vars).copied();
+                        self.values[var.index()] = Value::data(self.region.type_of(*var).elem, axes);
+                    }
+                    self.inside(&vars, &combine.body, &stm.pat);
+                }
+                // In place, where it is.
+                lmads = arrays.iter().map(|array| self.lmad_of(&Exp::Var(*array))).collect();
+                known = true;
+            }
             Rhs::For { carried, init, axis, body } => {
                 init.iter().for_each(|exp| self.reads(exp, first));
                 let vars = self.axes(&stm.rhs, Kind::Sequential, false);
@@ -255,7 +274,7 @@ impl Walk<'_> {
             }
             Rhs::If { cond, then, otherwise } => {
                 self.reads(cond, first);
-                let cond = self.value(cond);
+                let cond = self.value(cond).into_owned();
                 let mut sides = [true, false].into_iter().zip([then, otherwise]).map(|(side, body)| {
                     self.branches.extend(stm.pat.first().map(|var| (*var, side)));
                     let results = self.body(body, &stm.pat);
@@ -303,8 +322,9 @@ impl Walk<'_> {
             }
         }
         for (k, var) in stm.pat.iter().enumerate() {
-            if let Some(value) = values.get(k) {
-                self.values[var.index()] = value.clone();
+            if let Some(value) = values.get_mut(k) {
+                let nothing = Value::within(value.elem, value.range);
+                self.values[var.index()] = std::mem::replace(value, nothing);
             }
             if self.is_array(*var) && self.views[var.index()].is_none() {
                 let lmad = lmads.get(k).cloned().flatten();
@@ -331,7 +351,7 @@ impl Walk<'_> {
         carried: &[VarId],
         init: &[Exp],
         axis: VarId,
-        free: &BTreeSet<VarId>,
+        free: &[VarId],
         body: &Body,
         pat: &[VarId],
     ) -> Vec<Option<Lmad>> {
@@ -412,16 +432,16 @@ impl Walk<'_> {
     }
 
     /// What is known of an expression.
-    pub(super) fn value(&self, exp: &Exp) -> Value {
-        match exp {
+    pub(super) fn value(&self, exp: &Exp) -> Cow<'_, Value> {
+        Cow::Owned(match exp {
             Exp::Const(value) if value.ty.is_float() => Value::data(value.ty, []),
             Exp::Const(value) if value.ty == ElemType::U64 => Value::constant(value.ty, value.bits.into()),
             Exp::Const(value) => Value::constant(value.ty, value.as_i64().into()),
-            Exp::Var(var) => self.values[var.index()].clone(),
+            Exp::Var(var) => return Cow::Borrowed(&self.values[var.index()]),
             Exp::Convert(to, arg) => value::convert(*to, &self.value(arg)),
             Exp::Op(op, args) => {
-                let args: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
-                value::apply(*op, &args.iter().collect::<Vec<_>>())
+                let args: Vec<Cow<'_, Value>> = args.iter().map(|arg| self.value(arg)).collect();
+                value::apply(*op, &args.iter().map(|arg| &**arg).collect::<Vec<_>>())
             }
             Exp::Read(read) => {
                 let elem = self.region.type_of(read.array).elem;
@@ -433,12 +453,39 @@ impl Walk<'_> {
             Exp::Opaque(name, args)
                 if matches!(name.as_str(), "sext" | "zext" | "trunc") && args.len() == 1 =>
             {
-                self.value(&args[0])
+                return self.value(&args[0]);
             }
             Exp::Opaque(_, args) => {
-                let args: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
-                value::unknown(&args.iter().collect::<Vec<_>>(), ElemType::I64)
+                let args: Vec<Cow<'_, Value>> = args.iter().map(|arg| self.value(arg)).collect();
+                value::unknown(&args.iter().map(|arg| &**arg).collect::<Vec<_>>(), ElemType::I64)
+            }
+        })
+    }
+}
+
+/// Calls `f` on every name that is bound inside a right side.
+fn mark_bound(rhs: &Rhs, f: &mut dyn FnMut(VarId)) {
+    rhs.each_part(&mut |part| match part {
+        Part::Bind(var) => f(var),
+        Part::Body(body) => {
+            for stm in &body.stms {
+                stm.pat.iter().for_each(|var| f(*var));
+                mark_bound(&stm.rhs, f);
             }
         }
-    }
+        Part::Exp(_) | Part::Use(_) => {}
+    });
+}
+
+/// Calls `f` on every use of a name inside a right side.
+fn each_use(rhs: &Rhs, f: &mut dyn FnMut(VarId)) {
+    rhs.each_part(&mut |part| match part {
+        Part::Exp(exp) => exp.each_use(f),
+        Part::Use(var) => f(var),
+        Part::Body(body) => {
+            body.stms.iter().for_each(|stm| each_use(&stm.rhs, f));
+            body.results.iter().for_each(|exp| exp.each_use(f));
+        }
+        Part::Bind(_) => {}
+    });
 }

@@ -412,6 +412,11 @@ fn is_fresh(rhs: &Rhs) -> bool {
                 | ArrayOp::Replicate
                 | ArrayOp::Reduce
         ),
-        Rhs::Exps(_) | Rhs::For { .. } | Rhs::While { .. } | Rhs::If { .. } | Rhs::Update { .. } => false,
+        Rhs::Exps(_)
+        | Rhs::For { .. }
+        | Rhs::While { .. }
+        | Rhs::If { .. }
+        | Rhs::Update { .. }
+        | Rhs::Scatter { .. } => false,
     }
 }

@@ -91,6 +91,10 @@ pub fn decide(candidate: bool, holding: &Holding) -> Choice {
 
 /// The array of which most is copied; the first of several such.
 pub fn choose<'a>(candidates: impl Iterator<Item = &'a ArrayReuse>) -> Option<&'a ArrayReuse> {
+    let candidates: Vec<&ArrayReuse> = candidates.collect();
+    if let [only] = candidates[..] {
+        return Some(only);
+    }
     let mut best: Option<(&ArrayReuse, i64)> = None;
     for candidate in candidates {
         let copied = places(&candidate.copied);

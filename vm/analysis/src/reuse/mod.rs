@@ -16,4 +16,4 @@ mod sets;
 
 pub use crate::Effort;
 pub use decide::{Choice, Fresh, Holding, choose, decide, outcome};
-pub use sets::{ArrayReuse, ControlPath, Reuse, Verdict, analyse};
+pub use sets::{ArrayReuse, ControlPath, Reuse, Verdict, analyse, analyse_first};

@@ -149,6 +149,19 @@ impl Reuse {
 /// The sets for result `k` of a kernel that stands in the outermost body of a region; nothing if `stm` is no kernel,
 /// or if its numbers of iterations are not known.
 pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize, effort: Effort) -> Option<Reuse> {
+    analyse_first(region, observed, (stm, k), effort, &|_| true, true)
+}
+
+/// The same, where the arrays that are wanted come first, and others only if `all` are asked for: what is said of those
+/// that are wanted does not depend on it.
+pub fn analyse_first(
+    region: &Region,
+    observed: &Observed,
+    (stm, k): (&Stm, usize),
+    effort: Effort,
+    wanted: &dyn Fn(VarId) -> bool,
+    all: bool,
+) -> Option<Reuse> {
     let Rhs::Kernel { axes, body } = &stm.rhs else { return None };
     let mut scope = Scope::new(region, observed);
     let mut shape = Vec::new();
@@ -178,9 +191,15 @@ pub fn analyse(region: &Region, observed: &Observed, stm: &Stm, k: usize, effort
     });
     let ranges = walk.scope().ranges().to_vec();
     let ways = sets.ways(leaves, &ranges, &arrays);
-    let arrays = arrays.into_iter().map(|array| sets.array(array, &walk.accesses, &ways, effort));
+    let mut order: Vec<VarId> = arrays.iter().copied().filter(|array| wanted(*array)).collect();
+    if all {
+        order.extend(arrays.iter().copied().filter(|array| !wanted(*array)));
+    }
+    let found = order.into_iter().map(|array| sets.array(array, &walk.accesses, &ways, effort));
+    let mut found: Vec<ArrayReuse> = found.collect();
+    found.sort_unstable_by_key(|reuse| reuse.array);
     let elements = sets.place.elements();
-    let arrays = arrays.collect();
+    let arrays = found;
     let paths = ways.into_iter().map(|(path, _)| path).collect();
     Some(Reuse { result, elements, arrays, paths })
 }

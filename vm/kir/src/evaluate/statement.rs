@@ -5,7 +5,9 @@ use super::value::{Array, Value, each_index, elements, room};
 use super::{Evaluation, LOOK_AFTER, failed};
 use crate::backend::RunError;
 use crate::ir::*;
+use galopvm_base::Scalar;
 use galopvm_base::scalar::Bits;
+use galopvm_lmad::Lmad;
 use std::rc::Rc;
 
 /// Results of many rounds, one after the other.
@@ -91,6 +93,9 @@ impl Evaluation<'_> {
             Rhs::Update { array, index, value } => Ok(vec![self.update(*array, index, value)?]),
             // A layout is no part of a value.
             Rhs::Manifest { array, .. } => Ok(vec![self.value_of(*array)?.clone()]),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.scatter(arrays, axes, body, combine.as_ref())
+            }
             Rhs::Array { op, args } => Ok(vec![self.array_op(*op, args)?]),
         }
     }
@@ -121,6 +126,52 @@ impl Evaluation<'_> {
         self.bind_all(&combine.acc, acc);
         self.bind_all(&combine.item, items);
         self.body(&combine.body)
+    }
+
+    /// Arrays with values at computed places; indices outside are passed by.
+    fn scatter(
+        &mut self,
+        arrays: &[VarId],
+        axes: &[Axis],
+        body: &Body,
+        combine: Option<&Combine>,
+    ) -> Result<Vec<Value>, RunError> {
+        let mut made: Vec<Array> = Vec::new();
+        for array in arrays {
+            made.push(Array::clone(self.value_of(*array)?.array()?));
+        }
+        let shape = made.first().map_or(Vec::new(), |first| first.shape.clone());
+        if made.iter().any(|other| other.shape != shape) {
+            return Err(failed("arrays of different shapes are written together"));
+        }
+        let view = Lmad::row_major(&shape);
+        let space = self.space(axes)?;
+        each_index(&space, |index| {
+            self.bind_index(axes, index);
+            let mut values = self.body(body)?;
+            let items = values.split_off(shape.len());
+            let mut at = Vec::new();
+            for value in &values {
+                at.push(value.scalar()?.as_i64());
+            }
+            if at.iter().zip(&shape).any(|(at, extent)| *at < 0 || at >= extent) {
+                return Ok(());
+            }
+            let at = place(&view, &at);
+            let new = match combine {
+                None => items,
+                Some(combine) => {
+                    let old = |array: &Array| Value::Scalar(Scalar::new(array.elem, array.data[at]));
+                    let old = made.iter().map(old).collect();
+                    self.combine(combine, old, items)?
+                }
+            };
+            for (array, value) in made.iter_mut().zip(new) {
+                array.data[at] = value.scalar()?.bits;
+            }
+            Ok(())
+        })?;
+        Ok(made.into_iter().map(|array| Value::Array(Rc::new(array))).collect())
     }
 
     /// Empty collections for arrays over a space; the names have the types of the whole arrays.

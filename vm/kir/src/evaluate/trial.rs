@@ -72,6 +72,14 @@ impl Trial {
             let bytes = usize::try_from(lmad.elements()).ok().and_then(|n| n.checked_mul(ty.elem.bytes()));
             fresh.push(vec![0xa5; bytes.ok_or_else(|| failed("a result is too large"))?]);
         }
+        for (k, lmad) in self.results.iter().enumerate() {
+            if let Some(param) = self.region.begins_as(k)
+                && let Some(at) = self.region.region().params.iter().position(|known| *known == param)
+                && let Argument::Array { buffer, lmad: view } = &self.arguments[at]
+            {
+                store(&load(types[k].elem, &self.blocks[*buffer], view)?, &mut fresh[k], lmad)?;
+            }
+        }
         let mut buffers: Vec<Buffer<'_>> = self.blocks.iter().map(|block| Buffer::Read(block)).collect();
         let first = buffers.len();
         buffers.extend(fresh.iter_mut().map(|block| Buffer::Write(block)));

@@ -14,6 +14,7 @@
 //!     in s
 //! in r
 //! ```
+//! `scatter A i < n do .. in (at, value)` and `hist A i < n do .. in (at, value) by ..` write into `A`, or into `(A, B)`.
 //! Without the header, names that nothing defines become parameters without a type; types may be left out
 //! anywhere (`types::infer` fills them in); case files use both. Signs bind, loosest first: `||`, `&&`,
 //! comparisons (which do not chain), `|`, `^`, `&`, shifts, `+ -`, `* / // % %%`, `**`, then the signs in front
@@ -60,14 +61,19 @@ impl std::error::Error for ParseError {}
 /// Words that are not names.
 const WORDS: &[&str] = &[
     "let", "in", "kernel", "red", "scan", "by", "loop", "for", "while", "do", "if", "then", "else", "with",
-    "manifest", "region", "true", "false",
+    "manifest", "scatter", "hist", "region", "true", "false",
 ];
 
 /// True if `text` can stand as a name in text form.
 pub fn is_name(text: &str) -> bool {
-    text.starts_with(lex::starts_name)
-        && text.chars().all(lex::continues_name)
-        && !WORDS.contains(&text)
+    if !text.starts_with(lex::starts_name) || !text.chars().all(lex::continues_name) {
+        return false;
+    }
+    // Words have no digits but those of types.
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        return text.parse::<ElemType>().is_err();
+    }
+    !WORDS.contains(&text)
         && text.parse::<ElemType>().is_err()
         && !ArrayOp::WORDS.iter().any(|(_, word)| *word == text)
 }

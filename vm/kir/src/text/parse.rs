@@ -19,7 +19,7 @@ pub fn parse_region(text: &str) -> Result<Region, ParseError> {
 /// define everything, and `known` must have no parameters then.
 pub fn parse_region_in(known: Region, text: &str) -> Result<Region, ParseError> {
     let mut parser = Parser::new(text)?;
-    parser.names = known.vars.iter_ids().map(|(id, var)| (var.name.clone(), id)).collect();
+    parser.names = known.vars.iter_ids().map(|(id, var)| (var.name.to_string(), id)).collect();
     parser.region = known;
     if parser.is_word("region") {
         if !parser.region.params.is_empty() {
@@ -206,7 +206,7 @@ impl Parser {
             let why = if is_param { "already used or defined" } else { "already defined" };
             return Err(self.error_at(mark, format!("the name `{name}` is {why}; names are unique")));
         }
-        let id = self.region.vars.push(Var { name: name.clone(), ty });
+        let id = self.region.vars.push(Var { name: name.as_str().into(), ty });
         self.names.insert(name, id);
         Ok(id)
     }
@@ -394,6 +394,18 @@ impl Parser {
                 let axis = self.axis()?;
                 self.expect_word("do")?;
                 Ok(Rhs::Scan { axis, body: self.body()?, combine: self.combine()? })
+            }
+            "scatter" | "hist" => {
+                self.advance();
+                let arrays = match self.is_sign("(") {
+                    true => self.in_parens(Parser::use_name)?,
+                    false => vec![self.use_name()?],
+                };
+                let axes = self.axes()?;
+                self.expect_word("do")?;
+                let body = self.body()?;
+                let combine = if word == "hist" { Some(self.combine()?) } else { None };
+                Ok(Rhs::Scatter { arrays, axes, body, combine })
             }
             "loop" => {
                 self.advance();

@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub fn print_plan(region: &Region, plan: &Plan) -> String {
     let mut text = String::from("plan\n");
     for line in &plan.lines {
-        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.clone());
+        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string());
         let decision = match &line.decision {
             Decision::Threads(var) => format!("threads {}", name(*var)),
             Decision::Lane(var) => format!("lane {}", name(*var)),
@@ -86,6 +86,6 @@ fn parse_decision(region: &Region, text: &str) -> Result<Decision, ParseError> {
 fn known_name(parser: &mut Parser, region: &Region) -> Result<VarId, ParseError> {
     let mark = parser.mark();
     let name = parser.word("a name of the region")?;
-    let found = region.vars.iter_ids().find(|(_, var)| var.name == name);
+    let found = region.vars.iter_ids().find(|(_, var)| var.name == *name.as_str());
     found.map(|(id, _)| id).ok_or_else(|| parser.error_at(mark, format!("the region has no name `{name}`")))
 }

@@ -270,6 +270,24 @@ impl Printer<'_> {
                 self.name(*array);
                 self.out.push_str(")\n");
             }
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                self.out.push_str(if combine.is_some() { "hist " } else { "scatter " });
+                match arrays.as_slice() {
+                    [array] => self.name(*array),
+                    _ => {
+                        self.out.push('(');
+                        self.separated(arrays, ", ", |p, array| p.name(*array));
+                        self.out.push(')');
+                    }
+                }
+                self.out.push(' ');
+                self.axes(axes);
+                self.out.push_str(" do\n");
+                self.body(body, inner + 1);
+                if let Some(combine) = combine {
+                    self.combine(combine, inner);
+                }
+            }
             Rhs::Array { op, args } => {
                 let word = ArrayOp::WORDS.iter().find(|(known, _)| known == op).map_or("", |(_, word)| word);
                 self.out.push_str(word);

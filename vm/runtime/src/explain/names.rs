@@ -187,14 +187,14 @@ impl Names {
 /// A region some of whose variables are called otherwise.
 pub(super) fn renamed(region: &Region, names: impl Iterator<Item = (VarId, String)>) -> Region {
     let mut region = region.clone();
-    let mut taken: HashSet<String> = region.vars.iter().map(|var| var.name.clone()).collect();
+    let mut taken: HashSet<String> = region.vars.iter().map(|var| var.name.to_string()).collect();
     for (var, name) in names {
         let name = as_name(&name);
         let numbered = (2..).map(|k| format!("{name}_{k}"));
         let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
         if let (Some(free), Some(known)) = (free, region.vars.get_mut(var)) {
             taken.insert(free.clone());
-            known.name = free;
+            known.name = free.into();
         }
     }
     region

@@ -56,8 +56,8 @@ pub(super) fn region_part(
 ) -> RegionPart {
     let mut part = refused_part(setting, kept, "");
     part.refused = None;
-    let own = recorded.registers.iter().map(|(var, reg)| (*var, (kept.function, *reg)));
-    let made: BTreeMap<VarId, _> = own.chain(recorded.inner.iter().map(|(var, at)| (*var, *at))).collect();
+    let own = recorded.registers.iter().map(|(var, reg)| (var, (kept.function, *reg)));
+    let made: BTreeMap<VarId, _> = own.chain(recorded.inner.iter().map(|(var, at)| (var, *at))).collect();
     let mut names: BTreeMap<FuncId, Names> = BTreeMap::new();
     for (function, _) in made.values() {
         if !names.contains_key(function) {
@@ -69,8 +69,7 @@ pub(super) fn region_part(
     };
     let origins: BTreeMap<VarId, Origin> = made.iter().filter_map(origin).collect();
     // The region's own names first: those of called functions make way.
-    let (first, last): (Vec<_>, Vec<_>) =
-        origins.iter().partition(|(var, _)| recorded.registers.contains_key(*var));
+    let (first, last): (Vec<_>, Vec<_>) = origins.iter().partition(|(var, _)| recorded.registers.has(**var));
     let named = first.into_iter().chain(last).filter_map(|(var, origin)| Some((*var, origin.name.clone()?)));
     // Other names change nothing; the old ones will do if that is wrong.
     let region = check(renamed(recorded.region.region(), named)).unwrap_or_else(|_| recorded.region.clone());
@@ -100,7 +99,7 @@ pub(super) fn region_part(
     part.blocks = circuits.blocks();
     part.applied = Applied { times: ran.planned, not: ran.reasons() };
     let moved = recorded.registers.iter().filter(|(_, reg)| ran.moved.contains(reg));
-    part.moved = moved.map(|(var, _)| code.name_of(*var).to_string()).collect();
+    part.moved = moved.map(|(var, _)| code.name_of(var).to_string()).collect();
     (part.strategy, part.layouts) = view.strategy(setting, &region);
     part.kir = print_region(code);
     part
@@ -176,12 +175,12 @@ impl View<'_> {
 
     /// Whether some of these arrays, which have a place together, were made in it.
     fn applied(&self, together: &[VarId]) -> Applied {
-        let registers = || together.iter().filter_map(|var| self.recorded.registers.get(var));
+        let registers = || together.iter().filter_map(|var| self.recorded.registers.get(*var));
         let mut not = self.ran.reasons();
         if registers().any(|reg| self.ran.moved.contains(reg)) {
             return Applied { times: self.ran.planned, not };
         }
-        let makers = together.iter().any(|var| self.recorded.makers.contains_key(var));
+        let makers = together.iter().any(|var| self.recorded.makers.has(*var));
         match not.first() {
             _ if !makers => not = vec![(words::not_moved(true), 1)],
             _ if self.ran.planned > 0 => not = vec![(words::not_moved(false), self.ran.planned)],
@@ -220,7 +219,7 @@ impl View<'_> {
             !matches!(array.source, Source::View(..)) || point()
         });
         let fact = |var: VarId| {
-            let register = self.recorded.registers.get(&var).map(ToString::to_string);
+            let register = self.recorded.registers.get(var).map(ToString::to_string);
             array_fact(self.code, &self.recorded.observed, var, register, self.origin(var), self.shape(var))
         };
         shown.map(|(var, _)| fact(*var)).collect()

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Statements that are kernels, or could be.
 pub(super) fn is_operator(stm: &Stm) -> bool {
-    matches!(stm.rhs, Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. })
+    matches!(stm.rhs, Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. })
 }
 
 /// The group that starts with the first operator of a part, or why that runs by itself.
@@ -52,10 +52,14 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     for (at, _) in stms().filter(|(_, stm)| own(stm, &covered)) {
         steps.push(step(&parts, at)?);
     }
+    if let Some((_, others)) = steps.split_last_mut() {
+        others.iter_mut().for_each(|step| step.over.fill(None));
+    }
     let made: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();
     for (_, var) in before.vars.iter_ids() {
-        let (Some(reg), Some(at)) = (sequence.registers.get(&var.name), sequence.origins.get(&var.name))
+        let (Some(reg), Some(at)) =
+            (sequence.registers.get(var.name.as_str()), sequence.origins.get(var.name.as_str()))
         else {
             continue;
         };

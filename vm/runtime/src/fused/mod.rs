@@ -8,6 +8,9 @@
 //! nothing is lost if one cannot, or traps: the operators then run one by one, as they stand in the code. The code in
 //! between is executed as always; the operators themselves are passed by when it comes to them.
 //!
+//! A scatter or histogram changes its destination where that lies only as the last kernel of a group: nothing can go wrong
+//! after it.
+//!
 //! Invariants: a group reads nothing that is not in a register in front of its first operator, or made by itself. An array
 //! that no kernel makes is looked at by nobody: what is left of it is its shape. Decisions hold for every launch that
 //! the part's guards admit.
@@ -49,6 +52,8 @@ pub(crate) struct Step {
     pub(crate) lifted: Lifted,
     /// The registers of its results.
     pub(crate) results: Vec<RegId>,
+    /// For each result the register of the array that it may be written over, if that dies with it.
+    pub(crate) over: Vec<Option<RegId>>,
     /// The last operator that is part of it, by its number in the block.
     pub(crate) operator: usize,
 }

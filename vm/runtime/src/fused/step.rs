@@ -183,6 +183,15 @@ pub(super) fn step(parts: &Parts<'_>, at: usize) -> Result<Step, String> {
         errors.first().map_or_else(|| "a kernel that is not well-formed".to_string(), ToString::to_string)
     })?;
     let operator = parts.origin(stm).ok_or("a kernel that no operator stands for")?;
+    let over = |k: usize| {
+        let param = region.begins_as(k)?;
+        let at = region.region().params.iter().position(|known| *known == param)?;
+        match bindings[at] {
+            Binding::Array(reg) => sequence.consumed.contains(&reg).then_some(reg),
+            Binding::Scalar(_) | Binding::Extent { .. } => None,
+        }
+    };
+    let over = (0..registers.len()).map(over).collect();
     let lifted = Lifted { region, bindings, guards: Vec::new() };
-    Ok(Step { lifted, results: registers, operator })
+    Ok(Step { lifted, results: registers, over, operator })
 }

@@ -7,16 +7,17 @@
 use super::placed::Placing;
 use super::plan::key::Inputs;
 use super::plan::site::{Policy, SitePlans};
+use super::plan::{Phases, PlanFigures, Watch};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
 use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
-use crate::region::{self, Recorded, Scope, Seen};
+use crate::region::{Purpose, Recorded, Scope};
 use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
 use galopvm_analysis::strategy;
-use galopvm_bytecode::{FuncId, Function, Instr, RegId};
+use galopvm_bytecode::{FuncId, Function, Instr};
 use galopvm_kir::{Exp, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,6 +36,7 @@ const MOST_KNOWN: usize = 64;
 pub(crate) struct Advices {
     sites: HashMap<(FuncId, Scope), SiteAdvice>,
     words: Vec<u64>,
+    pub(crate) figures: PlanFigures,
 }
 
 /// What is known of a function or loop.
@@ -62,8 +64,13 @@ pub(super) struct Advised {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Takes advice for what is about to run, if there is any.
-    pub(super) fn begin_advised(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Advised> {
+    /// Takes advice for what is about to run, if there is any. What was recorded for it is left in `told`.
+    pub(super) fn begin_advised(
+        &mut self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        told: &mut Option<Recorded>,
+    ) -> Option<Advised> {
         let is_on = self.switches.galop && self.switches.strategy;
         if !is_on || matches!(scope, Scope::Round { .. }) || self.advice_here().is_some() {
             return None;
@@ -80,9 +87,10 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let mut words = std::mem::take(&mut self.advices.words);
-        let advice = self.find_advice(registers, site, &mut words);
+        let advice = self.find_advice(registers, site, &mut words, told);
         self.advices.words = words;
         self.advising.push(Advising { advice: advice?, depth: self.depth });
+        self.advices.figures.applied += 1;
         Some(Advised { site, start: Instant::now() })
     }
 
@@ -107,12 +115,15 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         site: (FuncId, Scope),
         words: &mut Vec<u64>,
+        told: &mut Option<Recorded>,
     ) -> Option<Arc<Advice>> {
+        let start = Instant::now();
         let known = self.advices.sites.get_mut(&site)?;
         if !known.inputs.words(registers, words) {
             return None;
         }
         if let Some(advice) = known.known.get(words.as_slice()) {
+            self.advices.figures.count_found(start.elapsed());
             return advice.clone();
         }
         if !self.eager
@@ -121,14 +132,17 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let start = Instant::now();
-        let advice = self.make_advice(registers, site.1).map(Arc::new);
+        let mut phases = Phases::default();
+        let advice = self.make_advice(registers, site.1, told, &mut phases).map(Arc::new);
+        let took = start.elapsed();
+        self.advices.figures.count_made(took, &phases, advice.is_some());
         if let (Some(explainer), Some(advice)) = (&self.tiers.explainer, &advice) {
             let (function, scope) = site;
             let lines = advice.lines.clone();
             explainer.tell(Explained::Advised(AdvisedSeen { function, scope, lines }));
         }
         let known = self.advices.sites.get_mut(&site)?;
-        known.policy.count_made(start.elapsed(), advice.is_some());
+        known.policy.count_made(took, advice.is_some());
         known.is_useful |= advice.is_some();
         if known.known.len() >= MOST_KNOWN {
             known.known.clear();
@@ -137,9 +151,17 @@ impl<'a> Interpreter<'a> {
         advice
     }
 
-    fn make_advice(&self, registers: &Registers<'a>, scope: Scope) -> Option<Advice> {
-        let value = |reg: RegId| Seen::of(registers, reg);
-        let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
+    fn make_advice(
+        &self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        told: &mut Option<Recorded>,
+        phases: &mut Phases,
+    ) -> Option<Advice> {
+        let mut watch = Watch::start();
+        *told = self.record(registers, scope, Purpose::Layouts);
+        phases.record = watch.lap();
+        let recorded = told.as_ref()?;
         let table = table(&recorded.region, &recorded.observed);
         let table = table.with_nested_births(recorded.region.region());
         let executor = if self.tiers.has_backends() { Executor::Compiled } else { Executor::Lanes };
@@ -147,7 +169,7 @@ impl<'a> Interpreter<'a> {
         let mut profile = Profile::default();
         let (target, sharing) = (Target::Cpu, 1);
         let pricing = Pricing { table: &table, costs: &costs, target, profile: &profile, sharing };
-        let (lanes, fixed) = self.given(registers, &recorded, &pricing);
+        let (lanes, fixed) = self.given(registers, recorded, &pricing);
         profile.lanes = lanes;
         profile.fixed = fixed;
         let pricing = Pricing { table: &table, costs: &costs, target, profile: &profile, sharing };
@@ -162,7 +184,10 @@ impl<'a> Interpreter<'a> {
         if let Some(most) = executor.most_gain() {
             choice.copies.retain(|copy| pays_at_most(&pricing, copy, most));
         }
-        let mut advice = Advice::new(registers.code, &recorded, &table, &choice)?;
+        phases.analyse = watch.lap();
+        let advice = Advice::new(registers.code, recorded, &table, &choice);
+        phases.plan = watch.lap();
+        let mut advice = advice?;
         if self.tiers.explainer.is_some() {
             advice.lines = choice.text(region, &pricing).lines().map(str::to_string).collect();
         }
@@ -192,12 +217,12 @@ impl<'a> Interpreter<'a> {
             let lane = if rows_side_by_side { Some(kernel) } else { innermost() };
             lanes.extend(lane.map(|lane| (kernel, lane)));
         }
-        let is_fixed = |array: &VarId| match recorded.makers.get(array) {
+        let is_fixed = |array: &VarId| match recorded.makers.get(*array) {
             Some(maker) => {
                 let block = &registers.code.blocks[maker.block];
                 let is_map = matches!(block.code.get(maker.index), Some(Instr::Map { .. }));
                 let at = (maker.block, maker.index);
-                !recorded.registers.contains_key(array)
+                !recorded.registers.has(*array)
                     || !is_map
                     || registers.prepared.blocks[maker.block].in_operator
                     || self.may_be_compiled(registers, at)

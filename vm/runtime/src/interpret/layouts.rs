@@ -1,5 +1,6 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
+use super::plan::Phases;
 use super::{Interpreter, Registers};
 use crate::array::Array;
 use crate::error::Trap;
@@ -195,7 +196,10 @@ impl<'a> Interpreter<'a> {
                     Some((lifted, observed)) => wants(&lifted, &observed, self.costs.get(), executor),
                     None => Wants::default(),
                 };
-                self.layouts.site(site).keep(key, wants, start.elapsed())
+                let took = start.elapsed();
+                let phases = Phases { analyse: took, ..Phases::default() };
+                self.layouts.figures.count_made(took, &phases, !wants.all.is_empty());
+                self.layouts.site(site).keep(key, wants, took)
             }
         };
         (!wants.all.is_empty()).then_some(wants)

@@ -38,8 +38,10 @@ mod shape;
 mod show;
 mod soac;
 mod typed;
+mod writes;
 
-pub use plan::PlanFigures;
+pub(crate) use plan::Watch;
+pub use plan::{Phases, PlanFigures};
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 
@@ -370,6 +372,8 @@ impl<'a> Interpreter<'a> {
                 registers.drop_last(*array);
             }
             Instr::Index { dst, array, index } => return arrays::index(registers, *dst, *array, index),
+            Instr::Replicate { .. } | Instr::Copy { .. }
+                if !self.done.is_empty() && self.is_done(registers, (block, at), instr) => {}
             Instr::Update { .. }
             | Instr::Slice { .. }
             | Instr::Permute { .. }
@@ -388,13 +392,7 @@ impl<'a> Interpreter<'a> {
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, at, instr);
             }
-            Instr::Scatter { dsts, width, dests, index, values } => {
-                return self.scatter(registers, dsts, *width, [dests, index, values]);
-            }
-            Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
-                let at = (block, at);
-                return self.hist(registers, at, dsts, *width, [dests, neutral, index, values], *op);
-            }
+            Instr::Scatter { .. } | Instr::Hist { .. } => return self.write(registers, (block, at), instr),
             Instr::Filter { dsts, width, arrays, body } => {
                 return self.filter(registers, (block, at), dsts, *width, arrays, *body);
             }

@@ -5,6 +5,7 @@ use super::delay::{Delayed, delayed};
 use super::lanes::Lanes;
 use super::machine::Unit;
 use super::over;
+use crate::region::Code;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
 use std::collections::HashSet;
@@ -40,6 +41,8 @@ pub(crate) struct Prepared {
     pub(crate) functions: IdVec<FuncId, PreparedFunction>,
     /// All sites; numbers in [`PreparedBlock::sites`] are positions here.
     pub(crate) sites: Vec<Site>,
+    /// What recording wants to know.
+    pub(crate) code: Code,
 }
 
 #[derive(Debug)]
@@ -76,7 +79,7 @@ pub(super) const UNKNOWN_TRIPS: u64 = 16;
 
 impl Prepared {
     pub(crate) fn new(module: &Module) -> Prepared {
-        let mut prepared = Prepared::default();
+        let mut prepared = Prepared { code: Code::new(module), ..Prepared::default() };
         for (id, function) in module.functions.iter_ids() {
             let made = prepared.function(id, function);
             prepared.functions.push(made);
@@ -116,7 +119,12 @@ impl Prepared {
         for (index, instr) in code.code.iter().enumerate() {
             if matches!(
                 instr,
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+                Instr::Map { .. }
+                    | Instr::Reduce { .. }
+                    | Instr::Scan { .. }
+                    | Instr::Redomap { .. }
+                    | Instr::Scatter { .. }
+                    | Instr::Hist { .. }
             ) {
                 found.push((index, self.sites.len() as u32));
                 self.sites.push(Site { function, block, index });

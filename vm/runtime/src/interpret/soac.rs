@@ -128,8 +128,8 @@ impl<'a> Interpreter<'a> {
         (width, work): (i64, u64),
         placing: Placing,
     ) -> Outcome<()> {
-        let in_columns = self.columns(registers, block, index, width).is_some();
-        let amount = (width, work, in_columns);
+        let is_quick = self.columns(registers, block, index, width).is_some();
+        let amount = (width, work, is_quick);
         match self.tiers.run(site, registers, self.memory, amount, placing.wish())? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.

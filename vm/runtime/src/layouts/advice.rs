@@ -85,7 +85,7 @@ impl Advice {
                 let Some((block, index)) = at else { continue };
                 let used = used_from_outside(code, &code.blocks[block].code[index]);
                 let names = std::iter::once(&row.array).chain(row.views.iter());
-                let regs = names.filter_map(|name| recorded.registers.get(name));
+                let regs = names.filter_map(|name| recorded.registers.get(*name));
                 // The innermost view is what the operator uses.
                 let Some(reg) = regs.rev().find(|reg| used.contains(reg)) else { continue };
                 let copies = &mut advice.operators.entry((block, index)).or_default().copies;
@@ -96,7 +96,7 @@ impl Advice {
         }
         for (array, order) in &choice.born {
             let shape = table.array(*array).and_then(|info| info.shape.clone());
-            let (Some(maker), Some(shape)) = (recorded.makers.get(array), shape) else { continue };
+            let (Some(maker), Some(shape)) = (recorded.makers.get(*array), shape) else { continue };
             let birth = BirthAdvice { result: maker.result, order: order.clone(), shape };
             advice.operators.entry((maker.block, maker.index)).or_default().births.push(birth);
         }
@@ -131,7 +131,7 @@ pub(crate) fn operators(code: &Function) -> HashMap<BlockId, At> {
 
 /// Where the operator of a kernel stands, given by the kernel's outermost variable.
 pub(crate) fn at(recorded: &Recorded, operators: &HashMap<BlockId, At>, kernel: VarId) -> Option<At> {
-    match recorded.counters.get(&kernel)? {
+    match recorded.counters.get(kernel)? {
         Counter::Rows(body) => operators.get(body).copied(),
         Counter::Loop(_) => None,
     }

@@ -14,6 +14,7 @@ pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod executor;
 
+use crate::interpret::PlanFigures;
 use decide::Wants;
 use executor::Executor;
 use galopvm_analysis::layout::Profile;
@@ -38,6 +39,7 @@ const PART: u32 = 8;
 #[derive(Default)]
 pub(crate) struct Layouts {
     sites: HashMap<u32, SiteLayouts>,
+    pub(crate) figures: PlanFigures,
 }
 
 /// What a decision depends on: who executes, and how the arrays lie.

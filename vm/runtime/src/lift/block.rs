@@ -2,6 +2,7 @@
 
 use super::algebra::{self, add, constant, sub};
 use super::build::{Lift, Lifter};
+use super::scatter::Writes;
 use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
@@ -236,6 +237,13 @@ impl Lifter<'_> {
             Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
                 self.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?
             }
+            Instr::Scatter { dsts, width, dests, index, values } => {
+                self.lift_scatter(frame, dsts, *width, Writes { dests, index, values }, None)?
+            }
+            Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
+                let writes = Writes { dests, index, values };
+                self.lift_scatter(frame, dsts, *width, writes, Some((neutral, *op)))?
+            }
             Instr::Rotate { dst, array, dim, amount } => {
                 let value = self.rotate(frame, *array, *dim, *amount)?;
                 self.define(frame, dst.0, value);
@@ -245,8 +253,6 @@ impl Lifter<'_> {
             | Instr::Equal { .. }
             | Instr::FlatIndex { .. }
             | Instr::FlatUpdate { .. }
-            | Instr::Scatter { .. }
-            | Instr::Hist { .. }
             | Instr::Filter { .. }
             | Instr::Partition { .. }
             | Instr::Stream { .. }

@@ -10,7 +10,7 @@ use super::value::{Array, Delayed, Slot, Source, Value};
 use super::{Binding, LiftRefusal, algebra};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
-use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId};
+use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Name, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -129,7 +129,7 @@ impl<'m> Lifter<'m> {
 
     fn name(&mut self, role: Role, ty: Type, depth: usize) -> VarId {
         // The last step of a lift gives the names that people see.
-        let name = format!("v{}", self.region.vars.len());
+        let name = Name::numbered("v", self.region.vars.len());
         self.known.push(Known { role, depth });
         self.region.vars.push(Var { name, ty: Some(ty) })
     }

@@ -3,7 +3,7 @@
 //! A lift looks at code only, never at values: its result holds for every launch. It is a symbolic execution of
 //! the operator's block. Scalars become statements; arrays stay formulas (`value.rs`) whose elements are spelled
 //! out where they are used (`element.rs`), so views, `iota`, `replicate` and literals vanish, and a map that feeds
-//! one operator disappears into it (`operator.rs`). Whatever cannot be said in the IR is refused with its name.
+//! one operator disappears into it (`operator.rs`). Writes at computed places are statements, too (`scatter.rs`). Whatever cannot be said in the IR is refused with its name.
 //!
 //! Invariants:
 //! - Whatever traps in the bytecode traps in the region: by a checked read, or by a division by zero where no
@@ -16,6 +16,7 @@ mod block;
 mod build;
 mod element;
 mod operator;
+mod scatter;
 mod sequence;
 mod tidy;
 mod uses;
@@ -118,6 +119,10 @@ pub fn lift(
         }
         Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
             lifter.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?;
+            dsts
+        }
+        Instr::Scatter { dsts, .. } | Instr::Hist { dsts, .. } => {
+            lifter.lift_instr(frame, instr)?;
             dsts
         }
         other => return refuse(format!("`{}` is not a parallel operator", other.row().mnemonic)),

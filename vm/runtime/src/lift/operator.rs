@@ -79,7 +79,7 @@ impl Lifter<'_> {
     }
 
     /// The width and the arrays of an operator; the arrays have that many rows.
-    fn operands(&mut self, frame: Frame, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
+    pub fn operands(&mut self, frame: Frame, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
         for array in arrays {
             self.spell_out(frame, width, *array)?;
         }
@@ -238,7 +238,7 @@ impl Lifter<'_> {
     }
 
     /// The operator block of a reduction or scan, with its neutral elements.
-    fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
+    pub fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
         let params = self.function(frame).blocks[body].params.clone();
         self.open();
         let mut vars = Vec::new();
@@ -349,7 +349,7 @@ impl Lifter<'_> {
 
     /// The block that an operator on rows applies to their elements: the operator is one map of both operands, with
     /// nothing but constants and extents before it.
-    fn row_operator(
+    pub fn row_operator(
         &mut self,
         frame: Frame,
         body: BlockId,
@@ -420,7 +420,7 @@ fn arrays_of(values: Vec<Value>) -> Lift<Vec<Array>> {
     values.into_iter().map(array).collect()
 }
 
-fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
+pub(super) fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
     let scalar = |value| match value {
         Value::Scalar(exp) => Ok(exp),
         Value::Array(_) => refuse(format!("arrays as values of {whose}")),

@@ -6,14 +6,14 @@
 //!
 //! Invariants: every operator of the part that is not left out is a statement of the region's own body. A value that
 //! somebody may look at who is not such an operator - the rest of the code, or an instruction that was left out -
-//! is a result of the region. Views and extents of an array are no look at it: they need its shape alone.
+//! is a result of the region, and so is what an operator is given and its statement does not read. Views and extents of an array are no look at it: they need its shape alone.
 
 use super::build::{Lift, Lifter};
 use super::value::{Frame, Value};
 use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{BlockId, FuncId, Function, Instr, RegId, VerifiedModule};
-use galopvm_kir::{Exp, Rhs, VarId};
+use galopvm_kir::{Body, Exp, Rhs, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Instructions of a part at most.
@@ -21,6 +21,16 @@ const LONGEST: usize = 128;
 
 /// How often a part is tried, each time without the instruction that could not be lifted.
 const MOST_TRIES: usize = 12;
+
+/// What is known of a part before it is lifted.
+struct Part<'m> {
+    code: &'m Function,
+    block: BlockId,
+    from: usize,
+    /// Copies of a value or an array that are nothing but the destination of a later scatter or histogram: they count as
+    /// operators.
+    fills: BTreeSet<usize>,
+}
 
 /// A part of a block as a region.
 #[derive(Debug)]
@@ -31,9 +41,12 @@ pub(crate) struct Sequence {
     pub registers: HashMap<String, RegId>,
     /// The instruction that each statement of the region's own body comes from, by the names it binds.
     pub origins: HashMap<String, usize>,
+    /// Destinations of scatters and histograms that nothing else of the part uses, nor what comes after it.
+    pub consumed: BTreeSet<RegId>,
 }
 
-/// Lifts the instructions of a block from an operator on. With `scans`, scans are operators, too.
+/// Lifts the instructions of a block from an operator on. With `scans`, operators that not every back end takes - scans,
+/// scatters, histograms - are operators, too.
 pub(crate) fn lift_sequence(
     module: &VerifiedModule,
     function: FuncId,
@@ -43,18 +56,24 @@ pub(crate) fn lift_sequence(
 ) -> Lift<Sequence> {
     let code = &module.module().functions[function];
     let instrs = &code.blocks[block].code;
-    let part = from..instrs.len().min(from + LONGEST);
+    let range = from..instrs.len().min(from + LONGEST);
     let mut left: BTreeSet<usize> =
-        (from..instrs.len()).filter(|k| !part.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
+        (from..instrs.len()).filter(|k| !range.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
+    let part = Part { code, block, from, fills: fills(code, block, from) };
+    let mut given: BTreeSet<RegId> = BTreeSet::new();
     for _ in 0..MOST_TRIES {
         spread(code, instrs, from, &mut left);
         let operators =
-            part.clone().filter(|k| !left.contains(k) && is_operator(&instrs[*k])).collect::<Vec<_>>();
+            range.clone().filter(|k| !left.contains(k) && part.is_operator(*k)).collect::<Vec<_>>();
         if operators.first() != Some(&from) || operators.len() < 2 {
             return refuse("there is no other operator that could run together with it");
         }
-        match attempt(module, function, block, from, &left) {
-            Ok(sequence) => return Ok(sequence),
+        match attempt(module, function, &part, &left, &given) {
+            // An operator may be given an array that it does not look at; by itself it would go over it.
+            Ok(sequence) => match unread(&part, &left, &sequence) {
+                unread if unread.is_subset(&given) => return Ok(sequence),
+                unread => given.extend(unread),
+            },
             Err((at, refusal)) if at == from => return Err(refusal),
             Err((at, _)) => drop(left.insert(at)),
         }
@@ -85,7 +104,7 @@ fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
         | Instr::Map { .. }
         | Instr::Reduce { .. }
         | Instr::Redomap { .. } => true,
-        Instr::Scan { .. } => scans,
+        Instr::Scan { .. } | Instr::Scatter { .. } | Instr::Hist { .. } => scans,
         Instr::If { dsts, then, otherwise, .. } => {
             let scalar =
                 |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
@@ -104,16 +123,77 @@ fn is_scalar(code: &Function, instr: &Instr) -> bool {
         && regs.into_iter().all(|reg| code.regs[reg].is_scalar())
 }
 
-/// Instructions that may be executed together with others.
-fn is_operator(instr: &Instr) -> bool {
-    matches!(
-        instr,
-        Instr::Map { .. }
-            | Instr::Reduce { .. }
-            | Instr::Scan { .. }
-            | Instr::Redomap { .. }
-            | Instr::Call { .. }
-    )
+impl Part<'_> {
+    fn instrs(&self) -> &[Instr] {
+        &self.code.blocks[self.block].code
+    }
+
+    /// Instructions that may be executed together with others.
+    fn is_operator(&self, at: usize) -> bool {
+        matches!(
+            self.instrs()[at],
+            Instr::Map { .. }
+                | Instr::Reduce { .. }
+                | Instr::Scan { .. }
+                | Instr::Redomap { .. }
+                | Instr::Scatter { .. }
+                | Instr::Hist { .. }
+                | Instr::Call { .. }
+        ) || self.fills.contains(&at)
+    }
+}
+
+/// Copies that are nothing but the destination of a later scatter or histogram of the part.
+fn fills(code: &Function, block: BlockId, from: usize) -> BTreeSet<usize> {
+    let whole = &code.blocks[block];
+    let is_written = |reg: RegId, instr: &Instr| match instr {
+        Instr::Scatter { dests, .. } | Instr::Hist { dests, .. } => {
+            dests.iter().any(|dest| dest.last && dest.reg == reg)
+        }
+        _ => false,
+    };
+    let is_fill = |at: &usize| {
+        let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = &whole.code[*at] else { return false };
+        let mut uses = whole.results.iter().filter(|operand| operand.reg == dst.0).count();
+        let mut writes = 0;
+        for instr in &whole.code[at + 1..] {
+            each_use(code, instr, &mut |reg| uses += usize::from(reg == dst.0));
+            writes += usize::from(is_written(dst.0, instr));
+        }
+        (uses, writes) == (1, 1)
+    };
+    (from..whole.code.len()).filter(is_fill).collect()
+}
+
+/// Destinations of scatters and histograms that nothing of the part uses besides.
+fn consumed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let mut found = BTreeSet::new();
+    for (at, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(at, _)| !left.contains(at)) {
+        let (Instr::Scatter { dests, .. } | Instr::Hist { dests, .. }) = instr else { continue };
+        for dest in dests.iter().filter(|dest| dest.last) {
+            let mut uses = 0;
+            for other in &part.instrs()[part.from..=at] {
+                each_use(part.code, other, &mut |reg| uses += usize::from(reg == dest.reg));
+            }
+            if uses == 1 {
+                found.insert(dest.reg);
+            }
+        }
+    }
+    found
+}
+
+impl Lifter<'_> {
+    /// Computes the arrays that an instruction defines into memory.
+    fn make(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+        for def in Fields::of(instr).defs {
+            if let Some(Value::Array(array)) = self.env.get(&(frame, def.0)).cloned() {
+                let made = self.materialise(array)?;
+                self.define(frame, def.0, Value::Array(made));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Leaves out what uses what is left out.
@@ -142,16 +222,17 @@ fn each_use(code: &Function, instr: &Instr, f: &mut dyn FnMut(RegId)) {
     }
 }
 
-/// The region without what is left out, or which instruction stands in the way.
+/// The region without what is left out, or which instruction stands in the way. Besides what is looked at, its results are
+/// the given registers.
 fn attempt(
     module: &VerifiedModule,
     function: FuncId,
-    block: BlockId,
-    from: usize,
+    part: &Part<'_>,
     left: &BTreeSet<usize>,
+    given: &BTreeSet<RegId>,
 ) -> Result<Sequence, (usize, LiftRefusal)> {
-    let code = &module.module().functions[function];
-    let instrs = &code.blocks[block].code;
+    let Part { code, from, .. } = *part;
+    let instrs = part.instrs();
     let mut lifter = Lifter::new(module.module(), function);
     let frame = Frame { function, number: 0 };
     let mut origins: HashMap<VarId, usize> = HashMap::new();
@@ -159,14 +240,18 @@ fn attempt(
     for (k, instr) in instrs.iter().enumerate().skip(from).filter(|(k, _)| !left.contains(k)) {
         let before = lifter.stms().len();
         lifter.burn().and_then(|()| lifter.lift_instr(frame, instr)).map_err(|refusal| (k, refusal))?;
+        if part.fills.contains(&k) {
+            lifter.make(frame, instr).map_err(|refusal| (k, refusal))?;
+        }
         let mut made: BTreeSet<VarId> = BTreeSet::new();
         for stm in &lifter.stms()[before..] {
             origins.extend(stm.pat.iter().map(|var| (*var, k)));
-            if let Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } = &stm.rhs {
+            if let Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } = &stm.rhs
+            {
                 made.extend(&stm.pat);
             }
         }
-        for dst in Fields::of(instr).defs.iter().filter(|_| is_operator(instr)) {
+        for dst in Fields::of(instr).defs.iter().filter(|_| part.is_operator(k)) {
             let var = match lifter.env.get(&(frame, dst.0)) {
                 Some(Value::Scalar(Exp::Var(var))) => Some(*var),
                 Some(Value::Array(array)) => array.as_name(),
@@ -178,9 +263,9 @@ fn attempt(
             }
         }
     }
-    let needed = needed(code, block, from, left);
+    let needed = needed(part, left);
     let mut results: Vec<VarId> = registers.keys().copied().collect();
-    results.retain(|var| needed.contains(&registers[var]));
+    results.retain(|var| needed.contains(&registers[var]) || given.contains(&registers[var]));
     results.sort_unstable();
     let name = format!("{}_{}", code.name, from);
     let results = results.into_iter().map(Exp::Var).collect();
@@ -189,33 +274,78 @@ fn attempt(
     let named = |var: VarId| names[var].clone();
     let registers = registers.into_iter().map(|(var, reg)| (named(var), reg)).collect();
     let origins = origins.into_iter().map(|(var, at)| (named(var), at)).collect();
-    Ok(Sequence { lifted, registers, origins })
+    Ok(Sequence { lifted, registers, origins, consumed: consumed(part, left) })
 }
 
-/// What operators define and somebody else may look at. Scalars always count as looked at.
-fn needed(code: &Function, block: BlockId, from: usize, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
-    let block = &code.blocks[block];
-    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
-    // The array that a view shows.
+/// The array that a view shows, for views that are no look at it.
+fn shown(part: &Part<'_>, left: &BTreeSet<usize>) -> HashMap<RegId, RegId> {
     let mut shown: HashMap<RegId, RegId> = HashMap::new();
-    let mut made: BTreeSet<RegId> = BTreeSet::new();
-    for (k, instr) in block.code.iter().enumerate().skip(from) {
-        let is_here = !left.contains(&k);
+    for (_, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(k, _)| !left.contains(k)) {
         match instr {
-            Instr::Dim { .. } => {}
-            _ if is_here && is_operator(instr) => made.extend(Fields::of(instr).defs.iter().map(|def| def.0)),
             Instr::Permute { dst, array, .. }
             | Instr::Reverse { dst, array, .. }
             | Instr::Slice { dst, array, .. }
             | Instr::Index { dst, array, .. }
-                if is_here && !code.regs[dst.0].is_scalar() =>
+                if !part.code.regs[dst.0].is_scalar() =>
             {
                 shown.insert(dst.0, array.reg);
             }
             // A view of a view may have to be copied.
-            Instr::Reshape { dst, array, .. } if is_here && !shown.contains_key(&array.reg) => {
+            Instr::Reshape { dst, array, .. } if !shown.contains_key(&array.reg) => {
                 shown.insert(dst.0, array.reg);
             }
+            _ => {}
+        }
+    }
+    shown
+}
+
+/// What operators define, others are given, and these do not look at.
+fn unread(part: &Part<'_>, left: &BTreeSet<usize>, sequence: &Sequence) -> BTreeSet<RegId> {
+    let region = sequence.lifted.region.region();
+    let mut read: BTreeSet<(usize, RegId)> = BTreeSet::new();
+    for stm in &region.body.stms {
+        let name = stm.pat.first().map_or("", |var| region.name_of(*var));
+        let Some(at) = sequence.origins.get(name) else { continue };
+        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
+            read.extend(sequence.registers.get(region.name_of(var)).map(|reg| (*at, *reg)));
+        });
+    }
+    let shown = shown(part, left);
+    let made: BTreeSet<RegId> = sequence.registers.values().copied().collect();
+    let mut unread = BTreeSet::new();
+    for (at, instr) in part.instrs().iter().enumerate().skip(part.from) {
+        if left.contains(&at) || !part.is_operator(at) {
+            continue;
+        }
+        each_use(part.code, instr, &mut |mut reg| {
+            while let Some(array) = shown.get(&reg) {
+                reg = *array;
+            }
+            if made.contains(&reg) && !read.contains(&(at, reg)) {
+                unread.insert(reg);
+            }
+        });
+    }
+    unread
+}
+
+/// What operators define and somebody else may look at. Scalars always count as looked at.
+fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let Part { code, from, .. } = *part;
+    let block = &code.blocks[part.block];
+    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
+    let shown = shown(part, left);
+    let mut made: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in block.code.iter().enumerate().skip(from) {
+        let is_here = !left.contains(&k);
+        let is_view = || Fields::of(instr).defs.iter().any(|def| shown.contains_key(&def.0));
+        match instr {
+            Instr::Dim { .. } => {}
+            _ if is_here && part.is_operator(k) => {
+                made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
+            }
+            _ if is_here && is_view() => {}
             _ => each_use(code, instr, &mut |reg| _ = needed.insert(reg)),
         }
     }

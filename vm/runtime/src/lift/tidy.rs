@@ -69,7 +69,7 @@ impl Lifter<'_> {
         let renumbered = |var| number(var).map(|k| Exp::Var(VarId::from_index(k)));
         let guards = guards.iter().map(|guard| guard.substitute(&renumbered)).collect();
         let bindings: Vec<Binding> = params.into_iter().map(|p| p.binding).collect();
-        let names = region.vars.iter().map(|var| var.name.clone()).collect();
+        let names = region.vars.iter().map(|var| var.name.to_string()).collect();
         match verify(region.renumbered()) {
             Ok(region) => Ok((Lifted { region, bindings, guards }, names)),
             Err(errors) => {
@@ -87,7 +87,7 @@ fn name_all(region: &mut Region, known: &IdVec<VarId, Known>) {
     for var in order {
         let role = known[var].role;
         let count = &mut counts[role as usize];
-        region.vars[var].name = spelled(role, *count);
+        region.vars[var].name = spelled(role, *count).into();
         *count += 1;
     }
 }
@@ -244,6 +244,7 @@ fn receivers(rhs: &mut Rhs, f: &mut dyn FnMut(&mut Exp)) {
         Rhs::Kernel { .. }
         | Rhs::Reduce { .. }
         | Rhs::Scan { .. }
+        | Rhs::Scatter { .. }
         | Rhs::Manifest { .. }
         | Rhs::Array { .. } => {}
     }

@@ -94,6 +94,9 @@ impl Uses {
                 | Instr::Redomap { arrays, .. },
                 Some(dst),
             ) => (arrays.len(), Use::Operator(dst)),
+            (Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. }, Some(dst)) => {
+                (index.len() + values.len(), Use::Operator(dst))
+            }
             (Instr::Permute { .. } | Instr::Reverse { .. }, Some(dst)) => (1, Use::View(dst)),
             _ => (0, Use::Other),
         };

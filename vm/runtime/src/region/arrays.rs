@@ -6,6 +6,7 @@ use super::sizes::{number, size};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim};
 use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId};
+use std::rc::Rc;
 
 impl<'a> Recorder<'a> {
     pub(super) fn on_arrays(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
@@ -77,7 +78,7 @@ impl<'a> Recorder<'a> {
                 let row = self.known(value.reg)?;
                 let (inner, rows, exp) = match row {
                     Known::Scalar(exp) => (Vec::new(), Some(Rows::Same(exp.clone())), exp),
-                    Known::Array(array) => (array.shape, None, Exp::Var(array.var)),
+                    Known::Array(array) => (array.shape.clone(), None, Exp::Var(array.var)),
                 };
                 let shape = [&[count.clone()][..], &inner].concat();
                 let args = vec![ArrayArg::Shape(vec![count]), ArrayArg::Exp(exp)];
@@ -101,18 +102,20 @@ impl<'a> Recorder<'a> {
             Instr::Copy { dst, array } => {
                 let array = self.array(*array)?;
                 let args = vec![ArrayArg::Exp(Exp::Var(array.var))];
-                self.make(dst.0, maker, array.shape, Rhs::Array { op: ArrayOp::Copy, args }).map(drop)
+                let shape = array.shape.clone();
+                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Copy, args }).map(drop)
             }
             // It may be the array itself, so all that holds of the array has to hold of it.
             Instr::Manifest { dst, array } => {
                 let array = self.array(*array)?;
-                self.make(dst.0, None, array.shape, Rhs::Exps(vec![Exp::Var(array.var)])).map(drop)
+                let shape = array.shape.clone();
+                self.make(dst.0, None, shape, Rhs::Exps(vec![Exp::Var(array.var)])).map(drop)
             }
             Instr::Rotate { dst, array, amount, .. } => {
                 let array = self.array(*array)?;
                 let amount = self.scalar(*amount)?;
                 let args = vec![Exp::Var(array.var), amount];
-                self.call(dst.0, maker, "rotate", args, array.shape)
+                self.call(dst.0, maker, "rotate", args, array.shape.clone())
             }
             Instr::Equal { dst, a, b } => {
                 let args = vec![self.operand(*a)?, self.operand(*b)?];
@@ -163,17 +166,17 @@ impl<'a> Recorder<'a> {
 
     fn with_rows(&mut self, dst: RegId, rows: Option<Rows>) -> Step<()> {
         let Known::Array(array) = self.known(dst)? else { return Ok(()) };
-        self.set(dst, Known::Array(Named { rows, ..array }));
+        self.set(dst, Known::Array(Rc::new(Named { rows, ..Named::clone(&array) })));
         Ok(())
     }
 
-    fn temporary_array(&mut self, elem: ElemType, shape: Vec<Exp>, rhs: Rhs) -> Step<Named> {
+    fn temporary_array(&mut self, elem: ElemType, shape: Vec<Exp>, rhs: Rhs) -> Step<Rc<Named>> {
         let var = self.temporary(Type { elem, shape: shape.clone() });
         self.push(vec![var], rhs)?;
-        Ok(Named { var, elem, shape, rows: None })
+        Ok(Rc::new(Named { var, elem, shape, rows: None }))
     }
 
-    fn swapped(&mut self, array: &Named, dim: usize) -> Step<Named> {
+    fn swapped(&mut self, array: &Named, dim: usize) -> Step<Rc<Named>> {
         let mut perm: Vec<usize> = (0..array.shape.len()).collect();
         perm.swap(0, dim);
         let shape = perm.iter().map(|dim| array.shape[*dim].clone()).collect();
@@ -220,7 +223,7 @@ impl<'a> Recorder<'a> {
         self.join(dst, maker, &parts, shape)
     }
 
-    fn join(&mut self, dst: RegId, maker: Option<Maker>, parts: &[Named], shape: Vec<Exp>) -> Step<()> {
+    fn join(&mut self, dst: RegId, maker: Option<Maker>, parts: &[Rc<Named>], shape: Vec<Exp>) -> Step<()> {
         let args = parts.iter().map(|part| ArrayArg::Exp(Exp::Var(part.var))).collect();
         self.make(dst, maker, shape, Rhs::Array { op: ArrayOp::Concat, args }).map(drop)
     }
@@ -292,7 +295,7 @@ impl<'a> Recorder<'a> {
     fn part(&mut self, array: &Named, dims: &[SliceDim]) -> Step<(Vec<DimIndex>, Vec<Exp>)> {
         let mut index = Vec::new();
         let mut shape = Vec::new();
-        for (dim, extent) in dims.iter().zip(array.shape.clone()) {
+        for (dim, extent) in dims.iter().zip(&array.shape) {
             match dim {
                 SliceDim::At(at) => index.push(DimIndex::At(self.scalar(*at)?)),
                 SliceDim::Range { start, end, step } => {
@@ -302,7 +305,7 @@ impl<'a> Recorder<'a> {
                     };
                     let (start, end) = (bound(start)?, bound(end)?);
                     let step = bound(step)?.unwrap_or(Exp::int(1));
-                    let (start, count) = self.range(&extent, start, end, &step)?;
+                    let (start, count) = self.range(extent, start, end, &step)?;
                     shape.push(count.clone());
                     index.push(DimIndex::Slice { start, count, step });
                 }

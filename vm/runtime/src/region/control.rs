@@ -11,6 +11,7 @@ use super::sizes::Mark;
 use galopvm_bytecode::{BlockId, Def, Operand, RegId};
 use galopvm_kir::{Body, Exp, Rhs, Type, VarId};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Dimension of a value, by numbers.
 type Dim = (usize, usize);
@@ -39,7 +40,7 @@ impl<'a> Recorder<'a> {
                 Known::Scalar(exp) => self.define(dst.0, exp)?,
                 Known::Array(array) => {
                     let name = Rhs::Exps(vec![Exp::Var(array.var)]);
-                    self.make(dst.0, None, array.shape, name)?;
+                    self.make(dst.0, None, array.shape.clone(), name)?;
                 }
             }
         }
@@ -57,8 +58,8 @@ impl<'a> Recorder<'a> {
         for (k, (reg, like)) in regs.iter().zip(like).enumerate() {
             names.push(match like {
                 Known::Scalar(_) => self.scalar_name(*reg),
-                Known::Array(Named { shape, .. }) => {
-                    let mut shape = shape.clone();
+                Known::Array(array) => {
+                    let mut shape = array.shape.clone();
                     for ((value, dim), name) in &sizes {
                         if *value == k {
                             shape[*dim] = Exp::Var(*name);
@@ -86,7 +87,7 @@ impl<'a> Recorder<'a> {
         let mut last = false;
         loop {
             let carried = self.carried(params, init, &varying);
-            self.enter();
+            self.enter(body);
             self.block(body)?;
             let next = self.block_results(body)?;
             let stms = self.leave();
@@ -144,7 +145,7 @@ impl<'a> Recorder<'a> {
     ) -> Step<()> {
         let bound = self.scalar(bound)?;
         let first = self.initial(init)?;
-        self.free(&[body])?;
+        self.need(&[body])?;
         let Some((counter, params)) = self.code.blocks[body].params.split_first() else {
             return self.refuse(at.0, at.1, "a loop without a counter");
         };
@@ -163,7 +164,7 @@ impl<'a> Recorder<'a> {
         body: BlockId,
     ) -> Step<()> {
         let first = self.initial(init)?;
-        self.free(&[cond, body])?;
+        self.need(&[cond, body])?;
         let params = &self.code.blocks[body].params;
         let Rounds { carried, init, body, varying } = self.rounds(params, body, &first)?;
         // What the test computes cannot be said in one expression: it reads what it reads.
@@ -183,10 +184,10 @@ impl<'a> Recorder<'a> {
             let values = self.block_results(taken)?;
             return self.same_values(dsts, values);
         }
-        self.free(&sides)?;
+        self.need(&sides)?;
         let mark = self.mark();
         let mut side = |block: BlockId| -> Step<_> {
-            self.enter();
+            self.enter(block);
             self.block(block)?;
             let values = self.block_results(block)?;
             Ok((self.leave(), values))
@@ -249,7 +250,7 @@ impl Known {
     fn with_shape(&self, shape: Vec<Exp>) -> Known {
         match self {
             Known::Scalar(exp) => Known::Scalar(exp.clone()),
-            Known::Array(array) => Known::Array(Named { shape, ..array.clone() }),
+            Known::Array(array) => Known::Array(Rc::new(Named { shape, ..Named::clone(array) })),
         }
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! - `record.rs`: the walk over the code. `arrays.rs`: instructions on arrays. `operators.rs`: operators and calls.
 //!   `control.rs`: loops and branches.
+//! - `code.rs`: what is the same for all numbers. `idle.rs`: scalars that need no statement.
 //! - `sizes.rs`: sizes that are known inside a block only.
 //!
 //! Invariants: nothing is guessed. What could make two names share memory without the region showing it is refused with its
@@ -12,20 +13,36 @@
 //! analyses leave such an array where it is. Contents of arrays are never looked at.
 
 mod arrays;
+mod by_name;
+mod code;
 mod control;
+mod idle;
 mod operators;
 mod record;
 mod sizes;
 
+pub use by_name::ByName;
+pub(crate) use code::Code;
 pub use record::record;
+pub(crate) use record::record_for;
 
 use crate::interpret::Registers;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
-use galopvm_kir::{CheckedRegion, Observed, VarId};
+use galopvm_kir::{CheckedRegion, Observed};
 use galopvm_lmad::Lmad;
-use std::collections::BTreeMap;
 use std::fmt;
+
+/// What a recording is for, and so what it may leave out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// Nothing is left out.
+    Everything,
+    /// Where arrays lie in blocks: scalars that this does not depend on are left out.
+    Places,
+    /// How arrays lie, and where: the same, unless elements are indices or the like.
+    Layouts,
+}
 
 /// What is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -116,13 +133,13 @@ pub struct Recorded {
     /// What its parameters are now.
     pub observed: Observed,
     /// The register of each name that has one.
-    pub registers: BTreeMap<VarId, RegId>,
+    pub registers: ByName<RegId>,
     /// The register, in which function, of each name that belongs to a called function: for names and places only.
-    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
+    pub inner: ByName<(FuncId, RegId)>,
     /// The instruction that makes each name, where one does.
-    pub makers: BTreeMap<VarId, Maker>,
+    pub makers: ByName<Maker>,
     /// What the iteration variables count.
-    pub counters: BTreeMap<VarId, Counter>,
+    pub counters: ByName<Counter>,
 }
 
 /// Why something is not recorded.

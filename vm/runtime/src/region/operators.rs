@@ -3,9 +3,8 @@
 use super::arrays::unknown;
 use super::record::{Known, Recorder, Step};
 use super::{Counter, Maker};
-use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, RegId, field::Fields, module::BODY};
+use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, RegId, module::BODY};
 use galopvm_kir::{Axis, Body, Combine, Exp, Index, Rhs, Type, VarId};
-use std::collections::HashSet;
 
 /// Combines rows: the neutral elements, the block that makes items, the block of the operator.
 struct Reduction<'a> {
@@ -130,24 +129,19 @@ impl<'a> Recorder<'a> {
 
     /// The arrays that blocks use and do not make.
     pub(super) fn free(&mut self, blocks: &[BlockId]) -> Step<Vec<Exp>> {
-        let (mut used, mut made) = (Vec::new(), HashSet::new());
-        blocks.iter().for_each(|block| self.uses(*block, &mut used, &mut made));
-        used.retain(|reg| !made.contains(reg) && self.is_array(*reg));
-        used.sort_unstable();
-        used.dedup();
-        used.into_iter().map(|reg| self.operand(Operand::new(reg))).collect()
+        let function = *self.calls.last().expect("some function is gone through");
+        let free = self.facts.free(function, self.code, blocks);
+        free.into_iter().map(|reg| self.operand(Operand::new(reg))).collect()
     }
 
-    fn uses(&self, block: BlockId, used: &mut Vec<RegId>, made: &mut HashSet<RegId>) {
-        let block = &self.code.blocks[block];
-        made.extend(&block.params);
-        for instr in &block.code {
-            let fields = Fields::of(instr);
-            made.extend(fields.defs.iter().map(|def| def.0));
-            used.extend(fields.operands.iter().map(|operand| operand.reg));
-            fields.blocks.into_iter().for_each(|inner| self.uses(inner, used, made));
-        }
-        used.extend(block.results.iter().map(|operand| operand.reg));
+    /// Makes parameters of the arrays from outside that blocks use, before anything inside them is named.
+    pub(super) fn need(&mut self, blocks: &[BlockId]) -> Step<()> {
+        let function = *self.calls.last().expect("some function is gone through");
+        let (facts, code) = (self.facts, self.code);
+        facts.each_free(function, code, blocks, &mut |reg| match self.seen(reg) {
+            Some(_) => Ok(()),
+            None => self.known(reg).map(drop),
+        })
     }
 
     /// Destinations that are changed in place at places that are not known: an unknown value of the same shape is
@@ -219,10 +213,10 @@ impl<'a> Recorder<'a> {
         let width = self.scalar(width)?;
         // Arrays from outside are parameters before anything inside is named.
         arrays.iter().try_for_each(|array| self.array(*array).map(drop))?;
-        self.free(&[body])?;
+        self.need(&[body])?;
         let mark = self.mark();
         let axis = self.axis(Counter::Rows(body), width.clone());
-        self.enter();
+        self.enter(body);
         self.rows(&self.code.blocks[body].params, arrays, axis.var)?;
         self.block(body)?;
         let rows = self.block_results(body)?;
@@ -261,11 +255,14 @@ impl<'a> Recorder<'a> {
         let width = self.scalar(width)?;
         let neutral = self.scalars(neutral)?;
         arrays.iter().try_for_each(|array| self.array(*array).map(drop))?;
-        self.free(&map.into_iter().chain([op]).collect::<Vec<_>>())?;
+        match map {
+            Some(map) => self.need(&[map, op])?,
+            None => self.need(&[op])?,
+        }
         let counted = map.unwrap_or(op);
         let axis = self.axis(Counter::Rows(counted), width.clone());
         let (accumulators, items) = self.code.blocks[op].params.split_at(neutral.len());
-        self.enter();
+        self.enter(counted);
         let results = match map {
             Some(map) => {
                 self.rows(&self.code.blocks[map].params, arrays, axis.var)?;
@@ -291,7 +288,7 @@ impl<'a> Recorder<'a> {
             }
         };
         let body = Body { stms: self.leave(), results };
-        self.enter();
+        self.enter(op);
         let mut named = |regs: &[RegId]| -> Vec<VarId> {
             regs.iter()
                 .map(|reg| {
@@ -347,7 +344,7 @@ impl<'a> Recorder<'a> {
                 Known::Scalar(_) => self.define(dst.0, Exp::Opaque("reduce".into(), args.clone()))?,
                 Known::Array(array) => {
                     let unknown = Exp::Opaque("reduce".into(), args.clone());
-                    self.make(dst.0, None, array.shape, Rhs::Exps(vec![unknown]))?;
+                    self.make(dst.0, None, array.shape.clone(), Rhs::Exps(vec![unknown]))?;
                 }
             }
         }

@@ -1,12 +1,16 @@
 //! The walk over the code of a region.
 
+use super::idle::Idle;
 use super::sizes::Definitions;
-use super::{Counter, Maker, RecordRefusal, Recorded, Scope, Seen};
-use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
+use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Scope, Seen};
+use galopvm_base::{ElemType, Scalar, TypedId};
+use galopvm_bytecode::{
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY,
+};
 use galopvm_kir::types::scalar_value;
-use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use galopvm_kir::{Exp, Name, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Most statements of a region.
 const MOST_STATEMENTS: usize = 2000;
@@ -19,7 +23,7 @@ pub(super) enum Known {
     /// A constant or a name.
     Scalar(Exp),
     /// An array.
-    Array(Named),
+    Array(Rc<Named>),
 }
 
 /// An array of the region.
@@ -44,30 +48,36 @@ pub(super) enum Rows {
 /// The function to come back to after a call.
 pub(super) struct Caller<'a> {
     code: &'a Function,
-    env: HashMap<RegId, Known>,
+    env: Vec<Option<Known>>,
+    idle: Option<&'a Idle>,
 }
 
 /// The region while it is made.
 pub(super) struct Recorder<'a> {
     pub code: &'a Function,
     module: &'a Module,
+    pub facts: &'a Code,
+    purpose: Purpose,
+    /// The instructions that are left out.
+    idle: Option<&'a Idle>,
     value: &'a dyn Fn(RegId) -> Option<Seen>,
     /// The functions whose code is being gone through, outermost first.
     pub calls: Vec<FuncId>,
     /// Registers from outside whose arrays the region may use up, with the number of further holders each has.
-    own: HashMap<RegId, u32>,
-    pub env: HashMap<RegId, Known>,
+    own: Vec<(RegId, u32)>,
+    /// By register.
+    env: Vec<Option<Known>>,
     pub region: Region,
     observed: Observed,
-    /// Numbers of blocks, by their identity.
-    blocks: HashMap<usize, u32>,
+    /// The identities of blocks, by number.
+    blocks: Vec<usize>,
     /// The statements of the bodies that are open, innermost last.
     pub open: Vec<Vec<Stm>>,
     statements: usize,
-    pub registers: BTreeMap<VarId, RegId>,
-    pub inner: BTreeMap<VarId, (FuncId, RegId)>,
-    pub makers: BTreeMap<VarId, Maker>,
-    pub counters: BTreeMap<VarId, Counter>,
+    pub registers: ByName<RegId>,
+    pub inner: ByName<(FuncId, RegId)>,
+    pub makers: ByName<Maker>,
+    pub counters: ByName<Counter>,
     pub definitions: Definitions,
     /// Arrays that never get a value.
     pub never: BTreeSet<VarId>,
@@ -80,28 +90,41 @@ pub fn record(
     scope: Scope,
     value: &dyn Fn(RegId) -> Option<Seen>,
 ) -> Result<Recorded, RecordRefusal> {
+    record_for(Purpose::Everything, (module, &Code::new(module)), function, scope, value)
+}
+
+/// The same for a purpose, with facts of the module's code.
+pub(crate) fn record_for(
+    purpose: Purpose,
+    (module, facts): (&Module, &Code),
+    function: FuncId,
+    scope: Scope,
+    value: &dyn Fn(RegId) -> Option<Seen>,
+) -> Result<Recorded, RecordRefusal> {
     let refusal = || RecordRefusal { reason: "there is no such code".into() };
     let code = module.functions.get(function).ok_or_else(refusal)?;
     let mut recorder = Recorder {
         code,
         module,
+        facts,
+        purpose,
+        idle: idle(facts, purpose, function, code, false),
         value,
         calls: vec![function],
-        own: HashMap::new(),
-        env: HashMap::new(),
-        region: Region { name: code.name.clone(), ..Region::default() },
+        own: Vec::new(),
+        env: unknown(code),
+        region: Region { name: galopvm_kir::text::as_name(&code.name), ..Region::default() },
         observed: Observed::default(),
-        blocks: HashMap::new(),
+        blocks: Vec::new(),
         open: vec![Vec::new()],
         statements: 0,
-        registers: BTreeMap::new(),
-        inner: BTreeMap::new(),
-        makers: BTreeMap::new(),
-        counters: BTreeMap::new(),
+        registers: ByName::default(),
+        inner: ByName::default(),
+        makers: ByName::default(),
+        counters: ByName::default(),
         definitions: Definitions::default(),
         never: BTreeSet::new(),
     };
-    recorder.region.name = galopvm_kir::text::as_name(&code.name);
     let results = match scope {
         Scope::Function => {
             recorder.own(code.params.iter().map(|param| (*param, true)));
@@ -127,21 +150,44 @@ pub fn record(
     recorder.finish(&results)
 }
 
+/// The instructions of a function that are left out.
+fn idle<'a>(
+    facts: &'a Code,
+    purpose: Purpose,
+    function: FuncId,
+    code: &Function,
+    is_called: bool,
+) -> Option<&'a Idle> {
+    match purpose {
+        Purpose::Everything => None,
+        Purpose::Places => facts.idle(function, code, is_called),
+        Purpose::Layouts => facts.idle(function, code, is_called).filter(|idle| !idle.has_data),
+    }
+}
+
+/// Nothing is known of any register of a function.
+fn unknown(code: &Function) -> Vec<Option<Known>> {
+    let mut env = Vec::new();
+    env.resize_with(code.regs.len(), || None);
+    env
+}
+
 impl<'a> Recorder<'a> {
     /// Says which registers' arrays may be used up, and whether the region is their last use.
     fn own(&mut self, regs: impl Iterator<Item = (RegId, bool)>) {
-        let mut seen = HashSet::new();
-        let arrays: Vec<(RegId, bool, usize, u32)> = regs
-            .filter(|(reg, _)| seen.insert(*reg))
-            .filter_map(|(reg, last)| match (self.value)(reg)? {
-                Seen::Array { block, references, .. } => Some((reg, last, block, references)),
-                Seen::Scalar(_) => None,
-            })
-            .collect();
+        let mut arrays: Vec<(RegId, bool, usize, u32)> = Vec::new();
+        for (reg, last) in regs {
+            if self.is_array(reg)
+                && arrays.iter().all(|(other, ..)| *other != reg)
+                && let Some(Seen::Array { block, references, .. }) = (self.value)(reg)
+            {
+                arrays.push((reg, last, block, references));
+            }
+        }
         for (reg, last, block, references) in &arrays {
             let holders = arrays.iter().filter(|(_, _, other, _)| other == block).count() as u32;
             let further = references.saturating_sub(holders) + u32::from(!last);
-            self.own.insert(*reg, further);
+            self.own.push((*reg, further));
         }
     }
 
@@ -204,9 +250,13 @@ impl<'a> Recorder<'a> {
             return None;
         }
         let code = &self.module.functions[function];
-        let env = code.params.iter().copied().zip(args).collect();
+        let mut env = unknown(code);
+        for (param, arg) in code.params.iter().zip(args) {
+            env[param.index()] = Some(arg);
+        }
         self.calls.push(function);
         Some(Caller {
+            idle: std::mem::replace(&mut self.idle, idle(self.facts, self.purpose, function, code, true)),
             code: std::mem::replace(&mut self.code, code),
             env: std::mem::replace(&mut self.env, env),
         })
@@ -216,12 +266,13 @@ impl<'a> Recorder<'a> {
     pub fn leave_function(&mut self, caller: Caller<'a>) {
         self.calls.pop();
         self.code = caller.code;
+        self.idle = caller.idle;
         self.env = caller.env;
     }
 
     /// What a register stands for; one from outside becomes a constant or a parameter.
     pub fn known(&mut self, reg: RegId) -> Step<Known> {
-        if let Some(known) = self.env.get(&reg) {
+        if let Some(known) = self.seen(reg) {
             return Ok(known.clone());
         }
         let gone = || RecordRefusal { reason: format!("{reg} has no value") };
@@ -230,22 +281,34 @@ impl<'a> Recorder<'a> {
             Seen::Array { elem, lmad, block, block_elements, references } => {
                 let shape: Vec<Exp> = lmad.shape().iter().map(|extent| Exp::int(*extent)).collect();
                 let var = self.name(reg, Type { elem, shape: shape.clone() });
-                let next = self.blocks.len() as u32;
-                let block = *self.blocks.entry(block).or_insert(next);
+                let number = self.blocks.iter().position(|known| *known == block).unwrap_or_else(|| {
+                    self.blocks.push(block);
+                    self.blocks.len() - 1
+                });
+                let block = number as u32;
                 // What is not used up by the region is needed again, whoever holds it now.
-                let references = self.own.get(&reg).map_or(references.max(1) + 1, |further| further + 1);
+                let own = self.own.iter().find(|(other, _)| *other == reg);
+                let references = own.map_or(references.max(1) + 1, |(_, further)| further + 1);
                 self.region.params.push(var);
                 let seen = ObservedParam::Array { lmad, block, block_elements, references };
                 self.observed.params.push(seen);
-                Known::Array(Named { var, elem, shape, rows: None })
+                Known::Array(Rc::new(Named { var, elem, shape, rows: None }))
             }
         };
-        self.env.insert(reg, known.clone());
+        self.set(reg, known.clone());
         Ok(known)
+    }
+
+    /// What a register stands for, if it does already.
+    pub fn seen(&self, reg: RegId) -> Option<&Known> {
+        self.env.get(reg.index())?.as_ref()
     }
 
     /// A scalar operand.
     pub fn scalar(&mut self, operand: Operand) -> Step<Exp> {
+        if let Some(Known::Scalar(exp)) = self.seen(operand.reg) {
+            return Ok(exp.clone());
+        }
         match self.known(operand.reg)? {
             Known::Scalar(exp) => Ok(exp),
             Known::Array(_) => Err(RecordRefusal { reason: format!("{} is no scalar", operand.reg) }),
@@ -254,11 +317,15 @@ impl<'a> Recorder<'a> {
 
     /// Scalar operands.
     pub fn scalars(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
-        operands.iter().map(|operand| self.scalar(*operand)).collect()
+        let mut all = Vec::with_capacity(operands.len());
+        for operand in operands {
+            all.push(self.scalar(*operand)?);
+        }
+        Ok(all)
     }
 
     /// An array operand.
-    pub fn array(&mut self, operand: Operand) -> Step<Named> {
+    pub fn array(&mut self, operand: Operand) -> Step<Rc<Named>> {
         match self.known(operand.reg)? {
             Known::Array(array) => Ok(array),
             Known::Scalar(_) => Err(RecordRefusal { reason: format!("{} is no array", operand.reg) }),
@@ -279,28 +346,27 @@ impl<'a> Recorder<'a> {
     pub fn name(&mut self, reg: RegId, ty: Type) -> VarId {
         if let [_, .., function] = self.calls[..] {
             let var = self.temporary(ty);
-            self.inner.insert(var, (function, reg));
+            self.inner.set(var, (function, reg));
             return var;
         }
-        let var = self.named(reg.to_string(), ty);
-        self.registers.insert(var, reg);
+        let var = self.named(Name::numbered("r", reg.index()), ty);
+        self.registers.set(var, reg);
         var
     }
 
     /// A name that no register has.
     pub fn temporary(&mut self, ty: Type) -> VarId {
-        let name = format!("t{}", self.region.vars.len());
-        self.named(name, ty)
+        self.named(Name::numbered("t", self.region.vars.len()), ty)
     }
 
     /// A name that is not a register's own.
-    pub fn named(&mut self, name: String, ty: Type) -> VarId {
+    pub fn named(&mut self, name: Name, ty: Type) -> VarId {
         self.region.vars.push(Var { name, ty: Some(ty) })
     }
 
     /// Says what a register stands for.
     pub fn set(&mut self, reg: RegId, known: Known) {
-        self.env.insert(reg, known);
+        self.env[reg.index()] = Some(known);
     }
 
     /// Adds a statement.
@@ -314,9 +380,9 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Opens a body: what is pushed from now on goes there.
-    pub fn enter(&mut self) {
-        self.open.push(Vec::new());
+    /// Opens a body: what is pushed from now on goes there, about as much as a block has instructions.
+    pub fn enter(&mut self, block: BlockId) {
+        self.open.push(Vec::with_capacity(self.code.blocks[block].code.len() + 2));
     }
 
     /// Closes the innermost body.
@@ -352,9 +418,9 @@ impl<'a> Recorder<'a> {
         let elem = self.code.regs[reg].elem;
         let var = self.name(reg, Type { elem, shape: shape.clone() });
         if let Some(maker) = maker.filter(|_| self.calls.len() == 1) {
-            self.makers.insert(var, maker);
+            self.makers.set(var, maker);
         }
-        self.set(reg, Known::Array(Named { var, elem, shape, rows: None }));
+        self.set(reg, Known::Array(Rc::new(Named { var, elem, shape, rows: None })));
         var
     }
 
@@ -367,7 +433,32 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    /// Whether an instruction was left out, since no result of it matters. Where one is needed, it is 0.
+    fn left_out(&mut self, block: BlockId, index: usize, instr: &Instr) -> bool {
+        if !self.idle.is_some_and(|idle| idle.has(block, index)) {
+            return false;
+        }
+        let mut leave = |dst: &Def| {
+            let nothing = Exp::Const(Scalar::new(self.code.regs[dst.0].elem, 0));
+            self.set(dst.0, Known::Scalar(nothing));
+        };
+        match instr {
+            Instr::Op1 { dst, .. }
+            | Instr::Op2 { dst, .. }
+            | Instr::Op3 { dst, .. }
+            | Instr::Convert { dst, .. } => leave(dst),
+            Instr::If { dsts, .. } | Instr::For { dsts, .. } | Instr::While { dsts, .. } => {
+                dsts.iter().for_each(leave);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn instruction(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
+        if self.left_out(block, index, instr) {
+            return Ok(());
+        }
         match instr {
             Instr::Const { dst, value } => self.set(dst.0, Known::Scalar(Exp::Const(*value))),
             Instr::Op1 { dst, op, a, .. } => {

@@ -4,13 +4,13 @@
 //! the statement gives together with the array (loops and branches), or a name that nothing is known of (rows, which
 //! all have one shape).
 
-use super::Counter;
-use super::record::{Known, Recorder, Step};
+use super::record::{Known, Named, Recorder, Step};
+use super::{ByName, Counter};
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
 use galopvm_kir::types::scalar_value;
-use galopvm_kir::{Exp, Rhs, Stm, Type, VarId};
-use std::collections::BTreeMap;
+use galopvm_kir::{Exp, Name, Rhs, Stm, Type, VarId};
+use std::rc::Rc;
 
 /// Largest size that is written out instead of named.
 const MOST_WRITTEN: usize = 48;
@@ -28,7 +28,7 @@ pub(super) struct Mark {
 
 /// What scalars are, as far as it can be said without reading memory.
 #[derive(Default)]
-pub(super) struct Definitions(BTreeMap<VarId, Exp>);
+pub(super) struct Definitions(ByName<Exp>);
 
 impl Definitions {
     pub(super) fn add(&mut self, var: VarId, exp: &Exp) {
@@ -39,7 +39,7 @@ impl Definitions {
             size += 1;
         });
         if known && size <= MOST_WRITTEN {
-            self.0.insert(var, exp.clone());
+            self.0.set(var, exp.clone());
         }
     }
 
@@ -60,11 +60,11 @@ impl Definitions {
                 return Some(number_or_itself(exp));
             }
             let mut unknown = false;
-            exp.each_use(&mut |var| unknown |= named(var) && !self.0.contains_key(&var));
+            exp.each_use(&mut |var| unknown |= named(var) && !self.0.has(var));
             if unknown {
                 return None;
             }
-            exp = exp.substitute(&|var| self.0.get(&var).filter(|_| named(var)).cloned());
+            exp = exp.substitute(&|var| self.0.get(var).filter(|_| named(var)).cloned());
         }
         None
     }
@@ -82,12 +82,12 @@ impl Recorder<'_> {
         let first = VarId::from_index(mark.vars);
         self.region.vars.truncate(mark.vars);
         self.region.reads = mark.reads;
-        self.registers.split_off(&first);
-        self.inner.split_off(&first);
-        self.makers.split_off(&first);
-        self.counters.split_off(&first);
+        self.registers.forget_from(first);
+        self.inner.forget_from(first);
+        self.makers.forget_from(first);
+        self.counters.forget_from(first);
         self.never.split_off(&first);
-        self.definitions.0.split_off(&first);
+        self.definitions.0.forget_from(first);
         if let Some(body) = self.open.last_mut() {
             body.truncate(mark.statements);
         }
@@ -103,7 +103,7 @@ impl Recorder<'_> {
         if a == b {
             return true;
         }
-        let spelled = |exp| self.definitions.over_others(exp, &|var| self.definitions.0.contains_key(&var));
+        let spelled = |exp| self.definitions.over_others(exp, &|var| self.definitions.0.has(var));
         spelled(a).zip(spelled(b)).is_some_and(|(a, b)| a == b)
     }
 
@@ -126,7 +126,7 @@ impl Recorder<'_> {
 
     /// Says that a register's array never gets a value.
     pub(super) fn set_never(&mut self, reg: RegId) {
-        if let Some(Known::Array(array)) = self.env.get(&reg) {
+        if let Some(Known::Array(array)) = self.seen(reg) {
             self.never.insert(array.var);
         }
     }
@@ -140,7 +140,7 @@ impl Recorder<'_> {
     pub(super) fn with_named_sizes(&mut self, body: &mut Vec<Stm>, value: &Known) -> Step<Known> {
         let Known::Array(array) = value else { return Ok(value.clone()) };
         self.open.push(std::mem::take(body));
-        let mut named = array.clone();
+        let mut named = Named::clone(array);
         for extent in &mut named.shape {
             let name = self.size_name();
             self.push(vec![name], Rhs::Exps(vec![extent.clone()]))?;
@@ -149,7 +149,7 @@ impl Recorder<'_> {
         named.var = self.temporary(Type { elem: array.elem, shape: named.shape.clone() });
         self.push(vec![named.var], Rhs::Exps(vec![Exp::Var(array.var)]))?;
         *body = self.leave();
-        Ok(Known::Array(named))
+        Ok(Known::Array(Rc::new(named)))
     }
 
     /// An iteration variable.
@@ -157,10 +157,10 @@ impl Recorder<'_> {
         let ty = Type::scalar(ElemType::I64);
         let var = match counter {
             _ if self.calls.len() > 1 => return self.temporary(ty),
-            Counter::Rows(block) => self.named(format!("row{}", block.index()), ty),
+            Counter::Rows(block) => self.named(Name::numbered("row", block.index()), ty),
             Counter::Loop(reg) => self.name(reg, ty),
         };
-        self.counters.insert(var, counter);
+        self.counters.set(var, counter);
         var
     }
 }

@@ -5,13 +5,15 @@
 
 use super::launch;
 use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
+use crate::array::Granted;
 use crate::error::Trap;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::interpret::{Registers, Site};
+use crate::interpret::{Phases, Registers, Site};
 use crate::lift::lift_sequence;
 use crate::memory::Memory;
 use crate::value::Value;
+use galopvm_bytecode::RegId;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -31,7 +33,7 @@ pub(super) enum Found {
 #[derive(Default)]
 pub(super) struct FusedState {
     found: Found,
-    /// Scans cannot be compiled here.
+    /// Scans and writes at computed places cannot be compiled here.
     without_scans: bool,
     /// Launches that did not come off for another reason than that code was not ready.
     failures: u32,
@@ -53,12 +55,14 @@ impl Tiers {
         let start = Instant::now();
         if let Found::Starts(group, _) = &state.fused.found {
             let group = group.clone();
-            self.fused_figures.count(start.elapsed(), true, true);
+            self.fused_figures.count(start.elapsed(), true, None);
             return Some(group);
         }
         let found = self.look_for(site, registers);
         let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
-        self.fused_figures.count(start.elapsed(), found.is_ok(), false);
+        let took = start.elapsed();
+        let phases = Phases { analyse: took, ..Phases::default() };
+        self.fused_figures.count(took, found.is_ok(), Some(&phases));
         let name = self.name(site);
         match &found {
             Ok((group, _)) => self.announce(site, group),
@@ -134,14 +138,20 @@ impl Tiers {
         (width, work): (i64, u64),
     ) -> Result<Option<Vec<Value>>, Trap> {
         self.collect();
-        let Found::Starts(_, first) = &self.sites[site as usize].fused.found else { return Ok(None) };
+        let Found::Starts(group, first) = &self.sites[site as usize].fused.found else { return Ok(None) };
+        let place = |over: &Option<RegId>| {
+            let array = registers.array_of((*over)?)?;
+            // The register, and the place itself.
+            Granted::new(array.clone(), 2)
+        };
+        let places: Vec<Option<Granted>> = group.steps[step].over.iter().map(place).collect();
         let kernel = first + step as u32;
         let tiering = &self.tiering;
         let wait = tiering.always || work >= tiering.threshold || !tiering.background;
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);
-        let reason = match self.attempt(kernel, registers, memory, (wait, work), &[])? {
+        let reason = match self.attempt(kernel, registers, memory, (wait, work), &places)? {
             Attempt::Done(values) => return Ok(Some(values)),
             Attempt::Trapped => "a trap".to_string(),
             Attempt::Interpret(reason) => reason,
@@ -156,7 +166,8 @@ impl Tiers {
         Ok(None)
     }
 
-    /// After some failures a group is given up; if scans may have been the reason, it is looked for without them.
+    /// After some failures a group is given up; if scans or writes at computed places may have been the reason, it is
+    /// looked for without them.
     pub(crate) fn did_not_run(&mut self, site: u32, is_refused: bool) {
         let fused = &mut self.sites[site as usize].fused;
         fused.failures += 1;

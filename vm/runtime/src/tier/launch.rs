@@ -2,7 +2,8 @@
 //!
 //! A result that has a place is written there, if the code can do that. The place may lie in a block that the kernel reads: an
 //! analysis has shown that no iteration reads what another one writes. If the kernel traps then, it has to be run again by
-//! the interpreter, with the arrays as they were; so a kernel that may trap only gets a place that it does not read.
+//! the interpreter, with the arrays as they were; so a kernel that may trap only gets a place that it does not read. The same
+//! goes for a destination that a scatter changes where it lies; otherwise a copy is changed.
 
 use super::traps::cannot_trap;
 use crate::array::{Array, Granted};
@@ -16,7 +17,8 @@ use galopvm_base::Scalar;
 use galopvm_bytecode::Operand;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ReadId, ResultView, RunError, VerifiedRegion,
+    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ReadId, ResultView, RunError, VarId,
+    VerifiedRegion,
 };
 use galopvm_lmad::{Lmad, Overlap, disjoint};
 
@@ -167,11 +169,34 @@ impl Gathered {
             if shape.iter().any(|extent| *extent < 0) {
                 return Ok(Err(Failure::Unfit("an extent of a result is negative".into())));
             }
-            let place = places.places.get(k).and_then(Option::as_ref).filter(|place| {
+            let given = places.places.get(k).and_then(Option::as_ref);
+            let is_taken = |place: &Granted| {
+                results.iter().any(|other| other.array().block().same(place.array().block()))
+            };
+            if let Some(param) = region.begins_as(k) {
+                let Some(old) = self.array(region, param) else {
+                    return Ok(Err(Failure::Unfit("a destination is not a view of its block".into())));
+                };
+                let place = given.filter(|place| {
+                    let may_be = code.takes_places() && place.holds(&old) && !is_taken(place);
+                    may_be && self.may_be_changed(param, lifted, places)
+                });
+                results.push(match place {
+                    Some(place) => place.clone(),
+                    None => {
+                        let copy = Granted::new(old.copy(memory)?, 1);
+                        copy.expect("nobody else has seen a fresh block")
+                    }
+                });
+                continue;
+            }
+            let place = given.filter(|place| {
                 let array = place.array();
                 let has_type = array.elem() == ty.elem && array.shape()[..] == shape[..];
-                let is_taken = results.iter().any(|other| other.array().block().same(array.block()));
-                code.takes_places() && has_type && !is_taken && self.may_be_written(array, lifted, places)
+                code.takes_places()
+                    && has_type
+                    && !is_taken(place)
+                    && self.may_be_written(array, lifted, places)
             });
             results.push(match place {
                 Some(place) => place.clone(),
@@ -208,6 +233,29 @@ impl Gathered {
             }
         };
         Ok(Ok(results.into_iter().map(value).collect()))
+    }
+
+    /// The array that a parameter is given.
+    fn array(&self, region: &VerifiedRegion, param: VarId) -> Option<Array> {
+        let at = region.region().params.iter().position(|known| *known == param)?;
+        let Argument::Array { buffer, lmad } = self.arguments.get(at)? else { return None };
+        Array::from_block(self.blocks[*buffer].clone(), region.type_of(param).elem, lmad.clone())
+    }
+
+    /// Whether the array that a parameter is given may be changed in its place: nothing else reads it, and nobody has to
+    /// run the kernel again.
+    fn may_be_changed(&self, param: VarId, lifted: &Lifted, places: Places<'_>) -> bool {
+        let code = lifted.region.region();
+        let mut uses = 0;
+        code.body.each_use(&mut |var| uses += usize::from(var == param));
+        let buffer_of = |argument: &Argument| match argument {
+            Argument::Array { buffer, .. } => Some(*buffer),
+            Argument::Scalar(_) => None,
+        };
+        let at = code.params.iter().position(|known| *known == param);
+        let own = at.and_then(|at| buffer_of(&self.arguments[at]));
+        let others = self.arguments.iter().filter(|argument| buffer_of(argument) == own).count();
+        uses == 1 && others == 1 && cannot_trap(code, places.unchecked)
     }
 
     /// Whether all is as it was for whoever has to run the kernel again after it trapped in the middle.

@@ -44,9 +44,9 @@ use std::time::Instant;
 use turnover::Turnover;
 use worker::{Job, Worker};
 
-/// Below this estimate of operations interpreting is cheaper than launching; in columns, below the second one.
+/// Below this estimate of operations interpreting is cheaper than launching; where it is quick (columns), below the second one.
 const LEAST_WORK: u64 = 256;
-const LEAST_WORK_OF_COLUMNS: u64 = 2048;
+const LEAST_WORK_IF_QUICK: u64 = 2048;
 
 /// After so many traps that the interpreter did not confirm, a site stays with the interpreter.
 const MOST_FALSE_TRAPS: u32 = 3;
@@ -219,13 +219,14 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do; `in_columns` is how the interpreter would do it.
+    /// Executes a site by compiled code, if that is the thing to do; `is_quick` says whether the interpreter takes little
+    /// time for an element.
     pub(crate) fn run(
         &mut self,
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        (width, work, in_columns): (i64, u64, bool),
+        (width, work, is_quick): (i64, u64, bool),
         (places, changes): (&[Option<Granted>], Option<&Changes>),
     ) -> Result<Run, Trap> {
         self.collect();
@@ -244,7 +245,7 @@ impl Tiers {
         if width == 0 {
             return interpret(state, "there is nothing to do");
         }
-        let least = if in_columns { LEAST_WORK_OF_COLUMNS } else { LEAST_WORK };
+        let least = if is_quick { LEAST_WORK_IF_QUICK } else { LEAST_WORK };
         if !always && work < least {
             return interpret(state, "too little work for a launch");
         }

@@ -8,7 +8,7 @@ use super::launch;
 use super::traps::cannot_trap;
 use super::version::in_order;
 use crate::explain::{ReuseAnswer, Unasked};
-use crate::interpret::{Changes, Registers};
+use crate::interpret::{Changes, Phases, Registers, Watch};
 use crate::lift::{Binding, Lifted};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
@@ -50,8 +50,10 @@ impl Tiers {
             return None;
         }
         let start = Instant::now();
-        let (answer, is_known) = self.ask(site, registers, k, eligible);
-        self.over_figures.count(start.elapsed(), answer.is_some(), is_known);
+        let mut phases = Phases::default();
+        let (answer, is_known) = self.ask(site, registers, k, eligible, &mut phases);
+        let phases = (!is_known).then_some(&phases);
+        self.over_figures.count(start.elapsed(), answer.is_some(), phases);
         let found = &mut self.sites[site as usize].over;
         if answer.is_some() {
             found.refusals = 0;
@@ -69,7 +71,9 @@ impl Tiers {
         registers: &Registers<'_>,
         k: usize,
         eligible: &[RegId],
+        phases: &mut Phases,
     ) -> (Option<Over>, bool) {
+        let mut watch = Watch::start();
         let launched = self.lifted(site).ok().and_then(|lifted| {
             let gathered = launch::gather(&lifted, registers).ok()?;
             Some((lifted, gathered))
@@ -95,12 +99,9 @@ impl Tiers {
             self.tell_reuse(site, k, ReuseAnswer::Known { over: over.as_ref().map(|(reg, _)| *reg) });
             return (over, true);
         }
-        (
-            self.analysed(site, k, registers, (&lifted, &observed), &|reg| {
-                eligible.contains(&reg) && sole(reg)
-            }),
-            false,
-        )
+        phases.record = watch.lap();
+        let fits = |reg| eligible.contains(&reg) && sole(reg);
+        (self.analysed(site, k, registers, (&lifted, &observed), &fits, phases), false)
     }
 
     /// Asks the analysis; `fits` says which registers' arrays may be written over.
@@ -111,7 +112,9 @@ impl Tiers {
         registers: &Registers<'_>,
         (lifted, observed): (&Lifted, &Observed),
         fits: &dyn Fn(RegId) -> bool,
+        phases: &mut Phases,
     ) -> Option<Over> {
+        let mut watch = Watch::start();
         let region = lifted.region.region();
         let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
         let stm = region.body.stms.iter().find(|stm| stm.pat.contains(result))?;
@@ -119,7 +122,6 @@ impl Tiers {
         if !matches!(stm.rhs, Rhs::Kernel { .. }) {
             return None;
         }
-        let reuse = reuse::analyse(region, observed, stm, position, Effort::Quick)?;
         let register = |var| {
             let at = region.params.iter().position(|param| *param == var)?;
             match lifted.bindings.get(at)? {
@@ -130,8 +132,11 @@ impl Tiers {
         // The analysis has seen one statement: nothing else may read the array.
         let others = region.body.stms.iter().filter(|other| !std::ptr::eq(*other, stm)).cloned().collect();
         let others = Body { stms: others, results: region.body.results.clone() }.free_vars();
-        let candidates =
-            reuse.candidates().filter(|c| !others.contains(&c.array) && register(c.array).is_some_and(fits));
+        let wanted = |array| !others.contains(&array) && register(array).is_some_and(fits);
+        let all = self.explainer.is_some();
+        let reuse = reuse::analyse_first(region, observed, (stm, position), Effort::Quick, &wanted, all)?;
+        phases.analyse = watch.lap();
+        let candidates = reuse.candidates().filter(|candidate| wanted(candidate.array));
         let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
         let over = chosen.as_ref().map(|(reg, _)| *reg);
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over });
@@ -145,6 +150,7 @@ impl Tiers {
             });
             (reg, changes.map(Arc::new))
         });
+        phases.plan = watch.lap();
         self.sites[site as usize].over.last = Some((observed.clone(), k, answer.clone()));
         answer
     }

@@ -17,6 +17,7 @@ pub(super) fn cannot_trap(region: &Region, proven: &[ReadId]) -> bool {
                 | Rhs::Kernel { .. }
                 | Rhs::Reduce { .. }
                 | Rhs::Scan { .. }
+                | Rhs::Scatter { .. }
                 | Rhs::For { .. }
                 | Rhs::If { .. }
         );

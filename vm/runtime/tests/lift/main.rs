@@ -33,7 +33,12 @@ fn operators(module: &Module, function: FuncId) -> Vec<(BlockId, usize)> {
     fn collect(module: &Module, function: FuncId, block: BlockId, found: &mut Vec<(BlockId, usize)>) {
         for (k, instr) in module.functions[function].blocks[block].code.iter().enumerate() {
             match instr {
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
+                Instr::Map { .. }
+                | Instr::Reduce { .. }
+                | Instr::Scan { .. }
+                | Instr::Redomap { .. }
+                | Instr::Scatter { .. }
+                | Instr::Hist { .. } => {
                     found.push((block, k));
                 }
                 other => {

@@ -107,7 +107,9 @@ fn by_regions(module: &VerifiedModule, id: FuncId, args: &[Value]) -> Result<Vec
             Instr::Map { dsts, .. }
             | Instr::Reduce { dsts, .. }
             | Instr::Scan { dsts, .. }
-            | Instr::Redomap { dsts, .. } => {
+            | Instr::Redomap { dsts, .. }
+            | Instr::Scatter { dsts, .. }
+            | Instr::Hist { dsts, .. } => {
                 let results = launch(module, id, index, &regs)?;
                 regs.extend(dsts.iter().map(|d| d.0).zip(results));
             }
@@ -176,7 +178,12 @@ fn regions_mean_what_the_interpreter_computes() {
             if !function.blocks[BODY].code.iter().any(|i| {
                 matches!(
                     i,
-                    Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
+                    Instr::Map { .. }
+                        | Instr::Reduce { .. }
+                        | Instr::Scan { .. }
+                        | Instr::Redomap { .. }
+                        | Instr::Scatter { .. }
+                        | Instr::Hist { .. }
                 )
             }) {
                 continue;

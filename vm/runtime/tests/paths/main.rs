@@ -10,9 +10,11 @@ mod values;
 use galopvm_analysis::layout::Costs;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{FuncId, Function, text, verify};
-use galopvm_kir::evaluate;
+use galopvm_kir::{Backend, Reference, evaluate};
 use galopvm_runtime::region::{Recorded, Scope};
-use galopvm_runtime::{ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Value};
+use galopvm_runtime::{
+    ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Tiering, Value,
+};
 use generate::Generator;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
@@ -59,6 +61,13 @@ const ALL_WAYS: [Switches; 9] = [
 
 /// What a program shows, and how many arrays were given or made in other layouts.
 fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
+    let (out, session) = outcome_with(text, seed, switches, Tiering::interpreter());
+    let stats = session.memory().stats();
+    (out, stats.layouts + stats.births)
+}
+
+/// What a program shows, executed by back ends as well.
+fn outcome_with(text: &str, seed: u64, switches: Switches, tiering: Tiering) -> (String, Session) {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = Limits { fuel: Some(10_000_000), memory: Some(1 << 28), ..Limits::default() };
@@ -66,7 +75,8 @@ fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
     let mut costs = Costs::default();
     (costs.cpu.copy_line, costs.cpu.copy_start, costs.cpu.l1_bytes) = (1, 1, 2);
     (costs.cpu.cache_lines, costs.cpu.tile) = (16, 64);
-    let options = Options { switches, limits, eager: true, costs: costs.into(), ..Options::default() };
+    let options =
+        Options { switches, limits, eager: true, costs: costs.into(), tiering, ..Options::default() };
     let mut session = Session::new(module, options);
     let mut out = String::new();
     // Twice: what is translated once is used again.
@@ -79,8 +89,7 @@ fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
             Err(error) => writeln!(out, "{error}"),
         };
     }
-    let stats = session.memory().stats();
-    (out, stats.layouts + stats.births)
+    (out, session)
 }
 
 /// Gives how many arrays were given or made in other layouts.
@@ -146,8 +155,8 @@ fn numbers(values: &[evaluate::Value]) -> Vec<(Vec<i64>, Vec<u64>)> {
 /// What a recorded function computes from these arguments, if it is executable as it is.
 fn meaning(recorded: &Recorded, code: &Function, args: &[Value]) -> Option<Vec<evaluate::Value>> {
     let region = galopvm_kir::verify(recorded.region.region().clone()).ok()?;
-    let argument = |var| {
-        let reg = recorded.registers[var];
+    let argument = |var: &galopvm_kir::VarId| {
+        let reg = recorded.registers[*var];
         let at = code.params.iter().position(|param| *param == reg).expect("a parameter of the function");
         plain(&args[at])
     };
@@ -230,6 +239,47 @@ fn selections() {
 #[test]
 fn histograms() {
     all_paths_agree(40_001..40_150, Generator::histogram);
+}
+
+/// Writes at computed places, as kernels, alone and together with the maps before them.
+#[test]
+fn writes_on_a_back_end() {
+    let (mut launches, mut fused) = (0, 0);
+    for seed in 50_001..50_300 {
+        let mut generator = Generator::new(Random(seed));
+        match seed % 2 {
+            0 => generator.histogram(),
+            _ => generator.scatter(),
+        }
+        let text = generator.finish();
+        let (plain, _) = outcome(&text, seed, Switches::OFF);
+        if plain.contains("Out of fuel") {
+            continue;
+        }
+        let only = Switches { jit: true, ..Switches::OFF };
+        for switches in [only, Switches { fusion: true, ..only }, Switches::ON] {
+            let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
+            let tiering = Tiering { backends, always: true, background: false, ..Tiering::interpreter() };
+            let (other, session) = outcome_with(&text, seed, switches, tiering);
+            if other.contains("Out of fuel") {
+                continue;
+            }
+            assert!(
+                other == plain,
+                "seed {seed}, {switches:?}\n{text}\nexpected\n{}\nfound\n{}",
+                shortened(&plain, &other),
+                shortened(&other, &plain)
+            );
+            for site in session.sites() {
+                match site.name.operator {
+                    "scatter" | "hist" => launches += site.profile.launches,
+                    "fused" => fused += site.profile.launches,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(launches > 200 && fused > 50, "{launches} launches, {fused} of several operators");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl RegionPlan {
             members: HashMap::new(),
             fresh: HashMap::new(),
             in_place: HashMap::new(),
-            counters: recorded.counters.iter().map(|(var, counter)| (*var, *counter)).collect(),
+            counters: recorded.counters.iter().map(|(var, counter)| (var, *counter)).collect(),
             homes: None,
             idle: AtomicU32::new(0),
         };
@@ -65,7 +65,7 @@ impl RegionPlan {
         let apart: Vec<_> = circuits
             .places
             .iter()
-            .filter(|(var, _)| recorded.registers.get(var).is_some_and(|reg| own.contains(reg)))
+            .filter(|(var, _)| recorded.registers.get(**var).is_some_and(|reg| own.contains(reg)))
             .map(|(_, place)| place)
             .collect();
         let mut blocks: HashSet<VarId> = HashSet::new();
@@ -73,16 +73,16 @@ impl RegionPlan {
             if place.block == *var || apart.contains(&place) {
                 continue;
             }
-            let Some(reg) = recorded.registers.get(var).filter(|_| recorded.makers.contains_key(var)) else {
+            let Some(reg) = recorded.registers.get(*var).filter(|_| recorded.makers.has(*var)) else {
                 continue;
             };
             plan.spots.insert(*reg, Spot::Moved(place.block, place.view.clone()));
             blocks.insert(place.block);
         }
         for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
-            let Some(reg) = recorded.registers.get(var) else { continue };
+            let Some(reg) = recorded.registers.get(*var) else { continue };
             plan.members.entry(place.block).or_default().push((*reg, place.view.clone()));
-            if !recorded.makers.contains_key(var) {
+            if !recorded.makers.has(*var) {
                 plan.in_place.insert(*reg, place.block);
             }
         }
@@ -93,7 +93,7 @@ impl RegionPlan {
             let ty = region.vars[*block].ty.as_ref()?;
             let extent = |exp: &galopvm_kir::Exp| recorded.region.size_with(exp, &|_| None);
             let shape: Option<Vec<i64>> = ty.shape.iter().map(extent).collect();
-            let reg = recorded.registers.get(block).filter(|_| recorded.makers.contains_key(block));
+            let reg = recorded.registers.get(*block).filter(|_| recorded.makers.has(*block));
             if let (Some(reg), Some(shape)) = (reg, shape) {
                 debug_assert_eq!(code.regs[*reg].elem, ty.elem, "a name has the type of its register");
                 plan.spots.insert(*reg, Spot::Own(*block));

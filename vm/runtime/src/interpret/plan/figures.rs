@@ -1,6 +1,45 @@
 //! What plans cost and what they gave, counted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// The parts of an analysis, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Phases {
+    /// Recording a region, or gathering what is known of a kernel.
+    pub record: Duration,
+    /// Finding out: circuits, what sets are read and changed, the cheapest sequence.
+    pub analyse: Duration,
+    /// From verdicts to what is applied: schedules and places, advice, the elements that change.
+    pub plan: Duration,
+}
+
+impl Phases {
+    /// All of them together.
+    pub fn sum(&self) -> Duration {
+        self.record + self.analyse + self.plan
+    }
+
+    pub(crate) fn add(&mut self, other: &Phases) {
+        self.record += other.record;
+        self.analyse += other.analyse;
+        self.plan += other.plan;
+    }
+}
+
+/// Takes the times of phases.
+pub(crate) struct Watch(Instant);
+
+impl Watch {
+    pub(crate) fn start() -> Watch {
+        Watch(Instant::now())
+    }
+
+    /// The time since the start, or since this was asked last.
+    pub(crate) fn lap(&mut self) -> Duration {
+        let before = std::mem::replace(&mut self.0, Instant::now());
+        self.0.duration_since(before)
+    }
+}
 
 /// What plans cost and what they gave in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -11,8 +50,12 @@ pub struct PlanFigures {
     pub useful: u64,
     /// Time of all analyses.
     pub making: Duration,
+    /// The same by phase.
+    pub phases: Phases,
     /// Time of the longest one.
     pub longest: Duration,
+    /// The same by phase.
+    pub longest_phases: Phases,
     /// Runs whose numbers were known already: with a plan, or known to have none.
     pub found: u64,
     /// Time that finding these took.
@@ -31,25 +74,28 @@ pub struct PlanFigures {
 
 impl PlanFigures {
     /// An analysis took so long.
-    pub(super) fn count_made(&mut self, time: Duration, is_useful: bool) {
+    pub(crate) fn count_made(&mut self, time: Duration, phases: &Phases, is_useful: bool) {
         self.made += 1;
         self.useful += u64::from(is_useful);
         self.making += time;
-        self.longest = self.longest.max(time);
+        self.phases.add(phases);
+        if time > self.longest {
+            (self.longest, self.longest_phases) = (time, *phases);
+        }
     }
 
     /// Known numbers were found in this time.
-    pub(super) fn count_found(&mut self, time: Duration) {
+    pub(crate) fn count_found(&mut self, time: Duration) {
         self.found += 1;
         self.finding += time;
         self.longest_find = self.longest_find.max(time);
     }
 
-    /// A question was answered in this time, with something to apply or not.
-    pub(crate) fn count(&mut self, time: Duration, is_useful: bool, is_known: bool) {
-        match is_known {
-            true => self.count_found(time),
-            false => self.count_made(time, is_useful),
+    /// A question was answered in this time, with something to apply or not; `phases` if it was not known.
+    pub(crate) fn count(&mut self, time: Duration, is_useful: bool, phases: Option<&Phases>) {
+        match phases {
+            None => self.count_found(time),
+            Some(phases) => self.count_made(time, phases, is_useful),
         }
         self.applied += u64::from(is_useful);
     }

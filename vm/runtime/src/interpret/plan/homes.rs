@@ -68,17 +68,19 @@ impl Homes {
         let flat = flat_blocks(code, is_unit);
         // An array that an instruction of this function makes when it is executed.
         let place = |var: VarId| {
-            let maker = recorded.makers.get(&var)?;
+            let maker = recorded.makers.get(var)?;
             let is_lazy = matches!(code.blocks[maker.block].code[maker.index], Instr::Iota { .. });
-            let reg = *recorded.registers.get(&var)?;
+            let reg = *recorded.registers.get(var)?;
             (!is_lazy && !flat.contains(&maker.block)).then_some((maker.block, maker.index, reg))
         };
         let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(plan, reg));
-        let names: HashMap<RegId, VarId> = recorded.registers.iter().map(|(var, reg)| (*reg, *var)).collect();
+        // The last one: a register has several names where sizes had to be carried along.
+        let name =
+            |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
         let leaving: Vec<VarId> = results(code, scope)
             .into_iter()
             .filter(|reg| !code.regs[*reg].is_scalar())
-            .map(|reg| names.get(&reg).copied())
+            .map(name)
             .collect::<Option<_>>()?;
         let region = recorded.region.region();
         let schedule = schedule_of(region, circuits, LINE as i64, &can_move, &leaving);

@@ -24,14 +24,15 @@ mod place;
 pub(super) mod site;
 
 pub(crate) use build::RegionPlan;
-pub use figures::PlanFigures;
+pub(crate) use figures::Watch;
+pub use figures::{Phases, PlanFigures};
 pub(crate) use merge::Reserves;
 
 use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
-use crate::region::{self, Recorded, Scope, Seen};
+use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
@@ -93,11 +94,18 @@ impl<'a> Interpreter<'a> {
     /// Takes advice and a plan for what is about to run, if there are any.
     pub(super) fn begin_region(&mut self, registers: &Registers<'a>, scope: Scope) -> Region {
         self.explain(registers, scope);
-        let advised = self.begin_advised(registers, scope);
-        Region { advised, running: self.begin_planned(registers, scope) }
+        let mut told = None;
+        let advised = self.begin_advised(registers, scope, &mut told);
+        Region { advised, running: self.begin_planned(registers, scope, told) }
     }
 
-    fn begin_planned(&mut self, registers: &Registers<'a>, scope: Scope) -> Option<Running> {
+    /// `told` is what was recorded just now, if it was.
+    fn begin_planned(
+        &mut self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        told: Option<Recorded>,
+    ) -> Option<Running> {
         let (moves, merges) = (self.switches.shortcircuit, self.switches.merge);
         let site = (registers.function, scope);
         if !(moves || merges) {
@@ -112,7 +120,7 @@ impl<'a> Interpreter<'a> {
         }
         known.policy.runs += 1;
         let mut words = std::mem::take(&mut self.plans.words);
-        let plan = self.find_plan(registers, site, &mut words);
+        let plan = self.find_plan(registers, site, &mut words, told);
         self.plans.words = words;
         let plan = match plan {
             Ok(plan) => plan,
@@ -171,6 +179,7 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         site: (FuncId, Scope),
         words: &mut Vec<u64>,
+        recorded: Option<Recorded>,
     ) -> Result<Arc<RegionPlan>, Unplanned> {
         let start = Instant::now();
         let known = self.plans.sites.get_mut(&site).ok_or(Unplanned::Nothing)?;
@@ -199,14 +208,21 @@ impl<'a> Interpreter<'a> {
         let told = self.tiers.explainer.as_mut().and_then(|explainer| explainer.take_fresh());
         let told = told.filter(|_| effort == Effort::Quick && self.switches.shortcircuit);
         let start = Instant::now();
-        let Planned { plan, is_bounded } = self.make_plan(registers, site.1, has_loops, effort, told);
+        let (recorded, circuits) = match told {
+            Some((recorded, circuits)) => (Some(recorded), Some(circuits)),
+            None => (recorded, None),
+        };
+        let mut phases = Phases::default();
+        let told = (recorded, circuits);
+        let made = self.make_plan(registers, site.1, has_loops, effort, told, &mut phases);
+        let Planned { plan, is_bounded } = made;
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
         };
         let took = start.elapsed();
         let figures = &mut self.plans.figures;
-        figures.count_made(took, plan.is_some());
+        figures.count_made(took, &phases, plan.is_some());
         figures.thorough += u64::from(effort == Effort::Thorough);
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.policy.count_made(took, plan.is_some());
@@ -220,20 +236,20 @@ impl<'a> Interpreter<'a> {
         scope: Scope,
         has_loops: bool,
         effort: Effort,
-        told: Option<(Recorded, Circuits)>,
+        (recorded, circuits): (Option<Recorded>, Option<Circuits>),
+        phases: &mut Phases,
     ) -> Planned {
         let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
-        let value = |reg: RegId| Seen::of(registers, reg);
-        let told = told.or_else(|| {
-            let recorded = region::record(self.module, registers.function, scope, &value).ok()?;
-            let (region, observed) = (recorded.region.region(), &recorded.observed);
-            let found = match self.switches.shortcircuit {
-                true => circuit::circuits_within(region, observed, None, effort, Witness::First),
-                false => circuit::unmoved(region, observed),
-            };
-            Some((recorded, found))
+        let mut watch = Watch::start();
+        let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
+        phases.record = watch.lap();
+        let Some(recorded) = recorded else { return nothing(Unplanned::Unrecorded, false) };
+        let (region, observed) = (recorded.region.region(), &recorded.observed);
+        let circuits = circuits.unwrap_or_else(|| match self.switches.shortcircuit {
+            true => circuit::circuits_within(region, observed, None, effort, Witness::First),
+            false => circuit::unmoved(region, observed),
         });
-        let Some((recorded, circuits)) = told else { return nothing(Unplanned::Unrecorded, false) };
+        phases.analyse = watch.lap();
         // What a loop hides from the analysis may be plain to see in each of its rounds.
         let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
         if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
@@ -248,6 +264,21 @@ impl<'a> Interpreter<'a> {
             self.switches.merge.then_some(scope),
             has_loops,
         );
+        phases.plan = watch.lap();
         Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
+    }
+
+    /// What is about to run as a region, with the numbers that are there now.
+    pub(super) fn record(
+        &self,
+        registers: &Registers<'a>,
+        scope: Scope,
+        purpose: Purpose,
+    ) -> Option<Recorded> {
+        let value = |reg: RegId| Seen::of(registers, reg);
+        let code = (self.module, &self.prepared.code);
+        // People want to see everything.
+        let purpose = if self.tiers.explainer.is_some() { Purpose::Everything } else { purpose };
+        region::record_for(purpose, code, registers.function, scope, &value).ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Operators that choose rows, and histograms: what their blocks do.
+//! Operators that choose rows, histograms and scatters: what their blocks do.
 
 use super::Generator;
 use galopvm_base::ElemType;
@@ -105,5 +105,45 @@ impl Generator {
         let (dests, neutral) = (dests.join(", "), neutral.join(", "));
         let operands = format!("({dests}) ({neutral}) ({}) ({})", list(&index), list(&values));
         let _ = writeln!(self.body, "  {} = hist r{width} {operands} b{op} @ 0 1:1-1:9", dsts.join(", "));
+    }
+
+    /// A scatter of scalars or rows, into an array that may or may not be written where it lies.
+    pub fn scatter(&mut self) {
+        self.surroundings();
+        let elem = self.elem();
+        let rank = 1 + usize::from(self.random.one_in(3));
+        let ty = format!("{}{elem}", "[]".repeat(rank));
+        let (index, first) = (self.param(ElemType::I64, 1), self.param(elem, rank));
+        let width = self.reg();
+        let _ = writeln!(self.body, "  r{width} : i64 = dim r{index} 0");
+        let index = self.mostly_inside(index, width, first, 0);
+        let values = if rank == 1 { self.param(elem, 1) } else { self.reg() };
+        if rank == 2 {
+            // Rows of the same extent.
+            let turned = self.reg();
+            let _ = writeln!(self.body, "  r{turned} : {ty} = reverse r{first} 0");
+            let _ = writeln!(self.body, "  r{values} : {ty} = copy r{turned}!");
+        }
+        let dest = match self.random.below(4) {
+            0 => format!("r{first}!"),
+            1 => {
+                self.results.push((first, ty.clone()));
+                format!("r{first}")
+            }
+            2 => {
+                let other = self.reg();
+                let _ = writeln!(self.body, "  r{other} : {ty} = copy r{first}");
+                format!("r{other}!")
+            }
+            _ => {
+                let other = self.reg();
+                let _ = writeln!(self.body, "  r{other} : {ty} = reverse r{first}! 0");
+                format!("r{other}!")
+            }
+        };
+        let made = self.reg();
+        let line = format!("scatter r{width} ({dest}) (r{index}) (r{values})");
+        let _ = writeln!(self.body, "  r{made} : {ty} = {line} @ 0 1:1-1:9");
+        self.results.push((made, ty));
     }
 }

@@ -1,0 +1,196 @@
+//! Writes at computed places, one after the other: scatters and histograms.
+//!
+//! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
+//! place stays, and operators are applied in the order of the iterations.
+//!
+//! Where a body has enough to compute, the lanes go across the innermost axis for it: places and values of a few vectors
+//! are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
+
+use super::access::{View, ViewDim};
+use super::choose::Form;
+use super::control::Span;
+use super::value::{Factor, Rep, Value};
+use super::{Lanes, Lower};
+use crate::lir::build::Scope;
+use crate::lir::{Bin, Cond, Op, Reg, Width};
+use crate::record;
+use galopvm_base::scalar::Precision;
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::{Body, Combine, Exp, Refusal, Rhs};
+
+/// Groups of lanes whose places and values are noted at a time.
+const GROUPS: usize = 2;
+
+/// Operations of a body from which it is computed in vectors.
+const WORTH_LANES: usize = 12;
+
+/// What a division counts.
+const DIVISION: usize = 8;
+
+/// What is written, and how.
+pub struct Writes<'a> {
+    body: &'a Body,
+    combine: Option<&'a Combine>,
+    /// Where, one for each array.
+    arrays: Vec<View>,
+}
+
+impl Lower<'_> {
+    /// The loops of a scatter, over a range of its first axis.
+    pub fn scatter(
+        &mut self,
+        form: &Form<'_>,
+        (body, combine): (&Body, Option<&Combine>),
+        views: Vec<View>,
+        range: (Reg, Reg),
+    ) -> Result<(), Refusal> {
+        let mut arrays = Vec::new();
+        for number in 0..views.len() {
+            let at = form.results.iter().position(|result| *result == number);
+            arrays.push(views[at.unwrap_or(number)].clone());
+        }
+        self.scatter_axes(form, 0, range, &Writes { body, combine, arrays })
+    }
+
+    fn scatter_axes(
+        &mut self,
+        form: &Form<'_>,
+        at: usize,
+        (low, high): (Reg, Reg),
+        writes: &Writes<'_>,
+    ) -> Result<(), Refusal> {
+        let axis = &form.axes[at];
+        let Some(inner) = form.axes.get(at + 1) else { return self.scatter_last(form, (low, high), writes) };
+        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            let bound = l.exp(&inner.bound)?;
+            let range = (l.b.int(0), l.uniform(&bound));
+            l.scatter_axes(form, at + 1, range, writes)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// The innermost axis.
+    fn scatter_last(
+        &mut self,
+        form: &Form<'_>,
+        (mut low, high): (Reg, Reg),
+        writes: &Writes<'_>,
+    ) -> Result<(), Refusal> {
+        let Some(axis) = form.axes.last() else { return Err(Refusal::new("a scatter without an axis")) };
+        if self.isa.lanes() > 1 && is_worth_lanes(writes.body) {
+            self.lanes = Some(Lanes { groups: GROUPS });
+            let step = self.lane_count() as i64;
+            (low, _) =
+                self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
+                    l.bind_lane_axis(axis.var, counter);
+                    l.scatter_noted(writes)?;
+                    Ok(Vec::new())
+                })?;
+            self.lanes = None;
+        }
+        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
+            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
+            let values = l.body(writes.body)?;
+            l.put(writes, values)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// All lanes: what the body gives is noted, and then written lane by lane.
+    fn scatter_noted(&mut self, writes: &Writes<'_>) -> Result<(), Refusal> {
+        let values = self.body(writes.body)?;
+        let base = self.b.op(Op::Word(record::NOTES), &[]);
+        let mut notes: Vec<View> = Vec::new();
+        let first = self.b.int(0);
+        let lane = Value { ty: ElemType::I64, rep: Rep::Linear { start: first, step: Factor::Const(1) } };
+        for (k, value) in values.iter().enumerate() {
+            let offset = (k * record::NOTE * 8) as i32;
+            let base = self.b.op(Op::AluImm(Bin::Add, Width::W64, offset), &[base]);
+            let dims = vec![ViewDim { extent: Value::int(record::NOTE as i64), stride: Factor::Const(1) }];
+            let note = View { elem: value.ty, base, fixed: Vec::new(), dims };
+            self.store(&note.at(std::slice::from_ref(&lane)), value);
+            notes.push(note);
+        }
+        let lanes = self.lanes.take();
+        let count = self.b.int((lanes.map_or(1, |lanes| lanes.groups) * self.isa.lanes()) as i64);
+        let span = Span { low: first, high: count, step: 1, few: true };
+        self.counted(span, &[], &[], &mut |l, counter, _| {
+            let at = Value::uniform(ElemType::I64, counter);
+            let values = notes.iter().map(|note| l.load(&note.at(std::slice::from_ref(&at)), true)).collect();
+            l.put(writes, values)?;
+            Ok(Vec::new())
+        })?;
+        self.lanes = lanes;
+        Ok(())
+    }
+
+    /// Writes values at an index, unless that lies outside.
+    fn put(&mut self, writes: &Writes<'_>, mut index: Vec<Value>) -> Result<(), Refusal> {
+        let Some(first) = writes.arrays.first() else { return Ok(()) };
+        let items = index.split_off(first.dims.len());
+        let mut inside: Option<Reg> = None;
+        for (at, dim) in index.iter().zip(&first.dims) {
+            let (at, extent) = (self.uniform(at), self.uniform(&dim.extent));
+            let fits = self.b.op(Op::Set(Cond::Below, Width::W64), &[at, extent]);
+            inside = Some(match inside {
+                None => fits,
+                Some(so_far) => self.b.op(Op::Alu(Bin::And, Width::W64), &[so_far, fits]),
+            });
+        }
+        let Some(inside) = inside else { return Err(Refusal::new("a scatter into a scalar")) };
+        let (write, pass, done) = (self.b.block(), self.b.block(), self.b.block());
+        let outside = self.b.current();
+        self.b.open_from(Scope::Branch, outside);
+        self.b.start(write);
+        let places: Vec<View> = writes.arrays.iter().map(|array| array.at(&index)).collect();
+        let values = match writes.combine {
+            None => items,
+            Some(combine) => {
+                let old: Vec<Value> = places.iter().map(|place| self.load(place, true)).collect();
+                self.bind_all(&combine.acc, &old);
+                self.bind_all(&combine.item, &items);
+                self.body(&combine.body)?
+            }
+        };
+        for (place, value) in places.iter().zip(&values) {
+            self.store(place, value);
+        }
+        self.b.close();
+        self.b.end(Op::Jump(done), &[]);
+        self.b.start(pass);
+        self.b.end(Op::Jump(done), &[]);
+        self.b.end_of(outside, Op::BranchBool(write, pass), &[inside]);
+        self.b.start(done);
+        Ok(())
+    }
+}
+
+impl View {
+    /// The element at a complete index.
+    fn at(&self, index: &[Value]) -> View {
+        let inner = index.iter().cloned().zip(self.dims.iter().map(|dim| dim.stride));
+        let fixed = self.fixed.iter().cloned().chain(inner).collect();
+        View { elem: self.elem, base: self.base, fixed, dims: Vec::new() }
+    }
+}
+
+/// Whether a body has more to do than to read what is written, and nothing that lanes do badly.
+fn is_worth_lanes(body: &Body) -> bool {
+    let (mut straight, mut operations) = (true, 0);
+    body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
+    body.visit_exps(&mut |whole| {
+        whole.visit(&mut |exp| {
+            operations += match exp {
+                // Of integers, but for floats it does no harm.
+                Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _) => DIVISION,
+                Exp::Op(op, _) if op.info().precision == Precision::Library => DIVISION,
+                Exp::Op(..) | Exp::Convert(..) => 1,
+                _ => 0,
+            }
+        });
+    });
+    straight && operations >= WORTH_LANES
+}
