@@ -29,7 +29,6 @@ mod verdict;
 mod web;
 
 pub use arrays::Arrays;
-pub(crate) use arrays::Names;
 pub use conflict::Witness;
 pub use facts::{Array, Change, Event, Facts, Point, PointKind, Source};
 pub use moving::{Along, Instance, Moving};

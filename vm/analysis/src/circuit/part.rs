@@ -42,7 +42,7 @@ pub(super) struct Indices<'a> {
     /// All iteration variables are open: a name says the same wherever it can be used.
     scope: Scope<'a>,
     known: Vec<(&'a Index, OnceCell<Part>)>,
-    own: Vec<(BodyId, Part)>,
+    own: Vec<(BodyId, Axes, OnceCell<Part>)>,
 }
 
 impl<'a> Indices<'a> {
@@ -55,7 +55,7 @@ impl<'a> Indices<'a> {
     ) -> Indices<'a> {
         scope.open_all(ranges);
         let own = bodies.iter().filter_map(|(body, _, inside)| match inside {
-            Inside::Kernel(axes) => Some((body, own(axes))),
+            Inside::Kernel(axes) => Some((body, axes.clone(), OnceCell::new())),
             _ => None,
         });
         let known = indices.into_iter().map(|index| (index, OnceCell::new())).collect();
@@ -66,7 +66,10 @@ impl<'a> Indices<'a> {
     pub fn part(&self, touched: Touched) -> &Part {
         let known = match touched {
             Touched::Whole => None,
-            Touched::Own(body) => self.own.iter().find(|(of, _)| *of == body).map(|(_, part)| part),
+            Touched::Own(body) => {
+                let known = self.own.iter().find(|(of, ..)| *of == body);
+                known.map(|(_, axes, part)| part.get_or_init(|| own(axes)))
+            }
             Touched::Index(at) => self
                 .known
                 .get(at as usize)

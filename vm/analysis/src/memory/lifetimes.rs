@@ -2,7 +2,7 @@
 
 use super::Lifetime;
 use super::order::Order;
-use crate::circuit::{Array, Circuits, Inside, Names, OUTERMOST, Position, Source, may_lie_in};
+use crate::circuit::{Array, BodyId, Circuits, Inside, Source, may_lie_in};
 use galopvm_kir::{Region, VarId};
 use smallvec::{SmallVec, smallvec};
 
@@ -33,9 +33,14 @@ pub fn allocations(region: &Region, circuits: &Circuits) -> Vec<Allocation> {
 
 /// The same, when the statements are numbered.
 pub(super) fn allocations_in(region: &Region, circuits: &Circuits, order: &Order<'_>) -> Vec<Allocation> {
-    let arrays = &circuits.facts.arrays;
+    let (arrays, bodies) = (&circuits.facts.arrays, &circuits.facts.bodies);
     let mut needed: Vec<Option<Need>> = vec![None; arrays.count()];
-    let mut survive = Names::new();
+    for (var, array) in arrays.iter() {
+        if let (Some(number), Some(in_loop)) = (arrays.number(*var), is_made(circuits, *var, array)) {
+            let home = array.position.body;
+            needed[number] = Some(Need { home, in_loop, survives: false, times: None });
+        }
+    }
     let all: Vec<VarId> = arrays.iter().map(|(var, _)| *var).collect();
     let carried: SmallVec<[VarId; 8]> = arrays.values().filter_map(next).collect();
     for (var, array) in arrays.iter() {
@@ -43,52 +48,24 @@ pub(super) fn allocations_in(region: &Region, circuits: &Circuits, order: &Order
         // An array that may lie anywhere keeps everything.
         let blocks = blocks_of(circuits, *var);
         for block in blocks.as_deref().unwrap_or(&all) {
-            let Some(own) = arrays.number(*block) else { continue };
-            let home = arrays.at(own).map_or(OUTERMOST, |array| array.position.body);
-            let mut need = |position: Position| {
-                let span = order.span(position, home);
-                let stm = circuits.facts.bodies.outermost(position) as usize;
-                let need = needed[own].get_or_insert(Need { outermost: (stm, stm), span });
-                need.outermost = (need.outermost.0.min(stm), need.outermost.1.max(stm));
-                need.span = (need.span.0.min(span.0), need.span.1.max(span.1));
-            };
-            need(array.position);
-            circuits.facts.events_of(number).for_each(|event| need(event.position));
-            if carried.contains(var) {
-                survive.insert(own);
+            let Some(need) = arrays.number(*block).and_then(|own| needed[own].as_mut()) else { continue };
+            let events = circuits.facts.events_of(number).map(|event| event.position);
+            for position in events.chain([array.position]) {
+                let stm = bodies.outermost(position) as usize;
+                need.extend((stm, stm), order.span(position, need.home));
             }
+            need.survives |= carried.contains(var);
         }
     }
     let made = |(var, array): (&VarId, &Array)| {
-        let number = arrays.number(*var)?;
-        allocation(region, circuits, *var, array, (needed[number].as_ref()?, survive.contains(number)))
+        let need = needed[arrays.number(*var)?].as_ref()?;
+        allocation(region, *var, array, need)
     };
     arrays.iter().filter_map(made).collect()
 }
 
-/// The value that a carried name has in the next round.
-pub(super) fn next(array: &Array) -> Option<VarId> {
-    match array.source {
-        Source::Carried(_, next) => next,
-        _ => None,
-    }
-}
-
-/// When a block is needed.
-#[derive(Clone)]
-struct Need {
-    outermost: (usize, usize),
-    span: (usize, usize),
-}
-
-/// The block that is made for an array, if there is one.
-fn allocation(
-    region: &Region,
-    circuits: &Circuits,
-    var: VarId,
-    array: &Array,
-    (needed, survives): (&Need, bool),
-) -> Option<Allocation> {
+/// Whether a block is made for an array, outside kernels; and if so, whether in a loop.
+fn is_made(circuits: &Circuits, var: VarId, array: &Array) -> Option<bool> {
     let own = circuits.places.get(&var).is_some_and(|place| place.block == var);
     if !own || array.source == Source::Param {
         return None;
@@ -101,17 +78,51 @@ fn allocation(
             Inside::Branch(_) => {}
         }
     }
+    Some(in_loop)
+}
+
+/// The value that a carried name has in the next round.
+pub(super) fn next(array: &Array) -> Option<VarId> {
+    match array.source {
+        Source::Carried(_, next) => next,
+        _ => None,
+    }
+}
+
+/// A block that is made, and when it is needed.
+#[derive(Clone)]
+struct Need {
+    home: BodyId,
+    in_loop: bool,
+    /// The next round may need it.
+    survives: bool,
+    /// The first and the last statement: of the outermost body, and by the numbers of all.
+    times: Option<((usize, usize), (usize, usize))>,
+}
+
+impl Need {
+    fn extend(&mut self, outermost: (usize, usize), span: (usize, usize)) {
+        let join = |a: (usize, usize), b: (usize, usize)| (a.0.min(b.0), a.1.max(b.1));
+        self.times = Some(match self.times {
+            Some((first, second)) => (join(first, outermost), join(second, span)),
+            None => (outermost, span),
+        });
+    }
+}
+
+/// The block that is made for an array, if its size is known.
+fn allocation(region: &Region, var: VarId, array: &Array, need: &Need) -> Option<Allocation> {
+    let ((from, to), span) = need.times?;
     let extents = array.shape.as_ref()?;
     let size = extents.iter().try_fold(1i64, |all, size| all.checked_mul(size.number()?.max(0)))?;
     let name = region.name_of(var).to_string();
-    let (from, to) = needed.outermost;
     Some(Allocation {
         array: var,
         lifetime: Lifetime { name, size, from, to },
-        span: needed.span,
+        span,
         element_bytes: region.vars[var].ty.as_ref().map_or(1, |ty| ty.elem.bytes()),
-        in_loop,
-        out_of_loop: in_loop && !survives,
+        in_loop: need.in_loop,
+        out_of_loop: need.in_loop && !need.survives,
     })
 }
 
