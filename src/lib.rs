@@ -57,7 +57,7 @@ pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, Phases,
-    PlanFigures, RuntimeError, ShowSink, Shown, SiteReport, Switch, Switches, Tier, TraceSink, Value,
+    Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, PlanFigures,
+    PlanPhases, RuntimeError, ShowSink, Shown, SiteReport, Switch, Switches, Tier, TraceSink, Value,
     available_memory, data,
 };

@@ -107,7 +107,7 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
 }
 
 /// What one analysis took, part by part.
-fn phases_text(parts: &galopvm::Phases) -> String {
+fn phases_text(parts: &galopvm::PlanPhases) -> String {
     let [record, analyse, plan] = [parts.record, parts.analyse, parts.plan].map(shown);
     format!("recorded in {record}, analysed in {analyse}, planned in {plan}")
 }

@@ -5,7 +5,7 @@
 //! microseconds. `ROUNDS=n` in the environment makes it n sessions.
 
 use galopvm_bytecode::{VerifiedModule, decode, text, verify};
-use galopvm_runtime::{Options, Phases, PlanFigures, Session, Switch, data};
+use galopvm_runtime::{Options, PlanFigures, PlanPhases, Session, Switch, data};
 use std::time::Duration;
 
 /// Sessions, if nothing else is said.
@@ -36,7 +36,7 @@ fn micros(time: Duration) -> f64 {
 }
 
 /// The parts of the shorter one.
-fn shorter(a: (Duration, Phases), b: (Duration, Phases)) -> (Duration, Phases) {
+fn shorter(a: (Duration, PlanPhases), b: (Duration, PlanPhases)) -> (Duration, PlanPhases) {
     if b.0 < a.0 { b } else { a }
 }
 
@@ -54,12 +54,12 @@ fn main() {
         if first.made == 0 {
             continue;
         }
-        let of = |how: &dyn Fn(&PlanFigures) -> (Duration, Phases)| {
+        let of = |how: &dyn Fn(&PlanFigures) -> (Duration, PlanPhases)| {
             let each = all.iter().map(|figures| how(&figures[k].1));
             each.reduce(shorter).expect("there is a session")
         };
-        let line = |name: &str, made: &str, what: &str, (time, phases): (Duration, Phases)| {
-            let Phases { record, analyse, plan } = phases;
+        let line = |name: &str, made: &str, what: &str, (time, phases): (Duration, PlanPhases)| {
+            let PlanPhases { record, analyse, plan } = phases;
             let [time, record, analyse, plan] = [time, record, analyse, plan].map(micros);
             println!("{name:14}{made:>6} {what:>9} {time:8.1} {record:8.1} {analyse:8.1} {plan:8.1}");
         };

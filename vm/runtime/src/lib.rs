@@ -36,7 +36,7 @@ pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use explain::{ExplainSink, Explained};
-pub use interpret::{Limits, Phases, PlanFigures, ShowSink, Shown};
+pub use interpret::{Limits, PlanFigures, PlanPhases, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};

@@ -7,7 +7,7 @@
 use super::placed::Placing;
 use super::plan::key::Inputs;
 use super::plan::site::Policy;
-use super::plan::{Phases, PlanFigures, Watch};
+use super::plan::{PlanFigures, PlanPhases, Watch};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
@@ -133,7 +133,7 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let start = Instant::now();
-        let mut phases = Phases::default();
+        let mut phases = PlanPhases::default();
         let advice = self.make_advice(registers, site.1, told, &mut phases).map(Arc::new);
         let took = start.elapsed();
         self.advices.figures.count_made(took, &phases, advice.is_some());
@@ -157,7 +157,7 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         scope: Scope,
         told: &mut Option<Recorded>,
-        phases: &mut Phases,
+        phases: &mut PlanPhases,
     ) -> Option<Advice> {
         let mut watch = Watch::start();
         *told = self.record(registers, scope, Purpose::Layouts);

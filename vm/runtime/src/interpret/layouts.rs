@@ -1,6 +1,6 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
-use super::plan::Phases;
+use super::plan::PlanPhases;
 use super::{Interpreter, Registers};
 use crate::array::Array;
 use crate::error::Trap;
@@ -197,7 +197,7 @@ impl<'a> Interpreter<'a> {
                     None => Wants::default(),
                 };
                 let took = start.elapsed();
-                let phases = Phases { analyse: took, ..Phases::default() };
+                let phases = PlanPhases { analyse: took, ..PlanPhases::default() };
                 self.layouts.figures.count_made(took, &phases, !wants.all.is_empty());
                 self.layouts.site(site).keep(key, wants, took)
             }

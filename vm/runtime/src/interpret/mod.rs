@@ -41,7 +41,7 @@ mod typed;
 mod writes;
 
 pub(crate) use plan::Watch;
-pub use plan::{Phases, PlanFigures};
+pub use plan::{PlanFigures, PlanPhases};
 pub use prepare::Site;
 pub use show::{ShowSink, Shown};
 

@@ -9,7 +9,7 @@ use crate::array::Granted;
 use crate::error::Trap;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::interpret::{Phases, Registers, Site};
+use crate::interpret::{PlanPhases, Registers, Site};
 use crate::lift::lift_sequence;
 use crate::memory::Memory;
 use crate::value::Value;
@@ -61,7 +61,7 @@ impl Tiers {
         let found = self.look_for(site, registers);
         let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
         let took = start.elapsed();
-        let phases = Phases { analyse: took, ..Phases::default() };
+        let phases = PlanPhases { analyse: took, ..PlanPhases::default() };
         self.fused_figures.count(took, found.is_ok(), Some(&phases));
         let name = self.name(site);
         match &found {

@@ -8,7 +8,7 @@ use super::launch;
 use super::traps::cannot_trap;
 use super::version::in_order;
 use crate::explain::{ReuseAnswer, Unasked};
-use crate::interpret::{Changes, Phases, Registers, Watch};
+use crate::interpret::{Changes, PlanPhases, Registers, Watch};
 use crate::lift::{Binding, Lifted};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
@@ -50,7 +50,7 @@ impl Tiers {
             return None;
         }
         let start = Instant::now();
-        let mut phases = Phases::default();
+        let mut phases = PlanPhases::default();
         let (answer, is_known) = self.ask(site, registers, k, eligible, &mut phases);
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
@@ -71,7 +71,7 @@ impl Tiers {
         registers: &Registers<'_>,
         k: usize,
         eligible: &[RegId],
-        phases: &mut Phases,
+        phases: &mut PlanPhases,
     ) -> (Option<Over>, bool) {
         let mut watch = Watch::start();
         let launched = self.lifted(site).ok().and_then(|lifted| {
@@ -112,7 +112,7 @@ impl Tiers {
         registers: &Registers<'_>,
         (lifted, observed): (&Lifted, &Observed),
         fits: &dyn Fn(RegId) -> bool,
-        phases: &mut Phases,
+        phases: &mut PlanPhases,
     ) -> Option<Over> {
         let mut watch = Watch::start();
         let region = lifted.region.region();

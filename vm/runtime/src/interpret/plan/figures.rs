@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// The parts of an analysis, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Phases {
+pub struct PlanPhases {
     /// Recording a region, or gathering what is known of a kernel.
     pub record: Duration,
     /// Finding out: circuits, what sets are read and changed, the cheapest sequence.
@@ -13,13 +13,13 @@ pub struct Phases {
     pub plan: Duration,
 }
 
-impl Phases {
+impl PlanPhases {
     /// All of them together.
     pub fn sum(&self) -> Duration {
         self.record + self.analyse + self.plan
     }
 
-    pub(crate) fn add(&mut self, other: &Phases) {
+    pub(crate) fn add(&mut self, other: &PlanPhases) {
         self.record += other.record;
         self.analyse += other.analyse;
         self.plan += other.plan;
@@ -51,11 +51,11 @@ pub struct PlanFigures {
     /// Time of all analyses.
     pub making: Duration,
     /// The same by phase.
-    pub phases: Phases,
+    pub phases: PlanPhases,
     /// Time of the longest one.
     pub longest: Duration,
     /// The same by phase.
-    pub longest_phases: Phases,
+    pub longest_phases: PlanPhases,
     /// Runs whose numbers were known already: with a plan, or known to have none.
     pub found: u64,
     /// Time that finding these took.
@@ -74,7 +74,7 @@ pub struct PlanFigures {
 
 impl PlanFigures {
     /// An analysis took so long.
-    pub(crate) fn count_made(&mut self, time: Duration, phases: &Phases, is_useful: bool) {
+    pub(crate) fn count_made(&mut self, time: Duration, phases: &PlanPhases, is_useful: bool) {
         self.made += 1;
         self.useful += u64::from(is_useful);
         self.making += time;
@@ -92,7 +92,7 @@ impl PlanFigures {
     }
 
     /// A question was answered in this time, with something to apply or not; `phases` if it was not known.
-    pub(crate) fn count(&mut self, time: Duration, is_useful: bool, phases: Option<&Phases>) {
+    pub(crate) fn count(&mut self, time: Duration, is_useful: bool, phases: Option<&PlanPhases>) {
         match phases {
             None => self.count_found(time),
             Some(phases) => self.count_made(time, phases, is_useful),

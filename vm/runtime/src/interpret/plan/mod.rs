@@ -25,7 +25,7 @@ pub(super) mod site;
 
 pub(crate) use build::RegionPlan;
 pub(crate) use figures::Watch;
-pub use figures::{Phases, PlanFigures};
+pub use figures::{PlanFigures, PlanPhases};
 pub(crate) use merge::Reserves;
 
 use super::advised::Advised;
@@ -225,7 +225,7 @@ impl<'a> Interpreter<'a> {
             Some((recorded, circuits)) => (Some(recorded), Some(circuits)),
             None => (recorded, None),
         };
-        let mut phases = Phases::default();
+        let mut phases = PlanPhases::default();
         let told = (recorded, circuits);
         let made = self.make_plan(registers, site.1, has_loops, effort, told, &mut phases);
         let Planned { plan, is_bounded } = made;
@@ -253,7 +253,7 @@ impl<'a> Interpreter<'a> {
         has_loops: bool,
         effort: Effort,
         (recorded, circuits): (Option<Recorded>, Option<Circuits>),
-        phases: &mut Phases,
+        phases: &mut PlanPhases,
     ) -> Planned {
         let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
         let mut watch = Watch::start();
