@@ -1,6 +1,6 @@
 //! Modules and their parts.
 
-use crate::field::{BlockId, FuncId, Operand, RegId};
+use crate::field::{BlockId, Fields, FuncId, Operand, RegId};
 use crate::op::Instr;
 use galopvm_base::{ElemType, IdVec, Pos};
 use std::fmt;
@@ -168,6 +168,14 @@ impl Module {
         }
         self.files.clear();
         self.calls.clear();
+    }
+}
+
+impl Function {
+    /// Whether an operator over rows is in a block, or in one inside it.
+    pub fn has_operators(&self, block: BlockId) -> bool {
+        let inside = |instr: &Instr| Fields::of(instr).blocks.iter().any(|inner| self.has_operators(*inner));
+        self.blocks[block].code.iter().any(|instr| instr.goes_over_rows() || inside(instr))
     }
 }
 

@@ -255,4 +255,14 @@ impl Instr {
     pub fn row(&self) -> &'static OpRow {
         self.opcode().row()
     }
+
+    /// Whether it is a parallel operator that executes a block for each row.
+    pub fn goes_over_rows(&self) -> bool {
+        matches!(self, Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. })
+    }
+
+    /// Whether back ends may be asked to execute it: an operator over rows, or writes at computed places.
+    pub fn is_parallel(&self) -> bool {
+        self.goes_over_rows() || matches!(self, Instr::Scatter { .. } | Instr::Hist { .. })
+    }
 }

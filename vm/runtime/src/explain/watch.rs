@@ -6,7 +6,7 @@ use crate::lift::{LiftRefusal, Lifted};
 use crate::profile::SiteName;
 use crate::region::{Recorded, Scope, Seen, record};
 use galopvm_analysis::circuit::{Circuits, Outcome, circuits};
-use galopvm_bytecode::{BlockId, FuncId, Function, Instr, Module, Place, field::Fields, module::BODY};
+use galopvm_bytecode::{BlockId, FuncId, Module, Place, field::Fields, module::BODY};
 use galopvm_kir::Observed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -119,7 +119,8 @@ impl Explainer {
     /// Whether a loop has parallel operators in it, which are to be seen one by one.
     pub(crate) fn opens(&mut self, registers: &Registers<'_>, block: BlockId, index: usize) -> bool {
         let code = registers.code;
-        let ask = || has_operators(code, &code.blocks[block].code[index]);
+        let inside = || Fields::of(&code.blocks[block].code[index]).blocks;
+        let ask = || inside().into_iter().any(|inner| code.has_operators(inner));
         *self.loops.entry((registers.function, block, index)).or_insert_with(ask)
     }
 
@@ -141,18 +142,6 @@ impl Explainer {
                 || self.kernels.contains(&(function, block, index))
         })
     }
-}
-
-/// Whether an instruction has parallel operators in its blocks.
-fn has_operators(code: &Function, instr: &Instr) -> bool {
-    Fields::of(instr).blocks.into_iter().any(|block| {
-        code.blocks[block].code.iter().any(|inner| {
-            matches!(
-                inner,
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
-            ) || has_operators(code, inner)
-        })
-    })
 }
 
 /// The instructions around a block, innermost first.

@@ -269,15 +269,9 @@ impl<'a> Interpreter<'a> {
 
 impl SiteAdvice {
     fn of(code: &Function, inputs: impl FnOnce() -> Arc<Inputs>) -> SiteAdvice {
-        let is_operator = |instr: &&Instr| {
-            matches!(
-                instr,
-                Instr::Map { .. } | Instr::Scan { .. } | Instr::Redomap { .. } | Instr::Reduce { .. }
-            )
-        };
         let instrs = || code.blocks.iter().flat_map(|block| &block.code);
         let loops = instrs().any(|instr| matches!(instr, Instr::For { .. } | Instr::While { .. }));
-        let operators = instrs().filter(is_operator).count();
+        let operators = instrs().filter(|instr| instr.goes_over_rows()).count();
         // An operator alone decides for itself.
         let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
         let inputs = if asks { inputs() } else { Arc::default() };

@@ -117,15 +117,7 @@ impl Prepared {
     fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {
         let mut found = Vec::new();
         for (index, instr) in code.code.iter().enumerate() {
-            if matches!(
-                instr,
-                Instr::Map { .. }
-                    | Instr::Reduce { .. }
-                    | Instr::Scan { .. }
-                    | Instr::Redomap { .. }
-                    | Instr::Scatter { .. }
-                    | Instr::Hist { .. }
-            ) {
+            if instr.is_parallel() {
                 found.push((index, self.sites.len() as u32));
                 self.sites.push(Site { function, block, index });
             }

@@ -130,16 +130,8 @@ impl Part<'_> {
 
     /// Instructions that may be executed together with others.
     fn is_operator(&self, at: usize) -> bool {
-        matches!(
-            self.instrs()[at],
-            Instr::Map { .. }
-                | Instr::Reduce { .. }
-                | Instr::Scan { .. }
-                | Instr::Redomap { .. }
-                | Instr::Scatter { .. }
-                | Instr::Hist { .. }
-                | Instr::Call { .. }
-        ) || self.fills.contains(&at)
+        let instr = &self.instrs()[at];
+        instr.is_parallel() || matches!(instr, Instr::Call { .. }) || self.fills.contains(&at)
     }
 }
 

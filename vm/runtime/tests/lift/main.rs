@@ -5,7 +5,7 @@
 mod large;
 mod meaning;
 
-use galopvm_bytecode::{BlockId, FuncId, Instr, Module, VerifiedModule, text, verify};
+use galopvm_bytecode::{BlockId, FuncId, Module, VerifiedModule, text, verify};
 use galopvm_kir::text::{print_exp, print_region};
 use galopvm_runtime::lift::{Binding, Lifted, lift};
 use std::fmt::Write;
@@ -33,14 +33,7 @@ fn operators(module: &Module, function: FuncId) -> Vec<(BlockId, usize)> {
     fn collect(module: &Module, function: FuncId, block: BlockId, found: &mut Vec<(BlockId, usize)>) {
         for (k, instr) in module.functions[function].blocks[block].code.iter().enumerate() {
             match instr {
-                Instr::Map { .. }
-                | Instr::Reduce { .. }
-                | Instr::Scan { .. }
-                | Instr::Redomap { .. }
-                | Instr::Scatter { .. }
-                | Instr::Hist { .. } => {
-                    found.push((block, k));
-                }
+                operator if operator.is_parallel() => found.push((block, k)),
                 other => {
                     for inner in galopvm_bytecode::field::Fields::of(other).blocks {
                         collect(module, function, inner, found);

@@ -175,17 +175,7 @@ fn regions_mean_what_the_interpreter_computes() {
         let module = assembled(code.find("==== ").map_or(code, |at| &code[..at]));
         for id in module.module().functions.ids() {
             let function = &module.module().functions[id];
-            if !function.blocks[BODY].code.iter().any(|i| {
-                matches!(
-                    i,
-                    Instr::Map { .. }
-                        | Instr::Reduce { .. }
-                        | Instr::Scan { .. }
-                        | Instr::Redomap { .. }
-                        | Instr::Scatter { .. }
-                        | Instr::Hist { .. }
-                )
-            }) {
+            if !function.blocks[BODY].code.iter().any(|instr| instr.is_parallel()) {
                 continue;
             }
             let mut agreed = 0;

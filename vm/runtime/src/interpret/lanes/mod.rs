@@ -30,7 +30,7 @@ use super::{Interpreter, Outcome, Registers, columns};
 use crate::array::{Array, Granted};
 use crate::error::ErrorKind;
 use galopvm_base::Bits;
-use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, field::Fields};
+use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand};
 use galopvm_lmad::Lmad;
 use memory::{Rows, copy_rows};
 use program::{Across, Need, Number, Param, Program, Result as Left};
@@ -82,19 +82,9 @@ impl Lanes {
             _ => return None,
         };
         let program = translate::translate(function, body)?;
-        let has_operators = has_operators(function, body);
+        let has_operators = function.has_operators(body);
         Some(Lanes { program, folds, has_operators, given_up: AtomicU32::new(0) })
     }
-}
-
-fn has_operators(function: &Function, block: BlockId) -> bool {
-    function.blocks[block].code.iter().any(|instr| {
-        let is_operator = matches!(
-            instr,
-            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
-        );
-        is_operator || Fields::of(instr).blocks.iter().any(|block| has_operators(function, *block))
-    })
 }
 
 /// Places of results: given, or those of fresh arrays as soon as the extents are known.

@@ -259,10 +259,7 @@ impl Uses {
                 Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
                 _ => false,
             };
-            let is_operator = matches!(
-                instr,
-                Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. }
-            );
+            let is_operator = instr.goes_over_rows();
             let gives = |def: &galopvm_bytecode::Def| !code.regs[def.0].is_scalar();
             let is_join =
                 matches!(instr, Instr::Concat { .. } | Instr::Replicate { .. } | Instr::Copy { .. });
