@@ -1,4 +1,4 @@
-//! How long the first look at a region takes: `cargo run --release -p galopvm-analysis --example first_sight [FILE ..]`.
+//! How long the first look at a region takes: `cargo run --release -p galopvm-analysis --example region_times [FILE ..]`.
 //!
 //! A row for every file with a region (by default those of `tests/golden/regions`, recorded of the example programs):
 //! short-circuiting and the memory schedule, each with the median of some runs, in microseconds; then both together, with
