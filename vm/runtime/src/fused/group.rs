@@ -55,7 +55,9 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     if let Some((_, others)) = steps.split_last_mut() {
         others.iter_mut().for_each(|step| step.over.fill(None));
     }
-    let made: BTreeSet<RegId> = parts.made().collect();
+    // What nothing of the part reads is no result, but the code may still look at it: a slice of it that nobody uses.
+    let made: BTreeSet<RegId> = steps.iter().flat_map(|step| step.results.iter().copied()).collect();
+    let by_kernels: BTreeSet<RegId> = parts.made().collect();
     let mut unmade = Vec::new();
     for (_, var) in before.vars.iter_ids() {
         let (Some(reg), Some(at)) =
@@ -64,9 +66,11 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
             continue;
         };
         if covered.contains(at) && !made.contains(reg) {
-            let ty = var.ty.as_ref().filter(|ty| !ty.is_scalar());
-            let ty = ty.ok_or("a scalar that nothing makes any more")?;
-            unmade.push((*reg, ty.elem, ty.shape.clone()));
+            match var.ty.as_ref().filter(|ty| !ty.is_scalar()) {
+                Some(ty) => unmade.push((*reg, ty.elem, ty.shape.clone())),
+                None if by_kernels.contains(reg) => {}
+                None => return Err("a scalar that nothing makes any more".into()),
+            }
         }
     }
     let lines = lines.into_iter().filter(|(at, _)| covered.contains(at)).map(|(_, line)| line).collect();
