@@ -253,13 +253,15 @@ fn what_a_scatter_changes_is_seen_by_nobody_else() {
 
 #[test]
 fn what_is_only_sliced_for_nobody_is_still_there() {
-    let text = "entry main (as: []i64): ([]i64, i64) =
-                  let bs = map (\\a -> a * 3 % 17) as
-                  let cs = tabulate (length as) (\\i -> if i > 1 then bs[i] + 1 else bs[i])
-                  let ds = cs[::2]
-                  in (map (\\a -> a + 2) as, length ds)";
+    let text = "entry main (k: i64) (as: [][]i64): []i64 =
+                  let bs = map (\\row -> row[k % length row]) as
+                  let n = length bs
+                  let cs = tabulate n (\\i -> if i > (k % n) then (if bs[i] > 7 then bs[i] - 7 else bs[i]) else bs[i])
+                  let _ = cs[::2]
+                  in copy as[0]";
     let program = Program::from_source("sliced.fut", text).unwrap_or_else(|e| panic!("{e}"));
-    let call = |session: &Session| vec![ints(session, &[100], &mut Random::new(3))];
+    let call =
+        |session: &Session| vec![Value::Scalar(Scalar::i64(1)), ints(session, &[9, 4], &mut Random::new(3))];
     let expected = seen(&program, &plain(), &[&call]).outcomes;
     for way in ways() {
         assert_eq!(seen(&program, &way, &[&call]).outcomes, expected, "{}", way.name);
