@@ -212,3 +212,49 @@ fn kernels_are_made_for_what_changes() {
         assert!(names.iter().any(|name| name.ends_with("_part")), "{names:?}\n{text}");
     }
 }
+
+#[test]
+fn rows_of_a_result_in_an_advised_layout_are_not_made_where_the_plan_has_them() {
+    // A column-major result that a plan would have row-major in the copy that a called function makes of it.
+    agree(
+        "def same (a: [][]i64) (k: i64): [][]i64 =
+           let n = length (flatten a)
+           let m = if n > 1 then 1 + length a % 2 else 1
+           let p = n / m
+           in copy a
+         entry main (x: f64): ([][]i64, []i64) =
+           let n = i64.f64 x
+           let a = tabulate_2d n n (\\i j -> 31 * i + 7 * j)
+           let b = map (map (\\e -> 3 - e)) a
+           let sums = map (\\r -> loop s = 0 for y in r do s * 3 + y) b
+           let c = same b 1
+           let d = map (map (\\e -> e + 7)) c[0:1, 0:1]
+           in (c with [0:1, 0:1] = d, sums)",
+        &[40.0, 40.0, 7.0, 40.0],
+    );
+    // The same of columns: the layout is that of a transposition.
+    agree(
+        "def same (a: [][]i64) (k: i64): [][]i64 =
+           let r = map (+ k) a[0]
+           in copy a
+         entry main (x: f64): ([][]i64, [][]i64) =
+           let n = i64.f64 x
+           let a = tabulate_2d n 4 (\\i j -> 5 * i - j)
+           let b = map (map (+ 4)) a
+           let c = [map (+ n) b[0]] ++ map (map (+ n)) b ++ [map (+ n) b[n - 1]]
+           in (c, same b (n % 50))",
+        &[20.0, 20.0, 3.0, 20.0],
+    );
+}
+
+#[test]
+fn rows_of_a_result_over_a_dying_array_are_not_made_where_the_plan_has_them() {
+    agree(
+        "entry main (x: f64): [][]i64 =
+           let n = i64.f64 x
+           let a = loop m = tabulate_2d n 8 (\\i j -> i * 31 + j * 7) for i < 2 do m with [i, 0] = i
+           let b = tabulate_2d n 8 (\\i j -> if j > 2 then a[i, j] else a[i, j] * 3 + i)
+           in [replicate 8 0] ++ b",
+        &[40.0, 40.0, 9.0],
+    );
+}

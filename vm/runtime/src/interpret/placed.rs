@@ -31,6 +31,9 @@ const ROWS: i64 = 2048;
 /// Where the results of an operator go; those without a place get a block of their own.
 pub(super) struct Placing {
     places: SmallVec<[Option<Granted>; 2]>,
+    /// Which of the places are those of the plan: only in these may parts of the result be made where the plan has them. Over
+    /// a dying array, or in the layout that somebody advised, a result lies elsewhere and in another way.
+    planned: SmallVec<[bool; 2]>,
     /// Whether a row may be made in its place at once, before the rest of its block is done.
     at_once: bool,
     /// The elements that change, if all others may be left as they are.
@@ -52,7 +55,13 @@ pub(crate) struct Target {
 impl Placing {
     /// No places yet, for so many results.
     pub(super) fn none(results: usize) -> Placing {
-        Placing { places: SmallVec::from_elem(None, results), at_once: false, changes: None, window: None }
+        Placing {
+            places: SmallVec::from_elem(None, results),
+            planned: SmallVec::from_elem(false, results),
+            at_once: false,
+            changes: None,
+            window: None,
+        }
     }
 
     /// The only result goes over an array that other rows do not read where this one writes. What is left of the block
@@ -66,6 +75,13 @@ impl Placing {
     /// Result `k` goes there.
     pub(super) fn set(&mut self, k: usize, place: Granted) {
         self.places[k] = Some(place);
+        self.planned[k] = false;
+    }
+
+    /// Result `k` goes where the plan has it.
+    pub(super) fn set_planned(&mut self, k: usize, place: Granted) {
+        self.set(k, place);
+        self.planned[k] = true;
     }
 
     /// The place of result `k`, taken out.
@@ -130,7 +146,7 @@ impl<'a> Interpreter<'a> {
             return self.interpret_operator(registers, at.0, at.1, width, operator);
         }
         let mut making = 0;
-        for (k, dst) in operator.dsts.iter().enumerate() {
+        for (k, dst) in operator.dsts.iter().enumerate().filter(|(k, _)| placing.planned[*k]) {
             making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;

@@ -43,7 +43,7 @@ impl<'a> Interpreter<'a> {
                 None => None,
             };
             if let Some(place) = place {
-                placing.set(k, place);
+                placing.set_planned(k, place);
                 self.helps();
             }
         }
@@ -128,7 +128,8 @@ impl<'a> Interpreter<'a> {
         Some(holders)
     }
 
-    /// Tells that an operator is making an array in a place; other arrays may be made in the same block meanwhile.
+    /// Tells that an operator is making an array in the place that the plan has for it; other arrays may be made in the same
+    /// block meanwhile.
     pub(in crate::interpret) fn making(&mut self, reg: RegId, place: &Granted) -> bool {
         let depth = self.depth;
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
