@@ -75,6 +75,7 @@ struct Config {
     threads: Option<usize>,
     route: Route,
     switches: Switches,
+    check: bool,
     costs: Option<Costs>,
     limits: Limits,
     trace: Option<TraceSink>,
@@ -117,6 +118,14 @@ impl EngineBuilder {
     /// What may be done to make programs faster; by default everything. Results are the same without.
     pub fn switches(mut self, switches: Switches) -> EngineBuilder {
         self.config.switches = switches;
+        self
+    }
+
+    /// Whether every call is executed a second time, without any decision about memory and one instruction after the other,
+    /// and every element that is read compared; by default not. A difference ends the call with an error of the kind
+    /// [`Defect`](galopvm_runtime::ErrorKind::Defect). It takes about as long as the slow execution and as much memory again.
+    pub fn check(mut self, check: bool) -> EngineBuilder {
+        self.config.check = check;
         self
     }
 
@@ -229,6 +238,11 @@ impl Engine {
     /// What may be done to make programs faster.
     pub fn switches(&self) -> Switches {
         self.0.config.switches
+    }
+
+    /// Whether calls are executed a second time, to compare.
+    pub fn checks(&self) -> bool {
+        self.0.config.check
     }
 
     /// The limits of each session.
@@ -370,6 +384,7 @@ impl fmt::Debug for Engine {
             .field("threads", &config.threads)
             .field("route", &config.route)
             .field("switches", &config.switches)
+            .field("check", &config.check)
             .field("limits", &config.limits)
             .finish_non_exhaustive()
     }

@@ -6,7 +6,8 @@ use crate::error::{Error, guarded};
 use crate::program::Program;
 use galopvm_bytecode::{Entry, ValueType};
 use galopvm_runtime::{
-    Array, Element, Limits, Memory, MemoryStats, Options, PlanFigures, SiteReport, Switch, Value,
+    Array, Element, Limits, Memory, MemoryStats, Options, PlanFigures, ShadowFigures, SiteReport, Switch,
+    Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,6 +27,7 @@ impl Session {
             memory: Some(memory),
             tiering: engine.tiering(),
             switches: engine.switches(),
+            check: engine.checks(),
             costs: engine.lazy_costs(),
             trace: engine.trace(),
             explain: engine.explain(),
@@ -98,6 +100,11 @@ impl Session {
     /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
     pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
         self.inner.analysis_figures()
+    }
+
+    /// What the execution that checks calls did so far, if there is one ([`EngineBuilder::check`](crate::EngineBuilder::check)).
+    pub fn shadow_figures(&self) -> Option<ShadowFigures> {
+        self.inner.shadow_figures()
     }
 
     /// What is known of each parallel operator, in the order of the code: figures, kernels, plans, compiled code.

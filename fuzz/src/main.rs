@@ -3,7 +3,8 @@
 //! - `main.rs`: the cases one by one, in threads.
 //! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
 //!   and what is wrong about it.
-//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`: programs for that.
+//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`: programs for that. `reduce.rs`: smaller
+//!   scripts that still go wrong.
 //! - `views.rs`: the algebra of views against enumeration.
 //!
 //! A case is a pure function of its number.
@@ -18,6 +19,7 @@ mod generate;
 mod mutate;
 #[path = "../../tests/programs/random.rs"]
 mod random;
+mod reduce;
 mod sessions;
 mod views;
 

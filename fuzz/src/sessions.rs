@@ -2,21 +2,23 @@
 //! sessions of their own in which everything is switched off.
 //!
 //! What is kept from call to call - plans with their numbers, answers about reuse, layouts, compiled versions - must fit the
-//! call it is used for. Arrays that were given or returned before are still held, and must stay as they are.
+//! call it is used for. Arrays that were given or returned before are still held, and must stay as they are. The session
+//! checks itself, too: an execution that knows nothing of memory goes along with it and compares what is read.
 
 use crate::author::{self, Elem, EntryPoint, Param};
 use crate::case::Outcome;
 use crate::random::Random;
+use crate::reduce;
 use galopvm_base::{ElemType, Scalar, Sources};
-use galopvm_bytecode::{VerifiedModule, verify};
+use galopvm_bytecode::{ValueType, VerifiedModule, verify};
 use galopvm_jit::X86Backend;
 use galopvm_kir::evaluate::Layout;
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
     Array, ErrorKind, Limits, Memory, Options, RuntimeError, Session, Switch, Switches, Tiering, Value,
 };
-use std::fmt::Write;
-use std::panic::catch_unwind;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +33,7 @@ const EXTENTS: [i64; 12] = [1, 1, 2, 3, 4, 5, 7, 8, 16, 20, 33, 300];
 
 /// What an array argument is made of.
 #[derive(Clone, PartialEq)]
-struct Given {
+pub struct Given {
     elem: Elem,
     shape: Vec<i64>,
     /// Decides the elements.
@@ -41,7 +43,7 @@ struct Given {
 
 /// An argument.
 #[derive(Clone, PartialEq)]
-enum Arg {
+pub enum Arg {
     Made(Given),
     /// A result of an earlier call.
     Result(usize),
@@ -49,10 +51,39 @@ enum Arg {
 
 /// A call.
 #[derive(Clone)]
-struct Call {
-    entry: usize,
+pub struct Call {
+    entry: String,
     numbers: (i64, i64, f64),
     arrays: Vec<Arg>,
+    /// Which arrays are held by the caller as well, by argument.
+    held: Vec<bool>,
+}
+
+/// Who executes the session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Executor {
+    /// The interpreter alone.
+    Interpreter,
+    /// Kernels by the reference evaluator.
+    Reference,
+    /// Kernels by machine code, with so many threads.
+    X86(usize),
+}
+
+/// How a session is set up.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub executor: Executor,
+    pub eager: bool,
+    pub without: Vec<Switch>,
+}
+
+/// A program, a way to execute it, and what is called: all that a finding needs.
+#[derive(Clone)]
+pub struct Script {
+    pub source: String,
+    pub setting: Setting,
+    pub calls: Vec<Call>,
 }
 
 /// The case for people.
@@ -65,40 +96,155 @@ fn random_of(number: u64) -> Random {
     Random::new(number.wrapping_mul(0x9e6c_63d0_876a_9a47).wrapping_add(7))
 }
 
-/// Carries out a case.
+/// Carries out a case; one that goes wrong is made smaller.
 pub fn run(number: u64) -> Outcome {
-    match catch_unwind(|| attempt(number)) {
-        Err(_) => Outcome::Wrong("a panic".into()),
-        Ok(Err(what)) => Outcome::Wrong(what),
-        Ok(Ok(outcome)) => outcome,
+    let mut random = random_of(number);
+    let program = author::program(&mut random);
+    let setting = Setting::of(&mut random);
+    let calls = 4 + random.below(9);
+    let mut script = Script { source: program.source, setting, calls: Vec::new() };
+    let attempt = catch_unwind(AssertUnwindSafe(|| {
+        let mut trial = match Trial::new(&script) {
+            Ok(trial) => trial,
+            Err(outcome) => return outcome,
+        };
+        for _ in 0..calls {
+            let call = trial.next(&script.calls, &program.entries, &mut random);
+            script.calls.push(call.clone());
+            if let Err(what) = trial.call(&call) {
+                return Outcome::Wrong(what);
+            }
+        }
+        trial.finish()
+    }));
+    match attempt {
+        Ok(Outcome::Wrong(what)) => told(&script, &what),
+        Ok(outcome) => outcome,
+        Err(_) => told(&script, "a panic"),
     }
 }
 
-fn attempt(number: u64) -> Result<Outcome, String> {
-    let mut random = random_of(number);
-    let program = author::program(&mut random);
-    let mut sources = Sources::new();
-    let file = sources.add("case.fut", &program.source);
-    let compiled = galopvm_frontend::compile(&mut sources, file);
-    let Some(module) = compiled.module else {
-        let first = compiled.diagnostics.iter().find(|d| d.is_error()).map(|d| d.message.clone());
-        return Ok(Outcome::Refused(first.unwrap_or_default()));
-    };
-    let module = verify(module).map_err(|e| format!("compiled code does not verify: {e}"))?;
-    Trial::new(module, &program.entries, &mut random).run(&mut random)
+/// A finding, with the smallest script that was found for it.
+fn told(script: &Script, what: &str) -> Outcome {
+    let (smallest, why) = reduce::reduce(script, what);
+    Outcome::Wrong(format!("{why}\n{smallest}"))
 }
 
-struct Trial<'a> {
-    module: VerifiedModule,
-    entries: &'a [EntryPoint],
-    session: Session,
-    memory: Memory,
-    /// How the session is set up, for people.
-    setting: String,
-    calls: Vec<Call>,
-    /// Arrays that were returned, with their texts then, and arrays that were given and are held.
-    returned: Vec<(Value, String)>,
-    held: Vec<(Value, String)>,
+/// What is wrong about a script; nothing if it is right, or cannot be carried out.
+pub fn replay(script: &Script) -> Option<String> {
+    let attempt = catch_unwind(AssertUnwindSafe(|| {
+        let mut trial = Trial::new(script).ok()?;
+        for call in &script.calls {
+            if !trial.can(call) {
+                return None;
+            }
+            if let Err(what) = trial.call(call) {
+                return Some(what);
+            }
+        }
+        match trial.finish() {
+            Outcome::Wrong(what) => Some(what),
+            _ => None,
+        }
+    }));
+    attempt.unwrap_or_else(|_| Some("a panic".into()))
+}
+
+/// How many arrays each call of a script returns.
+pub fn results_of_calls(script: &Script) -> Vec<usize> {
+    let attempt = catch_unwind(AssertUnwindSafe(|| {
+        let mut trial = Trial::new(script).ok()?;
+        let mut gives = Vec::new();
+        for call in &script.calls {
+            let before = trial.returned.len();
+            // What is wrong was found before.
+            let _ = trial.can(call) && trial.call(call).is_ok();
+            gives.push(trial.returned.len() - before);
+        }
+        Some(gives)
+    }));
+    attempt.ok().flatten().unwrap_or_else(|| vec![0; script.calls.len()])
+}
+
+impl Setting {
+    fn of(random: &mut Random) -> Setting {
+        let executor = match random.below(5) {
+            0 => Some(false),
+            1 if X86Backend::is_available() => Some(true),
+            _ => None,
+        };
+        let eager = !random.one_in(4);
+        let without: Vec<Switch> = match random.below(3) {
+            0 => vec![*random.pick(Switch::ALL)],
+            1 => Switch::ALL.iter().copied().filter(|_| random.one_in(3)).collect(),
+            _ => Vec::new(),
+        };
+        let executor = match executor {
+            None => Executor::Interpreter,
+            Some(is_x86) => match (is_x86, 1 + random.below(2)) {
+                (false, _) => Executor::Reference,
+                (true, threads) => Executor::X86(threads),
+            },
+        };
+        Setting { executor, eager, without }
+    }
+
+    fn options(&self) -> Options {
+        let compiled = |backend: Arc<dyn Backend>, threads| Tiering {
+            backends: vec![backend],
+            machine: Machine { threads, ..Machine::default() },
+            threshold: 1,
+            always: true,
+            background: false,
+        };
+        let tiering = match self.executor {
+            Executor::Interpreter => Tiering::interpreter(),
+            Executor::Reference => compiled(Arc::new(Reference), 1),
+            Executor::X86(threads) => compiled(Arc::new(X86Backend::default()), threads),
+        };
+        let switches = Switches::without(&self.without);
+        Options { limits: limits(), tiering, switches, eager: self.eager, check: true, ..Options::default() }
+    }
+}
+
+impl Script {
+    /// The arrays that its calls return, one after the other, if it is right: how many each call gives.
+    pub fn without_call(&self, k: usize, gives: &[usize]) -> Option<Script> {
+        let (first, count) = (gives[..k].iter().sum::<usize>(), gives[k]);
+        let mut smaller = self.clone();
+        smaller.calls.remove(k);
+        for arg in smaller.calls[k..].iter_mut().flat_map(|call| &mut call.arrays) {
+            match arg {
+                Arg::Result(number) if *number >= first + count => *number -= count,
+                Arg::Result(number) if *number >= first => return None,
+                _ => {}
+            }
+        }
+        Some(smaller)
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Setting { executor, eager, without } = &self.setting;
+        writeln!(f, "{executor:?}, eager {eager}, without {without:?}, calls:")?;
+        for call in &self.calls {
+            let (k, q, x) = call.numbers;
+            write!(f, "  {} {k} {q} {x}", call.entry)?;
+            for (arg, is_held) in call.arrays.iter().zip(&call.held) {
+                match arg {
+                    Arg::Made(given) => {
+                        let Given { elem, shape, seed, layout } = given;
+                        write!(f, " {shape:?}{elem:?} {layout:?} #{seed:x}")?;
+                    }
+                    Arg::Result(k) => write!(f, " result {k}")?,
+                }
+                f.write_str(if *is_held { " held" } else { "" })?;
+            }
+            writeln!(f)?;
+        }
+        write!(f, "{}", self.source)
+    }
 }
 
 fn limits() -> Limits {
@@ -106,93 +252,78 @@ fn limits() -> Limits {
     Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout }
 }
 
-impl<'a> Trial<'a> {
-    fn new(module: VerifiedModule, entries: &'a [EntryPoint], random: &mut Random) -> Trial<'a> {
-        let backend: Option<Arc<dyn Backend>> = match random.below(5) {
-            0 => Some(Arc::new(Reference)),
-            1 if X86Backend::is_available() => Some(Arc::new(X86Backend::default())),
-            _ => None,
+/// A session that is being tried.
+struct Trial {
+    module: VerifiedModule,
+    session: Session,
+    memory: Memory,
+    last: Outcome,
+    /// Arrays that were returned, with their texts then, and arrays that were given and are held.
+    returned: Vec<(Value, String)>,
+    held: Vec<(Value, String)>,
+}
+
+impl Trial {
+    fn new(script: &Script) -> Result<Trial, Outcome> {
+        let mut sources = Sources::new();
+        let file = sources.add("case.fut", &script.source);
+        let compiled = galopvm_frontend::compile(&mut sources, file);
+        let Some(module) = compiled.module else {
+            let first = compiled.diagnostics.iter().find(|d| d.is_error()).map(|d| d.message.clone());
+            return Err(Outcome::Refused(first.unwrap_or_default()));
         };
-        let eager = !random.one_in(4);
-        let off: Vec<Switch> = match random.below(3) {
-            0 => vec![*random.pick(Switch::ALL)],
-            1 => Switch::ALL.iter().copied().filter(|_| random.one_in(3)).collect(),
-            _ => Vec::new(),
-        };
-        let name = backend.as_ref().map_or("interpreter", |backend| backend.name());
-        let setting = format!("{name}, eager {eager}, without {off:?}");
-        let tiering = match backend {
-            None => Tiering::interpreter(),
-            Some(backend) => Tiering {
-                backends: vec![backend],
-                machine: Machine { threads: 1 + random.below(2), ..Machine::default() },
-                threshold: 1,
-                always: true,
-                background: false,
-            },
-        };
-        let switches = Switches::without(&off);
-        let options = Options { limits: limits(), tiering, switches, eager, ..Options::default() };
-        let session = Session::new(module.clone(), options);
+        let module =
+            verify(module).map_err(|e| Outcome::Wrong(format!("compiled code does not verify: {e}")))?;
+        let session = Session::new(module.clone(), script.setting.options());
         let memory = session.memory().clone();
-        let (calls, returned, held) = (Vec::new(), Vec::new(), Vec::new());
-        Trial { module, entries, session, memory, setting, calls, returned, held }
+        Ok(Trial { module, session, memory, last: Outcome::Finished, returned: Vec::new(), held: Vec::new() })
     }
 
-    fn run(mut self, random: &mut Random) -> Result<Outcome, String> {
-        let mut last = Outcome::Finished;
-        for _ in 0..4 + random.below(9) {
-            let call = self.next(random);
-            self.calls.push(call.clone());
-            last = self.call(&call, random).map_err(|what| self.told(&what))?;
-        }
+    /// The session is over.
+    fn finish(self) -> Outcome {
         for (value, text) in self.held.iter().chain(&self.returned) {
-            if shown_value(value) != *text {
-                return Err(self
-                    .told(&format!("an array that is held changed from\n{text}to\n{}", shown_value(value))));
+            let now = shown_value(value);
+            if now != *text {
+                return Outcome::Wrong(format!("an array that is held changed from\n{text}to\n{now}"));
             }
         }
-        let Trial { session, memory, held, returned, .. } = self;
+        let Trial { session, memory, held, returned, last, .. } = self;
         drop((session, held, returned));
         match memory.stats().live_bytes {
-            0 => Ok(last),
-            live => Err(format!("{live} bytes are in use after the session")),
+            0 => last,
+            live => Outcome::Wrong(format!("{live} bytes are in use after the session")),
         }
     }
 
-    fn told(&self, what: &str) -> String {
-        let mut text = format!("{what}\n{}, calls:\n", self.setting);
-        for call in &self.calls {
-            let (k, q, x) = call.numbers;
-            let _ = write!(text, "  {} {k} {q} {x}", self.entries[call.entry].name);
-            for arg in &call.arrays {
-                let _ = match arg {
-                    Arg::Made(given) => {
-                        write!(
-                            text,
-                            " {:?}{:?} {:?} #{:x}",
-                            given.shape,
-                            given.elem,
-                            given.layout,
-                            given.seed & 0xff
-                        )
-                    }
-                    Arg::Result(k) => write!(text, " result {k}"),
-                };
-            }
-            text.push('\n');
-        }
-        text
+    /// Whether a call has all its arguments.
+    fn can(&self, call: &Call) -> bool {
+        let Some(entry) = self.module.module().entry(&call.entry) else { return false };
+        let function = &self.module.module().functions[entry.function];
+        let arrays = function.params.iter().map(|param| function.regs[*param]).filter(|ty| !ty.is_scalar());
+        let fits = |(arg, ty): (&Arg, ValueType)| match arg {
+            Arg::Made(_) => true,
+            Arg::Result(k) => self.returned.get(*k).is_some_and(|(value, _)| value.ty() == ty),
+        };
+        call.arrays.iter().zip(arrays).all(fits)
     }
 
     /// A call like an earlier one, or a new one.
-    fn next(&self, random: &mut Random) -> Call {
-        let earlier = (!self.calls.is_empty() && !random.one_in(4)).then(|| random.pick(&self.calls).clone());
+    fn next(&self, calls: &[Call], entries: &[EntryPoint], random: &mut Random) -> Call {
+        let mut call = self.like_earlier(calls, entries, random);
+        let held = |arg: &Arg| matches!(arg, Arg::Made(_)) && random.one_in(2);
+        call.held = call.arrays.iter().map(held).collect();
+        call
+    }
+
+    fn like_earlier(&self, calls: &[Call], entries: &[EntryPoint], random: &mut Random) -> Call {
+        let earlier = (!calls.is_empty() && !random.one_in(4)).then(|| random.pick(calls).clone());
         let Some(mut call) = earlier else {
-            let entry = random.below(self.entries.len());
-            let arrays = self.entries[entry].params.iter().map(|param| self.array(*param, random)).collect();
-            return Call { entry, numbers: (number(random), number(random), float(random)), arrays };
+            let entry = &entries[random.below(entries.len())];
+            let arrays = entry.params.iter().map(|param| self.array(*param, random)).collect();
+            let numbers = (number(random), number(random), float(random));
+            return Call { entry: entry.name.clone(), numbers, arrays, held: Vec::new() };
         };
+        let Some(entry) = entries.iter().find(|entry| entry.name == call.entry) else { return call };
         match random.below(8) {
             0 => {}
             1 => call.numbers.0 = number(random),
@@ -200,7 +331,7 @@ impl<'a> Trial<'a> {
             3 => call.numbers.2 = float(random),
             choice => {
                 let k = random.below(call.arrays.len());
-                let param = self.entries[call.entry].params[k];
+                let param = entry.params[k];
                 match &mut call.arrays[k] {
                     Arg::Made(given) if choice == 4 => given.seed = random.bits(),
                     Arg::Made(given) if choice == 5 => given.layout = *random.pick(&Layout::ALL),
@@ -234,8 +365,7 @@ impl<'a> Trial<'a> {
         Arg::Made(Given { elem: param.elem, shape, seed: random.bits(), layout })
     }
 
-    fn call(&mut self, call: &Call, random: &mut Random) -> Result<Outcome, String> {
-        let entry = &self.entries[call.entry];
+    fn call(&mut self, call: &Call) -> Result<(), String> {
         let expected = {
             let options = Options { limits: limits(), switches: Switches::OFF, ..Options::default() };
             let mut plain = Session::new(self.module.clone(), options);
@@ -250,15 +380,15 @@ impl<'a> Trial<'a> {
                     Arg::Result(k) => self.returned[*k].0.clone(),
                 });
             }
-            outcome(&plain.call(&entry.name, args))?
+            outcome(&plain.call(&call.entry, args))?
         };
         let mut args = scalars(call);
-        for arg in &call.arrays {
+        for (arg, is_held) in call.arrays.iter().zip(&call.held) {
             let value = match arg {
                 Arg::Made(given) => {
                     // The very array of before, too.
                     let value = value(&self.memory, given);
-                    if random.one_in(2) {
+                    if *is_held {
                         self.held.push((value.clone(), shown_value(&value)));
                     }
                     value
@@ -267,10 +397,13 @@ impl<'a> Trial<'a> {
             };
             args.push(value);
         }
-        let result = self.session.call(&entry.name, args);
+        let result = self.session.call(&call.entry, args);
         let found = outcome(&result)?;
         match (&expected, &found) {
-            (Err(kind), _) | (_, Err(kind)) if is_limit(kind.0) => return Ok(Outcome::Failed(kind.0)),
+            (Err(kind), _) | (_, Err(kind)) if is_limit(kind.0) => {
+                self.last = Outcome::Failed(kind.0);
+                return Ok(());
+            }
             (Ok(a), Ok(b)) if a == b => {}
             (Err((_, a)), Err((_, b))) if a == b => {}
             (a, b) => {
@@ -286,7 +419,8 @@ impl<'a> Trial<'a> {
             let text = shown_value(&value);
             self.returned.push((value, text));
         }
-        Ok(kind.map_or(Outcome::Finished, Outcome::Failed))
+        self.last = kind.map_or(Outcome::Finished, Outcome::Failed);
+        Ok(())
     }
 }
 
@@ -299,6 +433,7 @@ fn outcome(result: &Result<Vec<Value>, RuntimeError>) -> Result<Result<String, (
     match result {
         Ok(values) => Ok(Ok(values.iter().map(shown_value).collect())),
         Err(error) if error.kind == ErrorKind::Timeout => Err("a call hangs".into()),
+        Err(error) if error.kind == ErrorKind::Defect => Err(error.to_string()),
         Err(error) => Ok(Err((error.kind, error.to_string()))),
     }
 }

@@ -97,6 +97,10 @@ pub struct Settings {
     /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
+    /// Execute everything a second time, slowly and without any decision about memory, and compare whatever is read: a
+    /// difference is a mistake of galopvm, and ends the run
+    #[arg(long)]
+    pub check: bool,
     #[command(flatten)]
     off: Off,
 }
@@ -110,6 +114,7 @@ impl Settings {
     /// An engine builder with these settings.
     pub fn builder(&self) -> galopvm::EngineBuilder {
         let mut builder = Engine::builder().backend(self.backend).route(self.route).switches(self.switches());
+        builder = builder.check(self.check);
         if let Some(cpu) = self.cpu {
             builder = builder.cpu(cpu);
         }

@@ -41,6 +41,12 @@ impl Phases {
                 say(&analysis_line(switch, &figures));
             }
         }
+        if let Some(figures) = session.shadow_figures() {
+            say(&format!(
+                "check: {} elements compared, {} instructions and {} calls only in part",
+                figures.compared, figures.taken_over, figures.given_up
+            ));
+        }
         session.sites().iter().for_each(|site| say(&site_line(site)));
     }
 }

@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Timeout,
     /// A file that arguments lie in became shorter meanwhile.
     Input,
+    /// A check of the machine found that it is wrong.
+    Defect,
 }
 
 /// What happened, without the place.

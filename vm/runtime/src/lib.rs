@@ -9,6 +9,7 @@
 //! - `layouts/`: arrays given to operators in the layout that they read.
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `explain/`: what was decided, and why, for people and tools.
+//! - `shadow/`: a second execution that checks the first one.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`
@@ -27,6 +28,7 @@ pub mod memory;
 pub mod profile;
 pub mod region;
 pub mod session;
+mod shadow;
 mod stop;
 pub mod switches;
 pub mod tier;
@@ -40,6 +42,7 @@ pub use interpret::{Limits, PlanFigures, PlanPhases, ShowSink, Shown};
 pub use memory::{Block, MappedFile, Memory, MemoryStats, OutOfMemory, available as available_memory};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
+pub use shadow::ShadowFigures;
 pub use switches::{Switch, Switches};
 pub use tier::{Event, SiteReport, Tiering, TraceSink};
 pub use value::Value;

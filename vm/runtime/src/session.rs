@@ -7,6 +7,7 @@ use crate::explain::ExplainSink;
 use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
 use crate::layouts::Layouts;
 use crate::memory::{Block, Memory, SHORTENED};
+use crate::shadow::{Shadow, ShadowFigures};
 use crate::stop::Stop;
 use crate::switches::{Switch, Switches};
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
@@ -28,6 +29,9 @@ pub struct Options {
     pub switches: Switches,
     /// Analyses are asked however little there is to gain: tests want to see what they do.
     pub eager: bool,
+    /// Every call is executed a second time without any decision about memory, and all that is read is compared: tests
+    /// want to know where something goes wrong. A difference ends the call with [`ErrorKind::Defect`].
+    pub check: bool,
     /// What decisions count with.
     pub costs: LazyCosts,
     /// Receives one event for everything that happens at parallel operators.
@@ -46,6 +50,7 @@ pub struct Session {
     limits: Limits,
     switches: Switches,
     eager: bool,
+    shadow: Option<Box<Shadow>>,
     interrupt: Arc<AtomicBool>,
     tiers: Tiers,
     slots: Option<Box<Slots>>,
@@ -75,6 +80,7 @@ impl Session {
             limits: options.limits,
             switches,
             eager: options.eager,
+            shadow: options.check.then(Box::default),
             interrupt: Arc::default(),
             tiers,
             slots: None,
@@ -195,9 +201,11 @@ impl Session {
         interpreter.advices = std::mem::take(&mut self.advices);
         interpreter.costs = self.costs.clone();
         interpreter.eager = self.eager;
+        interpreter.shadow = self.shadow.take();
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
         let outcome = interpreter.run(function, args).map_err(|error| *error);
         self.slots = interpreter.slots.take();
+        self.shadow = interpreter.shadow.take();
         self.plans = interpreter.plans;
         self.layouts = interpreter.layouts;
         self.advices = interpreter.advices;
@@ -210,6 +218,11 @@ impl Session {
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.
     pub fn sites(&self) -> Vec<SiteReport> {
         self.tiers.reports()
+    }
+
+    /// What the checking execution did so far, if there is one.
+    pub fn shadow_figures(&self) -> Option<ShadowFigures> {
+        self.shadow.as_ref().map(|shadow| shadow.figures())
     }
 
     /// What plans cost and gave so far.

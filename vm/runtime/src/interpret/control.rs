@@ -78,6 +78,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn end_block(&mut self, registers: &mut Registers<'a>, block: BlockId, dsts: &[Def]) {
         let results = &registers.code.blocks[block].results;
         let prepared = &registers.prepared.blocks[block];
+        self.shadow_moves(results, dsts.iter().map(|dst| dst.0));
         if prepared.scalar_results {
             registers.move_scalars(results, dsts.iter().map(|d| d.0));
             registers.release(&prepared.arrays);
@@ -100,15 +101,19 @@ impl<'a> Interpreter<'a> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let (&counter, carried) = block.params.split_first().expect("a verified loop body has a counter");
+        self.shadow_moves(init, carried.iter().copied());
         if registers.prepared.blocks[body].scalar_results {
             registers.move_scalars(init, carried.iter().copied());
             for i in 0..bound {
                 registers.set_bits(counter, i as u64);
+                self.shadow_counts(counter, i);
                 self.block(registers, body)?;
+                self.shadow_moves(&block.results, carried.iter().copied());
                 registers.move_scalars(&block.results, carried.iter().copied());
                 registers.release(scope);
             }
             let last: SmallVec<[Operand; 4]> = carried.iter().map(|reg| Operand::new(*reg)).collect();
+            self.shadow_moves(&last, dsts.iter().map(|dst| dst.0));
             registers.move_scalars(&last, dsts.iter().map(|d| d.0));
             return Ok(());
         }
@@ -116,12 +121,16 @@ impl<'a> Interpreter<'a> {
         for i in 0..bound {
             registers.set_bits(counter, i as u64);
             registers.put_all(carried.iter().copied(), values);
+            self.shadow_counts(counter, i);
             let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
             self.end_region(region);
+            self.shadow_moves(&block.results, carried.iter().copied());
             values = registers.take_all(&block.results);
             registers.release(scope);
         }
+        let last: SmallVec<[Operand; 4]> = carried.iter().map(|reg| Operand::last(*reg)).collect();
+        self.shadow_moves(&last, dsts.iter().map(|dst| dst.0));
         registers.put_all(dsts.iter().map(|d| d.0), values);
         Ok(())
     }
@@ -136,6 +145,7 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let test = &registers.code.blocks[cond];
         let block = &registers.code.blocks[body];
+        self.shadow_moves(init, block.params.iter().copied());
         let mut values = registers.take_all(init);
         loop {
             // The test looks at copies of the carried values that share their blocks, and gives them up again before
@@ -145,17 +155,21 @@ impl<'a> Interpreter<'a> {
                 let value = registers.value(Operand::new(*param));
                 registers.set_value(*test_param, value);
             }
+            let shared: SmallVec<[Operand; 4]> = block.params.iter().map(|p| Operand::new(*p)).collect();
+            self.shadow_moves(&shared, test.params.iter().copied());
             self.block(registers, cond)?;
             let answer = registers.bits(test.results[0]) != 0;
             registers.release(&registers.prepared.blocks[cond].arrays);
             if !answer {
                 let last: Vec<Operand> = block.params.iter().map(|p| Operand::last(*p)).collect();
+                self.shadow_moves(&last, dsts.iter().map(|dst| dst.0));
                 values = registers.take_all(&last);
                 break;
             }
             let region = self.begin_region(registers, Scope::Round { body });
             self.block(registers, body)?;
             self.end_region(region);
+            self.shadow_moves(&block.results, block.params.iter().copied());
             values = registers.take_all(&block.results);
             registers.release(&registers.prepared.blocks[body].arrays);
         }
@@ -171,12 +185,14 @@ impl<'a> Interpreter<'a> {
         args: &[Operand],
     ) -> Outcome<()> {
         let mut callee = self.enter(function)?;
+        self.shadow_enters(function, args);
         let args = registers.take_all(args);
         callee.put_all(callee.code.params.iter().copied(), args);
         let region = self.begin_region(&callee, Scope::Function);
         let outcome = self.block(&mut callee, BODY);
         self.end_region(region);
         if outcome.is_ok() {
+            self.shadow_leaves(function, dsts.iter().map(|dst| dst.0));
             let results = callee.take_all(&callee.code.blocks[BODY].results);
             registers.put_all(dsts.iter().map(|d| d.0), results);
         }

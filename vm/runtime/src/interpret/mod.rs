@@ -10,6 +10,7 @@
 //!   `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`, `join.rs`: making them there, `changes.rs`: and
 //!   there alone where something changes. `fused.rs`: operators that run together.
 //!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
+//!   `shadowed.rs`: where an execution that checks this one looks.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
 //!
 //! Recursion over blocks and calls uses the Rust stack; where that gets short, the next block continues on a thread
@@ -34,6 +35,7 @@ mod plan;
 mod prepare;
 mod scalar;
 mod select;
+mod shadowed;
 mod shape;
 mod show;
 mod soac;
@@ -63,6 +65,7 @@ use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::layouts::Layouts;
 use crate::memory::Memory;
 use crate::region::Scope;
+use crate::shadow::Shadow;
 use crate::stop::Stop;
 use crate::switches::Switches;
 use crate::tier::Tiers;
@@ -160,6 +163,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) costs: LazyCosts,
     /// What is set aside in the loops that run, the innermost last.
     loops: Vec<Reserves>,
+    /// The execution that checks this one.
+    pub(crate) shadow: Option<Box<Shadow>>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -200,20 +205,25 @@ impl<'a> Interpreter<'a> {
             advising: Vec::new(),
             costs: LazyCosts::default(),
             loops: Vec::new(),
+            shadow: None,
         }
     }
 
     /// Calls a function with arguments of its types.
     pub(crate) fn run(&mut self, function: FuncId, args: Vec<Value>) -> Outcome<Vec<Value>> {
         let mut registers = self.enter(function)?;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.begin(registers.code, &args);
+        }
         for (param, value) in registers.code.params.iter().zip(args) {
             registers.set_value(*param, value);
         }
         let region = self.begin_region(&registers, Scope::Function);
-        let outcome = self.block(&mut registers, BODY).map(|()| {
-            let body = &registers.code.blocks[BODY];
-            body.results.iter().map(|operand| registers.value(*operand)).collect()
-        });
+        let outcome =
+            self.block(&mut registers, BODY).and_then(|()| self.shadow_ends(&registers)).map(|()| {
+                let body = &registers.code.blocks[BODY];
+                body.results.iter().map(|operand| registers.value(*operand)).collect()
+            });
         self.end_region(region);
         self.leave(registers);
         outcome
@@ -283,7 +293,15 @@ impl<'a> Interpreter<'a> {
         let homes = if self.active.is_empty() { None } else { self.homes(id) };
         for (index, instr) in block.code.iter().enumerate() {
             let offers = homes.as_ref().filter(|plan| self.offer(plan, id, index));
-            if let Err(mut error) = self.instruction(registers, id, index, instr) {
+            let outcome = match self.shadow {
+                None => self.instruction(registers, id, index, instr),
+                Some(_) => {
+                    let beside = self.shadow_before(registers, (id, index), instr);
+                    let outcome = self.instruction(registers, id, index, instr);
+                    self.shadow_after(registers, instr, beside, outcome)
+                }
+            };
+            if let Err(mut error) = outcome {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }

@@ -10,7 +10,7 @@
 //! blocks in turn (`merge.rs`).
 //!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
-//! cost and give is counted (`figures.rs`).
+//! cost and give is counted (`figures.rs`). `spoil.rs` plants wrong decisions for tests.
 //!
 //! Invariants: a plan is used only with the numbers it was made for. A place is given only in a block that nobody holds
 //! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
@@ -22,6 +22,8 @@ pub(super) mod key;
 mod merge;
 mod place;
 pub(super) mod site;
+#[cfg(test)]
+mod spoil;
 
 pub(crate) use build::RegionPlan;
 pub(crate) use figures::Watch;
@@ -281,6 +283,8 @@ impl<'a> Interpreter<'a> {
             has_loops,
         );
         phases.plan = watch.lap();
+        #[cfg(test)]
+        let plan = plan.map(spoil::spoilt);
         Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
     }
 

@@ -1,0 +1,92 @@
+//! The smallest script that still goes wrong: calls, lines of the program and settings are left out as long as anything is
+//! wrong with the rest.
+
+use crate::sessions::{self, Executor, Script};
+
+/// Scripts that are tried for one finding.
+const MOST_TRIES: usize = 3000;
+
+/// A smaller script, and what is wrong about it.
+pub fn reduce(script: &Script, what: &str) -> (Script, String) {
+    let mut reducer = Reducer { script: script.clone(), what: what.to_string(), tries: 0 };
+    // Something that was only seen once cannot be made smaller.
+    while reducer.calls() | reducer.lines() | reducer.settings() {}
+    (reducer.script, reducer.what)
+}
+
+struct Reducer {
+    script: Script,
+    what: String,
+    tries: usize,
+}
+
+impl Reducer {
+    /// Goes on with a script if it is wrong.
+    fn take(&mut self, smaller: Script) -> bool {
+        self.tries += 1;
+        if self.tries > MOST_TRIES {
+            return false;
+        }
+        match sessions::replay(&smaller) {
+            Some(what) => {
+                (self.script, self.what) = (smaller, what);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn calls(&mut self) -> bool {
+        let mut found = false;
+        let mut k = self.script.calls.len();
+        while k > 0 {
+            k -= 1;
+            let gives = sessions::results_of_calls(&self.script);
+            if let Some(smaller) = self.script.without_call(k, &gives) {
+                found |= self.take(smaller);
+            }
+        }
+        found
+    }
+
+    /// Leaves out runs of lines, long ones first.
+    fn lines(&mut self) -> bool {
+        let mut found = false;
+        let mut run = (self.script.source.lines().count() / 2).max(1);
+        loop {
+            let mut at = 0;
+            while at < self.script.source.lines().count() {
+                let lines: Vec<&str> = self.script.source.lines().collect();
+                let end = lines.len().min(at + run);
+                let source = [&lines[..at], &lines[end..]].concat().join("\n") + "\n";
+                match self.take(Script { source, ..self.script.clone() }) {
+                    true => found = true,
+                    false => at += run,
+                }
+            }
+            if run == 1 {
+                return found;
+            }
+            run /= 2;
+        }
+    }
+
+    fn settings(&mut self) -> bool {
+        let mut found = false;
+        let with = |script: &Script, executor| {
+            let mut simpler = script.clone();
+            simpler.setting.executor = executor;
+            simpler
+        };
+        if self.script.setting.executor != Executor::Interpreter {
+            let simpler = with(&self.script, Executor::Interpreter);
+            found |= self.take(simpler);
+        }
+        for k in (0..self.script.setting.without.len()).rev() {
+            let mut simpler = self.script.clone();
+            simpler.setting.without.remove(k);
+            found |= self.take(simpler);
+        }
+        found
+    }
+}
