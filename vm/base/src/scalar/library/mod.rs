@@ -1,6 +1,8 @@
 //! Functions of a mathematical library, written so that loops over them become vector code.
 //!
 //! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
+//! - `gamma.rs`, `error.rs`: functions that branch, on `f64`. `pair.rs`: numbers with twice the digits, `paired.rs`: functions
+//!   on them.
 //!
 //! Each function gives a value without branches, and whether that is the value: where it is not (arguments so large that
 //! reducing them needs many digits, some infinities and zeros), slower code that branches has to say it. Both together are
@@ -12,6 +14,10 @@
 use super::table::ScalarOp;
 
 pub(super) mod double;
+mod error;
+mod gamma;
+mod pair;
+mod paired;
 pub(super) mod single;
 
 /// Adding it to a number below 2^51 rounds that to a whole number, which then stands in the low bits.
@@ -84,6 +90,10 @@ pub(super) fn general1(op: ScalarOp, x: f64) -> Option<f64> {
         ScalarOp::Acosh if x < 1.0 => f64::NAN,
         ScalarOp::Acosh => libm::acosh(x),
         ScalarOp::Atanh => libm::atanh(x),
+        ScalarOp::Gamma => gamma::gamma(x),
+        ScalarOp::Lgamma => gamma::lgamma(x),
+        ScalarOp::Erf => libm::erf(x),
+        ScalarOp::Erfc => error::erfc(x),
         _ => return None,
     })
 }
