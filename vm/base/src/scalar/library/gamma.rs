@@ -4,13 +4,14 @@
 //!
 //! - Between 1 and 2 the reciprocal of the gamma function, less 1, has the zeros 1 and 2; what remains is a polynomial.
 //! - Up to [`LARGE`] the recurrence leads there, from there on there is Stirling's series.
-//! - Below 0 there is the reflection formula. The logarithm of a magnitude near 1 is that of a pair, so that near the zeros of
-//!   the logarithm its error is below 2^-70, however small its value.
+//! - Below 0 there is the reflection formula. The logarithm of a magnitude near 1 is that of a pair, with an error below 2^-70;
+//!   where even that is too much, `zeros.rs` has the rest.
 //!
 //! For `f32` what libm computes on `f64` is good enough and faster.
 
 use super::pair::{Pair, polynomial_of_pairs};
 use super::paired;
+use super::zeros::lgamma_near_zero;
 
 /// From here on Stirling's series is used.
 const LARGE: f64 = 12.0;
@@ -23,6 +24,9 @@ const TINY: f64 = 1.0 / 1_152_921_504_606_846_976.0;
 
 /// From here on, all numbers are whole.
 const ALL_WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// A logarithm below this has lost digits: 1 was taken from the pair.
+const SMALL: f64 = 1.0 / 1_048_576.0;
 
 /// pi, its logarithm, and half that of 2 pi.
 const PI: Pair = Pair::new(std::f64::consts::PI, 1.224_646_799_147_353_2e-16);
@@ -158,7 +162,8 @@ pub(super) fn lgamma(x: f64) -> f64 {
         return f64::INFINITY;
     }
     if y < NO_ZEROS {
-        paired::log(reflected(y)).value()
+        let value = paired::log(reflected(y)).value();
+        if value.abs() < SMALL { lgamma_near_zero(x).unwrap_or(value) } else { value }
     } else {
         (LN_PI - paired::log(sine_of(y)) - stirling(y, 0.5)).value()
     }

@@ -1,7 +1,7 @@
 //! Functions of a mathematical library, written so that loops over them become vector code.
 //!
 //! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
-//! - `gamma.rs`, `error.rs`: functions that branch, on `f64`. `pair.rs`: numbers with twice the digits, `paired.rs`: functions
+//! - `gamma.rs` (with `zeros.rs`), `error.rs`: functions that branch, on `f64`. `pair.rs`: numbers with twice the digits, `paired.rs`: functions
 //!   on them.
 //!
 //! Each function gives a value without branches, and whether that is the value: where it is not (arguments so large that
@@ -19,6 +19,7 @@ mod gamma;
 mod pair;
 mod paired;
 pub(super) mod single;
+mod zeros;
 
 /// Adding it to a number below 2^51 rounds that to a whole number, which then stands in the low bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;

@@ -157,7 +157,11 @@ impl Div for Pair {
 
 /// A polynomial of which the first coefficients are pairs, and the others count for so little of it that numbers will do.
 #[inline(always)]
-pub(super) fn polynomial_of_pairs<X, const N: usize, const M: usize>(x: X, first: [Pair; N], rest: [f64; M]) -> Pair
+pub(super) fn polynomial_of_pairs<X, const N: usize, const M: usize>(
+    x: X,
+    first: [Pair; N],
+    rest: [f64; M],
+) -> Pair
 where
     X: Copy + Into<Pair>,
     Pair: Mul<X, Output = Pair>,
