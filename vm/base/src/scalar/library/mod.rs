@@ -89,6 +89,7 @@ pub(super) fn general1(op: ScalarOp, x: f64) -> Option<f64> {
         ScalarOp::Asinh => libm::asinh(x),
         // What libm gives for negative numbers is not NaN.
         ScalarOp::Acosh if x < 1.0 => f64::NAN,
+        ScalarOp::Acosh if x > 1.0 && x < 2.0 => acosh_below_2(x - 1.0),
         ScalarOp::Acosh => libm::acosh(x),
         ScalarOp::Atanh => libm::atanh(x),
         ScalarOp::Gamma => gamma::gamma(x),
@@ -97,6 +98,13 @@ pub(super) fn general1(op: ScalarOp, x: f64) -> Option<f64> {
         ScalarOp::Erfc => error::erfc(x),
         _ => return None,
     })
+}
+
+/// The inverse hyperbolic cosine of 1 + t for t below 1; libm's would be off by more than two units.
+fn acosh_below_2(t: f64) -> f64 {
+    let y = (pair::Pair::sum(2.0, t) * t).sqrt() + t;
+    let y = y.settled();
+    libm::log1p(y.high) + y.low / (1.0 + y.high)
 }
 
 /// A function of two numbers for all arguments, if it is one.

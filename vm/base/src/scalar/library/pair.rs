@@ -13,10 +13,10 @@ const HALVING: f64 = 134_217_729.0;
 /// See the file's header.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Pair {
-    /// A number near it.
-    high: f64,
+    /// A number near it; the nearest where it is settled.
+    pub high: f64,
     /// What that lacks.
-    low: f64,
+    pub low: f64,
 }
 
 impl Pair {
@@ -78,6 +78,13 @@ impl Pair {
         let (above, below) = (self.settled(), other.settled());
         let near = above.high / below.high;
         near + (above.low - near * below.low) / below.high
+    }
+
+    /// The square root of a positive pair.
+    #[inline(always)]
+    pub fn sqrt(self) -> Pair {
+        let near = self.value().sqrt();
+        Pair { high: near, low: (self - Pair::product(near, near)).value() / (2.0 * near) }
     }
 
     /// The number nearest to the pair times 2^n.
@@ -188,7 +195,7 @@ mod tests {
         // (1 + e)^2 = 1 + 2 e + e^2
         let e = f64::EPSILON;
         assert_eq!(Pair::product(1.0 + e, 1.0 + e), Pair::new(1.0 + 2.0 * e, e * e));
-        assert_eq!(Pair::sum(1.0, tiny) - Pair::of(1.0), Pair::of(tiny));
+        assert_eq!((Pair::sum(1.0, tiny) - Pair::of(1.0)).settled(), Pair::of(tiny));
         assert_eq!((Pair::sum(1.0, tiny) * Pair::sum(1.0, -tiny)).low, 0.0);
     }
 
