@@ -306,7 +306,7 @@ macro_rules! scalar_op_table {
     Acosh     "acosh"    -     1 Float Same [none]            Library 1.3 Never "Inverse hyperbolic cosine.";
     Atanh     "atanh"    -     1 Float Same [none]            Library 1.7 Never "Inverse hyperbolic tangent.";
     Gamma     "gamma"    -     1 Float Same [none]            Library 0.8 Never "Gamma function.";
-    Lgamma    "lgamma"   -     1 Float Same [none]            Library 0.9 Never "Logarithm of the gamma function's magnitude.";
+    Lgamma    "lgamma"   -     1 Float Same [none]            Library 1.1 Never "Logarithm of the gamma function's magnitude.";
     Erf       "erf"      -     1 Float Same [none]            Library 1.0 Never "Error function.";
     Erfc      "erfc"     -     1 Float Same [none]            Library 0.9 Never "Complementary error function.";
     Atan2     "atan2"    -     2 Float Same [none]            Library 1.5 Never "Angle of the point (second, first).";

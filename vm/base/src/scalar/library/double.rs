@@ -117,8 +117,8 @@ fn parts_of_angle(x: f64) -> (Pair, Pair, u64) {
     let shifted = x * FRAC_2_PI + SHIFT;
     let n = shifted - SHIFT;
     // The products are exact, and so is the first difference.
-    let left = Pair::sum(x - n * QUARTER_1, -n * QUARTER_2) + (-n * QUARTER_3) + (-n * QUARTER_4);
-    let left = left.settled();
+    let left = Pair::sum(x - n * QUARTER_1, -n * QUARTER_2) + (-n * QUARTER_3);
+    let left = Pair::new(left.high, left.low - n * QUARTER_4).settled();
     let (r, rest) = (left.high, left.low);
     let w = r * r;
     let sine = polynomial(

@@ -1,8 +1,8 @@
 //! Functions of a mathematical library, written so that loops over them become vector code.
 //!
 //! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
-//! - `gamma.rs` (with `zeros.rs`), `error.rs`: functions that branch, on `f64`. `pair.rs`: numbers with twice the digits, `paired.rs`: functions
-//!   on them.
+//! - `gamma.rs` (with `zeros.rs`), `error.rs`: functions that branch, on `f64`.
+//! - `pair.rs`: numbers with twice the digits. `paired.rs`: functions on them.
 //!
 //! Each function gives a value without branches, and whether that is the value: where it is not (arguments so large that
 //! reducing them needs many digits, some infinities and zeros), slower code that branches has to say it. Both together are

@@ -147,8 +147,8 @@ const ZEROS: [Zero; 22] = [
 /// lgamma at a number where it is less than 2^-20, if a zero is the reason.
 pub(super) fn lgamma_near_zero(x: f64) -> Option<f64> {
     ZEROS.iter().find_map(|&(zero, first, second, third)| {
-        let from = -zero + x;
-        let d = from.value();
+        let from = (-zero + x).settled();
+        let d = from.high;
         let near = (d * first.value()).abs() < 2e-6;
         near.then(|| (from * first + d * d * (second + d * third)).value())
     })
