@@ -295,7 +295,7 @@ macro_rules! scalar_op_table {
     Log1p     "log1p"    -     1 Float Same [none]            Library 0.8 Never "log(1 + x), exact near 0.";
     Sin       "sin"      -     1 Float Same [none]            Library 0.8 Never "Sine.";
     Cos       "cos"      -     1 Float Same [none]            Library 0.8 Never "Cosine.";
-    Tan       "tan"      -     1 Float Same [none]            Library 1.3 Never "Tangent.";
+    Tan       "tan"      -     1 Float Same [none]            Library 1.5 Never "Tangent.";
     Asin      "asin"     -     1 Float Same [none]            Library 0.9 Never "Arc sine.";
     Acos      "acos"     -     1 Float Same [none]            Library 0.9 Never "Arc cosine.";
     Atan      "atan"     -     1 Float Same [none]            Library 1.8 Never "Arc tangent.";
