@@ -298,8 +298,8 @@ macro_rules! scalar_op_table {
     Tan       "tan"      -     1 Float Same [none]            Library 1.5 Never "Tangent.";
     Asin      "asin"     -     1 Float Same [none]            Library 0.9 Never "Arc sine.";
     Acos      "acos"     -     1 Float Same [none]            Library 0.9 Never "Arc cosine.";
-    Atan      "atan"     -     1 Float Same [none]            Library 1.8 Never "Arc tangent.";
-    Sinh      "sinh"     -     1 Float Same [none]            Library 1.8 Never "Hyperbolic sine.";
+    Atan      "atan"     -     1 Float Same [none]            Library 2.0 Never "Arc tangent.";
+    Sinh      "sinh"     -     1 Float Same [none]            Library 1.9 Never "Hyperbolic sine.";
     Cosh      "cosh"     -     1 Float Same [none]            Library 1.3 Never "Hyperbolic cosine.";
     Tanh      "tanh"     -     1 Float Same [none]            Library 1.6 Never "Hyperbolic tangent.";
     Asinh     "asinh"    -     1 Float Same [none]            Library 1.8 Never "Inverse hyperbolic sine.";
