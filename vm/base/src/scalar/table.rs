@@ -310,7 +310,7 @@ macro_rules! scalar_op_table {
     Erf       "erf"      -     1 Float Same [none]            Library 1.0 Never "Error function.";
     Erfc      "erfc"     -     1 Float Same [none]            Library 0.9 Never "Complementary error function.";
     Atan2     "atan2"    -     2 Float Same [none]            Library 1.5 Never "Angle of the point (second, first).";
-    Hypot     "hypot"    -     2 Float Same [comm]            Library 1.0 Never "Length of the vector (a, b).";
+    Hypot     "hypot"    -     2 Float Same [comm]            Library 1.1 Never "Length of the vector (a, b).";
     ToBits    "to_bits"  -     1 Float Word [none]            Exact   -   Never "The bits of a float as an unsigned integer of its width.";
     FromBits  "from_bits" -    1 Word  FloatOfWord [none]     Exact   -   Never "The float that has these bits.";
     NextAfter "nextafter" -    2 Float Same [none]            Exact   -   Never "The next number of the type from the first towards the second; the second where they are equal.";
