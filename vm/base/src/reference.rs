@@ -9,6 +9,10 @@ pub fn scalar_page() -> String {
     let mut page = String::from(
         "# Scalar operations\n\n\
          Generated from the table in `vm/base/src/scalar/table.rs`; do not edit.\n\n\
+         On floats an operation is exact or correctly rounded, or it is a function of a library. For those the number is \
+         the largest error on `f64`, in units in the last place of the true value: no greater one was found among at least \
+         100,000 arguments, the hard ones among them. On `f32` and `f16` none was found above 0.501. Shaders \
+         have forms of their own, which are within a few units, or leave the function to the other tiers.\n\n\
          | code | name | infix | operands | on | result | algebra | floats | traps | meaning |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -31,9 +35,11 @@ pub fn scalar_page() -> String {
             algebra.push(format!("neutral {}", format!("{identity:?}").to_lowercase()));
         }
         let floats = match row.precision {
-            _ if !row.domain.contains(ElemType::F32) => "",
-            Precision::Exact => "exact",
-            Precision::Library => "library",
+            _ if !row.domain.contains(ElemType::F32) => String::new(),
+            Precision::Exact => "exact".to_string(),
+            Precision::Library => {
+                row.error.map_or("library".to_string(), |units| format!("library, {units:.1}"))
+            }
         };
         let traps = match row.trap {
             TrapRule::Never => "",

@@ -378,7 +378,7 @@ trait Float: Copy + PartialOrd + Into<f64> {
 }
 
 macro_rules! float_impl {
-    ($($t:ident $elem:ident $bits:ident $library:ident $tgamma:path, $lgamma:path, $erf:path, $erfc:path, $ldexp:path;)+) => {$(
+    ($($t:ident $elem:ident $bits:ident $library:ident $ldexp:path;)+) => {$(
         impl Float for $t {
             #[inline(always)]
             fn bits(self) -> Bits { self.to_bits() as u64 }
@@ -441,10 +441,6 @@ macro_rules! float_impl {
                     }
                     ScalarOp::Round => whole(self, |near| near),
                     ScalarOp::Rsqrt => 1.0 / self.sqrt(),
-                    ScalarOp::Gamma => $tgamma(self),
-                    ScalarOp::Lgamma => $lgamma(self),
-                    ScalarOp::Erf => $erf(self),
-                    ScalarOp::Erfc => $erfc(self),
                     _ => {
                         return match library::$library::quick1(op, self) {
                             Some((value, true)) => Some(value),
@@ -497,8 +493,8 @@ macro_rules! float_impl {
 }
 
 float_impl! {
-    f32 F32 u32 single libm::tgammaf, libm::lgammaf, libm::erff, libm::erfcf, libm::ldexpf;
-    f64 F64 u64 double libm::tgamma, libm::lgamma, libm::erf, libm::erfc, libm::ldexp;
+    f32 F32 u32 single libm::ldexpf;
+    f64 F64 u64 double libm::ldexp;
 }
 
 #[inline(always)]

@@ -21,7 +21,7 @@ macro_rules! typed_function {
 macro_rules! typed_rows {
     (($want:tt $function:ident $op:ident $ty:ident)
      $($variant:ident $name:literal $infix:tt $arity:tt $domain:ident $result:ident
-       [$($algebra:tt)+] $precision:ident $trap:ident $doc:literal;)+) => {
+       [$($algebra:tt)+] $precision:ident $error:tt $trap:ident $doc:literal;)+) => {
         match $op {
             $(ScalarOp::$variant => typed_row!($want $arity $domain $function $ty $result $variant),)+
         }

@@ -1,7 +1,8 @@
-//! Library functions on `f64`: within one unit in the last place, logarithms to base 2 within two, tangents and
-//! hyperbolic tangents within two and a half.
+//! Library functions on `f64` that loops can do for many values at once. How far they are from the true values is in the
+//! table's rows.
 
 use super::super::table::ScalarOp;
+use super::pair::Pair;
 use super::{LARGEST_ANGLE, QUARTER_1, SHIFT, exponent_and_fraction, negated_by, polynomial, power_of_two};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LOG2_E};
 
@@ -9,9 +10,10 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LOG2_E};
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// After the first 33 digits of pi/2 the next 33, and the next 53.
+/// After the first 33 digits of pi/2 twice the next 33, and the next 53.
 const QUARTER_2: f64 = 6.077_100_506_303_966e-11;
-const QUARTER_3: f64 = 2.022_266_248_795_950_6e-21;
+const QUARTER_3: f64 = 2.022_266_248_711_166_5e-21;
+const QUARTER_4: f64 = 8.478_427_660_368_9e-32;
 
 /// What pi/4 has beyond its nearest number; pi/2 has twice of it.
 const PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
@@ -38,7 +40,7 @@ pub(in super::super) fn quick1(op: ScalarOp, x: f64) -> Option<(f64, bool)> {
 
 /// 2^n, and e^r - 1, where x = n ln 2 + r. Below 2^-61.
 #[inline(always)]
-fn parts_of_exp(x: f64) -> (f64, f64) {
+fn parts_of_exp(x: f64) -> (f64, Pair) {
     let shifted = x * LOG2_E + SHIFT;
     let n = shifted - SHIFT;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
@@ -58,13 +60,13 @@ fn parts_of_exp(x: f64) -> (f64, f64) {
             2.087891831561124e-09,
         ],
     );
-    (power_of_two(shifted), r + r * r * tail)
+    (power_of_two(shifted), Pair::new(r, r * r * tail))
 }
 
 #[inline(always)]
 fn exp(x: f64) -> f64 {
     let (scale, part) = parts_of_exp(x);
-    scale + scale * part
+    scale + scale * part.value()
 }
 
 #[inline(always)]
@@ -72,8 +74,8 @@ fn tanh(x: f64) -> f64 {
     let a = x.abs();
     // From there on the nearest number is 1.
     let (scale, part) = parts_of_exp(2.0 * if a > 22.0 { 22.0 } else { a });
-    let e = scale * part + (scale - 1.0);
-    (e / (e + 2.0)).copysign(x)
+    let e = part.settled().times_power(scale) + (scale - 1.0);
+    e.ratio(e + 2.0).copysign(x)
 }
 
 /// The logarithm of 1 + f, which lies around 1, as `f` less what this gives, to which `low` was added. Below 2^-59.
@@ -111,18 +113,13 @@ fn log2(x: f64) -> f64 {
 
 /// Sine and cosine of what x has beyond a multiple of pi/2, and the low bits of that multiple. Below 2^-57.
 #[inline(always)]
-fn parts_of_angle(x: f64) -> (f64, f64, u64) {
+fn parts_of_angle(x: f64) -> (Pair, Pair, u64) {
     let shifted = x * FRAC_2_PI + SHIFT;
     let n = shifted - SHIFT;
-    // The first difference is exact; the second is kept with what its rounding lost.
-    let first = x - n * QUARTER_1;
-    let second = n * QUARTER_2;
-    let high = first - second;
-    let back = high - first;
-    let lost = (first - (high - back)) - (second + back);
-    let low = lost - n * QUARTER_3;
-    let r = high + low;
-    let rest = (high - r) + low;
+    // The products are exact, and so is the first difference.
+    let left = Pair::sum(x - n * QUARTER_1, -n * QUARTER_2) + (-n * QUARTER_3);
+    let left = Pair::new(left.high, left.low - n * QUARTER_4).settled();
+    let (r, rest) = (left.high, left.low);
     let w = r * r;
     let sine = polynomial(
         w,
@@ -148,8 +145,8 @@ fn parts_of_angle(x: f64) -> (f64, f64, u64) {
     );
     let half_square = 0.5 * w;
     let near = 1.0 - half_square;
-    let sine = r + (r * w * sine + rest * near);
-    let cosine = near + (((1.0 - near) - half_square) + (w * w * cosine - r * rest));
+    let sine = Pair::new(r, r * w * sine + rest * near);
+    let cosine = Pair::new(near, ((1.0 - near) - half_square) + (w * w * cosine - r * rest));
     (sine, cosine, shifted.to_bits())
 }
 
@@ -157,20 +154,20 @@ fn parts_of_angle(x: f64) -> (f64, f64, u64) {
 fn sin(x: f64) -> f64 {
     let (sine, cosine, n) = parts_of_angle(x);
     // The sign of a zero stays.
-    if x == 0.0 { x } else { negated_by(if n & 1 == 0 { sine } else { cosine }, n, 1) }
+    if x == 0.0 { x } else { negated_by(if n & 1 == 0 { sine.value() } else { cosine.value() }, n, 1) }
 }
 
 #[inline(always)]
 fn cos(x: f64) -> f64 {
     let (sine, cosine, n) = parts_of_angle(x);
-    negated_by(if n & 1 == 0 { cosine } else { sine }, n.wrapping_add(1), 1)
+    negated_by(if n & 1 == 0 { cosine.value() } else { sine.value() }, n.wrapping_add(1), 1)
 }
 
 #[inline(always)]
 fn tan(x: f64) -> f64 {
     let (sine, cosine, n) = parts_of_angle(x);
     let (above, below) = if n & 1 == 0 { (sine, cosine) } else { (cosine, sine) };
-    if x == 0.0 { x } else { negated_by(above / below, n, 0) }
+    if x == 0.0 { x } else { negated_by(above.ratio(below), n, 0) }
 }
 
 /// The tangents of pi/8 and 3 pi/8.

@@ -1,6 +1,8 @@
 //! Functions of a mathematical library, written so that loops over them become vector code.
 //!
 //! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
+//! - `gamma.rs` (with `zeros.rs`), `error.rs`: functions that branch, on `f64`.
+//! - `pair.rs`: numbers with twice the digits. `paired.rs`: functions on them.
 //!
 //! Each function gives a value without branches, and whether that is the value: where it is not (arguments so large that
 //! reducing them needs many digits, some infinities and zeros), slower code that branches has to say it. Both together are
@@ -12,7 +14,12 @@
 use super::table::ScalarOp;
 
 pub(super) mod double;
+mod error;
+mod gamma;
+mod pair;
+mod paired;
 pub(super) mod single;
+mod zeros;
 
 /// Adding it to a number below 2^51 rounds that to a whole number, which then stands in the low bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
@@ -82,10 +89,22 @@ pub(super) fn general1(op: ScalarOp, x: f64) -> Option<f64> {
         ScalarOp::Asinh => libm::asinh(x),
         // What libm gives for negative numbers is not NaN.
         ScalarOp::Acosh if x < 1.0 => f64::NAN,
+        ScalarOp::Acosh if x > 1.0 && x < 2.0 => acosh_below_2(x - 1.0),
         ScalarOp::Acosh => libm::acosh(x),
         ScalarOp::Atanh => libm::atanh(x),
+        ScalarOp::Gamma => gamma::gamma(x),
+        ScalarOp::Lgamma => gamma::lgamma(x),
+        ScalarOp::Erf => libm::erf(x),
+        ScalarOp::Erfc => error::erfc(x),
         _ => return None,
     })
+}
+
+/// The inverse hyperbolic cosine of 1 + t for t below 1; libm's would be off by more than two units.
+fn acosh_below_2(t: f64) -> f64 {
+    let y = (pair::Pair::sum(2.0, t) * t).sqrt() + t;
+    let y = y.settled();
+    libm::log1p(y.high) + y.low / (1.0 + y.high)
 }
 
 /// A function of two numbers for all arguments, if it is one.

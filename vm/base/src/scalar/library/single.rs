@@ -30,6 +30,10 @@ pub(in super::super) fn quick1(op: ScalarOp, x: f32) -> Option<(f32, bool)> {
         ScalarOp::Acosh => (acosh(wide), true),
         ScalarOp::Atanh => (atanh(wide), true),
         ScalarOp::Cbrt => (cbrt(wide), true),
+        ScalarOp::Gamma => (libm::tgamma(wide), true),
+        ScalarOp::Lgamma => (libm::lgamma(wide), true),
+        ScalarOp::Erf => (libm::erf(wide), true),
+        ScalarOp::Erfc => (libm::erfc(wide), true),
         _ => return None,
     };
     Some((value as f32, known))

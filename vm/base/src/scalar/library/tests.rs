@@ -23,6 +23,10 @@ const ONE: &[(ScalarOp, f64, f64)] = &[
     (ScalarOp::Acosh, 1.0, 10.0),
     (ScalarOp::Atanh, -1.0, 1.0),
     (ScalarOp::Cbrt, -10.0, 10.0),
+    (ScalarOp::Gamma, -10.0, 36.0),
+    (ScalarOp::Lgamma, -10.0, 30.0),
+    (ScalarOp::Erf, -4.0, 4.0),
+    (ScalarOp::Erfc, -4.0, 10.0),
 ];
 
 /// Numbers that look random.

@@ -426,3 +426,65 @@ pub(in crate::interpret) fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool
         Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use galopvm_base::scalar::eval;
+
+    /// Numbers of a type: of all sizes, many of moderate size, and the special ones.
+    fn numbers(ty: ElemType, seed: u64) -> Vec<Bits> {
+        let mut state = seed;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ (state >> 29)
+        };
+        let moderate = |x: u64| ((x >> 11) as f64 / (1u64 << 53) as f64 - 0.5) * 60.0;
+        let mut values: Vec<Bits> = (0..600)
+            .map(|k| match k % 3 {
+                0 => random() & ty.mask(),
+                _ => galopvm_base::Scalar::from_f64(ty, moderate(random())).bits,
+            })
+            .collect();
+        let special = [0.0, -0.0, 1.0, -1.0, 2.0, -3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        values.extend(special.map(|x| galopvm_base::Scalar::from_f64(ty, x).bits));
+        values
+    }
+
+    fn column(ty: ElemType, values: &[Bits]) -> Vec<u8> {
+        values.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(ty.bytes())).collect()
+    }
+
+    /// Whatever loop a processor gets for a library function, one number at a time gives the same bits. Blocks with and
+    /// without a number that has no quick value take different ways.
+    #[test]
+    fn loops_of_library_functions_give_the_bits_of_scalars() {
+        for ty in [ElemType::F16, ElemType::F32, ElemType::F64] {
+            let (a, b) = (numbers(ty, 1), numbers(ty, 2));
+            for op in ScalarOp::ALL.iter().copied().filter(|op| op.accepts(ty) && !op.is_exact(ty)) {
+                for length in [1, 8, a.len()] {
+                    for start in (0..a.len()).step_by(length) {
+                        let rows = start..(start + length).min(a.len());
+                        let (a, b) = (&a[rows.clone()], &b[rows]);
+                        let want: Vec<Bits> = std::iter::zip(a, b)
+                            .map(|(a, b)| eval(op, ty, &[*a, *b]).expect("floats do not trap"))
+                            .collect();
+                        let (left, right) = (column(ty, a), column(ty, b));
+                        let mut out = vec![0; left.len()];
+                        if op.arity() == 1 {
+                            for kernel in [unary(op, ty), typed_function!(1 map1 op ty)] {
+                                kernel.expect("it has a loop")(&mut out, &left);
+                                assert_eq!(out, column(ty, &want), "{op} on {ty} of {a:x?}");
+                            }
+                        } else {
+                            for kernel in [binary(op, ty), typed_function!(2 map2 op ty)] {
+                                kernel.expect("it has a loop")(&mut out, &left, &right);
+                                assert_eq!(out, column(ty, &want), "{op} on {ty} of {a:x?}, {b:x?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
