@@ -28,7 +28,7 @@ const SAID: [(&str, &str); 12] = [
     ("assertion", "Assertion is false: (x > 0)"),
     ("index", "out of bounds"),
     ("division", "division by zero"),
-    ("made", "negative"),
+    ("made", "is invalid"),
     ("coerced", "cannot match shape"),
     ("in_map", "division by zero"),
     ("whole_map", "division by zero"),

@@ -506,8 +506,7 @@ impl<'a> Checker<'a, '_, '_> {
         let mut all: Vec<SchemeParam> = params.iter().map(scheme_param).collect();
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
-        let anonymous =
-            matches!(self.vars.resolve(&ty), Type::Arrow(..)) && self.leaves_sizes_open(written, false);
+        let anonymous = self.leaves_sizes_open(written, false);
         self.close_sizes(open, &mut all);
         let scheme = Scheme { params: all.into(), ty: self.vars.zonk(&ty) };
         if anonymous && matches!(source, Source::Abstract(_)) {

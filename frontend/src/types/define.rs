@@ -74,16 +74,17 @@ impl<'a> Checker<'a, '_, '_> {
         let scheme = self.generalise(bind, ty);
         self.finish(mark, diagnostics);
         let broken = self.failed_since(diagnostics);
-        if self.names.globals[id].user && broken {
-            self.means_itself(id, bind, diagnostics);
-        }
+        let itself = broken && self.names.globals[id].user && self.means_itself(id, bind, diagnostics);
         if self.names.globals[id].user && !broken {
             crate::matching::check_bind(self, bind);
             self.causality(bind);
             self.recursion(id, bind, &scheme.ty);
         }
         let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
-        let scheme = Scheme { ty, ..scheme };
+        let mut scheme = Scheme { ty, ..scheme };
+        if itself && bind.result.is_none() {
+            scheme.ty = self.without_result(&scheme.ty, bind.params.len());
+        }
         if bind.params.is_empty() { self.name_sizes(id, scheme) } else { scheme }
     }
 

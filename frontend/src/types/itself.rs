@@ -3,11 +3,12 @@
 //! A definition with parameters is in its own scope. Where its name means something outside, too, the messages about a
 //! definition that misuses itself are one mistake: this page says it once.
 
-use super::Checker;
+use super::{Checker, Type};
 use crate::names::{GlobalId, Res};
 use crate::syntax::ast::*;
 use crate::syntax::visit::{Visit, walk_exp};
 use galopvm_base::{Diagnostic, Span};
+use std::rc::Rc;
 
 /// A use of the definition in its own body.
 #[derive(Clone, Copy)]
@@ -26,13 +27,13 @@ struct Walk<'c, 'a, 'n, 's> {
 
 impl<'a> Checker<'a, '_, '_> {
     /// Makes one message of those since `before` if the definition uses itself where they are, and its name means
-    /// something else outside.
-    pub(super) fn means_itself(&mut self, id: GlobalId, bind: &ValBind<'a>, before: usize) {
+    /// something else outside. True if so.
+    pub(super) fn means_itself(&mut self, id: GlobalId, bind: &ValBind<'a>, before: usize) -> bool {
         let mut walk = Walk { checker: self, own: id, found: Vec::new() };
         walk.exp(bind.body);
         let uses = walk.found;
         if uses.is_empty() || !self.names.is_known(bind.name.text) {
-            return;
+            return false;
         }
         let mut own = None;
         for error in self.names.diagnostics[before..].iter().filter(|d| d.is_error()) {
@@ -42,7 +43,7 @@ impl<'a> Checker<'a, '_, '_> {
                 break;
             }
         }
-        let Some((used, message)) = own else { return };
+        let Some((used, message)) = own else { return false };
         let name = bind.name.text;
         let operator = !name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let outer = match operator {
@@ -56,13 +57,25 @@ impl<'a> Checker<'a, '_, '_> {
         let text = format!(
             "\"{name}\" is this definition itself: definitions with parameters are in their own scope."
         );
-        self.names.diagnostics.truncate(before);
+        let found = self.names.diagnostics.split_off(before);
+        self.names.diagnostics.extend(found.into_iter().filter(|d| !d.is_error()));
         self.report(
             Diagnostic::error(used.name, text)
                 .with_label(message)
                 .with_place(bind.name.at.span, "this definition")
                 .with_hint(outer),
         );
+        true
+    }
+
+    /// The type of a function of which only the parameters are known.
+    pub(super) fn without_result(&self, ty: &Type, params: usize) -> Type {
+        match self.vars.resolve(ty) {
+            Type::Arrow(name, from, to) if params > 0 => {
+                Type::Arrow(name, from, Rc::new(self.without_result(&to, params - 1)))
+            }
+            _ => Type::Error,
+        }
     }
 }
 

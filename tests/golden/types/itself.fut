@@ -4,6 +4,7 @@ module exact = {
   def make (n: u64) : t = {high = 0, low = n}
   def (+) (x: t) (y: t) : t = {high = x.high + y.high, low = x.low + y.low}
   def (*) (x: t) (y: t) = {high = x.low * y.high, low = x.low * y.low}
+  def square (x: t) : u64 = (x * x).low u64.+ 1
   def (-) (x: t) (y: t) : t = make (x.low u64.- y.low)
 }
 

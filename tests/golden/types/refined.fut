@@ -76,3 +76,7 @@ module type seen_from_outside = {
   include container with t = []i32
   val further : t -> i32
 }
+
+module type written_constant = {
+  val numbers : []i32
+}
