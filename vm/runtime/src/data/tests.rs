@@ -61,7 +61,7 @@ fn errors_have_places() {
         ("[[1], 2]", "error 1:7: `[` is expected here"),
         ("[\"ab\", \"c\"]", "error 1:8: this row has 1 elements, the rows before it have 2"),
         ("[\"ab\", [1u8]]", "error 1:12: this row has 1 elements, the rows before it have 2"),
-        ("[\"a\", [1i32]]", "error 1:8: `1i32` is a value of type i32, but one of type u8 is expected"),
+        ("[\"a\", [1i32]]", "error 1:8: this i32 is in an array of u8"),
         ("[[1i32], \"a\"]", "error 1:10: this string is in an array of i32"),
         ("[[\"a\"], \"a\"]", "error 1:9: `[` is expected here"),
         ("[\"a\", 1]", "error 1:7: `[` is expected here"),
