@@ -118,14 +118,16 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
         let mut names = Names::new(&arena, sources);
         let mut checker = Checker::new(&mut names);
         let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
-        for id in elaborated.definitions {
-            let scheme = checker.global(id);
-            let name = checker.names.globals[id].bind.name.text.to_string();
+        for id in &elaborated.definitions {
+            let scheme = checker.global(*id);
+            let name = checker.names.globals[*id].bind.name.text.to_string();
             report.definitions.push((name, checker.vars.show(&scheme.ty)));
         }
         diagnostics.append(&mut checker.names.diagnostics);
         if !has_errors(&diagnostics) {
             report.warnings = warnings(&checker);
+            let entries = entry_points(&checker, &elaborated, &Options::default());
+            report.warnings.extend(build(&mut checker, &entries).1);
         }
         report.diagnostics = diagnostics;
         report
@@ -150,22 +152,24 @@ fn add_file<'a>(
     (checker.file(prog), diagnostics)
 }
 
+/// The definitions of a file that can be called from outside.
+fn entry_points(checker: &Checker<'_, '_, '_>, file: &Elaborated<'_>, options: &Options) -> Vec<GlobalId> {
+    let wanted = |id: &GlobalId| {
+        let bind = checker.names.globals[*id].bind;
+        bind.keyword == ValKeyword::Entry
+            || bind.name.text == "main"
+            || options.entries.iter().any(|e| e == bind.name.text)
+    };
+    file.definitions.iter().copied().filter(wanted).collect()
+}
+
 fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     let arena = Bump::new();
     let text = sources.text(file).to_string();
     let mut names = Names::new(&arena, sources);
     let mut checker = Checker::new(&mut names);
     let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
-    let mut entries: Vec<GlobalId> = Vec::new();
-    for id in elaborated.definitions {
-        let bind = checker.names.globals[id].bind;
-        let wanted = bind.keyword == ValKeyword::Entry
-            || bind.name.text == "main"
-            || options.entries.iter().any(|e| e == bind.name.text);
-        if wanted {
-            entries.push(id);
-        }
-    }
+    let entries = entry_points(&checker, &elaborated, options);
     diagnostics.append(&mut checker.names.diagnostics);
     if has_errors(&diagnostics) {
         return CoreReport { program: None, diagnostics };

@@ -14,4 +14,5 @@ mod rows;
 mod seeds;
 mod sequences;
 mod support;
+mod unused;
 mod versions;

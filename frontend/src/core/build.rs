@@ -13,6 +13,7 @@ use super::value::*;
 use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
 use crate::types::{Checker, Scheme, Size, Type};
+use galopvm_base::diagnostic::Severity;
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
 use galopvm_bytecode::{Entry, EntryValue, Form, FuncId};
 use std::collections::HashMap;
@@ -39,6 +40,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub instances: HashMap<String, Instance>,
     /// Values of constants, in the function being built.
     pub constants: HashMap<GlobalId, Value<'a>>,
+    /// Constants whose values are being built.
+    pub opening: Vec<GlobalId>,
     /// Nodes of definitions and of what they expand to.
     pub sizes: HashMap<GlobalId, usize>,
     /// Constants that definitions need.
@@ -61,16 +64,54 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub depth: usize,
 }
 
-/// Builds the core of all entry points of a program.
+/// An entry point seen from outside.
+struct Signature {
+    scheme: Scheme,
+    params: Vec<Type>,
+    structures: Vec<Structure>,
+    result: Type,
+    result_structure: Structure,
+}
+
+/// Builds the core of all entry points of a program. One whose definition core cannot say becomes a function that ends
+/// with the reason, and a warning: the others can be run.
 pub fn build(checker: &mut Checker<'_, '_, '_>, entries: &[GlobalId]) -> (Program, Vec<Diagnostic>) {
-    let mut builder = Builder::new(checker);
-    let mut diagnostics = Vec::new();
-    for id in entries {
-        if let Err(diagnostic) = builder.entry(*id) {
-            diagnostics.push(*diagnostic);
+    let mut refused: Vec<(GlobalId, Diagnostic)> = Vec::new();
+    loop {
+        let mut builder = Builder::new(checker);
+        let mut errors = Vec::new();
+        let known = refused.len();
+        for id in entries {
+            let signature = match builder.signature(*id) {
+                Ok(signature) => signature,
+                Err(diagnostic) => {
+                    errors.push(*diagnostic);
+                    continue;
+                }
+            };
+            match refused.iter().find(|(refused, _)| refused == id) {
+                Some((_, reason)) => {
+                    errors.extend(builder.refused_entry(*id, &signature, reason).err().map(|e| *e))
+                }
+                None => refused.extend(builder.entry(*id, &signature).err().map(|reason| (*id, *reason))),
+            }
+        }
+        // What a refusal left half done is in the way of the others: they are built again.
+        if !errors.is_empty() || refused.len() == known {
+            let program = builder.program;
+            let warnings = refused.into_iter().map(|(id, reason)| {
+                let message = refusal(checker.names.globals[id].bind.name.text, &reason);
+                Diagnostic { severity: Severity::Warning, message, ..reason }
+            });
+            errors.extend(warnings);
+            return (program, errors);
         }
     }
-    (builder.program, diagnostics)
+}
+
+/// Why an entry point cannot be run.
+fn refusal(name: &str, reason: &Diagnostic) -> String {
+    format!("Entry point \"{name}\" cannot be run: {}", reason.message)
 }
 
 /// Builds an entry point without parameters that gives an expression's value, and the form of that.
@@ -95,6 +136,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             fun: FunState::default(),
             instances: HashMap::new(),
             constants: HashMap::new(),
+            opening: Vec::new(),
             sizes: HashMap::new(),
             needed: HashMap::new(),
             recursive: HashMap::new(),
@@ -132,13 +174,13 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         self.views.get(&node).copied()
     }
 
-    fn entry(&mut self, id: GlobalId) -> Built<()> {
-        let bind = self.checker.names.globals[id].bind;
+    fn signature(&mut self, id: GlobalId) -> Built<Signature> {
+        let span = self.checker.names.globals[id].bind.name.at.span;
         let scheme = self.checker.global(id);
-        let mut types = Vec::new();
+        let mut params = Vec::new();
         let mut rest = self.checker.vars.resolve(&scheme.ty);
         while let Type::Arrow(_, from, to) = rest {
-            types.push((*from).clone());
+            params.push((*from).clone());
             rest = self.checker.vars.resolve(&to);
             if let Type::Exists(_, inner) = &rest
                 && matches!(self.checker.vars.resolve(inner), Type::Arrow(..))
@@ -149,34 +191,57 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         if let Type::Exists(hidden, inner) = &rest {
             rest = self.checker.vars.replace_sizes(inner, &|id| hidden.contains(&id).then_some(Size::Any));
         }
-        let span = bind.name.at.span;
+        let named = &self.checker.constant_sizes;
+        rest = self.checker.vars.replace_sizes(&rest, &|id| named.contains_key(&id).then_some(Size::Any));
         let mut structures = Vec::new();
-        for ty in &types {
+        for ty in &params {
             structures.push(self.structure(ty, span)?);
         }
-        self.structure(&rest, span)?;
+        let result_structure = self.structure(&rest, span)?;
+        Ok(Signature { scheme, params, structures, result: rest, result_structure })
+    }
+
+    /// Opens the function of an entry point; gives its arguments.
+    fn begin_entry(&mut self, signature: &Signature, span: Span) -> Vec<Value<'a>> {
         let mut leaves = Vec::new();
-        structures.iter().for_each(|s| s.leaves(&mut leaves));
+        signature.structures.iter().for_each(|s| s.leaves(&mut leaves));
         self.fun = FunState::at(span);
         self.constants.clear();
-        let atoms = self.fun.begin(&leaves);
-        let mut atoms = atoms.into_iter();
-        let mut args: Vec<Value<'a>> = structures.iter().map(|s| s.fill(&mut atoms)).collect();
-        self.check_arguments(&scheme, &types, &args);
+        let mut atoms = self.fun.begin(&leaves).into_iter();
+        signature.structures.iter().map(|s| s.fill(&mut atoms)).collect()
+    }
+
+    fn entry(&mut self, id: GlobalId, signature: &Signature) -> Built<()> {
+        let bind = self.checker.names.globals[id].bind;
+        let span = bind.name.at.span;
+        let mut args = self.begin_entry(signature, span);
+        self.check_arguments(&signature.scheme, &signature.params, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
         let value = self.expand_in(id, &Use::none(), args, Within::default())?;
         let value = self.apply(value, more, span)?;
+        self.finish_entry_point(id, signature, value.parts())
+    }
+
+    /// An entry point that says why it cannot be run.
+    fn refused_entry(&mut self, id: GlobalId, signature: &Signature, reason: &Diagnostic) -> Built<()> {
+        let name = self.checker.names.globals[id].bind.name.text;
+        self.begin_entry(signature, reason.span);
+        let message = refusal(name, reason).replace("{}", "{ }");
+        let parts = self.fun.emit_all(Op::Fail(message, Vec::new()), &signature.result_structure.types());
+        self.finish_entry_point(id, signature, parts)
+    }
+
+    fn finish_entry_point(&mut self, id: GlobalId, signature: &Signature, values: Vec<Atom>) -> Built<()> {
+        let bind = self.checker.names.globals[id].bind;
+        let span = bind.name.at.span;
         let mut params = Vec::new();
-        for (i, ty) in types.iter().enumerate() {
+        for (i, ty) in signature.params.iter().enumerate() {
             let name = bind.params.get(i).and_then(written_name);
-            params.push(self.entry_value(
-                name.map_or_else(|| format!("arg{i}"), str::to_string),
-                ty,
-                span,
-            )?);
+            let name = name.map_or_else(|| format!("arg{i}"), str::to_string);
+            params.push(self.entry_value(name, ty, span)?);
         }
-        self.finish_entry(bind.name.text, params, &rest, value.parts(), span)
+        self.finish_entry(bind.name.text, params, &signature.result, values, span)
     }
 
     /// Checks that the extents of an entry point's arguments agree with each other and with their types.

@@ -93,7 +93,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         self.has_arrow(&self.checker.vars.substitute(&ty, types))
     }
 
-    fn has_arrow(&self, ty: &Type) -> bool {
+    pub(super) fn has_arrow(&self, ty: &Type) -> bool {
         match self.transparent(ty) {
             Type::Arrow(..) => true,
             Type::Record(fields) => fields.iter().any(|(_, t)| self.has_arrow(t)),

@@ -73,6 +73,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             ExpKind::Constr(name, args) => self.constructor(exp, name, args, ctx),
             ExpKind::Error => self.refuse(span, "this expression"),
             ExpKind::Parens(inner) | ExpKind::QualParens(_, inner) => self.eval(inner, ctx),
+            ExpKind::Attr(Attr { name: name @ ("blank" | "scratch"), args: None, .. }, inner) => {
+                self.unread(name == "blank", inner, ctx)
+            }
             ExpKind::Attr(attr, inner) => {
                 // `#[unsafe]` drops assertions; what is not one of these is a hint.
                 let unchecked = u32::from(attr.name == "unsafe");
@@ -350,7 +353,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         let aside = self.fun.at_root();
         let soacs = std::mem::take(&mut self.fun.soacs);
+        self.opening.push(id);
         let value = self.expand_global(id, instance, Vec::new(), span);
+        self.opening.pop();
         self.fun.soacs = soacs;
         self.fun.back(aside);
         let value = value?;

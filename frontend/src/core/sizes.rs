@@ -3,6 +3,7 @@
 use super::build::Builder;
 use super::ir::*;
 use super::value::*;
+use crate::names::GlobalId;
 use crate::syntax::ast::*;
 use crate::types::{Instance, Size, SizeExp, SizeHead, Type};
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
@@ -231,16 +232,23 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// The value of a size that costs nothing and cannot fail: names, numbers, and arithmetic without division.
     fn plain_size(&mut self, size: &Size, ctx: &Context<'a>) -> Option<Atom> {
-        fn is_plain(size: &Size) -> bool {
-            match size {
-                Size::Const(_) | Size::Name(_) => true,
-                Size::Exp(exp) => {
-                    matches!(exp.head, SizeHead::Operator("+" | "-" | "*")) && exp.args.iter().all(is_plain)
-                }
-                Size::Any | Size::Var(_) => false,
+        if self.is_plain(size) { self.size(size, ctx) } else { None }
+    }
+
+    fn is_plain(&self, size: &Size) -> bool {
+        match size {
+            Size::Const(_) => true,
+            // What a constant tells is for nothing only if the constant is there.
+            Size::Name(id) => {
+                let constant = self.checker.constant_sizes.get(id);
+                constant.is_none_or(|global| self.constants.contains_key(global))
             }
+            Size::Exp(exp) => {
+                matches!(exp.head, SizeHead::Operator("+" | "-" | "*"))
+                    && exp.args.iter().all(|arg| self.is_plain(arg))
+            }
+            Size::Any | Size::Var(_) => false,
         }
-        if is_plain(size) { self.size(size, ctx) } else { None }
     }
 
     /// The value of a size or of a part of one.
@@ -263,11 +271,33 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 if let Some(view) = self.view_named(id) {
                     return self.view(view, &Use::none(), span, ctx).ok();
                 }
+                if let Some(global) = self.checker.constant_sizes.get(&id).copied() {
+                    return self.constant_size(global, id, span).map(Value::Atom);
+                }
                 let global = self.global_named(id)?;
                 let constant = self.checker.names.globals[global].bind.params.is_empty();
                 constant.then(|| self.constant(global, &Use::none(), span).ok()).flatten()
             }
         }
+    }
+
+    /// An extent of a constant's value, once there is one.
+    fn constant_size(&mut self, global: GlobalId, id: NodeId, span: Span) -> Option<Atom> {
+        if self.opening.contains(&global) {
+            return None;
+        }
+        let value = self.constant(global, &Use::none(), span).ok()?;
+        let ty = self.checker.global(global).ty;
+        let mut extent = None;
+        self.walk_sizes(&ty, &value, 0, &mut |b, size, parts, dim| {
+            if let (Size::Name(name), Some(part)) = (b.checker.vars.resolve_size(size), parts.first())
+                && name == id
+                && extent.is_none()
+            {
+                extent = Some(b.fun.dim(*part, dim));
+            }
+        });
+        extent
     }
 
     /// The value of a size in its own scope.
@@ -405,6 +435,19 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
         }
         atom
+    }
+
+    /// True if all extents of a value of a type can be computed here.
+    pub(super) fn tells_extents(&mut self, ty: &Type, ctx: &Context<'a>) -> bool {
+        match self.transparent(ty) {
+            Type::Array(size, elem) => self.size(&size, ctx).is_some() && self.tells_extents(&elem, ctx),
+            Type::Record(fields) => fields.iter().all(|(_, t)| self.tells_extents(t, ctx)),
+            Type::Sum(constructors) => constructors
+                .iter()
+                .flat_map(|(_, payload)| payload.iter())
+                .all(|t| self.tells_extents(t, ctx)),
+            _ => true,
+        }
     }
 
     /// The extents of each part of a value of a type; those that cannot be computed here are 0.

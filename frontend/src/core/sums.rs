@@ -249,6 +249,28 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         Ok(self.branch(same, yes, no))
     }
 
+    /// What `#[blank]` and `#[scratch]` make of an expression: zeros of its type. The expression is evaluated only if
+    /// nothing else tells the extents, or for the numbers that `#[scratch]` leaves alone.
+    pub(super) fn unread(&mut self, blank: bool, exp: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
+        let ty = self.type_of(exp, ctx);
+        let Ok(structure) = self.structure(&ty, exp.at.span) else { return self.eval(exp, ctx) };
+        let types = structure.types();
+        if self.has_arrow(&ty) {
+            return self.eval(exp, ctx);
+        }
+        let replaced = |ty: &ValueType| blank || !ty.is_scalar();
+        if types.iter().all(replaced) && self.tells_extents(&ty, ctx) {
+            return self.blank(&ty, exp.at.span, ctx);
+        }
+        let value = self.eval(exp, ctx)?;
+        let mut parts = value.parts();
+        for (part, ty) in parts.iter_mut().zip(types).filter(|(_, ty)| replaced(ty)) {
+            let extents: Vec<Atom> = (0..ty.rank as u32).map(|d| self.fun.dim(*part, d)).collect();
+            *part = self.zeros(ty.elem, &extents);
+        }
+        Ok(structure.fill(&mut parts.into_iter()))
+    }
+
     /// A value of a type that nobody reads: zeros.
     pub(super) fn blank(
         &mut self,

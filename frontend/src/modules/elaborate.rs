@@ -187,10 +187,13 @@ impl<'a> Checker<'a, '_, '_> {
                 );
             }
         }
-        if bind.lifted != Lifted::Full && self.may_be_functional(&ty) {
+        // What the body of a parametric module declares was checked for every argument.
+        let lifted = if self.applications > 0 { Lifted::No } else { self.lifted_of(bind.def) };
+        let hides = self.applications == 0 && self.hides_sizes(&ty);
+        if bind.lifted != Lifted::Full && lifted == Lifted::Full {
             let text = "Non-lifted type abbreviations may not contain functions.";
             self.report(Diagnostic::error(span, text).with_hint("consider using `type^`"));
-        } else if bind.lifted == Lifted::No && self.hides_sizes(&ty) {
+        } else if bind.lifted == Lifted::No && (lifted == Lifted::Size || hides) {
             let text = format!(
                 "Non-size-lifted type abbreviations may not contain size-lifted types or existential sizes \
                  (anonymous-nonconstructive): \"{}\".",
@@ -210,7 +213,42 @@ impl<'a> Checker<'a, '_, '_> {
         TypeBinding { params: bind.params.iter().map(scheme_param).collect(), ty, lifted: bind.lifted }
     }
 
-    /// True if the extents of a value of the type are not told by the type.
+    /// How far a written type is lifted. A name has the degree that its declaration says, whatever it stands for.
+    fn lifted_of(&self, ty: &TypeExp<'a>) -> Lifted {
+        match ty.kind {
+            TypeExpKind::Var(name) => match self.names.uses.get(&name.parts[0].at.id).map(|u| u.res) {
+                Some(Res::Abbr(id)) => self.bindings.get(&id).map_or(Lifted::No, |binding| binding.lifted),
+                Some(Res::TypeParam(id)) => self.vars.lifted.get(&id).copied().unwrap_or(Lifted::No),
+                _ => Lifted::No,
+            },
+            TypeExpKind::Parens(inner) | TypeExpKind::Unique(inner) => self.lifted_of(inner),
+            TypeExpKind::Tuple(items) => self.most_lifted(items),
+            TypeExpKind::Record(fields) => self.most_lifted(fields.iter().map(|(_, ty)| ty)),
+            TypeExpKind::Sum(constructors) => {
+                self.most_lifted(constructors.iter().flat_map(|(_, payload)| payload.iter()))
+            }
+            // Elements of arrays are never lifted: that is checked where the array type is read.
+            TypeExpKind::Array(..) | TypeExpKind::Error => Lifted::No,
+            TypeExpKind::Arrow(..) => Lifted::Full,
+            TypeExpKind::Exists(_, inner) => self.lifted_of(inner).max(Lifted::Size),
+            TypeExpKind::Apply(inner, arg) => {
+                let arg = match arg {
+                    TypeArg::Type(ty) => self.lifted_of(ty),
+                    TypeArg::Size(_) => Lifted::No,
+                };
+                self.lifted_of(inner).max(arg)
+            }
+        }
+    }
+
+    fn most_lifted<'t>(&self, types: impl IntoIterator<Item = &'t TypeExp<'a>>) -> Lifted
+    where
+        'a: 't,
+    {
+        types.into_iter().map(|ty| self.lifted_of(ty)).max().unwrap_or(Lifted::No)
+    }
+
+    /// True if a type has sizes that each of its values chooses. Those of an abstract type are its own business.
     pub(super) fn hides_sizes(&self, ty: &Type) -> bool {
         use crate::types::{Size, TypeArgument};
         match self.vars.resolve(ty) {
@@ -218,14 +256,10 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Array(_, elem) => self.hides_sizes(&elem),
             Type::Record(fields) => fields.iter().any(|(_, t)| self.hides_sizes(t)),
             Type::Sum(cs) => cs.iter().flat_map(|(_, ts)| ts.iter()).any(|t| self.hides_sizes(t)),
-            Type::Opaque(id, args) => {
-                self.vars.opaques[id].lifted == Lifted::Size
-                    || args.iter().any(|arg| match arg {
-                        TypeArgument::Type(t) => self.hides_sizes(t),
-                        TypeArgument::Size(s) => matches!(s, Size::Any),
-                    })
-            }
-            Type::Param(id) => self.vars.lifted.get(&id) == Some(&Lifted::Size),
+            Type::Opaque(_, args) => args.iter().any(|arg| match arg {
+                TypeArgument::Type(t) => self.hides_sizes(t),
+                TypeArgument::Size(s) => matches!(s, Size::Any),
+            }),
             _ => false,
         }
     }

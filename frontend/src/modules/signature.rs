@@ -134,7 +134,9 @@ impl<'a> Checker<'a, '_, '_> {
                 let path: Vec<String> = name.parts.iter().map(|p| p.text.to_string()).collect();
                 refinements.push(Refinement { path, binding, span: name.span(), used: false });
                 let place = refinements.len() - 1;
+                let refined = self.refined_types.len();
                 let module = self.module_type(inner, source, refinements);
+                self.refined_types.truncate(refined);
                 let refinement = refinements.remove(place);
                 if !refinement.used {
                     let text = format!("\"{}\" is not an abstract type in the module type.", name.text());
@@ -224,7 +226,11 @@ impl<'a> Checker<'a, '_, '_> {
         match spec.kind {
             SpecKind::Type(lifted, name, params) => {
                 let binding = self.abstract_type(lifted, &name, params, source, refinements);
+                let is_refined = refinements.iter().any(|r| r.path.len() == 1 && r.path[0] == name.text);
                 let id = self.named_type(name, binding);
+                if is_refined {
+                    self.refined_types.push(id);
+                }
                 self.names.frame.scope.types.insert(name.text, id);
                 out.types.insert(name.text, id);
             }
@@ -401,7 +407,7 @@ impl<'a> Checker<'a, '_, '_> {
             self.report(Diagnostic::error(span, text).with_place(name.at.span, "required here"));
             return None;
         };
-        let lifted_too_far = rank(found.lifted) > rank(wanted.lifted);
+        let lifted_too_far = found.lifted > wanted.lifted;
         let same = same_params(&wanted.params, &found.params);
         let equal = any
             || same && {
@@ -495,11 +501,12 @@ impl<'a> Checker<'a, '_, '_> {
     ) -> Option<Res> {
         self.names.resolve_type(params, ty);
         self.type_params(params);
-        let ty = self.type_exp(ty, Anonymous::Infer);
+        let written = ty;
+        let ty = self.type_exp(written, Anonymous::Infer);
         let mut all: Vec<SchemeParam> = params.iter().map(scheme_param).collect();
         let mut open = Vec::new();
         self.vars.free_sizes(&ty, &mut open);
-        let anonymous = matches!(self.vars.resolve(&ty), Type::Arrow(..)) && !open.is_empty();
+        let anonymous = self.leaves_sizes_open(written, false);
         self.close_sizes(open, &mut all);
         let scheme = Scheme { params: all.into(), ty: self.vars.zonk(&ty) };
         if anonymous && matches!(source, Source::Abstract(_)) {
@@ -544,6 +551,37 @@ impl<'a> Checker<'a, '_, '_> {
         let id = self.vars.fresh_name(name.text);
         let view = View { id, name: name.text.to_string(), span: name.at.span, scheme, target };
         Some(Res::View(self.names.views.push(view)))
+    }
+
+    /// True if the type of a value, as written, has sizes that nobody names. Those that `with` brings into it are
+    /// parameters of the value.
+    fn leaves_sizes_open(&self, ty: &TypeExp<'a>, in_result: bool) -> bool {
+        let inside = |ty: &TypeExp<'a>| self.leaves_sizes_open(ty, in_result);
+        match ty.kind {
+            TypeExpKind::Var(name) => {
+                let res = self.names.uses.get(&name.parts[0].at.id).map(|u| u.res);
+                let Some(Res::Abbr(id)) = res else { return false };
+                let hides = |id| self.bindings.get(id).is_some_and(|binding| self.hides_sizes(&binding.ty));
+                !in_result && !self.refined_types.contains(&id) && hides(&id)
+            }
+            TypeExpKind::Parens(inner) | TypeExpKind::Unique(inner) => inside(inner),
+            TypeExpKind::Tuple(items) => items.iter().any(inside),
+            TypeExpKind::Record(fields) => fields.iter().any(|(_, ty)| inside(ty)),
+            TypeExpKind::Sum(cs) => cs.iter().flat_map(|(_, payload)| payload.iter()).any(inside),
+            TypeExpKind::Array(size, elem) => !in_result && size.size.is_none() || inside(elem),
+            TypeExpKind::Arrow(_, from, to) => {
+                self.leaves_sizes_open(from, false) || self.leaves_sizes_open(to, true)
+            }
+            TypeExpKind::Exists(_, inner) => !in_result || inside(inner),
+            TypeExpKind::Apply(head, arg) => {
+                inside(head)
+                    || match arg {
+                        TypeArg::Type(ty) => inside(ty),
+                        TypeArg::Size(size) => !in_result && size.size.is_none(),
+                    }
+            }
+            TypeExpKind::Error => false,
+        }
     }
 
     /// What the parameters of a module's value are, in terms of those that the module type gives it.
@@ -603,17 +641,9 @@ fn same_params(a: &[SchemeParam], b: &[SchemeParam]) -> bool {
     a.len() == b.len()
         && a.iter().zip(b).all(|(x, y)| match (x, y) {
             (SchemeParam::Size(_), SchemeParam::Size(_)) => true,
-            (SchemeParam::Type(_, l), SchemeParam::Type(_, m)) => rank(*l) <= rank(*m),
+            (SchemeParam::Type(_, l), SchemeParam::Type(_, m)) => l <= m,
             _ => false,
         })
-}
-
-fn rank(lifted: Lifted) -> u8 {
-    match lifted {
-        Lifted::No => 0,
-        Lifted::Size => 1,
-        Lifted::Full => 2,
-    }
 }
 
 fn mark(lifted: Lifted) -> &'static str {

@@ -48,6 +48,11 @@ impl<'a> Names<'a, '_> {
         Some(Found::Module(Rc::new(ModVal::Scalar(ty))))
     }
 
+    /// True if a term of this name is in sight outside of definitions.
+    pub fn is_known(&mut self, name: &str) -> bool {
+        matches!(self.top_level(name, true), Some(Found::Term(_)))
+    }
+
     /// A module by its unqualified name.
     pub fn find_module(&mut self, name: &str) -> Option<Rc<ModVal<'a>>> {
         match self.top_level(name, true)? {

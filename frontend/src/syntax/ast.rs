@@ -141,8 +141,8 @@ pub struct ValBind<'a> {
     pub body: &'a Exp<'a>,
 }
 
-/// How much a type parameter may stand for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How much a type parameter may stand for, from least to most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Lifted {
     /// `'a`: no functions, no anonymous sizes.
     No,

@@ -15,7 +15,38 @@ pub(crate) enum Anonymous {
     /// The size that the value has.
     Infer,
     /// A size that a function's result hides; collected in [`Checker::hidden`].
-    Hide,
+    Hide {
+        /// What it stands for in parameters further inside, which nobody but the whole type can name.
+        params: Parameters,
+    },
+}
+
+/// What `[]` stands for in the parameters of a function type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parameters {
+    /// As [`Anonymous::Keep`].
+    Keep,
+    /// As [`Anonymous::Infer`].
+    Infer,
+}
+
+impl Anonymous {
+    /// What it stands for in the parameter of a function type here.
+    fn parameter(self) -> Anonymous {
+        match self {
+            Anonymous::Keep | Anonymous::Hide { params: Parameters::Keep } => Anonymous::Keep,
+            Anonymous::Infer | Anonymous::Hide { params: Parameters::Infer } => Anonymous::Infer,
+        }
+    }
+
+    /// What it stands for in the result of a function type here.
+    fn result(self) -> Anonymous {
+        let params = match self.parameter() {
+            Anonymous::Keep => Parameters::Keep,
+            _ => Parameters::Infer,
+        };
+        Anonymous::Hide { params }
+    }
 }
 
 /// Constructors of a sum type: which one a value has takes a byte.
@@ -65,14 +96,14 @@ impl<'a> Checker<'a, '_, '_> {
                 self.named(head, given, anon)
             }
             TypeExpKind::Arrow(name, from, to) => {
-                let from = self.convert(from, anon);
+                let from = self.convert(from, anon.parameter());
                 if let Some(name) = &name {
                     self.argument_twice(name, to);
                     let plain = self.vars.resolve(&from);
                     self.bind(name, plain);
                 }
                 let outer = std::mem::take(&mut self.hidden);
-                let to = self.convert(to, Anonymous::Hide);
+                let to = self.convert(to, anon.result());
                 let hidden = std::mem::replace(&mut self.hidden, outer);
                 Type::Arrow(name.map(|n| n.at.id), from.into(), Type::exists(hidden, to).into())
             }
@@ -262,7 +293,7 @@ impl<'a> Checker<'a, '_, '_> {
                     SizeOrigin { span, text: "explicit type ascription".into(), name, must_be_known: true };
                 self.vars.size_from(origin, false)
             }
-            Anonymous::Hide => {
+            Anonymous::Hide { .. } => {
                 let id = self.vars.fresh_name(name.as_deref().unwrap_or("d"));
                 self.hidden.push(id);
                 Size::Name(id)

@@ -74,13 +74,37 @@ impl<'a> Checker<'a, '_, '_> {
         let scheme = self.generalise(bind, ty);
         self.finish(mark, diagnostics);
         let broken = self.failed_since(diagnostics);
+        let itself = broken && self.names.globals[id].user && self.means_itself(id, bind, diagnostics);
         if self.names.globals[id].user && !broken {
             crate::matching::check_bind(self, bind);
             self.causality(bind);
             self.recursion(id, bind, &scheme.ty);
         }
         let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
-        Scheme { ty, ..scheme }
+        let mut scheme = Scheme { ty, ..scheme };
+        if itself && bind.result.is_none() {
+            scheme.ty = self.without_result(&scheme.ty, bind.params.len());
+        }
+        if bind.params.is_empty() { self.name_sizes(id, scheme) } else { scheme }
+    }
+
+    /// A constant has one value: the sizes that only this tells are names that all later definitions may use.
+    fn name_sizes(&mut self, id: GlobalId, scheme: Scheme) -> Scheme {
+        let Type::Exists(hidden, inner) = &scheme.ty else { return scheme };
+        if !scheme.params.is_empty() {
+            return scheme;
+        }
+        let mut names = Vec::new();
+        for size in hidden.iter() {
+            let text = self.vars.names.get(size).cloned().unwrap_or_else(|| "d".into());
+            let name = self.vars.fresh_name(&text);
+            self.constant_sizes.insert(name, id);
+            names.push((*size, Size::Name(name)));
+        }
+        let named = self
+            .vars
+            .replace_sizes(inner, &|id| names.iter().find(|(s, _)| *s == id).map(|(_, n)| n.clone()));
+        Scheme::mono(named)
     }
 
     /// The type of an expression that is not part of a definition.

@@ -14,6 +14,7 @@ mod convert;
 mod define;
 mod entry;
 mod exp;
+mod itself;
 mod operators;
 mod pat;
 mod recursion;
@@ -83,6 +84,8 @@ pub struct Checker<'a, 'n, 's> {
     pub exts: IdMap<NodeId, Vec<NodeId>>,
     /// All sizes that expressions bring into being.
     created: IdSet<NodeId>,
+    /// Sizes that only the value of a constant tells, and which constant.
+    pub constant_sizes: IdMap<NodeId, GlobalId>,
     /// The names of the modules being defined, outermost first.
     pub(crate) module_path: Vec<String>,
     /// What named types stand for.
@@ -93,6 +96,8 @@ pub struct Checker<'a, 'n, 's> {
     pub holes: Vec<NodeId>,
     /// Abstract types and parametric modules that the module type being matched asks for.
     pub(crate) abstract_types: usize,
+    /// Types of the module type being read that a `with` around them defines.
+    pub(crate) refined_types: Vec<AbbrId>,
     /// How many applications of parametric modules are being elaborated. What their bodies consume was checked with
     /// the parametric module.
     pub(crate) applications: u32,
@@ -125,11 +130,13 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             instances: IdMap::default(),
             exts: IdMap::default(),
             created: IdSet::default(),
+            constant_sizes: IdMap::default(),
             module_path: Vec::new(),
             bindings,
             defaulted: Vec::new(),
             holes: Vec::new(),
             abstract_types: 0,
+            refined_types: Vec::new(),
             applications: 0,
             locals: IdMap::default(),
             globals: IdMap::default(),

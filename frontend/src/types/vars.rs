@@ -622,7 +622,7 @@ impl Vars {
         let id = self.opaques.push(opaque);
         let ty = Type::Opaque(id, Rc::from([TypeArgument::Type(Type::Param(param))]));
         let params = Rc::from([SchemeParam::Type(param, Lifted::No)]);
-        vec![("acc", TypeBinding { params, ty, lifted: Lifted::Full })]
+        vec![("acc", TypeBinding { params, ty, lifted: Lifted::Size })]
     }
 
     /// How many names the checker has made: those made later are newer.

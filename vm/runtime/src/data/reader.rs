@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
             npy::FIRST_BYTE => self.npy()?,
             b'[' => Value::Array(self.array(expected)?),
             b'"' => Value::Array(self.string()?),
-            _ if self.input[self.at..].starts_with(b"empty") => Value::Array(self.empty()?),
+            _ if self.is_empty_array() => Value::Array(self.empty()?),
             _ => Value::Scalar(self.scalar(expected.filter(|t| t.is_scalar()).map(|t| t.elem))?),
         };
         match expected {
@@ -162,35 +162,33 @@ impl<'a> Reader<'a> {
         number::parse(word, expected).map_err(|message| self.error(start, message))
     }
 
-    /// `[[1, 2], [3, 4]]`: an explicit stack of extents, so that depth costs no Rust stack.
+    /// `[[1, 2], [3, 4]]`, `["ab", "cd"]`, `[empty([0]i32)]`: an explicit stack of extents, so that depth costs no Rust
+    /// stack.
     fn array(&mut self, expected: Option<ValueType>) -> Result<Array, DataError> {
         let start = self.at;
-        let mut rank = 0;
-        while self.input.get(self.at) == Some(&b'[') && rank < GREATEST_RANK {
+        let mut open = 0;
+        while self.input.get(self.at) == Some(&b'[') && open < GREATEST_RANK {
             self.at += 1;
-            rank += 1;
+            open += 1;
             self.skip_space();
+        }
+        // The first element says how many dimensions there are below the brackets.
+        let rank = open + self.rank_here()?;
+        if rank > GREATEST_RANK {
+            return Err(self.error(start, "this array has too many dimensions"));
         }
         let mut elem = expected.map(|t| t.elem);
         let mut extents: Vec<Option<i64>> = vec![None; rank];
         let mut counts = vec![0i64; rank];
         let mut elements = Elements::new(rank);
-        let mut depth = rank;
+        let mut depth = open;
         // Whether something must come before the next element of the innermost open bracket.
         let mut need_comma = false;
         while depth > 0 {
             self.skip_space();
             match self.input.get(self.at) {
                 Some(b']') => {
-                    let (known, count) = (&mut extents[depth - 1], counts[depth - 1]);
-                    match *known {
-                        Some(extent) if extent != count => {
-                            let message =
-                                format!("this row has {count} elements, the rows before it have {extent}");
-                            return Err(self.error(self.at, message));
-                        }
-                        _ => *known = Some(count),
-                    }
+                    self.fix(self.at, &mut extents[depth - 1], counts[depth - 1])?;
                     self.at += 1;
                     depth -= 1;
                     if depth > 0 {
@@ -208,6 +206,37 @@ impl<'a> Reader<'a> {
                     counts[depth] = 0;
                     depth += 1;
                 }
+                Some(b'"') if depth + 1 == rank => {
+                    let at = self.at;
+                    let bytes = self.bytes()?;
+                    self.same_type(at, "string", ElemType::U8, &mut elem)?;
+                    self.fix(at, &mut extents[depth], bytes.len() as i64)?;
+                    for byte in bytes {
+                        elements
+                            .push(self.memory, Scalar::new(ElemType::U8, byte as u64), &self.input[self.at..])
+                            .map_err(|error| self.memory_error(at, &error))?;
+                    }
+                    counts[depth - 1] += 1;
+                    need_comma = true;
+                }
+                Some(b'e') if depth < rank && self.is_empty_array() => {
+                    let at = self.at;
+                    let (shape, ty) = self.empty_shape()?;
+                    if shape.len() != rank - depth {
+                        let message = format!(
+                            "this array has {} dimensions, those before it have {}",
+                            shape.len(),
+                            rank - depth
+                        );
+                        return Err(self.error(at, message));
+                    }
+                    self.same_type(at, ty.name(), ty, &mut elem)?;
+                    for (known, extent) in extents[depth..].iter_mut().zip(shape) {
+                        self.fix(at, known, extent)?;
+                    }
+                    counts[depth - 1] += 1;
+                    need_comma = true;
+                }
                 Some(_) if depth == rank => {
                     counts[rank - 1] += self.row(&mut elem, &mut elements)?;
                     need_comma = true;
@@ -222,15 +251,53 @@ impl<'a> Reader<'a> {
         elements.into_array(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))
     }
 
+    /// How many dimensions the value here has, if it is a string or an `empty`; brackets and numbers count nothing.
+    fn rank_here(&mut self) -> Result<usize, DataError> {
+        if self.input.get(self.at) == Some(&b'"') {
+            return Ok(1);
+        }
+        if !self.is_empty_array() {
+            return Ok(0);
+        }
+        let start = self.at;
+        let (shape, _) = self.empty_shape()?;
+        self.at = start;
+        Ok(shape.len())
+    }
+
+    /// An extent that must be the one of the rows before.
+    fn fix(&self, at: usize, known: &mut Option<i64>, count: i64) -> Result<(), DataError> {
+        match known.replace(count) {
+            Some(extent) if extent != count => {
+                let message = format!("this row has {count} elements, the rows before it have {extent}");
+                Err(self.error(at, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An element type that must be the one of the elements before.
+    fn same_type(
+        &self,
+        at: usize,
+        what: &str,
+        ty: ElemType,
+        elem: &mut Option<ElemType>,
+    ) -> Result<(), DataError> {
+        match *elem.get_or_insert(ty) {
+            known if known == ty => Ok(()),
+            known => Err(self.error(at, format!("this {what} is in an array of {known}"))),
+        }
+    }
+
     /// The elements up to the end of the row, or up to something that needs a closer look; how many.
     fn row(&mut self, elem: &mut Option<ElemType>, elements: &mut Elements) -> Result<i64, DataError> {
         let mut count = 0;
         loop {
             let at = self.at;
             let scalar = self.scalar(*elem)?;
-            let ty = *elem.get_or_insert(scalar.ty);
-            if ty != scalar.ty {
-                return Err(self.error(at, format!("this {} is in an array of {ty}", scalar.ty)));
+            if *elem.get_or_insert(scalar.ty) != scalar.ty {
+                self.same_type(at, scalar.ty.name(), scalar.ty, elem)?;
             }
             elements
                 .push(self.memory, scalar, &self.input[self.at..])
@@ -253,8 +320,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn is_empty_array(&self) -> bool {
+        self.input[self.at..].starts_with(b"empty")
+    }
+
     /// `empty([0][2]i32)`
     fn empty(&mut self) -> Result<Array, DataError> {
+        let start = self.at;
+        let (shape, elem) = self.empty_shape()?;
+        Array::fresh(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))
+    }
+
+    /// The shape and element type of an `empty`.
+    fn empty_shape(&mut self) -> Result<(Vec<i64>, ElemType), DataError> {
         let start = self.at;
         self.at += "empty".len();
         self.expect(b'(', "`(`")?;
@@ -279,11 +357,19 @@ impl<'a> Reader<'a> {
         if !shape.contains(&0) {
             return Err(self.error(start, "an array without a zero extent is not empty"));
         }
-        Array::fresh(self.memory, elem, &shape).map_err(|e| self.memory_error(start, &e))
+        Ok((shape, elem))
+    }
+
+    /// `"text"` as an array.
+    fn string(&mut self) -> Result<Array, DataError> {
+        let start = self.at;
+        let bytes = self.bytes()?;
+        Array::from_slice(self.memory, &bytes, &[bytes.len() as i64])
+            .map_err(|e| self.error(start, e.message))
     }
 
     /// `"text"`: its UTF-8 bytes.
-    fn string(&mut self) -> Result<Array, DataError> {
+    fn bytes(&mut self) -> Result<Vec<u8>, DataError> {
         let start = self.at;
         self.at += 1;
         let mut bytes = Vec::new();
@@ -305,8 +391,7 @@ impl<'a> Reader<'a> {
                 _ => bytes.push(byte),
             }
         }
-        Array::from_slice(self.memory, &bytes, &[bytes.len() as i64])
-            .map_err(|e| self.error(start, e.message))
+        Ok(bytes)
     }
 
     /// The character after a backslash; `\&` is none.

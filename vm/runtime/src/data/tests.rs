@@ -38,6 +38,12 @@ fn text_is_read_and_printed_as_futhark_does() {
         ("\"a\\n\\\"\\228\" ()", "[97u8, 10u8, 34u8, 195u8, 164u8]"),
         ("[1.5, 2] [1.0f32, 2.5]", "[1.5f64, 2f64]\n[1f32, 2.5f32]"),
         ("[true,false]", "[true, false]"),
+        ("[\"ab\", \"cd\"] [\"\"]", "[[97u8, 98u8], [99u8, 100u8]]\nempty([1][0]u8)"),
+        ("[[\"a\"], [\"b\",]] [\"a\", [98u8]]", "[[[97u8]], [[98u8]]]\n[[97u8], [98u8]]"),
+        ("[[97u8], \"b\"] [\"\", []]", "[[97u8], [98u8]]\nempty([2][0]u8)"),
+        ("[empty([0]i32)]", "empty([1][0]i32)"),
+        ("[[empty([0][2]f32), empty( [0][2]f32 )]]", "empty([1][2][0][2]f32)"),
+        ("[[], empty([0]i8)] [empty([0]u8), \"\"]", "empty([2][0]i8)\nempty([2][0]u8)"),
     ] {
         assert_eq!(read(text), printed, "{text}");
     }
@@ -53,6 +59,20 @@ fn errors_have_places() {
         ("[1i8, 2i16]", "error 1:7: this i16 is in an array of i8"),
         ("[]", "error 1:1: the type of this array is not known: write it as `empty([0]i32)`"),
         ("[[1], 2]", "error 1:7: `[` is expected here"),
+        ("[\"ab\", \"c\"]", "error 1:8: this row has 1 elements, the rows before it have 2"),
+        ("[\"ab\", [1u8]]", "error 1:12: this row has 1 elements, the rows before it have 2"),
+        ("[\"a\", [1i32]]", "error 1:8: this i32 is in an array of u8"),
+        ("[[1i32], \"a\"]", "error 1:10: this string is in an array of i32"),
+        ("[[\"a\"], \"a\"]", "error 1:9: `[` is expected here"),
+        ("[\"a\", 1]", "error 1:7: `[` is expected here"),
+        ("[1, \"a\"]", "error 1:5: a value is expected here"),
+        ("[empty([0]i32), [1]]", "error 1:19: this row has 1 elements, the rows before it have 0"),
+        (
+            "[empty([0]i32), empty([0][1]i32)]",
+            "error 1:17: this array has 2 dimensions, those before it have 1",
+        ),
+        ("[empty([0]i32), empty([0]i8)]", "error 1:17: this i8 is in an array of i32"),
+        ("[\"abc", "error 1:2: this string has no end"),
         ("ä hello", "error 1:1: a value is expected here"),
         ("\"ä\" hello", "error 1:5: `hello` is not a value"),
         ("empty([1]i32)", "error 1:1: an array without a zero extent is not empty"),
@@ -91,6 +111,15 @@ fn expected_types_direct_reading() {
     );
     assert_eq!(one("1", ValueType::scalar(ElemType::Bool)), "error 1:1: `1` is not a bool");
     assert_eq!(one(" ", ValueType::scalar(ElemType::I32)), "nothing");
+    assert_eq!(one("[\"ab\"]", ValueType::array(ElemType::U8, 2)), "[[97u8, 98u8]]");
+    assert_eq!(
+        one("[\"ab\"]", ValueType::array(ElemType::I32, 2)),
+        "error 1:2: this string is in an array of i32"
+    );
+    assert_eq!(
+        one("[\"ab\"]", ValueType::array(ElemType::U8, 1)),
+        "error 1:1: expected a value of type []u8, found one of type [][]u8"
+    );
 }
 
 #[test]

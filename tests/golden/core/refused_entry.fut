@@ -1,0 +1,7 @@
+-- An entry point that cannot be run does not keep the others from running.
+def square (x: f64) = x * x
+
+entry before (x: f64) = square x
+entry slope (x: f64) = jvp square x 1
+entry slopes [n] (xs: [n]f64) : [n](f64, f64) = map (\x -> vjp2 square x 1) xs
+entry after (x: f64) = square x + 1
