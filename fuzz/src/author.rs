@@ -18,23 +18,28 @@ pub enum Elem {
     I32,
     /// `f32`
     F32,
+    /// `f16`
+    F16,
 }
 
 impl Elem {
-    fn word(self) -> &'static str {
+    /// Its name.
+    pub fn word(self) -> &'static str {
         match self {
             Elem::I64 => "i64",
             Elem::I32 => "i32",
             Elem::F32 => "f32",
+            Elem::F16 => "f16",
         }
     }
 
     /// An expression of this type from one of type `i64`.
-    fn of_int(self, exp: &str) -> String {
+    pub fn of_int(self, exp: &str) -> String {
         match self {
             Elem::I64 => format!("({exp})"),
             Elem::I32 => format!("(i32.i64 ({exp}))"),
             Elem::F32 => format!("(f32.i64 (({exp}) % 1000))"),
+            Elem::F16 => format!("(f16.i64 (({exp}) % 100))"),
         }
     }
 }

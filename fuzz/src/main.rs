@@ -3,7 +3,7 @@
 //! - `main.rs`: the cases one by one, in threads.
 //! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
 //!   and what is wrong about it.
-//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`: programs for that. `reduce.rs`: smaller
+//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`, `scribe.rs`: programs for that. `reduce.rs`: smaller
 //!   scripts that still go wrong.
 //! - `views.rs`: the algebra of views against enumeration.
 //!
@@ -20,11 +20,13 @@ mod mutate;
 #[path = "../../tests/programs/random.rs"]
 mod random;
 mod reduce;
+mod scribe;
 mod sessions;
 mod views;
 
 use case::{Outcome, Tally};
 use corpus::Corpus;
+use sessions::Programs;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -37,7 +39,7 @@ enum Target {
     /// Damaged programs.
     Damage(Corpus),
     /// Sessions of several calls.
-    Sessions,
+    Sessions(Programs),
     /// Pairs of views.
     Views,
 }
@@ -46,7 +48,7 @@ impl Target {
     fn run(&self, number: u64) -> Outcome {
         match self {
             Target::Damage(corpus) => case::run(corpus, number),
-            Target::Sessions => sessions::run(number),
+            Target::Sessions(programs) => sessions::run(*programs, number),
             Target::Views => views::run(number),
         }
     }
@@ -54,7 +56,7 @@ impl Target {
     fn shown(&self, number: u64) -> String {
         match self {
             Target::Damage(corpus) => case::shown(corpus, number),
-            Target::Sessions => sessions::shown(number),
+            Target::Sessions(programs) => sessions::shown(*programs, number),
             Target::Views => views::shown(number),
         }
     }
@@ -72,7 +74,8 @@ fn arguments() -> Result<Args, String> {
     let mut words = std::env::args().skip(1).peekable();
     let target = match words.next_if(|word| !word.starts_with('-')).as_deref() {
         None | Some("damage") => Target::Damage(Corpus::load()),
-        Some("sessions") => Target::Sessions,
+        Some("sessions") => Target::Sessions(Programs::Plain),
+        Some("far") => Target::Sessions(Programs::Far),
         Some("views") => Target::Views,
         Some(other) => return Err(format!("{other} is not known")),
     };
@@ -95,7 +98,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(complaint) => {
             eprintln!(
-                "{complaint}\nusage: galopvm-fuzz [damage | sessions | views] [--start N] [--count N] [--threads N]"
+                "{complaint}\nusage: galopvm-fuzz [damage | sessions | far | views] [--start N] [--count N] [--threads N]"
             );
             return ExitCode::from(2);
         }

@@ -9,11 +9,12 @@ use crate::author::{self, Elem, EntryPoint, Param};
 use crate::case::Outcome;
 use crate::random::Random;
 use crate::reduce;
+use crate::scribe;
 use galopvm_base::{ElemType, Scalar, Sources};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
 use galopvm_jit::X86Backend;
 use galopvm_kir::evaluate::Layout;
-use galopvm_kir::{Backend, Machine, Reference};
+use galopvm_kir::{Backend, CpuMode, Machine, Reference};
 use galopvm_runtime::{
     Array, ErrorKind, Limits, Memory, Options, RuntimeError, Session, Switch, Switches, Tiering, Value,
 };
@@ -38,6 +39,8 @@ pub struct Given {
     shape: Vec<i64>,
     /// Decides the elements.
     seed: u64,
+    /// No two elements are the same, as far as their type allows.
+    distinct: bool,
     layout: Layout,
 }
 
@@ -74,6 +77,8 @@ pub enum Executor {
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub executor: Executor,
+    /// The greatest instruction set of machine code.
+    pub cpu: CpuMode,
     pub eager: bool,
     pub without: Vec<Switch>,
 }
@@ -81,15 +86,33 @@ pub struct Setting {
 /// A program, a way to execute it, and what is called: all that a finding needs.
 #[derive(Clone)]
 pub struct Script {
+    pub programs: Programs,
     pub source: String,
     pub setting: Setting,
     pub calls: Vec<Call>,
 }
 
+/// Whose programs are called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Programs {
+    /// Those of `author.rs`.
+    Plain,
+    /// Those of `scribe.rs`, with every instruction set.
+    Far,
+}
+
+impl Programs {
+    fn write(self, random: &mut Random) -> author::Program {
+        match self {
+            Programs::Plain => author::program(random),
+            Programs::Far => scribe::program(random),
+        }
+    }
+}
+
 /// The case for people.
-pub fn shown(number: u64) -> String {
-    let mut random = random_of(number);
-    author::program(&mut random).source
+pub fn shown(programs: Programs, number: u64) -> String {
+    programs.write(&mut random_of(number)).source
 }
 
 fn random_of(number: u64) -> Random {
@@ -97,12 +120,15 @@ fn random_of(number: u64) -> Random {
 }
 
 /// Carries out a case; one that goes wrong is made smaller.
-pub fn run(number: u64) -> Outcome {
+pub fn run(programs: Programs, number: u64) -> Outcome {
     let mut random = random_of(number);
-    let program = author::program(&mut random);
-    let setting = Setting::of(&mut random);
+    let program = programs.write(&mut random);
+    let mut setting = Setting::of(&mut random);
+    if programs == Programs::Far {
+        setting.cpu = *random.pick(&CpuMode::ALL);
+    }
     let calls = 4 + random.below(9);
-    let mut script = Script { source: program.source, setting, calls: Vec::new() };
+    let mut script = Script { programs, source: program.source, setting, calls: Vec::new() };
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let mut trial = match Trial::new(&script) {
             Ok(trial) => trial,
@@ -186,13 +212,18 @@ impl Setting {
                 (true, threads) => Executor::X86(threads),
             },
         };
-        Setting { executor, eager, without }
+        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without }
     }
 
     fn options(&self) -> Options {
         let compiled = |backend: Arc<dyn Backend>, threads| Tiering {
             backends: vec![backend],
-            machine: Machine { threads, ..Machine::default() },
+            machine: Machine {
+                threads,
+                thread_grain: 1,
+                cpu: self.cpu.min(X86Backend::greatest_mode()),
+                ..Machine::default()
+            },
             threshold: 1,
             always: true,
             background: false,
@@ -226,15 +257,15 @@ impl Script {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setting { executor, eager, without } = &self.setting;
-        writeln!(f, "{executor:?}, eager {eager}, without {without:?}, calls:")?;
+        let Setting { executor, cpu, eager, without } = &self.setting;
+        writeln!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}, calls:")?;
         for call in &self.calls {
             let (k, q, x) = call.numbers;
             write!(f, "  {} {k} {q} {x}", call.entry)?;
             for (arg, is_held) in call.arrays.iter().zip(&call.held) {
                 match arg {
                     Arg::Made(given) => {
-                        let Given { elem, shape, seed, layout } = given;
+                        let Given { elem, shape, seed, layout, .. } = given;
                         write!(f, " {shape:?}{elem:?} {layout:?} #{seed:x}")?;
                     }
                     Arg::Result(k) => write!(f, " result {k}")?,
@@ -254,6 +285,7 @@ fn limits() -> Limits {
 
 /// A session that is being tried.
 struct Trial {
+    programs: Programs,
     module: VerifiedModule,
     session: Session,
     memory: Memory,
@@ -362,7 +394,13 @@ impl Trial {
         let extents = if param.rank == 1 { &EXTENTS[..] } else { &EXTENTS[..EXTENTS.len() - 2] };
         let shape = (0..param.rank).map(|_| *random.pick(extents)).collect();
         let layout = if random.one_in(2) { Layout::Contiguous } else { *random.pick(&Layout::ALL) };
-        Arg::Made(Given { elem: param.elem, shape, seed: random.bits(), layout })
+        Arg::Made(Given {
+            elem: param.elem,
+            shape,
+            seed: random.bits(),
+            distinct: self.programs == Programs::Far,
+            layout,
+        })
     }
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
@@ -450,6 +488,7 @@ fn elem_type(elem: Elem) -> ElemType {
         Elem::I64 => ElemType::I64,
         Elem::I32 => ElemType::I32,
         Elem::F32 => ElemType::F32,
+        Elem::F16 => ElemType::F16,
     }
 }
 
@@ -474,8 +513,9 @@ fn value(memory: &Memory, given: &Given) -> Value {
     let bytes = block.bytes_mut().expect("nobody else holds a fresh block");
     bytes.fill(0);
     let mut random = Random::new(given.seed);
-    for place in lmad.places() {
+    for (at, place) in lmad.places().enumerate() {
         let number = random.below(41) as i64 - 20;
+        let number = if given.distinct && elem != ElemType::F16 { number + 41 * at as i64 } else { number };
         let scalar = if elem.is_float() {
             Scalar::from_f64(elem, number as f64 / 4.0)
         } else {

@@ -27,7 +27,7 @@ pub struct Options {
     pub tiering: Tiering,
     /// What makes programs faster and may be done; by default all.
     pub switches: Switches,
-    /// Analyses are asked however little there is to gain: tests want to see what they do.
+    /// Analyses are asked, and fast ways of executing taken, however little there is to gain: tests want to see what they do.
     pub eager: bool,
     /// Every call is executed a second time without any decision about memory, and all that is read is compared: tests
     /// want to know where something goes wrong. A difference ends the call with [`ErrorKind::Defect`].

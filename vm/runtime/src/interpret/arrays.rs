@@ -1,7 +1,7 @@
 //! Instructions on arrays: views where the algebra has them, copies otherwise.
 
 use super::delay::DELAYED_FROM;
-use super::{Interpreter, Outcome, Registers};
+use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers};
 use crate::array::view::{self, shape_text};
 use crate::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
 use crate::error::Trap;
@@ -85,7 +85,8 @@ impl<'a> Interpreter<'a> {
                     return Err(Trap::new(range_message(*ty, count, start, step)).into());
                 }
                 self.pay_elements(count)?;
-                let is_large = count >= DELAYED_FROM / ty.bytes() as i64;
+                let is_large =
+                    count >= DELAYED_FROM / ty.bytes() as i64 || self.eager && count >= ENOUGH_ROWS;
                 if is_large && registers.prepared.delayed.contains_key(&dst.0) {
                     (dst, Array::unmade(self.memory, *ty, &[count]))
                 } else {

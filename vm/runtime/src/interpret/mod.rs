@@ -83,6 +83,10 @@ const LOOK_AFTER: u64 = 4096;
 /// Bytes of the caller's stack that are used before a fresh stack is taken: test threads have 2 MiB.
 const FIRST_STACK: usize = 512 << 10;
 
+/// Rows from which on fast ways of executing operators are taken where little is enough ([`Interpreter::eager`]): some operators
+/// are still small.
+const ENOUGH_ROWS: i64 = 5;
+
 /// Bytes of a fresh stack, and how much of it is used before the next one.
 const NEXT_STACK: usize = 16 << 20;
 const NEXT_STACK_USED: usize = 15 << 20;
@@ -136,7 +140,7 @@ pub(crate) struct Interpreter<'a> {
     /// Frames for further calls.
     spare: Vec<Frame>,
     switches: Switches,
-    /// Whether analyses are asked however little there is to gain.
+    /// Whether analyses are asked, and fast ways taken, however little there is to gain.
     pub(crate) eager: bool,
     /// What the host gives besides arguments.
     pub(crate) host: Host<'a>,

@@ -17,7 +17,7 @@ mod wide;
 
 use super::delay::Windows;
 use super::soac::Targets;
-use super::{Interpreter, Outcome, Registers, machine};
+use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, machine};
 use crate::array::Granted;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId};
@@ -111,11 +111,8 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < FEW_ROWS || !self.switches.columns {
-            None
-        } else {
-            self.column_form(registers, block, index)
-        }
+        let few = if self.eager { ENOUGH_ROWS } else { FEW_ROWS };
+        if width < few || !self.switches.columns { None } else { self.column_form(registers, block, index) }
     }
 
     /// The columns of an operator whose rows are combined in strands, whoever executes it.

@@ -26,7 +26,7 @@ mod varying;
 
 use super::columns::kernels::{self, Fold};
 use super::soac::Arrays;
-use super::{Interpreter, Outcome, Registers, columns};
+use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, columns};
 use crate::array::{Array, Granted};
 use crate::error::ErrorKind;
 use galopvm_base::Bits;
@@ -123,12 +123,21 @@ impl<'a> Interpreter<'a> {
         let inputs: Arrays = arrays.iter().map(|operand| registers.array(*operand).clone()).collect();
         let mut run = Running::new(&lanes.program, self.memory);
         enter(&mut run, registers, &inputs);
-        !self.switches.machine || worth(&run) > 0.0
+        self.is_worth(&run)
+    }
+
+    /// Whether a program is faster than other ways of executing its operator, or there are none.
+    fn is_worth(&self, run: &Running<'_>) -> bool {
+        !self.switches.machine || self.eager || worth(run) > 0.0
     }
 
     /// Below so many rows other ways are faster, if they are allowed.
     fn few_lanes(&self) -> i64 {
-        if self.switches.machine { FEW_ROWS } else { 1 }
+        match self.switches.machine {
+            true if self.eager => ENOUGH_ROWS,
+            true => FEW_ROWS,
+            false => 1,
+        }
     }
 
     /// What the block makes of all rows, if that can be found in lock step.
@@ -212,7 +221,7 @@ impl<'a> Interpreter<'a> {
         let memory = self.memory;
         let mut run = Running::new(&lanes.program, memory);
         enter(&mut run, registers, inputs);
-        if self.switches.machine && worth(&run) <= 0.0 {
+        if !self.is_worth(&run) {
             return Ok(0);
         }
         run.set_capacity(capacity(&run, width));
