@@ -107,6 +107,8 @@ impl<'a> Scribe<'a> {
         let name = format!("helper{k}");
         let star = if unique { "*" } else { "" };
         self.hold("a", elem, dims.clone(), unique);
+        self.line("let q = k / 2");
+        self.line("let x = f64.i64 (k % 7)");
         let steps = self.random.below(4);
         (0..steps).for_each(|_| self.statement());
         let (mut results, mut values, mut types) = (Vec::new(), Vec::new(), Vec::new());
@@ -130,9 +132,8 @@ impl<'a> Scribe<'a> {
         let (types, values) = (types.join(", "), values.join(", "));
         let body = std::mem::take(&mut self.text);
         self.text = format!(
-            "{inline}def {name} (n: i64) (m: i64) (k: i64) (a: {star}{}): ({types}) =\n{body}  {}({values})\n\n",
+            "{inline}def {name} (n: i64) (m: i64) (k: i64) (a: {star}{}): ({types}) =\n{body}  in ({values})\n\n",
             Self::ty(elem, &dims),
-            if steps > 0 && body.contains("let") { "in " } else { "" },
         );
         Helper { name, elem, dims, unique, results }
     }
@@ -617,6 +618,7 @@ impl<'a> Scribe<'a> {
         let (a, elem, dims) = (array.name.clone(), array.elem, array.dims.clone());
         let other = self.like(elem, &dims).map_or(a.clone(), |held| held.name);
         let (step, rank, ty) = (self.step(elem), dims.len(), Self::ty(elem, &dims));
+        let word = elem.word();
         let mapped = Self::mapped(&step, rank);
         let exp = match self.random.below(5) {
             0 => format!("let p = {{x = {a}, y = {mapped} {other}}} in if k % 2 == 0 then copy p.x else p.y"),
@@ -625,9 +627,10 @@ impl<'a> Scribe<'a> {
             ),
             2 => format!("if k > 3 then {mapped} {a} else copy {other}"),
             3 if rank == 1 => format!(
-                "map (\\s -> match s case #big e -> e case #small -> {}) (map (\\e -> if e > {} then #big e else #small) {a})",
+                "let t: {}(#big {word} | #small) = map (\\e -> if e > {} then #big e else #small) {a} in map (\\s -> match s case #big e -> e case #small -> {}) t",
+                shape(&dims),
+                elem.of_int("3"),
                 elem.of_int("k"),
-                elem.of_int("3")
             ),
             _ => format!(
                 "let (u, v) = loop (u, v) = (copy {a}, {mapped} {other}) for i < q % 4 do (v, {mapped} u) in if k % 3 == 0 then u else v"

@@ -308,7 +308,15 @@ impl Trial {
             verify(module).map_err(|e| Outcome::Wrong(format!("compiled code does not verify: {e}")))?;
         let session = Session::new(module.clone(), script.setting.options());
         let memory = session.memory().clone();
-        Ok(Trial { module, session, memory, last: Outcome::Finished, returned: Vec::new(), held: Vec::new() })
+        Ok(Trial {
+            programs: script.programs,
+            module,
+            session,
+            memory,
+            last: Outcome::Finished,
+            returned: Vec::new(),
+            held: Vec::new(),
+        })
     }
 
     /// The session is over.
