@@ -102,9 +102,11 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
         shown(finding),
         shown(longest_find),
     );
-    for (count, what) in
-        [(figures.thorough, "analysed again with more effort"), (figures.dropped, "given up")]
-    {
+    for (count, what) in [
+        (figures.refused, "refused by the checker"),
+        (figures.thorough, "analysed again with more effort"),
+        (figures.dropped, "given up"),
+    ] {
         if count > 0 {
             line.push_str(&format!("; {count} {what}"));
         }

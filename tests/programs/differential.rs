@@ -87,7 +87,9 @@ fn results_in_their_places_agree() {
                 let mut session = Session::new(program.module().clone(), options);
                 let values = arguments(session.memory(), &generated.params, extents, layout, seed);
                 let found = session.call("main", values).map_err(|error| error.to_string());
+                let refused = session.plan_figures().refused;
                 let wrong = match (&expected, &found) {
+                    _ if refused > 0 => Some(format!("{refused} plans refused by the checker")),
                     (Ok(e), Ok(f)) => difference(e, f, Tolerance::NONE),
                     (Err(e), Err(f)) if e == f => None,
                     (e, f) => Some(format!("{f:?} instead of {e:?}")),

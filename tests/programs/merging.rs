@@ -22,7 +22,9 @@ fn calls(text: &str, numbers: &[i64], switches: Switches, budget: Option<u64>) -
         values.iter().map(|value| format!("{value}\n")).collect()
     };
     let results = numbers.iter().map(call).collect();
-    Seen { results, memory: session.memory().stats(), plans: session.plan_figures() }
+    let plans = session.plan_figures();
+    assert_eq!(plans.refused, 0, "the checker refuses plans");
+    Seen { results, memory: session.memory().stats(), plans }
 }
 
 /// Results are the same with and without merging, whatever else is on, and memory never rises. Gives what was seen with

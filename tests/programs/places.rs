@@ -26,7 +26,9 @@ fn outcomes(
         Ok(values) => values.iter().map(|value| format!("{value}\n")).collect(),
         Err(error) => error.to_string(),
     };
-    numbers.iter().map(call).collect()
+    let outcomes = numbers.iter().map(call).collect();
+    assert_eq!(session.plan_figures().refused, 0, "the checker refuses plans\n{text}");
+    outcomes
 }
 
 /// Machine code, as far as this processor has it, in every mode, and the meaning of kernels.

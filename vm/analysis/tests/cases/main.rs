@@ -6,6 +6,7 @@
 
 mod case;
 mod circuit;
+mod constructs;
 mod inplace;
 mod kernels;
 mod layout;
@@ -13,6 +14,7 @@ mod machine;
 mod memory;
 mod numbers;
 mod oracle;
+mod parts;
 mod prices;
 mod programs;
 mod regions;

@@ -76,6 +76,8 @@ pub enum Unplanned {
     Rounds,
     /// Nothing can be made elsewhere than in a block of its own.
     Nothing,
+    /// The checker of decisions about memory refused the plan.
+    Refused,
     /// There is a plan for these numbers, but nothing ever asked for its places.
     Idle,
     /// These numbers were found to have no plan before.

@@ -145,6 +145,7 @@ pub(super) fn unplanned(why: Unplanned) -> Told {
             "rounds",
         ),
         Unplanned::Nothing => ("no instruction of its own can make its array there", "nothing"),
+        Unplanned::Refused => ("the checker refused its plan", "refused"),
         Unplanned::Idle => ("nothing ever asked for the places of its plan", "idle"),
         Unplanned::Known => ("there is no plan for these numbers", "known"),
     };

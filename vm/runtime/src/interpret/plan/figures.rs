@@ -68,6 +68,8 @@ pub struct PlanFigures {
     pub thorough: u64,
     /// Blocks that were made in memory that is set aside: at their place of a region's block, or in turn.
     pub merged: u64,
+    /// Plans that the checker refused.
+    pub refused: u64,
     /// Plans that were given up to make room for others.
     pub dropped: u64,
 }

@@ -22,6 +22,8 @@ pub(super) struct Homes {
     pub made: HashMap<BlockId, Vec<(usize, Homed)>>,
     /// The homes of blocks that something is made in before the instruction that they are for.
     pub early: HashMap<VarId, Homed>,
+    /// All of these, by the arrays that blocks are made for.
+    pub decided: Vec<(VarId, Place)>,
     /// The last instruction that needs the region's block, if the region comes there once only.
     pub last: Option<(BlockId, usize)>,
 }
@@ -111,6 +113,7 @@ impl Homes {
                 }
             }
             let homed = Homed { place, bytes };
+            homes.decided.push((made.array, place));
             if plan.fresh.contains_key(&made.array) {
                 homes.early.insert(made.array, homed);
             } else {
@@ -128,7 +131,7 @@ impl Homes {
     /// About how many words of memory it takes.
     pub(super) fn words(&self) -> usize {
         let made: usize = self.made.values().map(|all| 8 + 5 * all.len()).sum();
-        8 + made + 8 * self.early.len()
+        8 + made + 8 * self.early.len() + 3 * self.decided.len()
     }
 }
 

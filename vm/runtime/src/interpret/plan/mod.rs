@@ -9,6 +9,8 @@
 //! What is made in a block of its own can have a *home* (`homes.rs`): a place in one block for the region, or one of two
 //! blocks in turn (`merge.rs`).
 //!
+//! A plan that a checker refuses, which shares nothing with the analyses, is not used (`checked.rs`).
+//!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
 //! cost and give is counted (`figures.rs`). `spoil.rs` plants wrong decisions for tests.
 //!
@@ -16,6 +18,7 @@
 //! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
 
 mod build;
+mod checked;
 mod figures;
 mod homes;
 pub(super) mod key;
@@ -38,6 +41,7 @@ use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
+use galopvm_check::Budget;
 use key::Inputs;
 use site::{Found, SitePlans};
 use std::collections::HashMap;
@@ -231,6 +235,7 @@ impl<'a> Interpreter<'a> {
         let told = (recorded, circuits);
         let made = self.make_plan(registers, site.1, has_loops, effort, told, &mut phases);
         let Planned { plan, is_bounded } = made;
+        let is_refused = matches!(plan, Err(Unplanned::Refused));
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
@@ -240,6 +245,7 @@ impl<'a> Interpreter<'a> {
         phases.record += looking;
         let figures = &mut self.plans.figures;
         figures.count_made(took, &phases, plan.is_some());
+        figures.refused += u64::from(is_refused);
         figures.thorough += u64::from(effort == Effort::Thorough);
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.looking = Duration::ZERO;
@@ -282,10 +288,13 @@ impl<'a> Interpreter<'a> {
             self.switches.merge.then_some(scope),
             has_loops,
         );
+        let budget = if self.eager { Budget::default() } else { Budget::BRIEF };
+        let checked = |plan| checked::checked(plan, &recorded, &circuits, budget);
+        let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();
         #[cfg(test)]
         let plan = plan.map(spoil::spoilt);
-        Planned { plan: plan.ok_or(Unplanned::Nothing), is_bounded: circuits.is_bounded() }
+        Planned { plan, is_bounded: circuits.is_bounded() }
     }
 
     /// What is about to run as a region, with the numbers that are there now.

@@ -1,0 +1,269 @@
+//! Statements without bodies, and operations on whole arrays.
+
+use crate::store::{Step, Stop, Store};
+use crate::view::Change;
+use crate::walk::{Bound, Walk, refuse};
+use galopvm_base::TypedId;
+use galopvm_kir::{ArrayArg, ArrayOp, Exp, Index, Rhs, Stm, VarId};
+
+impl<'a, S: Store> Walk<'a, S> {
+    /// Executes a statement.
+    pub fn statement(&mut self, stm: &'a Stm) -> Step<()> {
+        if let Some(var) = stm.pat.first() {
+            self.begins(*var);
+        }
+        match &stm.rhs {
+            Rhs::Exps(exps) => {
+                for (var, exp) in stm.pat.iter().zip(exps) {
+                    let value = match self.value(exp)? {
+                        Bound::Array(array) => Bound::Array(array),
+                        _ if self.is_array(*var) => self.unknown_array(*var, exp)?,
+                        scalar => scalar,
+                    };
+                    self.bind_value(*var, value)?;
+                }
+                Ok(())
+            }
+            Rhs::Update { array, index, value } => self.update(stm.pat[0], *array, index, value),
+            Rhs::Manifest { perm, array } => {
+                let from = self.named(*array)?;
+                let (to, is_sized) = self.make(stm.pat[0], Some(perm))?;
+                self.store.copy((&from, *array), &to, !is_sized)?;
+                self.set(stm.pat[0], to);
+                Ok(())
+            }
+            Rhs::Array { op, args } => self.array_op(stm.pat[0], *op, args),
+            _ => self.control(stm),
+        }
+    }
+
+    /// Binds a name to an array that was made for it.
+    pub fn set(&mut self, var: VarId, array: S::Array) {
+        self.names[var.index()] = Bound::Array(array);
+    }
+
+    /// The array of a name.
+    pub fn named(&self, var: VarId) -> Step<S::Array> {
+        match &self.names[var.index()] {
+            Bound::Array(array) => Ok(array.clone()),
+            _ => Err(Stop::TooLarge("an array that is not there")),
+        }
+    }
+
+    /// An array that nothing is known of: it may be new, or a part of what is named.
+    fn unknown_array(&mut self, var: VarId, exp: &'a Exp) -> Step<Bound<S>> {
+        let mut all = Vec::new();
+        exp.each_use(&mut |used| {
+            if let Bound::Array(array) = &self.names[used.index()] {
+                all.push(array.clone());
+            }
+        });
+        let (new, _) = self.make(var, None)?;
+        self.store.assign(&new, None, true)?;
+        all.push(new);
+        Ok(Bound::Array(self.store.one_of(&all)))
+    }
+
+    /// An array that another one becomes when a part of it is replaced: in its place if that is decided, else a copy.
+    pub fn start_update(&mut self, var: VarId, array: VarId) -> Step<S::Array> {
+        let old = self.named(array)?;
+        let planned = if self.is_moved(var) { self.planned(var)? } else { None };
+        // What others hold is copied by the first update, and that copy is updated from then on.
+        let held = planned.as_ref().is_some_and(|(block, _)| self.store.is_held(*block));
+        let place = self.store.place(&old);
+        let stays = match (&planned, &place) {
+            (Some(_), Some((at, _))) if held => !self.store.is_held(*at),
+            (Some((block, view)), Some((at, lies))) => at == block && lies.is(view),
+            _ => false,
+        };
+        if stays {
+            return self.store.updated(&old);
+        }
+        let (new, is_sized) = if held { self.fresh(var)? } else { self.make(var, None)? };
+        self.store.copy((&old, array), &new, !is_sized)?;
+        Ok(new)
+    }
+
+    fn update(&mut self, var: VarId, array: VarId, index: &'a Index, value: &'a Exp) -> Step<()> {
+        self.index_reads(index)?;
+        let value = match self.array(value)? {
+            Some(array) => Ok(array),
+            None => Err(self.scalar(value)?),
+        };
+        let new = self.start_update(var, array)?;
+        let change = self.change(index);
+        let part = self.part_of(&new, &change)?;
+        match value {
+            Ok((from, name)) => self.store.copy((&from, name), &part, false)?,
+            Err(value) => self.store.assign(&part, mark(&value), false)?,
+        }
+        self.set(var, new);
+        Ok(())
+    }
+
+    fn array_op(&mut self, var: VarId, op: ArrayOp, args: &'a [ArrayArg]) -> Step<()> {
+        let exps: Vec<&'a Exp> = args
+            .iter()
+            .filter_map(|arg| match arg {
+                ArrayArg::Exp(exp) => Some(exp),
+                _ => None,
+            })
+            .collect();
+        let first = match exps.first() {
+            Some(exp) => self.array(exp)?,
+            None => None,
+        };
+        let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
+        let change = match (op, args) {
+            (ArrayOp::Transpose, _) => {
+                let mut perm: Vec<usize> = (0..rank).collect();
+                if rank >= 2 {
+                    perm.swap(0, 1);
+                }
+                Some(Change::Permute(perm))
+            }
+            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(Change::Permute(perm.clone())),
+            (ArrayOp::Reverse, _) => Some(Change::Reverse),
+            (ArrayOp::Reshape | ArrayOp::Flatten, _) => {
+                Some(self.shape(var).map_or(Change::Somewhere, Change::Reshape))
+            }
+            _ => None,
+        };
+        if let Some(change) = change {
+            let Some((of, name)) = first else { return Err(Stop::TooLarge("an array that is not there")) };
+            return self.view_of(var, (of, name), &change, matches!(op, ArrayOp::Reshape | ArrayOp::Flatten));
+        }
+        if op == ArrayOp::Reduce {
+            for exp in exps {
+                self.scalar(exp)?;
+            }
+            self.names[var.index()] = Bound::Unknown(None);
+            return Ok(());
+        }
+        match op {
+            ArrayOp::Copy => {
+                let Some((from, name)) = first else {
+                    return Err(Stop::TooLarge("an array that is not there"));
+                };
+                let (to, is_sized) = self.make(var, None)?;
+                self.store.copy((&from, name), &to, !is_sized)?;
+                self.set(var, to);
+            }
+            ArrayOp::Scratch => {
+                let (to, _) = self.make(var, None)?;
+                self.set(var, to);
+            }
+            ArrayOp::Concat => self.concat(var, &exps)?,
+            _ => {
+                // Everything is read while everything is written.
+                let (to, _) = self.make(var, None)?;
+                self.store.begin();
+                self.store.strand(0);
+                for exp in exps {
+                    match self.array(exp)? {
+                        Some((array, name)) => drop(self.store.read(&array, name)?),
+                        None => drop(self.arguments_of(exp)?),
+                    }
+                }
+                self.store.strand(1);
+                self.store.assign(&to, None, true)?;
+                self.store.end()?;
+                self.set(var, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what a function is given: names and parts of arrays whole.
+    fn arguments_of(&mut self, exp: &'a Exp) -> Step<()> {
+        let Exp::Opaque(_, args) = exp else { return self.scalar(exp).map(drop) };
+        for arg in args {
+            match self.array(arg)? {
+                Some((array, name)) => drop(self.store.read(&array, name)?),
+                None => self.arguments_of(arg)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// An array seen otherwise. A change of shape is a copy where it is decided so, or if no view expresses it.
+    fn view_of(
+        &mut self,
+        var: VarId,
+        (of, name): (S::Array, VarId),
+        change: &Change,
+        may_copy: bool,
+    ) -> Step<()> {
+        let seen = match self.store.changed(&of, change) {
+            Ok(seen) => seen,
+            Err(stop) => return Err(stop.unwrap_or(Stop::TooLarge("an index is outside"))),
+        };
+        if let Some(seen) = seen {
+            let copies = may_copy
+                && match self.decisions.homes.get(&var) {
+                    Some(home) if home.block == var => true,
+                    Some(_) => match (self.planned(var)?, self.store.place(&seen)) {
+                        (Some((block, _)), _) if self.store.is_held(block) => false,
+                        (Some((block, view)), Some((at, lies))) => at != block || !lies.is(&view),
+                        _ => true,
+                    },
+                    None => false,
+                };
+            if !copies {
+                return self.bind(var, seen);
+            }
+        }
+        if !may_copy {
+            return refuse(format!("no view shows `{}`", self.name(var)));
+        }
+        let (to, is_sized) = self.make(var, None)?;
+        self.store.copy((&of, name), &to, !is_sized)?;
+        self.set(var, to);
+        Ok(())
+    }
+
+    fn concat(&mut self, var: VarId, exps: &[&'a Exp]) -> Step<()> {
+        let mut operands = Vec::new();
+        for exp in exps {
+            operands.push(self.array(exp)?.ok_or(Stop::TooLarge("an array that is not there"))?);
+        }
+        let (to, is_sized) = self.make(var, None)?;
+        // Parts of unknown sizes are somewhere in it.
+        let rows =
+            |(array, _): &(S::Array, VarId)| self.store.shape(array).and_then(|shape| shape.first().copied());
+        let counts: Option<Vec<i64>> = operands.iter().map(rows).collect();
+        self.store.begin();
+        let mut start = 0;
+        for (k, (from, name)) in operands.iter().enumerate() {
+            self.store.strand(k as u32);
+            match (&counts, is_sized) {
+                (Some(counts), true) => {
+                    let way = crate::view::Way::Slice {
+                        start: crate::form::Form::number(start),
+                        count: counts[k],
+                        step: 1,
+                    };
+                    let part = self.part_of(&to, &Change::Index(vec![way]))?;
+                    self.store.copy((from, *name), &part, false)?;
+                    start += counts[k];
+                }
+                _ => drop(self.store.read(from, *name)?),
+            }
+        }
+        if counts.is_none() || !is_sized {
+            self.store.strand(operands.len() as u32);
+            self.store.assign(&to, None, true)?;
+        }
+        self.store.end()?;
+        self.set(var, to);
+        Ok(())
+    }
+}
+
+/// Which element a scalar is.
+pub(crate) fn mark<S: Store>(value: &Bound<S>) -> Option<S::Mark> {
+    match value {
+        Bound::Unknown(mark) => *mark,
+        _ => None,
+    }
+}

@@ -1,0 +1,20 @@
+//! Decisions of the analyses, which must be proved, and wrong ones, which must be refused. Regions are the golden cases,
+//! recorded ones, and random ones of the tests of the analyses; so is the machine that says which decisions are wrong.
+
+#[allow(dead_code)]
+#[path = "../../../analysis/tests/cases/case.rs"]
+mod case;
+#[path = "../../../analysis/tests/cases/constructs.rs"]
+mod constructs;
+mod decided;
+#[allow(dead_code)]
+#[path = "../../../analysis/tests/cases/inplace.rs"]
+mod inplace;
+#[allow(dead_code, unused_imports)]
+#[path = "../../../analysis/tests/cases/machine/mod.rs"]
+mod machine;
+#[path = "../../../analysis/tests/cases/parts.rs"]
+mod parts;
+mod recorded;
+mod right;
+mod wrong;

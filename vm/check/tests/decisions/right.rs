@@ -1,0 +1,118 @@
+//! What the analyses decide is proved.
+
+use crate::decided::decided;
+use crate::{case, constructs, parts, recorded};
+use galopvm_analysis::circuit::circuits;
+use galopvm_analysis::memory::schedule;
+use galopvm_check::{Budget, Decisions, Verdict, check};
+use galopvm_kir::text::print_region;
+use galopvm_kir::{CheckedRegion, Observed};
+use std::collections::BTreeMap;
+
+/// What came of some checks.
+#[derive(Default)]
+pub struct Tally {
+    proved: usize,
+    /// Of the decisions about places alone, those that sets prove.
+    by_sets: usize,
+    large: BTreeMap<&'static str, usize>,
+    refused: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, name: &str, verdict: &Verdict, region: &CheckedRegion, text: &str) {
+        match verdict {
+            Verdict::Proved => self.proved += 1,
+            Verdict::TooLarge(why) => *self.large.entry(why).or_default() += 1,
+            Verdict::Refused(violation) => self.refused.push(format!(
+                "{name}: {}\n{}{text}",
+                violation.text,
+                print_region(region.region())
+            )),
+        }
+    }
+
+    /// Fails if something is refused.
+    fn show(&self, what: &str) {
+        let large: usize = self.large.values().sum();
+        println!(
+            "{what}: {} proved, {} of a third by sets, {large} too large {:?}, {} refused",
+            self.proved,
+            self.by_sets,
+            self.large,
+            self.refused.len()
+        );
+        assert!(
+            self.refused.is_empty(),
+            "{}",
+            self.refused.iter().take(3).cloned().collect::<Vec<_>>().join("\n\n")
+        );
+    }
+}
+
+/// Places alone, and with blocks packed.
+fn both(tally: &mut Tally, name: &str, region: &CheckedRegion, observed: &Observed) {
+    let code = region.region();
+    let circuits = circuits(code, observed);
+    let verdict = |decisions: &Decisions| check(region, observed, decisions, Budget::default());
+    let text = circuits.text(code);
+    let places = decided(&circuits, None);
+    tally.add(name, &verdict(&places), region, &text);
+    let by_sets = check(region, observed, &places, Budget { elements: 0, ..Budget::default() });
+    tally.by_sets += usize::from(by_sets == Verdict::Proved);
+    for alignment in [1, 64] {
+        let schedule = schedule(code, &circuits, alignment);
+        let packed = decided(&circuits, Some(&schedule));
+        tally.add(name, &verdict(&packed), region, &format!("{text}{schedule}"));
+    }
+}
+
+#[test]
+fn golden_cases_are_proved() {
+    let mut tally = Tally::default();
+    for case in case::all().iter().filter(|case| case.text("INPUT").is_some()) {
+        let Ok((region, observed)) = case.region() else { continue };
+        let before = tally.large.clone();
+        both(&mut tally, &case.name, &region, &observed);
+        if tally.large != before {
+            println!("{} is too large", case.name);
+        }
+    }
+    tally.show("golden cases");
+}
+
+#[test]
+fn recorded_regions_are_proved() {
+    let mut tally = Tally::default();
+    for (name, region, observed) in recorded::all() {
+        both(&mut tally, &name, &region, &observed);
+    }
+    tally.show("recorded regions");
+}
+
+/// How many random regions of each kind.
+fn rounds() -> u64 {
+    std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3000)
+}
+
+#[test]
+fn random_regions_of_every_construct_are_proved() {
+    let mut tally = Tally::default();
+    for seed in 0..rounds() {
+        let (env, text) = constructs::written(seed);
+        let (region, observed) = case::region_of(&env, &text).expect("a region");
+        both(&mut tally, &format!("seed {seed}"), &region, &observed);
+    }
+    tally.show("regions of every construct");
+}
+
+#[test]
+fn random_regions_of_parts_are_proved() {
+    let mut tally = Tally::default();
+    for seed in 0..rounds() {
+        let (env, text) = parts::written(seed);
+        let (region, observed) = case::region_of(&env, &text).expect("a region");
+        both(&mut tally, &format!("seed {seed}"), &region, &observed);
+    }
+    tally.show("regions of parts");
+}

@@ -1,0 +1,50 @@
+//! A plan is used only if a checker that shares nothing with the analyses finds nothing against it.
+//!
+//! What the analyses decided about the region goes there as plain numbers: where its arrays lie, and which of its blocks
+//! share memory. All of that is checked, also what the plan cannot apply: arrays that nobody can place are made as always.
+
+use super::build::RegionPlan;
+use super::homes::Place;
+use crate::explain::Unplanned;
+use crate::region::Recorded;
+use galopvm_analysis::affine::Form;
+use galopvm_analysis::circuit::{Circuits, Moving};
+use galopvm_analysis::memory::IN_TURN;
+use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
+use galopvm_kir::VarId;
+
+/// The plan, unless the checker refuses it. What is too large to be checked is left as it is.
+pub(super) fn checked(
+    plan: RegionPlan,
+    recorded: &Recorded,
+    circuits: &Circuits,
+    budget: Budget,
+) -> Result<RegionPlan, Unplanned> {
+    let decisions = decisions(circuits, &plan);
+    match check(&recorded.region, &recorded.observed, &decisions, budget) {
+        Verdict::Proved | Verdict::TooLarge(_) => Ok(plan),
+        Verdict::Refused(_) => Err(Unplanned::Refused),
+    }
+}
+
+/// Everything that is decided about memory.
+fn decisions(circuits: &Circuits, plan: &RegionPlan) -> Decisions {
+    let mut decisions = Decisions::default();
+    for (var, place) in circuits.places.iter() {
+        decisions.homes.insert(*var, home(place.block, &place.view));
+    }
+    for (var, place) in plan.homes.iter().flat_map(|homes| &homes.decided) {
+        let memory = match place {
+            Place::At(first) => Memory::At { memory: 0, first: *first as i64 },
+            Place::InTurn(_) => Memory::InTurn(IN_TURN as u32),
+        };
+        decisions.memory.insert(*var, memory);
+    }
+    decisions
+}
+
+fn home(block: VarId, view: &Moving) -> Home {
+    let affine = |form: &Form| Affine { constant: form.constant, terms: form.terms().to_vec() };
+    let dims = view.axes().map(|(size, stride)| (affine(&size), affine(&stride)));
+    Home { block, offset: affine(&view.offset), dims: dims.collect() }
+}
