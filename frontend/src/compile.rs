@@ -4,7 +4,7 @@ use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
 use crate::modules::Elaborated;
 use crate::names::{GlobalId, Names};
-use crate::stack::with_room;
+use crate::stack::{no_room, with_room};
 use crate::syntax::ast::ValKeyword;
 use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
 use crate::types::Checker;
@@ -88,6 +88,7 @@ pub fn compile_with(sources: &mut Sources, file: FileId, options: &Options) -> C
         let module = report.program.and_then(|program| finish(&program, sources, &mut diagnostics));
         Compilation { module, diagnostics }
     })
+    .unwrap_or_else(|| Compilation { module: None, diagnostics: no_room(file) })
 }
 
 fn finish(program: &Program, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Module> {
@@ -107,6 +108,7 @@ pub fn syntax_text(sources: &Sources, file: FileId) -> (String, Vec<Diagnostic>)
         let parsed = parse_prog(&arena, file, sources.text(file), 0);
         (print_prog(&parsed.tree), parsed.diagnostics)
     })
+    .unwrap_or_else(|| (sources.text(file).to_string(), no_room(file)))
 }
 
 /// Source text to the types of its definitions.
@@ -130,11 +132,13 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
         report.diagnostics = diagnostics;
         report
     })
+    .unwrap_or_else(|| CheckReport { diagnostics: no_room(file), ..CheckReport::default() })
 }
 
 /// Source text to core.
 pub fn core_program(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     with_room(|| core_inner(sources, file, options))
+        .unwrap_or_else(|| CoreReport { program: None, diagnostics: no_room(file) })
 }
 
 /// Parses, elaborates and checks a file; also gives what its syntax had to say.
@@ -221,4 +225,5 @@ pub fn compile_expression(
         }
         ExpressionReport { ty: Some(shown), module, form, diagnostics }
     })
+    .unwrap_or_else(|| ExpressionReport { diagnostics: no_room(expression), ..ExpressionReport::default() })
 }
