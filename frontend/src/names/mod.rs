@@ -7,6 +7,7 @@
 //! - `x.y` is a member if `x` is a module, else a projection; `Use::fields` counts the projected parts.
 
 mod load;
+mod locals;
 mod lookup;
 mod scope;
 mod suggest;

@@ -104,6 +104,8 @@ pub struct Checker<'a, 'n, 's> {
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.
     size_binders: Vec<(NodeId, Size)>,
+    /// The left side of the operator being checked, with its type and what it absorbed, until somebody asks for it.
+    left: Option<(NodeId, Type, Vec<NodeId>)>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
@@ -137,6 +139,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             pending: Pending::default(),
             hidden: Vec::new(),
             size_binders: Vec::new(),
+            left: None,
         }
     }
 
