@@ -3,7 +3,7 @@
 use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
 use crate::modules::Elaborated;
-use crate::names::{GlobalId, Names};
+use crate::names::{GlobalId, Imports, Names};
 use crate::stack::{no_room, with_room};
 use crate::syntax::ast::ValKeyword;
 use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
@@ -11,7 +11,7 @@ use crate::types::Checker;
 use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
-use galopvm_base::{Diagnostic, FileId, Sources};
+use galopvm_base::{Diagnostic, FileId, Sources, path};
 use galopvm_bytecode::{Form, Module};
 
 /// What may be chosen about a compilation.
@@ -21,11 +21,13 @@ pub struct Options {
     pub entries: Vec<String>,
     /// Makes maps part of the reductions that read their results.
     pub fusion: bool,
+    /// Where imported files may lie.
+    pub imports: Imports,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { entries: Vec::new(), fusion: true }
+        Options { entries: Vec::new(), fusion: true, imports: Imports::default() }
     }
 }
 
@@ -113,11 +115,16 @@ pub fn syntax_text(sources: &Sources, file: FileId) -> (String, Vec<Diagnostic>)
 
 /// Source text to the types of its definitions.
 pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
+    check_with(sources, file, Imports::default())
+}
+
+/// Source text to the types of its definitions, with imports from some places only.
+pub fn check_with(sources: &mut Sources, file: FileId, imports: Imports) -> CheckReport {
     with_room(|| {
         let arena = Bump::new();
         let mut report = CheckReport::default();
         let text = sources.text(file).to_string();
-        let mut names = Names::new(&arena, sources);
+        let mut names = names_of(&arena, sources, file, imports);
         let mut checker = Checker::new(&mut names);
         let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
         for id in elaborated.definitions {
@@ -141,6 +148,19 @@ pub fn core_program(sources: &mut Sources, file: FileId, options: &Options) -> C
         .unwrap_or_else(|| CoreReport { program: None, diagnostics: no_room(file) })
 }
 
+/// The names of a program whose first file this is.
+fn names_of<'a, 's>(
+    arena: &'a Bump,
+    sources: &'s mut Sources,
+    file: FileId,
+    imports: Imports,
+) -> Names<'a, 's> {
+    let folder = path::folder(sources.name(file));
+    let mut names = Names::new(arena, sources);
+    names.confined = (imports == Imports::Confined).then_some(folder);
+    names
+}
+
 /// Parses, elaborates and checks a file; also gives what its syntax had to say.
 fn add_file<'a>(
     checker: &mut Checker<'a, '_, '_>,
@@ -157,7 +177,7 @@ fn add_file<'a>(
 fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     let arena = Bump::new();
     let text = sources.text(file).to_string();
-    let mut names = Names::new(&arena, sources);
+    let mut names = names_of(&arena, sources, file, options.imports);
     let mut checker = Checker::new(&mut names);
     let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
     let mut entries: Vec<GlobalId> = Vec::new();

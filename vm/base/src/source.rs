@@ -50,6 +50,14 @@ struct File {
     line_starts: Vec<u32>,
 }
 
+/// What some editors put in front of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A text without the byte order mark that may stand in front of it: places are counted behind it.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 /// The source files of one compilation.
 #[derive(Default)]
 pub struct Sources {
@@ -62,9 +70,10 @@ impl Sources {
         Sources::default()
     }
 
-    /// Adds a file under the name that messages will show.
+    /// Adds a file under the name that messages will show. A byte order mark in front is no part of its text.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        let text = text.into();
+        let mut text = text.into();
+        text.drain(..text.len() - without_mark(&text).len());
         let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
         let line_starts = std::iter::once(0).chain(starts).collect();
         self.files.push(File { name: name.into(), text, line_starts })
