@@ -111,14 +111,18 @@ fn a_byte_order_mark_is_no_part_of_the_text() {
     folder.run("check wrong.fut", "").fails(2, &["Unknown name \"y\"", "wrong.fut:1:12"]);
 }
 
-/// A program that doubles with every line while it is compiled.
+/// A program whose modules double with every line when they are applied.
 fn doubling() -> String {
-    let mut text = String::from("module type t = { val f: i64 -> i64 }\nmodule m0 = { def f (x: i64) = x + 1 }\n");
-    text += "module two (a: t): t = { def f (x: i64) = a.f (a.f x) }\n";
+    let mut text = String::from(
+        "module type t = { val f: i64 -> i64 }\nmodule f0 (a: t) = { def f (x: i64) = a.f x + 1 }\n",
+    );
     for k in 1..=60 {
-        text += &format!("module m{k} = two m{}\n", k - 1);
+        let inner = format!("f{}", k - 1);
+        text += &format!(
+            "module f{k} (a: t) = {{ module x = {inner} a module y = {inner} a def f (v: i64) = x.f (y.f v) }}\n"
+        );
     }
-    text + "def main (x: i64): i64 = m60.f x\n"
+    text + "module m = f60 { def f (x: i64) = x }\ndef main (x: i64): i64 = m.f x\n"
 }
 
 #[test]

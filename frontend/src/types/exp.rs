@@ -27,6 +27,12 @@ impl<'a> Checker<'a, '_, '_> {
                 self.record(exp, ty);
                 return;
             }
+            // One number among thousands needs no variable of its own.
+            ExpKind::Number(number) if self.vars.is_one_of(wanted, number_set(number)) => {
+                self.literal(exp.at.span, number, false, wanted.clone());
+                self.record(exp, wanted.clone());
+                return;
+            }
             _ => self.infer(exp),
         };
         if let Err(clash) = self.vars.unify(wanted, &found) {
@@ -36,7 +42,10 @@ impl<'a> Checker<'a, '_, '_> {
 
     pub(super) fn record(&mut self, exp: &Exp, ty: Type) -> Type {
         self.types.insert(exp.at.id, ty.clone());
-        self.pending.recent.push(exp.at.id);
+        // A scalar type is settled.
+        if !matches!(ty, Type::Prim(_)) {
+            self.pending.recent.push(exp.at.id);
+        }
         ty
     }
 
@@ -251,19 +260,13 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     fn number(&mut self, span: Span, number: Number<'a>, negated: bool) -> Type {
-        let set = match number {
-            Number::Int(_) => type_set(|t| t != ElemType::Bool),
-            Number::Float(_) => type_set(ElemType::is_float),
-        };
-        let ty = self.vars.one_of(set, span);
-        self.pending.literals.push(Literal {
-            span,
-            value: number_text(number),
-            number: int_value(number),
-            negated,
-            ty: ty.clone(),
-        });
+        let ty = self.vars.one_of(number_set(number), span);
+        self.literal(span, number, negated, ty.clone());
         ty
+    }
+
+    fn literal(&mut self, span: Span, number: Number<'a>, negated: bool, ty: Type) {
+        self.pending.literals.push(Literal { span, number, negated, ty });
     }
 
     /// The type of an occurrence of a name, projections included.
@@ -572,16 +575,10 @@ impl<'a> Checker<'a, '_, '_> {
     }
 }
 
-fn int_value(number: Number<'_>) -> Option<u128> {
+/// The scalar types that a literal may have.
+fn number_set(number: Number<'_>) -> u16 {
     match number {
-        Number::Int(value) => Some(value),
-        Number::Float(_) => None,
-    }
-}
-
-fn number_text(number: Number<'_>) -> String {
-    match number {
-        Number::Int(value) => value.to_string(),
-        Number::Float(text) => text.to_string(),
+        Number::Int(_) => type_set(|t| t != ElemType::Bool),
+        Number::Float(_) => type_set(ElemType::is_float),
     }
 }

@@ -39,11 +39,9 @@ pub use unify::Clash;
 pub use vars::{Constraint, Opaque, TypeBinding, Unknown, Vars};
 
 /// A literal whose range is checked once its type is known.
-struct Literal {
+struct Literal<'a> {
     span: Span,
-    value: String,
-    /// Its value, unless it is written as a float.
-    number: Option<u128>,
+    number: Number<'a>,
     negated: bool,
     ty: Type,
 }
@@ -56,8 +54,8 @@ enum GlobalState {
 
 /// What a definition's check leaves to be looked at when all its types are known.
 #[derive(Default)]
-struct Pending {
-    literals: Vec<Literal>,
+struct Pending<'a> {
+    literals: Vec<Literal<'a>>,
     /// Expressions, types and patterns that got a type.
     recent: Vec<NodeId>,
     recent_uses: Vec<NodeId>,
@@ -99,7 +97,7 @@ pub struct Checker<'a, 'n, 's> {
     locals: IdMap<NodeId, Scheme>,
     globals: IdMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
-    pending: Pending,
+    pending: Pending<'a>,
     /// Sizes that the function type being converted hides in its result.
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.

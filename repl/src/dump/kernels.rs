@@ -166,6 +166,10 @@ impl Compiled for Interpreted {
     fn run(&self, _: &mut Launch<'_>) -> Result<(), RunError> {
         Err(RunError::Trap)
     }
+
+    fn listing(&self, _: Listing) -> Option<String> {
+        None
+    }
 }
 
 /// Shows kernels as the Vulkan back end would compile them, on any machine.

@@ -448,14 +448,15 @@ impl<'a> Parser<'a> {
     }
 
     fn exps_until(&mut self, end: TokenKind) -> Parse<&'a [Exp<'a>]> {
-        let mut items = self.list();
+        // A list that grows in the arena would leave its former places behind.
+        let mut items = Vec::new();
         while !self.at(end) {
             items.push(*self.exp()?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        Ok(items.into_bump_slice())
+        Ok(self.arena.alloc_slice_copy(&items))
     }
 
     /// `(..)`: unit, parentheses, tuple, or a section.
