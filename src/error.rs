@@ -1,7 +1,7 @@
 //! Everything that can go wrong between a program's text and its values.
 
 use galopvm_base::{Diagnostic, Sources};
-use galopvm_runtime::RuntimeError;
+use galopvm_runtime::{RuntimeError, stack};
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,10 +61,14 @@ impl fmt::Debug for Messages {
 const REPORT: &str =
     "this is a mistake in galopvm, not in your program: please report it, with the program and its input";
 
-/// Does what may not panic across the interface: a panic is an error.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+/// Does what may not panic across the interface: a panic is an error. However small the host's stack is, the work has room.
+pub(crate) fn guarded<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     // Whoever shares state with `work` gives it up after an internal error.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let caught = stack::with_room(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
+    let Some(outcome) = caught else {
+        return Err(Error::Internal("there is no memory for a stack".into()));
+    };
+    outcome.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(Error::Internal(text.unwrap_or_else(|| "no message".into())))

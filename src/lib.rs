@@ -48,12 +48,13 @@ mod tests;
 pub use convert::{Arguments, FromValue, IntoValue, Results};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
 pub use error::{Error, Messages};
-pub use program::Program;
+pub use program::{Compiling, Program};
 pub use session::Session;
 
 pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
 pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
+pub use galopvm_frontend::Imports;
 pub use galopvm_gpu::Route;
 pub use galopvm_kir::{Backend, CpuMode, Machine};
 pub use galopvm_runtime::{

@@ -1,38 +1,61 @@
 //! Programs: verified bytecode, from source or from a `.gbc` file.
 
 use crate::error::{Error, Messages, guarded};
-use galopvm_base::Sources;
+use galopvm_base::source::without_mark;
+use galopvm_base::{Sources, path};
 use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
-use galopvm_frontend::Options;
+use galopvm_frontend::{Imports, Options};
 use galopvm_runtime::data::Input;
 use galopvm_runtime::{Memory, Switches};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What may be chosen about compiling source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Compiling {
+    /// What the compiler does to make programs faster.
+    pub switches: Switches,
+    /// Where files may lie that the program imports: anywhere, unless something else is said.
+    pub imports: Imports,
+}
+
+impl From<Switches> for Compiling {
+    fn from(switches: Switches) -> Compiling {
+        Compiling { switches, ..Compiling::default() }
+    }
+}
 
 /// A program that may run. Cheap to clone; belongs to no engine.
 #[derive(Clone)]
 pub struct Program {
     module: VerifiedModule,
     warnings: Option<Messages>,
+    /// The folder of the source, from which files look the same wherever it lies.
+    folder: Option<PathBuf>,
 }
 
 impl Program {
-    /// Compiles source text. `name` is what messages call the file.
+    /// Compiles source text. `name` is what messages call the file; imports are looked for from its folder.
     pub fn from_source(name: &str, text: &str) -> Result<Program, Error> {
-        Program::from_source_with(name, text, Switches::ON)
+        Program::from_source_with(name, text, Compiling::default())
     }
 
-    /// Compiles source text with some switches off. The results of the program are the same.
-    pub fn from_source_with(name: &str, text: &str, switches: Switches) -> Result<Program, Error> {
+    /// Compiles source text in a chosen way. With some switches off the results of the program are the same.
+    pub fn from_source_with(
+        name: &str,
+        text: &str,
+        compiling: impl Into<Compiling>,
+    ) -> Result<Program, Error> {
+        let Compiling { switches, imports } = compiling.into();
         guarded(|| {
             let mut sources = Sources::new();
             let file = sources.add(name, text);
-            let options = Options { fusion: switches.fusion, ..Options::default() };
+            let options = Options { fusion: switches.fusion, imports, ..Options::default() };
             let compiled = galopvm_frontend::compile_with(&mut sources, file, &options);
             let messages = Messages::new(Arc::new(sources), compiled.diagnostics);
             let Some(module) = compiled.module else { return Err(Error::Compile(messages)) };
             let warnings = (!messages.diagnostics().is_empty()).then_some(messages);
-            Ok(Program { module: verified(name, module)?, warnings })
+            Ok(Program { module: verified(name, module)?, warnings, folder: Some(path::folder(name)) })
         })
     }
 
@@ -46,18 +69,23 @@ impl Program {
 
     /// A program made by other means. `name` is what messages call it.
     pub fn from_module(name: &str, module: Module) -> Result<Program, Error> {
-        guarded(|| Ok(Program { module: verified(name, module)?, warnings: None }))
+        guarded(|| Ok(Program { module: verified(name, module)?, warnings: None, folder: None }))
     }
 
     /// The program in a file: `.gbc` bytes are recognised by their first bytes, everything else is source.
     pub fn load(path: impl AsRef<Path>) -> Result<Program, Error> {
+        Program::load_with(path, Compiling::default())
+    }
+
+    /// The same, with source compiled in a chosen way.
+    pub fn load_with(path: impl AsRef<Path>, compiling: impl Into<Compiling>) -> Result<Program, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let bytes = read(path)?;
         if file::is_bytecode(&bytes) {
             return Program::from_bytecode(&name, &bytes);
         }
-        Program::from_source(&name, source_text(&name, &bytes)?)
+        Program::from_source_with(&name, source_text(&name, &bytes)?, compiling)
     }
 
     /// The bytecode.
@@ -80,9 +108,13 @@ impl Program {
         self.warnings.as_ref()
     }
 
-    /// The bytes of a `.gbc` file.
+    /// The bytes of a `.gbc` file. It names source files as they look from the program's folder, so that it is the same
+    /// wherever the program was compiled.
     pub fn to_bytecode(&self) -> Vec<u8> {
-        file::encode(self.module.module())
+        let Some(folder) = &self.folder else { return file::encode(self.module.module()) };
+        let mut module = self.module.module().clone();
+        module.files.iter_mut().for_each(|name| *name = path::seen_from(folder, name));
+        file::encode(&module)
     }
 
     /// The program without its source places.
@@ -118,9 +150,9 @@ fn opened<T>(path: &Path, what: &str, open: impl FnOnce() -> std::io::Result<T>)
     })
 }
 
-/// The bytes of a file as source text.
+/// The bytes of a file as source text, without a byte order mark.
 pub fn source_text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
-    std::str::from_utf8(bytes).map_err(|error| {
+    std::str::from_utf8(bytes).map(without_mark).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
         load_error(
             name,

@@ -196,3 +196,40 @@ fn every_tier_ends_in_time() {
         }
     }
 }
+
+#[test]
+fn hosts_may_call_on_small_stacks() {
+    let small = "def main (n: i64): i64 = loop x = 0 for i < n do x + i
+                entry down (n: i64): i64 = if n <= 0 then 0 else 1 + down (n - 1)
+                entry nested (n: i64) = let f (k: i64) (g: i64 -> i64) = g k in f n (\\k -> k + 1)
+                entry below [n] (xs: [n]i64): [n]i64 = map (\\x -> if x > 0 then x - 1 else 0) xs";
+    let nested = format!("def main (x: i64): i64 = {}x{}", "(".repeat(2400), ")".repeat(2400));
+    let too_deep = format!("def main (x: i64): i64 = {}x{}", "(".repeat(100_000), ")".repeat(100_000));
+    let work = move || {
+        assert!(Program::from_source("nested.fut", &nested).is_ok());
+        let Err(Error::Compile(messages)) = Program::from_source("deep.fut", &too_deep) else {
+            panic!("an error is expected")
+        };
+        assert!(messages.to_string().contains("nested more than"), "{messages}");
+        let program = Program::from_source("small.fut", small).unwrap();
+        let bytes = program.to_bytecode();
+        let program = Program::from_bytecode("small.gbc", &bytes).unwrap();
+        for backend in [BackendChoice::Interp, BackendChoice::Reference, BackendChoice::X86] {
+            let mut session = Engine::builder().backend(backend).build().session(&program);
+            assert_eq!(session.call::<i64>("main", (10i64,)).unwrap(), 45);
+            assert_eq!(session.call::<i64>("nested", (10i64,)).unwrap(), 11);
+            assert_eq!(session.call::<Vec<i64>>("below", (vec![1i64; 5000],)).unwrap(), [0; 5000]);
+        }
+        let mut session = Engine::new().session(&program);
+        assert_eq!(session.call::<i64>("down", (50_000i64,)).unwrap(), 50_000);
+        match session.call::<i64>("down", (200_000i64,)) {
+            Err(Error::Run(error)) => assert_eq!(error.kind, ErrorKind::CallDepth, "{error}"),
+            other => panic!("{other:?}"),
+        }
+    };
+    for size in [64 << 10, 128 << 10, 512 << 10, 2 << 20] {
+        let work = work.clone();
+        let thread = std::thread::Builder::new().stack_size(size).spawn(work).unwrap();
+        assert!(thread.join().is_ok(), "{size} bytes of stack");
+    }
+}

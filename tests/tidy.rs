@@ -41,6 +41,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/runtime/src/memory/slab.rs", "small pieces of larger storage"),
     ("vm/runtime/src/memory/reserve.rs", "storage that blocks take in turn"),
     ("vm/runtime/src/memory/mapped.rs", "mapped input files"),
+    ("vm/runtime/src/stack.rs", "where the stack of a thread ends"),
     ("vm/runtime/src/interpret/columns/wide.rs", "loops compiled for wide vectors"),
     ("jit/src/executable.rs", "executable memory and the calls into it"),
     ("jit/src/library.rs", "functions that generated code calls"),

@@ -3,15 +3,15 @@
 use crate::core::ir::Program;
 use crate::core::{build, build_expression, fuse, lower};
 use crate::modules::Elaborated;
-use crate::names::{GlobalId, Names};
-use crate::stack::with_room;
+use crate::names::{GlobalId, Imports, Names};
+use crate::stack::{no_room, with_room};
 use crate::syntax::ast::ValKeyword;
 use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
 use crate::types::Checker;
 use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
-use galopvm_base::{Diagnostic, FileId, Sources};
+use galopvm_base::{Diagnostic, FileId, Sources, path};
 use galopvm_bytecode::{Form, Module};
 
 /// What may be chosen about a compilation.
@@ -21,11 +21,13 @@ pub struct Options {
     pub entries: Vec<String>,
     /// Makes maps part of the reductions that read their results.
     pub fusion: bool,
+    /// Where imported files may lie.
+    pub imports: Imports,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { entries: Vec::new(), fusion: true }
+        Options { entries: Vec::new(), fusion: true, imports: Imports::default() }
     }
 }
 
@@ -88,6 +90,7 @@ pub fn compile_with(sources: &mut Sources, file: FileId, options: &Options) -> C
         let module = report.program.and_then(|program| finish(&program, sources, &mut diagnostics));
         Compilation { module, diagnostics }
     })
+    .unwrap_or_else(|| Compilation { module: None, diagnostics: no_room(file) })
 }
 
 fn finish(program: &Program, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Module> {
@@ -107,15 +110,21 @@ pub fn syntax_text(sources: &Sources, file: FileId) -> (String, Vec<Diagnostic>)
         let parsed = parse_prog(&arena, file, sources.text(file), 0);
         (print_prog(&parsed.tree), parsed.diagnostics)
     })
+    .unwrap_or_else(|| (sources.text(file).to_string(), no_room(file)))
 }
 
 /// Source text to the types of its definitions.
 pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
+    check_with(sources, file, Imports::default())
+}
+
+/// Source text to the types of its definitions, with imports from some places only.
+pub fn check_with(sources: &mut Sources, file: FileId, imports: Imports) -> CheckReport {
     with_room(|| {
         let arena = Bump::new();
         let mut report = CheckReport::default();
         let text = sources.text(file).to_string();
-        let mut names = Names::new(&arena, sources);
+        let mut names = names_of(&arena, sources, file, imports);
         let mut checker = Checker::new(&mut names);
         let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
         for id in &elaborated.definitions {
@@ -132,11 +141,26 @@ pub fn check(sources: &mut Sources, file: FileId) -> CheckReport {
         report.diagnostics = diagnostics;
         report
     })
+    .unwrap_or_else(|| CheckReport { diagnostics: no_room(file), ..CheckReport::default() })
 }
 
 /// Source text to core.
 pub fn core_program(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     with_room(|| core_inner(sources, file, options))
+        .unwrap_or_else(|| CoreReport { program: None, diagnostics: no_room(file) })
+}
+
+/// The names of a program whose first file this is.
+fn names_of<'a, 's>(
+    arena: &'a Bump,
+    sources: &'s mut Sources,
+    file: FileId,
+    imports: Imports,
+) -> Names<'a, 's> {
+    let folder = path::folder(sources.name(file));
+    let mut names = Names::new(arena, sources);
+    names.confined = (imports == Imports::Confined).then_some(folder);
+    names
 }
 
 /// Parses, elaborates and checks a file; also gives what its syntax had to say.
@@ -166,7 +190,7 @@ fn entry_points(checker: &Checker<'_, '_, '_>, file: &Elaborated<'_>, options: &
 fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreReport {
     let arena = Bump::new();
     let text = sources.text(file).to_string();
-    let mut names = Names::new(&arena, sources);
+    let mut names = names_of(&arena, sources, file, options.imports);
     let mut checker = Checker::new(&mut names);
     let (elaborated, mut diagnostics) = add_file(&mut checker, file, &text);
     let entries = entry_points(&checker, &elaborated, options);
@@ -225,4 +249,5 @@ pub fn compile_expression(
         }
         ExpressionReport { ty: Some(shown), module, form, diagnostics }
     })
+    .unwrap_or_else(|| ExpressionReport { diagnostics: no_room(expression), ..ExpressionReport::default() })
 }

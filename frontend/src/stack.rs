@@ -1,22 +1,25 @@
-//! Room for recursion: the walks over a tree of bounded depth run on a stack that is large enough for it.
+//! Room for recursion: the walks over a tree of bounded depth run on a stack that is large enough for it, whatever the
+//! stack of the thread that calls.
 
-use std::sync::Mutex;
+use galopvm_base::{Diagnostic, FileId, Span};
 
 /// Bytes of stack for every walk over a tree of [`crate::syntax::MAX_DEPTH`] levels. Reserved, not touched:
 /// only the part in use takes memory.
 const STACK_BYTES: usize = 256 << 20;
 
-/// Runs `work` on a thread with room for the deepest tree the parser lets through. Where no thread can be started
-/// it runs right here: all but extremely nested programs still fit.
-pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let slot = Mutex::new(Some(work));
-    let run = || slot.lock().ok().and_then(|mut slot| slot.take()).map(|work| work());
-    let done = std::thread::scope(|scope| {
+/// Runs `work` on a thread with room for the deepest tree the parser lets through. Nothing if no such thread can be
+/// started.
+pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("frontend".into()).stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, run) {
-            Ok(handle) => handle.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)),
-            Err(_) => run(),
-        }
-    });
-    done.expect("the work is taken once: by the thread, or here when there is none")
+        let handle = thread.spawn_scoped(scope, work).ok()?;
+        Some(handle.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+    })
+}
+
+/// What to say then.
+pub(crate) fn no_room(file: FileId) -> Vec<Diagnostic> {
+    let text = format!("there is no memory for the compiler's stack of {} MB", STACK_BYTES >> 20);
+    let hint = "this file was not compiled; the address space of the process may be limited";
+    vec![Diagnostic::error(Span::new(file, 0, 0), text).with_hint(hint)]
 }

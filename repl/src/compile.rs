@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Outcome, rendered, say};
 use crate::input;
-use crate::settings::Off;
+use crate::settings::{Bounded, Off};
 use std::path::{Path, PathBuf};
 
 /// Compile a program to a .gbc file
@@ -25,6 +25,8 @@ pub struct Args {
     #[arg(long)]
     strip: bool,
     #[command(flatten)]
+    bounded: Bounded,
+    #[command(flatten)]
     off: Off,
     /// Print no warnings
     #[arg(short = 'w', long)]
@@ -34,7 +36,7 @@ pub struct Args {
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let input = input::bytes_of(&args.file)?;
-    let mut program = input.program(args.off.switches())?;
+    let mut program = input.program(args.off.compiling(), args.bounded.bounds())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&rendered(warnings));
     }

@@ -1,5 +1,6 @@
 //! `galopvm dis`: bytecode as text.
 
+use crate::deadline::Bounds;
 use crate::failure::Outcome;
 use crate::input;
 use std::io::Write;
@@ -21,7 +22,7 @@ pub struct Args {
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    let program = input::bytes_of(&args.file)?.program(galopvm::Switches::ON)?;
+    let program = input::bytes_of(&args.file)?.program(galopvm::Compiling::default(), Bounds::default())?;
     let text = galopvm_bytecode::text::print(program.module().module());
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())

@@ -44,7 +44,7 @@ docs/explain.md explains how to read it, and the JSON document.";
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let source = input::bytes_of(&args.called.file)?;
-    let program = source.program(args.settings.switches())?;
+    let program = source.program(args.settings.compiling(), args.settings.bounds())?;
     let collector = Collector::default();
     let engine = args.settings.builder().explain(collector.sink()).build();
     for note in engine.notes() {

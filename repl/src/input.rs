@@ -1,8 +1,9 @@
 //! Programs and values from standard input or files, with messages that show the place.
 
+use crate::deadline::Bounds;
 use crate::failure::{Failure, colours};
 use galopvm::data::{self, DataError, Reader};
-use galopvm::{Diagnostic, Entry, Memory, Session, Switches, Value, ValueType};
+use galopvm::{Compiling, Diagnostic, Entry, Memory, Session, Value, ValueType};
 use galopvm_base::{Sources, Span};
 use std::io::Read;
 use std::path::Path;
@@ -121,11 +122,12 @@ impl Input {
     }
 
     /// The program: bytecode if the bytes say so, otherwise source.
-    pub fn program(&self, switches: Switches) -> Result<galopvm::Program, Failure> {
+    pub fn program(&self, compiling: Compiling, bounds: Bounds) -> Result<galopvm::Program, Failure> {
+        let _compiling = bounds.watch("Compiling the program");
         Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
             galopvm::Program::from_bytecode(&self.name, &self.bytes)?
         } else {
-            galopvm::Program::from_source_with(&self.name, self.text()?, switches)?
+            galopvm::Program::from_source_with(&self.name, self.text()?, compiling)?
         })
     }
 }

@@ -111,7 +111,7 @@ pub fn run(args: Args) -> Outcome {
     let interrupts = Interrupts::listen();
     let mut phases = Phases::start();
     let source = input::bytes_of(&args.called.file)?;
-    let program = source.program(args.settings.switches())?;
+    let program = source.program(args.settings.compiling(), args.settings.bounds())?;
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }

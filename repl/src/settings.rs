@@ -1,8 +1,9 @@
 //! Options that several commands have: what is called, the back end, bounds.
 
+use crate::deadline::Bounds;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use galopvm::{BackendChoice, CpuMode, Engine, Route, Switch, Switches};
+use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Route, Switch, Switches};
 use galopvm_runtime::explain::Target;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -60,6 +61,9 @@ pub struct Called {
 /// What is not to be done.
 #[derive(Args)]
 pub struct Off {
+    /// Let source import only files in its own folder and below, links followed
+    #[arg(long)]
+    confine_imports: bool,
     /// Leave these out, separated by commas; results stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switch())]
     no: Vec<Switch>,
@@ -69,6 +73,30 @@ impl Off {
     /// Everything on but what was named.
     pub fn switches(&self) -> Switches {
         Switches::without(&self.no)
+    }
+
+    /// How source is compiled.
+    pub fn compiling(&self) -> Compiling {
+        let imports = if self.confine_imports { Imports::Confined } else { Imports::Anywhere };
+        Compiling { switches: self.switches(), imports }
+    }
+}
+
+/// What bounds compiling, where nothing runs.
+#[derive(Args)]
+pub struct Bounded {
+    /// Most memory for compiling, in bytes or with a unit: 500M, 2G [default: what the system has available]
+    #[arg(long, visible_alias = "memory", value_name = "BYTES", value_parser = bytes)]
+    max_memory: Option<u64>,
+    /// Most time that compiling may take, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+}
+
+impl Bounded {
+    /// The bounds.
+    pub fn bounds(&self) -> Bounds {
+        Bounds { memory: self.max_memory.or_else(galopvm::available_memory), time: self.timeout }
     }
 }
 
@@ -88,13 +116,13 @@ pub struct Settings {
     /// How Vulkan kernels become SPIR-V: emitted directly, or through GLSL and shaderc
     #[arg(long, value_name = "NAME", default_value = "direct", value_parser = route())]
     pub route: Route,
-    /// Most memory for values, in bytes or with a unit: 500M, 2G [default: what the system has available]
+    /// Most memory for values, and for compiling, in bytes or with a unit: 500M, 2G [default: what the system has available]
     #[arg(long, visible_alias = "memory", value_name = "BYTES", value_parser = bytes)]
     pub max_memory: Option<u64>,
     /// Most operations that a run may take
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
-    /// Most time that a run may take, and reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
+    /// Most time that a run may take, and compiling, reading and writing, in seconds or with a unit: 0.5, 200ms, 10s, 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
     /// Execute everything a second time, slowly and without any decision about memory, and compare whatever is read: a
@@ -109,6 +137,16 @@ impl Settings {
     /// What may be done to make programs faster.
     pub fn switches(&self) -> Switches {
         self.off.switches()
+    }
+
+    /// How source is compiled.
+    pub fn compiling(&self) -> Compiling {
+        self.off.compiling()
+    }
+
+    /// What bounds compiling.
+    pub fn bounds(&self) -> Bounds {
+        Bounds { memory: self.max_memory.or_else(galopvm::available_memory), time: self.timeout }
     }
 
     /// An engine builder with these settings.

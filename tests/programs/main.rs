@@ -4,6 +4,7 @@
 mod blocks;
 mod differential;
 mod examples;
+mod extents;
 mod fused;
 mod generate;
 mod merging;

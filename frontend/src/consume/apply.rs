@@ -15,6 +15,9 @@ pub(super) struct Argument {
     value: Value,
 }
 
+/// What an argument gives, and what it consumed.
+type Given = (Value, Vec<(NodeId, Span)>);
+
 impl<'a> Walk<'_, 'a, '_, '_> {
     /// `f x y`.
     pub(super) fn apply(&mut self, exp: &'a Exp<'a>, head: &'a Exp<'a>, args: &'a [Exp<'a>]) -> Value {
@@ -35,22 +38,39 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         // Arguments are evaluated from right to left.
         let mut done: Vec<Argument> = Vec::new();
         for (arg, param) in args.iter().zip(&params).rev() {
-            let value = self.argument(arg, param.as_ref(), &done, name);
+            let given = self.contain(|walk| walk.exp(arg));
+            let value = self.argument(arg, given, param.as_ref(), &done, name);
             done.insert(0, Argument { span: arg.at.span, value });
         }
         let values: Vec<Value> = done.into_iter().map(|arg| arg.value).collect();
         self.call(exp.at.id, name, &function, &values)
     }
 
-    /// `x + y`.
-    pub(super) fn binary(
+    /// `x + y`. Operators that group to the left are gone along in a loop, from the first operand.
+    pub(super) fn operators(&mut self, exp: &'a Exp<'a>) -> Value {
+        let (mut first, mut rest) = (exp, Vec::new());
+        while let ExpKind::BinOp(op, left, right) = first.kind {
+            rest.push((first.at.id, op, left, right));
+            first = left;
+        }
+        let mut given = self.contain(|walk| walk.exp(first));
+        while let Some((id, op, left, right)) = rest.pop() {
+            if rest.is_empty() {
+                return self.binary(id, &op, (left, given), right);
+            }
+            given = self.contain(|walk| walk.binary(id, &op, (left, given), right));
+        }
+        given.0
+    }
+
+    fn binary(
         &mut self,
-        exp: &'a Exp<'a>,
+        exp: NodeId,
         op: &OpName<'a>,
-        left: &'a Exp<'a>,
+        (left, given): (&'a Exp<'a>, Given),
         right: &'a Exp<'a>,
     ) -> Value {
-        let function = self.operator(exp.at.id, op, left, right);
+        let function = self.operator(exp, op, left, right);
         let (mut first, mut second) = (None, None);
         if let Tree::Function(_, signature) = &function {
             first = Some(signature.param.clone());
@@ -58,10 +78,11 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 second = Some(signature.param.clone());
             }
         }
-        let x = self.argument(left, first.as_ref(), &[], Some(op.name));
+        let x = self.argument(left, given, first.as_ref(), &[], Some(op.name));
         let before = Argument { span: left.at.span, value: x };
-        let y = self.argument(right, second.as_ref(), std::slice::from_ref(&before), Some(op.name));
-        self.call(exp.at.id, Some(op.name), &function, &[before.value, y])
+        let given = self.contain(|walk| walk.exp(right));
+        let y = self.argument(right, given, second.as_ref(), std::slice::from_ref(&before), Some(op.name));
+        self.call(exp, Some(op.name), &function, &[before.value, y])
     }
 
     /// An operator as a function.
@@ -110,12 +131,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     fn argument(
         &mut self,
         arg: &'a Exp<'a>,
+        (value, consumed): Given,
         param: Option<&Marks>,
         before: &[Argument],
         function: Option<QualName<'a>>,
     ) -> Value {
         let whole = param.is_some_and(Marks::any_unique);
-        let value = self.own_argument(arg, whole.then(|| self.shape(arg.at.id).fill(&true)).as_ref());
+        let marks = whole.then(|| self.shape(arg.at.id).fill(&true));
+        let value = self.own_value(arg.at.span, arg.at.id, value, consumed, marks.as_ref());
         if let Some(param) = param {
             let name = function.map(|name| name.text());
             self.check_functions(arg, param, Some(name.as_deref().unwrap_or("this function")));

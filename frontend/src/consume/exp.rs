@@ -41,7 +41,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             ExpKind::Tuple(items) => Tree::tuple(items.iter().map(|item| self.exp(item)).collect()),
             ExpKind::Record(fields) => self.record(exp, fields),
             ExpKind::Array(items) => {
-                items.iter().for_each(|item| drop(self.exp(item)));
+                let consumes =
+                    |item: &&Exp<'_>| !matches!(item.kind, ExpKind::Literal(_) | ExpKind::Number(_));
+                items.iter().filter(consumes).for_each(|item| drop(self.exp(item)));
                 self.fresh(exp.at.id)
             }
             ExpKind::Project(inner, field) => {
@@ -57,7 +59,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.fresh(exp.at.id).adding(&value.aliases())
             }
             ExpKind::Apply(head, args) => self.apply(exp, head, args),
-            ExpKind::BinOp(op, left, right) => self.binary(exp, &op, left, right),
+            ExpKind::BinOp(..) => self.operators(exp),
             ExpKind::Negate(inner) | ExpKind::Not(inner) => {
                 self.exp(inner);
                 self.fresh(exp.at.id)
@@ -90,32 +92,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let cases = cases.collect();
                 self.branches(exp, cases)
             }
-            ExpKind::Let { sizes: _, pat, value, body } => {
-                let given = self.shape(value.at.id);
-                let value = self.let_value(value);
-                self.pat_sizes(pat);
-                self.check_pat_functions(pat, &given);
-                let names = self.bind_pat(pat, value);
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
+                let (mut body, mut names) = (exp, Vec::new());
+                while let Some(next) = self.let_head(body, &mut names) {
+                    body = next;
+                }
                 let result = self.exp(body);
-                names.into_iter().for_each(|name| self.leave(name));
-                result
-            }
-            ExpKind::LetFun { fun, body } => {
-                let result = self.shape(fun.body.at.id);
-                let value = self.function_value(fun.params, fun.result, fun.body, result);
-                let name = fun.name;
-                self.enter(&name, value, Binding::Function, false);
-                let result = self.exp(body);
-                self.leave(name.at.id);
-                result
-            }
-            ExpKind::LetWith { name, old, steps, value, body } => {
-                self.update(exp, old, steps, value);
-                let shape = self.shape(old.at.id);
-                let value = shape.fresh().naming(name.at.id, &mut self.paths);
-                self.enter(&name, value, Binding::Let, true);
-                let result = self.exp(body);
-                self.leave(name.at.id);
+                names.into_iter().rev().for_each(|name| self.leave(name));
                 result
             }
             ExpKind::Update(old, steps, value) => self.update(exp, old, steps, value),
@@ -139,6 +122,36 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.exp(condition);
                 self.exp(value)
             }
+        }
+    }
+
+    /// What a `let` binds, which is then in scope for the body that it gives.
+    fn let_head(&mut self, exp: &'a Exp<'a>, names: &mut Vec<NodeId>) -> Option<&'a Exp<'a>> {
+        match exp.kind {
+            ExpKind::Let { sizes: _, pat, value, body } => {
+                let given = self.shape(value.at.id);
+                let value = self.let_value(value);
+                self.pat_sizes(pat);
+                self.check_pat_functions(pat, &given);
+                names.extend(self.bind_pat(pat, value));
+                Some(body)
+            }
+            ExpKind::LetFun { fun, body } => {
+                let result = self.shape(fun.body.at.id);
+                let value = self.function_value(fun.params, fun.result, fun.body, result);
+                self.enter(&fun.name, value, Binding::Function, false);
+                names.push(fun.name.at.id);
+                Some(body)
+            }
+            ExpKind::LetWith { name, old, steps, value, body } => {
+                self.update(exp, old, steps, value);
+                let shape = self.shape(old.at.id);
+                let value = shape.fresh().naming(name.at.id, &mut self.paths);
+                self.enter(&name, value, Binding::Let, true);
+                names.push(name.at.id);
+                Some(body)
+            }
+            _ => None,
         }
     }
 

@@ -143,12 +143,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
 /// The part of an expression that gives its value.
 pub(super) fn last_part<'e, 'a>(exp: &'e Exp<'a>) -> &'e Exp<'a> {
-    match exp.kind {
-        ExpKind::Let { body, .. } | ExpKind::LetFun { body, .. } | ExpKind::LetWith { body, .. } => {
-            last_part(body)
-        }
-        ExpKind::Parens(inner) => last_part(inner),
-        _ => exp,
+    let mut last = exp;
+    loop {
+        last = match last.kind {
+            ExpKind::Let { body, .. } | ExpKind::LetFun { body, .. } | ExpKind::LetWith { body, .. } => body,
+            ExpKind::Parens(inner) => inner,
+            _ => return last,
+        };
     }
 }
 

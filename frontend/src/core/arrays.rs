@@ -312,6 +312,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let whole = self.fun.scalar(ScalarOp::Quot, wide, &[distance, stride]);
         let whole = self.fun.convert(wide, ElemType::I64, whole);
         let more = match (kind, second) {
+            // More numbers than an extent can say are a negative number of them, and have to stay it.
+            (RangeKind::Inclusive, _)
+                if ty.bytes() == 8 && first.constant().is_none_or(|c| c.as_i64() < 0) =>
+            {
+                let fits = self.fun.size_op(ScalarOp::Ge, whole, Atom::i64(0));
+                self.fun.convert(ElemType::Bool, ElemType::I64, fits)
+            }
             (RangeKind::Inclusive, _) => Atom::i64(1),
             (_, None) => Atom::i64(0),
             (_, Some(_)) => {

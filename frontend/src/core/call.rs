@@ -6,6 +6,7 @@
 
 use super::build::{Builder, Built, Instance};
 use super::emit::{FunState, Within};
+use super::env::Node;
 use super::ir::*;
 use super::value::*;
 use crate::names::{GlobalId, Res};
@@ -438,7 +439,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Atom::Const(_) => Some(atom),
             Atom::Var(_) => inside.get(&atom).copied(),
         };
-        let mut mapping = Mapping { put: &mut put, bindings: HashMap::new(), found: HashMap::new() };
+        let mut mapping = Mapping { put: &mut put, scopes: HashMap::new(), found: HashMap::new() };
         for (slot, arg) in args.iter_mut().zip(&call.args) {
             if slot.is_none() {
                 *slot = Some(mapping.value(arg));
@@ -491,7 +492,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             Some(atom)
         };
-        let mut mapping = Mapping { put: &mut put, bindings: HashMap::new(), found: HashMap::new() };
+        let mut mapping = Mapping { put: &mut put, scopes: HashMap::new(), found: HashMap::new() };
         args.iter().filter(|a| a.has_function()).for_each(|a| {
             mapping.value(a);
         });
@@ -517,7 +518,7 @@ fn pointers(value: &Value<'_>) -> Vec<usize> {
 /// atom any more is forgotten.
 struct Mapping<'m, 'a> {
     put: &'m mut dyn FnMut(Atom) -> Option<Atom>,
-    bindings: HashMap<*const Binding<'a>, Rc<Binding<'a>>>,
+    scopes: HashMap<*const Node<'a>, Rc<Node<'a>>>,
     found: HashMap<*const Found, Rc<Found>>,
 }
 
@@ -577,25 +578,21 @@ impl<'a> Mapping<'_, 'a> {
     }
 
     fn context(&mut self, ctx: &Context<'a>) -> Context<'a> {
-        // From the outside in, so that scopes that share their end share it still.
-        let mut chain = Vec::new();
-        let mut at = ctx.env.clone();
-        let mut env = None;
-        while let Some(binding) = at {
-            if let Some(done) = self.bindings.get(&Rc::as_ptr(&binding)) {
-                env = Some(done.clone());
-                break;
-            }
-            at = binding.next.clone();
-            chain.push(binding);
-        }
-        for binding in chain.into_iter().rev() {
-            let value = self.value(&binding.value);
-            let mapped = Rc::new(Binding { id: binding.id, value, next: env });
-            self.bindings.insert(Rc::as_ptr(&binding), mapped.clone());
-            env = Some(mapped);
-        }
+        let env = ctx.env.map(|root| self.node(root));
         Context { env, types: ctx.types.clone(), found: self.sizes(&ctx.found), within: ctx.within }
+    }
+
+    /// Scopes that share a part share it still.
+    fn node(&mut self, node: &Rc<Node<'a>>) -> Rc<Node<'a>> {
+        if let Some(done) = self.scopes.get(&Rc::as_ptr(node)) {
+            return done.clone();
+        }
+        let mapped = Rc::new(match &**node {
+            Node::Value(value) => Node::Value(self.value(value)),
+            Node::Digits(links) => Node::map_links(links, |link| self.node(link)),
+        });
+        self.scopes.insert(Rc::as_ptr(node), mapped.clone());
+        mapped
     }
 
     fn sizes(&mut self, found: &Rc<Found>) -> Rc<Found> {

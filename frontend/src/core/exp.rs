@@ -17,8 +17,86 @@ const CHEAP: usize = 6;
 const FEW: usize = 3;
 
 impl<'a> Builder<'_, 'a, '_, '_> {
-    /// The value of an expression.
+    /// The value of an expression. It goes along `let`s and operators in a loop.
     pub(super) fn eval(&mut self, exp: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
+        match exp.kind {
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => self.lets(exp, ctx),
+            ExpKind::BinOp(..) => self.operators(exp, ctx),
+            _ => self.eval_one(exp, ctx),
+        }
+    }
+
+    /// `let`s in each other's bodies, and the value of the innermost one.
+    fn lets(&mut self, exp: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
+        let outer = self.fun.span;
+        let (mut body, mut ctx, mut ids) = (exp, ctx.clone(), Vec::new());
+        let value = loop {
+            self.fun.span = Some(body.at.span);
+            match self.let_head(body, &mut ctx) {
+                Ok(Some(next)) => {
+                    ids.push(body.at.id);
+                    body = next;
+                }
+                Ok(None) => break self.eval(body, &ctx),
+                Err(error) => break Err(error),
+            }
+        };
+        if let Ok(value) = &value {
+            ids.into_iter().rev().for_each(|id| self.bind_found(id, &ctx, value));
+        }
+        self.fun.span = outer;
+        value
+    }
+
+    /// What a `let` binds, which the context then has; the body. Nothing for other expressions.
+    fn let_head(&mut self, exp: &'a Exp<'a>, ctx: &mut Context<'a>) -> Built<Option<&'a Exp<'a>>> {
+        Ok(Some(match exp.kind {
+            ExpKind::Let { sizes, pat, value, body } => {
+                let value = self.eval(value, ctx)?;
+                self.bind_pat_sizes(ctx, pat, &value, &|id| sizes.iter().any(|n| n.at.id == id));
+                self.bind(ctx, pat, &value)?;
+                body
+            }
+            ExpKind::LetFun { fun, body } => {
+                let local = LocalFun { type_params: fun.type_params, params: fun.params, body: fun.body };
+                let callee = Callee::Local { fun: local, ctx: ctx.clone(), instance: Use::none() };
+                ctx.bind(fun.name.at.id, Value::Fun(Rc::new(Closure { callee, args: Vec::new() })));
+                body
+            }
+            ExpKind::LetWith { name, old, steps, value, body } => {
+                let old = self.eval(old, ctx)?;
+                let value = self.eval(value, ctx)?;
+                let new = self.update(&old, steps, value, exp.at.span, ctx)?;
+                ctx.bind(name.at.id, new);
+                body
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Operators that group to the left, from the first operand.
+    fn operators(&mut self, exp: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
+        let outer = self.fun.span;
+        let (mut first, mut rest) = (exp, Vec::new());
+        while let ExpKind::BinOp(op, left, right) = first.kind {
+            rest.push((first.at, op, left, right));
+            first = left;
+        }
+        // Each operand is evaluated where its operator stands.
+        self.fun.span = rest.last().map(|(at, ..)| at.span);
+        let mut value = self.eval(first, ctx);
+        while let (Ok(left), Some((at, op, exp, right))) = (&value, rest.pop()) {
+            self.fun.span = Some(at.span);
+            value = self.binary(&op, (exp, left.clone()), right, at.span, ctx);
+            if let Ok(value) = &value {
+                self.bind_found(at.id, ctx, value);
+            }
+        }
+        self.fun.span = outer;
+        value
+    }
+
+    fn eval_one(&mut self, exp: &'a Exp<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
         let outer = self.fun.span.replace(exp.at.span);
         let value = self.eval_kind(exp, ctx);
         if let Ok(value) = &value {
@@ -128,7 +206,6 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let args = self.eval_all(args, ctx)?;
                 self.apply(function, args, span)
             }
-            ExpKind::BinOp(op, left, right) => self.binary(&op, left, right, span, ctx),
             ExpKind::Negate(inner) => {
                 if let ExpKind::Number(number) = inner.kind
                     && let Type::Prim(ty) = self.transparent(&self.type_of(inner, ctx))
@@ -164,27 +241,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let condition = self.eval_atom(condition, ctx)?;
                 self.if_exp(condition, span, &mut |b| b.eval(yes, ctx), &mut |b| b.eval(no, ctx))
             }
-            ExpKind::Let { sizes, pat, value, body } => {
-                let value = self.eval(value, ctx)?;
-                let mut ctx = ctx.clone();
-                self.bind_pat_sizes(&mut ctx, pat, &value, &|id| sizes.iter().any(|n| n.at.id == id));
-                self.bind(&mut ctx, pat, &value)?;
-                self.eval(body, &ctx)
-            }
-            ExpKind::LetFun { fun, body } => {
-                let local = LocalFun { type_params: fun.type_params, params: fun.params, body: fun.body };
-                let callee = Callee::Local { fun: local, ctx: ctx.clone(), instance: Use::none() };
-                let mut ctx = ctx.clone();
-                ctx.bind(fun.name.at.id, Value::Fun(Rc::new(Closure { callee, args: Vec::new() })));
-                self.eval(body, &ctx)
-            }
-            ExpKind::LetWith { name, old, steps, value, body } => {
-                let old = self.eval(old, ctx)?;
-                let value = self.eval(value, ctx)?;
-                let new = self.update(&old, steps, value, span, ctx)?;
-                let mut ctx = ctx.clone();
-                ctx.bind(name.at.id, new);
-                self.eval(body, &ctx)
+            ExpKind::BinOp(..) | ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
+                self.eval(exp, ctx)
             }
             ExpKind::Loop { .. } => self.loop_exp(exp, ctx),
             ExpKind::Range { first, second, kind, last } => self.range(span, first, second, kind, last, ctx),
@@ -373,17 +431,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn binary(
         &mut self,
         op: &OpName<'a>,
-        left: &'a Exp<'a>,
+        (left, a): (&'a Exp<'a>, Value<'a>),
         right: &'a Exp<'a>,
         span: Span,
         ctx: &Context<'a>,
     ) -> Built<Value<'a>> {
         let res = self.checker.names.uses.get(&op.at.id).map_or(Res::Error, |u| u.res);
         if let Res::Operator(logic @ ("&&" | "||")) = res {
-            let condition = self.eval_atom(left, ctx)?;
+            let condition = self.atom(&a, left.at.span)?;
             return self.logic(logic == "&&", condition, span, &mut |b| b.eval(right, ctx));
         }
-        let a = self.eval(left, ctx)?;
         let b = self.eval(right, ctx)?;
         match res {
             Res::Operator("<|") => return self.apply(a, vec![b], span),

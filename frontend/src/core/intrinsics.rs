@@ -49,6 +49,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let (Atom::Var(var), ty) = (part, b.fun.type_of(part)) else { return part };
                 let extents: Vec<Atom> = (0..ty.rank as u32).map(|d| b.fun.dim(part, d)).collect();
                 let outer = b.fun.size_op(ScalarOp::Mul, extents[0], extents[1]);
+                b.check_product(&extents, "Cannot flatten array of shape [{}][{}]");
                 let shape: Vec<Atom> = [outer].into_iter().chain(extents[2..].iter().copied()).collect();
                 b.reshape(var, shape, ty.elem)
             }),
@@ -160,8 +161,27 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             b.fun.assert(fits, message.to_string(), vec![extent, n, m]);
             let mut shape = vec![n, m];
             shape.extend((1..ty.rank as u32).map(|d| b.fun.dim(part, d)));
+            b.check_product(&shape, "Cannot unflatten array to array of shape [{}][{}]");
             b.reshape(var, shape, ty.elem)
         })
+    }
+
+    /// The program ends if the product of the first two extents of a shape does not fit. Where rows cannot be empty,
+    /// there would be no memory for so many of them, and the reshaping of such an array is refused by its count.
+    fn check_product(&mut self, shape: &[Atom], what: &str) {
+        let [n, m, rows @ ..] = shape else { return };
+        let known = |atom: &Atom| atom.constant().map(|scalar| scalar.as_i64());
+        let small = [n, m].into_iter().any(|atom| known(atom).is_some_and(|n| n == 0 || n == 1));
+        if small || rows.iter().all(|atom| known(atom).is_some_and(|n| n > 0)) {
+            return;
+        }
+        let zero = Atom::i64(0);
+        let (high, low) =
+            (self.fun.size_op(ScalarOp::MulHi, *n, *m), self.fun.size_op(ScalarOp::Mul, *n, *m));
+        let high = self.fun.size_op(ScalarOp::Eq, high, zero);
+        let low = self.fun.size_op(ScalarOp::Ge, low, zero);
+        let fits = self.both(high, low);
+        self.fun.assert(fits, format!("{what}: the product is more than {}.", i64::MAX), vec![*n, *m]);
     }
 
     fn concat(&mut self, a: &Value<'a>, b: &Value<'a>, span: Span) -> Built<Value<'a>> {
@@ -324,6 +344,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let total = self.last_or_zero(ends, width);
         let sizes = ValueType::array(ElemType::I64, 1);
         let params = self.fun.begin_repeated(&[ValueType::scalar(ElemType::I64); 2]);
+        // The first sum that does not fit is negative.
+        let fits = self.fun.size_op(ScalarOp::Ge, params[0], Atom::i64(0));
+        let message =
+            format!("Cannot join the arrays of `flatmap`: together they have more than {} rows.", i64::MAX);
+        self.fun.assert(fits, message, Vec::new());
         let begin = self.fun.size_op(ScalarOp::Sub, params[0], params[1]);
         let body = self.fun.end(vec![begin]);
         let offsets = self.fun.emit(Op::Map { width, arrays: vec![ends, lengths], body }, sizes);

@@ -5,6 +5,7 @@ mod arrays;
 mod build;
 mod call;
 mod emit;
+mod env;
 mod exp;
 mod form;
 mod fuse;

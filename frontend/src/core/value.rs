@@ -1,6 +1,7 @@
 //! What an expression is while core is built: data in parts, or a function to be expanded where it is applied.
 
 use super::emit::Within;
+use super::env::Env;
 use super::ir::Atom;
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
@@ -151,19 +152,12 @@ impl Use<'_> {
 /// The names in scope and what the type parameters stand for.
 #[derive(Clone)]
 pub(super) struct Context<'a> {
-    pub env: Option<Rc<Binding<'a>>>,
+    pub env: Env<'a>,
     pub types: Rc<[(NodeId, Type)]>,
     /// Sizes that expressions of the function brought into being.
     pub found: Rc<Found>,
     /// Where the code stands that sees these names.
     pub within: Within,
-}
-
-/// A name in scope.
-pub(super) struct Binding<'a> {
-    pub id: NodeId,
-    pub value: Value<'a>,
-    pub next: Option<Rc<Binding<'a>>>,
 }
 
 /// Sizes that expressions of one function brought into being, the latest last.
@@ -175,7 +169,7 @@ pub(super) struct Found {
 
 impl<'a> Context<'a> {
     pub fn empty() -> Context<'a> {
-        Context { env: None, types: Rc::from([]), found: Rc::default(), within: Within::default() }
+        Context { env: Env::default(), types: Rc::from([]), found: Rc::default(), within: Within::default() }
     }
 
     /// The same scope for a function inside: the sizes it finds are its own.
@@ -185,12 +179,8 @@ impl<'a> Context<'a> {
     }
 
     pub fn get(&self, id: NodeId) -> Option<Value<'a>> {
-        let mut at = self.env.as_deref();
-        while let Some(binding) = at {
-            if binding.id == id {
-                return Some(binding.value.clone());
-            }
-            at = binding.next.as_deref();
+        if let Some(value) = self.env.get(id) {
+            return Some(value.clone());
         }
         let mut found = Some(&self.found);
         while let Some(here) = found {
@@ -203,7 +193,7 @@ impl<'a> Context<'a> {
     }
 
     pub fn bind(&mut self, id: NodeId, value: Value<'a>) {
-        self.env = Some(Rc::new(Binding { id, value, next: self.env.take() }));
+        self.env.bind(id, value);
     }
 
     /// Remembers a size that an expression brought into being.

@@ -9,7 +9,7 @@
 pub mod cases;
 
 use crate::syntax::ast::*;
-use crate::syntax::visit::{Visit, walk_bind, walk_exp};
+use crate::syntax::visit::{Visit, walk_bind};
 use crate::types::{Checker, Type};
 use cases::{MOST_WITNESSES, Shape, Witness, unmatched};
 use galopvm_base::{Diagnostic, Scalar, Span};
@@ -91,7 +91,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
         walk_bind(self, bind);
     }
 
-    fn exp(&mut self, exp: &Exp<'a>) {
+    fn see(&mut self, exp: &Exp<'a>) -> bool {
         match exp.kind {
             ExpKind::Lambda(params, ..) => params.iter().for_each(|p| self.irrefutable(p)),
             ExpKind::Let { pat, .. } => self.irrefutable(pat),
@@ -104,7 +104,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
             ExpKind::Match(subject, cases) => self.cases(exp, subject, cases),
             _ => {}
         }
-        walk_exp(self, exp);
+        true
     }
 }
 

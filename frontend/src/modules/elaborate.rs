@@ -314,6 +314,18 @@ impl<'a> Checker<'a, '_, '_> {
         }
         let (file, text) = match self.names.load(&path) {
             Loaded::File(file, text) => (file, text),
+            Loaded::Outside => {
+                let text =
+                    format!("Import \"{name}\" lies outside of the folder that imports are confined to");
+                let folder = self.names.confined.as_deref().filter(|f| !f.as_os_str().is_empty());
+                let folder = folder.map_or_else(|| ".".into(), |folder| folder.display().to_string());
+                self.report(
+                    Diagnostic::error(span, text)
+                        .with_label(format!("looked for {path}"))
+                        .with_hint(format!("only files in {folder} may be imported; links are followed")),
+                );
+                return Rc::new(ModVal::Error);
+            }
             Loaded::Missing(reason) => {
                 let text = format!("Could not find import \"{name}\": {reason}");
                 self.report(

@@ -1,8 +1,18 @@
 //! Files that a program imports.
 
 use super::Names;
-use galopvm_base::{FileId, Span};
-use std::path::{Component, Path, PathBuf};
+use galopvm_base::{FileId, Span, path};
+use std::path::{Path, PathBuf};
+
+/// Where imported files may lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Imports {
+    /// Wherever the program says.
+    #[default]
+    Anywhere,
+    /// In the folder of the program and below, links followed: for programs that nobody trusts.
+    Confined,
+}
 
 /// What looking for an imported file gave.
 pub enum Loaded {
@@ -10,32 +20,48 @@ pub enum Loaded {
     File(FileId, String),
     /// It cannot be read, and why.
     Missing(String),
+    /// It lies where this program may not look.
+    Outside,
 }
 
 impl Names<'_, '_> {
     /// The path that `import "name"` means in the file of `span`.
     pub fn import_path(&self, span: Span, name: &str) -> String {
-        let from = Path::new(self.sources.name(span.file)).parent().unwrap_or(Path::new(""));
-        let mut path = PathBuf::new();
-        for part in from.join(format!("{name}.fut")).components() {
-            match part {
-                Component::CurDir => {}
-                Component::ParentDir
-                    if path.components().next_back().is_some_and(|c| matches!(c, Component::Normal(_))) =>
-                {
-                    path.pop();
-                }
-                other => path.push(other),
-            }
-        }
-        path.to_string_lossy().into_owned()
+        let from = path::folder(self.sources.name(span.file));
+        path::normal(&from.join(format!("{name}.fut"))).to_string_lossy().into_owned()
     }
 
     /// Reads a file.
     pub fn load(&mut self, path: &str) -> Loaded {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Loaded::File(self.sources.add(path, text.as_str()), text),
+        let found = match &self.confined {
+            Some(folder) => match confined(folder, Path::new(path)) {
+                Ok(Some(found)) => found,
+                Ok(None) => return Loaded::Outside,
+                Err(error) => return Loaded::Missing(error.to_string()),
+            },
+            None => PathBuf::from(path),
+        };
+        match std::fs::read_to_string(found) {
+            Ok(text) => {
+                let file = self.sources.add(path, text);
+                Loaded::File(file, self.sources.text(file).to_string())
+            }
             Err(error) => Loaded::Missing(error.to_string()),
         }
     }
+}
+
+/// Where a file lies when all links are followed; nothing if that is not in the folder. What its name alone puts outside
+/// is not even looked for.
+fn confined(folder: &Path, file: &Path) -> std::io::Result<Option<PathBuf>> {
+    let inside = match folder.as_os_str().is_empty() {
+        true => !file.is_absolute() && !file.starts_with(".."),
+        false => file.starts_with(folder),
+    };
+    if !inside {
+        return Ok(None);
+    }
+    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let (folder, file) = (here.canonicalize()?, file.canonicalize()?);
+    Ok(file.starts_with(folder).then_some(file))
 }

@@ -7,6 +7,7 @@
 //! - `x.y` is a member if `x` is a module, else a projection; `Use::fields` counts the projected parts.
 
 mod load;
+mod locals;
 mod lookup;
 mod scope;
 mod suggest;
@@ -18,9 +19,10 @@ use bumpalo::Bump;
 use galopvm_base::{Diagnostic, ElemType, FileId, IdMap, IdVec, Sources, Span, define_id};
 use galopvm_stdlib::{Intrinsic, Member};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
-pub use load::Loaded;
+pub use load::{Imports, Loaded};
 pub use scope::{Frame, Functor, FunctorBody, ModType, ModVal, Scope, View};
 pub use suggest::closest;
 
@@ -129,6 +131,8 @@ pub struct Names<'a, 's> {
     pub builtin_types: HashMap<&'static str, AbbrId>,
     /// Imported files by path; none while one is being read.
     pub(crate) files: HashMap<String, Option<Rc<ModVal<'a>>>>,
+    /// The folder that imported files have to lie in, if there is one.
+    pub(crate) confined: Option<PathBuf>,
     prelude_terms: IdMap<&'a str, GlobalId>,
     /// Module types of the prelude, once they are asked for.
     pub(crate) prelude_scope: Option<Scope<'a>>,
@@ -155,6 +159,7 @@ impl<'a, 's> Names<'a, 's> {
             later: IdMap::default(),
             builtin_types: HashMap::new(),
             files: HashMap::new(),
+            confined: None,
             prelude_terms: IdMap::default(),
             prelude_scope: None,
             members: HashMap::new(),

@@ -1,23 +1,16 @@
 //! The walk over one definition that resolves its names.
 
+use super::locals::{Local, Locals};
 use super::lookup::Found;
 use super::{GlobalId, ModVal, Names, Res, Use, closest};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType};
 use std::rc::Rc;
 
-/// What brings local names into scope.
-enum Binding<'a> {
-    /// A name of its own.
-    Name(&'a str, Res),
-    /// A module whose names are seen.
-    Opened(Rc<ModVal<'a>>),
-}
-
-/// Local names in scope, innermost last.
+/// The walk, with the local names in scope.
 struct Walk<'n, 'a, 's> {
     names: &'n mut Names<'a, 's>,
-    terms: Vec<Binding<'a>>,
+    terms: Locals<'a>,
     types: Vec<(&'a str, NodeId)>,
     user: bool,
     /// Local functions whose body is being read: names that are not visible in it.
@@ -26,7 +19,7 @@ struct Walk<'n, 'a, 's> {
 
 impl<'a, 's> Names<'a, 's> {
     fn walk(&mut self, user: bool) -> Walk<'_, 'a, 's> {
-        Walk { names: self, terms: Vec::new(), types: Vec::new(), user, defining: Vec::new() }
+        Walk { names: self, terms: Locals::default(), types: Vec::new(), user, defining: Vec::new() }
     }
 
     /// Resolves a definition. A function sees itself.
@@ -36,7 +29,7 @@ impl<'a, 's> Names<'a, 's> {
         if global.bind.params.is_empty() {
             walk.defining.push(global.bind.name.text);
         } else {
-            walk.terms.push(Binding::Name(global.bind.name.text, Res::Global(id)));
+            walk.terms.bind(global.bind.name.text, Res::Global(id));
         }
         walk.val_bind(global.bind);
     }
@@ -83,7 +76,7 @@ impl<'a> Walk<'_, 'a, '_> {
     }
 
     fn bind(&mut self, name: &'a str, id: NodeId) {
-        self.terms.push(Binding::Name(name, Res::Local(id)));
+        self.terms.bind(name, Res::Local(id));
     }
 
     fn val_bind(&mut self, bind: &'a ValBind<'a>) {
@@ -109,21 +102,18 @@ impl<'a> Walk<'_, 'a, '_> {
     }
 
     fn lookup(&mut self, name: &str) -> Option<Found<'a>> {
-        for i in (0..self.terms.len()).rev() {
-            match &self.terms[i] {
-                Binding::Name(bound, res) if *bound == name => return Some(Found::Term(*res)),
-                Binding::Name(..) => {}
-                Binding::Opened(module) => {
-                    let module = module.clone();
-                    if let Some(res) = self.names.module_term(&module, name) {
-                        return Some(Found::Term(res));
-                    }
-                    if let ModVal::Struct(scope) = &*module
-                        && let Some(inner) = scope.modules.get(name)
-                    {
-                        return Some(Found::Module(inner.clone()));
-                    }
-                }
+        for local in self.terms.find(name) {
+            let module = match local {
+                Local::Name(res) => return Some(Found::Term(res)),
+                Local::Opened(module) => module,
+            };
+            if let Some(res) = self.names.module_term(&module, name) {
+                return Some(Found::Term(res));
+            }
+            if let ModVal::Struct(scope) = &*module
+                && let Some(inner) = scope.modules.get(name)
+            {
+                return Some(Found::Module(inner.clone()));
             }
         }
         self.names.top_level(name, self.user)
@@ -252,10 +242,7 @@ impl<'a> Walk<'_, 'a, '_> {
         let what = if qualified { "module or name" } else { "name" };
         let mut diagnostic =
             Diagnostic::error(at, format!("Unknown {what} \"{}\"", name.text)).with_label("not defined");
-        let locals = self.terms.iter().filter_map(|binding| match binding {
-            Binding::Name(name, _) => Some(*name),
-            Binding::Opened(_) => None,
-        });
+        let locals = self.terms.names();
         if let Some(meant) = closest(name.text, locals.chain(self.names.visible())) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         }
@@ -327,10 +314,7 @@ impl<'a> Walk<'_, 'a, '_> {
             .find(|(bound, _)| *bound == first.text)
             .map(|(_, id)| Res::TypeParam(*id));
         if local.is_none() {
-            local = self.terms.iter().rev().find_map(|binding| match binding {
-                Binding::Opened(module) => self.names.module_type_of(module, first.text),
-                Binding::Name(..) => None,
-            });
+            local = self.terms.modules().find_map(|module| self.names.module_type_of(&module, first.text));
         }
         let user = self.user.then(|| self.names.find_type(first.text)).flatten();
         let res = match (local, user, first.text.parse::<ElemType>()) {
@@ -354,7 +338,7 @@ impl<'a> Walk<'_, 'a, '_> {
             .with_label("not defined");
         let prims = ElemType::ALL.iter().map(|t| t.name());
         let locals = self.types.iter().map(|(n, _)| *n).chain(self.names.visible_types());
-        let is_value = self.terms.iter().any(|b| matches!(b, Binding::Name(n, _) if *n == first.text));
+        let is_value = self.terms.names().any(|name| name == first.text);
         if let Some(meant) = closest(first.text, locals.chain(prims)) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         } else if is_value {
@@ -427,7 +411,7 @@ impl<'a> Walk<'_, 'a, '_> {
                         let text = format!("Module \"{}\" is a parametric module.", path.text());
                         w.report(Diagnostic::error(path.span(), text));
                     }
-                    w.terms.push(Binding::Opened(module));
+                    w.terms.open(module);
                 }
                 w.exp(inner);
             }),
@@ -448,10 +432,17 @@ impl<'a> Walk<'_, 'a, '_> {
                 self.exp(head);
                 args.iter().for_each(|e| self.exp(e));
             }
-            ExpKind::BinOp(op, left, right) => {
-                self.exp(left);
-                self.op(&op);
-                self.exp(right);
+            ExpKind::BinOp(..) => {
+                let (mut first, mut rest) = (exp, Vec::new());
+                while let ExpKind::BinOp(op, left, right) = first.kind {
+                    rest.push((op, right));
+                    first = left;
+                }
+                self.exp(first);
+                for (op, right) in rest.into_iter().rev() {
+                    self.op(&op);
+                    self.exp(right);
+                }
             }
             ExpKind::Negate(e) | ExpKind::Not(e) => self.exp(e),
             ExpKind::Lambda(params, result, body) => self.scoped(|w| {
@@ -472,31 +463,12 @@ impl<'a> Walk<'_, 'a, '_> {
                 self.exp(yes);
                 self.exp(no);
             }
-            ExpKind::Let { sizes, pat, value, body } => {
-                self.exp(value);
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
                 self.scoped(|w| {
-                    for name in sizes {
-                        w.bind(name.text, name.at.id);
+                    let mut body = exp;
+                    while let Some(next) = w.let_head(body) {
+                        body = next;
                     }
-                    w.pat(pat);
-                    w.exp(body);
-                });
-            }
-            ExpKind::LetFun { fun, body } => {
-                self.defining.push(fun.name.text);
-                self.val_bind(fun);
-                self.defining.pop();
-                self.scoped(|w| {
-                    w.bind(fun.name.text, fun.name.at.id);
-                    w.exp(body);
-                });
-            }
-            ExpKind::LetWith { name, old, steps, value, body } => {
-                self.exp(old);
-                self.steps(steps);
-                self.exp(value);
-                self.scoped(|w| {
-                    w.bind(name.text, name.at.id);
                     w.exp(body);
                 });
             }
@@ -550,6 +522,35 @@ impl<'a> Walk<'_, 'a, '_> {
                 self.exp(e);
                 self.type_exp(ty);
             }
+        }
+    }
+
+    /// What a `let` binds, which is then in scope for the body that it gives.
+    fn let_head(&mut self, exp: &'a Exp<'a>) -> Option<&'a Exp<'a>> {
+        match exp.kind {
+            ExpKind::Let { sizes, pat, value, body } => {
+                self.exp(value);
+                for name in sizes {
+                    self.bind(name.text, name.at.id);
+                }
+                self.pat(pat);
+                Some(body)
+            }
+            ExpKind::LetFun { fun, body } => {
+                self.defining.push(fun.name.text);
+                self.val_bind(fun);
+                self.defining.pop();
+                self.bind(fun.name.text, fun.name.at.id);
+                Some(body)
+            }
+            ExpKind::LetWith { name, old, steps, value, body } => {
+                self.exp(old);
+                self.steps(steps);
+                self.exp(value);
+                self.bind(name.text, name.at.id);
+                Some(body)
+            }
+            _ => None,
         }
     }
 

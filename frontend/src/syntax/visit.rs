@@ -1,15 +1,23 @@
 //! One walk over expressions, patterns and types, for everything that looks at them without changing them.
 //!
 //! A visitor says what it does at the nodes it is interested in and calls the `walk_` function of the node to go on
-//! below; what it says nothing about is walked over. Module expressions are not entered.
+//! below; what it says nothing about is walked over. At expressions it only says whether to go on, so that chains of
+//! `let`s and operators are walked along, not down. Module expressions are not entered.
 
 use super::ast::*;
 
 /// Something that looks at a tree.
 pub trait Visit<'a> {
-    /// An expression.
+    /// An expression; true if the walk goes on to its parts.
+    fn see(&mut self, _: &Exp<'a>) -> bool {
+        true
+    }
+
+    /// An expression and its parts.
     fn exp(&mut self, exp: &Exp<'a>) {
-        walk_exp(self, exp);
+        if self.see(exp) {
+            walk_exp(self, exp);
+        }
     }
 
     /// A pattern, wherever it stands.
@@ -100,8 +108,16 @@ fn walk_steps<'a, V: Visit<'a> + ?Sized>(visitor: &mut V, steps: &[Step<'a>]) {
     }
 }
 
-/// The parts of an expression.
+/// The parts of an expression that was seen.
 pub fn walk_exp<'a, V: Visit<'a> + ?Sized>(visitor: &mut V, exp: &Exp<'a>) {
+    let mut next = walk_parts(visitor, exp);
+    while let Some(body) = next.filter(|body| visitor.see(body)) {
+        next = walk_parts(visitor, body);
+    }
+}
+
+/// The parts but for the body of a `let`, which is given back.
+fn walk_parts<'e, 'a, V: Visit<'a> + ?Sized>(visitor: &mut V, exp: &'e Exp<'a>) -> Option<&'e Exp<'a>> {
     match exp.kind {
         ExpKind::Literal(_)
         | ExpKind::Number(_)
@@ -132,9 +148,22 @@ pub fn walk_exp<'a, V: Visit<'a> + ?Sized>(visitor: &mut V, exp: &Exp<'a>) {
             visitor.exp(function);
             args.iter().for_each(|e| visitor.exp(e));
         }
-        ExpKind::BinOp(_, left, right) | ExpKind::Assert(left, right) => {
-            visitor.exp(left);
-            visitor.exp(right);
+        ExpKind::BinOp(_, left, right) => {
+            let (mut first, mut rights) = (left, vec![right]);
+            let mut seen = visitor.see(first);
+            while let (true, ExpKind::BinOp(_, left, right)) = (seen, first.kind) {
+                rights.push(right);
+                first = left;
+                seen = visitor.see(first);
+            }
+            if seen {
+                walk_exp(visitor, first);
+            }
+            rights.into_iter().rev().for_each(|e| visitor.exp(e));
+        }
+        ExpKind::Assert(condition, value) => {
+            visitor.exp(condition);
+            visitor.exp(value);
         }
         ExpKind::Lambda(params, result, body) => {
             params.iter().for_each(|p| visitor.pat(p));
@@ -148,17 +177,17 @@ pub fn walk_exp<'a, V: Visit<'a> + ?Sized>(visitor: &mut V, exp: &Exp<'a>) {
         ExpKind::Let { pat, value, body, .. } => {
             visitor.pat(pat);
             visitor.exp(value);
-            visitor.exp(body);
+            return Some(body);
         }
         ExpKind::LetFun { fun, body } => {
             visitor.bind(fun);
-            visitor.exp(body);
+            return Some(body);
         }
         ExpKind::LetWith { old, steps, value, body, .. } => {
             visitor.exp(old);
             walk_steps(visitor, steps);
             visitor.exp(value);
-            visitor.exp(body);
+            return Some(body);
         }
         ExpKind::Loop { pat, init, form, body } => {
             visitor.pat(pat);
@@ -195,4 +224,5 @@ pub fn walk_exp<'a, V: Visit<'a> + ?Sized>(visitor: &mut V, exp: &Exp<'a>) {
             visitor.type_exp(ty);
         }
     }
+    None
 }

@@ -146,8 +146,79 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         told
     }
 
-    /// What evaluating the expression tells.
+    /// What evaluating the expression tells. It goes along `let`s and operators in a loop.
     fn exp(&mut self, exp: &Exp<'a>, known: &Known) -> Known {
+        match exp.kind {
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => self.lets(exp, known),
+            ExpKind::BinOp(..) => self.operators(exp, known),
+            _ => self.one(exp, known),
+        }
+    }
+
+    /// `let`s in each other's bodies, and the value of the innermost one.
+    fn lets(&mut self, exp: &Exp<'a>, known: &Known) -> Known {
+        let (mut body, mut told, mut both) = (exp, Known::default(), known.clone());
+        let mut ids = Vec::new();
+        loop {
+            let next = match body.kind {
+                ExpKind::Let { value, body, .. } => {
+                    let new = self.exp(value, &both);
+                    both.extend(&new);
+                    told.extend(new);
+                    body
+                }
+                ExpKind::LetFun { fun, body } => {
+                    self.exp(fun.body, &both);
+                    body
+                }
+                ExpKind::LetWith { old, steps, value, body, .. } => {
+                    let mut new = self.exp(old, &both);
+                    for step in steps {
+                        if let Step::Index(dims) = step {
+                            new.extend(self.dims(dims, &both));
+                        }
+                    }
+                    both.extend(&new);
+                    let value = self.exp(value, &both);
+                    both.extend(&value);
+                    told.extend(new);
+                    told.extend(value);
+                    body
+                }
+                _ => break,
+            };
+            ids.push(body.at.id);
+            body = next;
+        }
+        told.extend(self.exp(body, &both));
+        ids.into_iter().for_each(|id| told.extend(self.exts(id)));
+        told
+    }
+
+    /// Operators that group to the left.
+    fn operators(&mut self, exp: &Exp<'a>, known: &Known) -> Known {
+        let (mut first, mut rest) = (exp, Vec::new());
+        while let ExpKind::BinOp(op, left, right) = first.kind {
+            rest.push((first.at.id, op, right));
+            first = left;
+        }
+        let mut told = self.exp(first, known);
+        let mut both: Known = known.union(&told).copied().collect();
+        for (id, op, right) in rest.into_iter().rev() {
+            let new = self.exp(right, &both);
+            both.extend(&new);
+            told.extend(new);
+            if !matches!(self.checker.names.uses.get(&op.at.id).map(|u| u.res), Some(Res::Operator(_))) {
+                both.extend(self.exts(id));
+                self.need(Made::Variable(op.name), op.at.id, op.at.span, &both);
+            }
+            both.extend(self.exts(id));
+            told.extend(self.exts(id));
+        }
+        told
+    }
+
+    fn one(&mut self, exp: &Exp<'a>, known: &Known) -> Known {
         let (id, span) = (exp.at.id, exp.at.span);
         let mut told = match exp.kind {
             ExpKind::Var(name) => {
@@ -184,35 +255,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 self.exp(head, &both);
                 told
             }
-            ExpKind::BinOp(op, left, right) => {
-                let told = self.sequence(left, right, known);
-                if !matches!(self.checker.names.uses.get(&op.at.id).map(|u| u.res), Some(Res::Operator(_))) {
-                    let all: Known = known.union(&told).copied().chain(self.exts(id)).collect();
-                    self.need(Made::Variable(op.name), op.at.id, op.at.span, &all);
-                }
-                told
-            }
             ExpKind::Constr(name, args) => {
                 let told = self.all(args, known);
                 let both: Known = known.union(&told).copied().collect();
                 self.need(Made::Constructor(name), id, span, &both);
                 told
             }
-            ExpKind::Let { value, body, .. } => self.sequence(value, body, known),
-            ExpKind::LetFun { fun, body } => {
-                self.exp(fun.body, known);
-                self.exp(body, known)
-            }
-            ExpKind::LetWith { old, steps, value, body, .. } => {
-                let mut told = self.exp(old, known);
-                for step in steps {
-                    if let Step::Index(dims) = step {
-                        told.extend(self.dims(dims, known));
-                    }
-                }
-                let both: Known = known.union(&told).copied().collect();
-                told.extend(self.sequence(value, body, &both));
-                told
+            ExpKind::BinOp(..) | ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
+                self.exp(exp, known)
             }
             ExpKind::Match(subject, cases) => {
                 let told = self.exp(subject, known);

@@ -8,6 +8,17 @@ use super::{Checker, Size, Type};
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
 
+/// Sizes in a type beyond which one that a `let` made is known by its value alone.
+const LARGEST_SIZE: usize = 1000;
+
+/// A `let` whose body is being checked.
+pub(super) enum LetScope {
+    /// The names that a pattern binds, and the type of what it takes apart.
+    Pattern(Vec<NodeId>, Type),
+    Function,
+    Update,
+}
+
 /// How the body of a loop makes the size at one place of the loop's parameters.
 enum Turn {
     /// As it was before the first turn.
@@ -19,48 +30,80 @@ enum Turn {
 }
 
 impl<'a> Checker<'a, '_, '_> {
-    pub(super) fn let_exp(
-        &mut self,
-        id: NodeId,
-        sizes: &'a [Name<'a>],
-        pat: &'a Pat<'a>,
-        value: &'a Exp<'a>,
-        body: &'a Exp<'a>,
-    ) -> Type {
-        let ty = self.infer(value);
-        self.check_bound_twice(sizes, [pat]);
-        self.vars.level += 1;
-        let mut names: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
-        for name in sizes {
-            self.bind(name, Type::SIZE);
+    /// What a `let` binds, which is then in scope for the body that comes with it. Nothing for other expressions.
+    pub(super) fn open_let(&mut self, exp: &'a Exp<'a>) -> Option<(LetScope, &'a Exp<'a>)> {
+        Some(match exp.kind {
+            ExpKind::Let { sizes, pat, value, body } => {
+                let ty = self.infer(value);
+                self.check_bound_twice(sizes, [pat]);
+                self.vars.level += 1;
+                let mut names: Vec<NodeId> = sizes.iter().map(|n| n.at.id).collect();
+                for name in sizes {
+                    self.bind(name, Type::SIZE);
+                }
+                self.size_binders = sizes.iter().map(|name| (name.at.id, self.size_binder(name))).collect();
+                self.pat(pat, &ty, Anonymous::Infer);
+                self.size_binders.clear();
+                for name in sizes {
+                    self.check_size_used(name, pat);
+                }
+                pat_names(pat, &mut names);
+                (LetScope::Pattern(names, ty), body)
+            }
+            ExpKind::LetFun { fun, body } => {
+                let scheme = self.local_function(fun);
+                self.vars.names.insert(fun.name.at.id, fun.name.text.to_string());
+                self.locals.insert(fun.name.at.id, scheme);
+                (LetScope::Function, body)
+            }
+            ExpKind::LetWith { name, old, steps, value, body } => {
+                let ty = self.infer(old);
+                let ty = self.update(old.at.span, &ty, steps, value);
+                self.vars.level += 1;
+                self.bind(&name, ty);
+                (LetScope::Update, body)
+            }
+            _ => return None,
+        })
+    }
+
+    fn size_binder(&mut self, name: &Name<'a>) -> Size {
+        let origin = SizeOrigin {
+            span: name.at.span,
+            text: String::new(),
+            name: Some(name.text.to_string()),
+            must_be_known: true,
+        };
+        self.vars.size_from(origin, false)
+    }
+
+    /// The type of a `let` whose body has this type.
+    pub(super) fn close_let(&mut self, exp: &'a Exp<'a>, scope: LetScope, result: Type) -> Type {
+        let id = exp.at.id;
+        match (exp.kind, scope) {
+            (ExpKind::Let { value, .. }, LetScope::Pattern(names, ty)) => {
+                self.vars.level -= 1;
+                // A number has a size's value under another name.
+                if let ([name], Type::Prim(ElemType::I64)) = (names.as_slice(), self.vars.resolve(&ty))
+                    && let Some(size) = self.exp_size(value)
+                {
+                    let named = self.vars.replace_sizes(&result, &|n| (n == *name).then(|| size.clone()));
+                    let mut parts = 0;
+                    self.vars.each_size(&named, &mut |_| parts += 1);
+                    // Sizes that grow from `let` to `let` would fill any memory.
+                    if parts <= LARGEST_SIZE {
+                        return named;
+                    }
+                }
+                self.unscope(id, value.at.span, &result, &names)
+            }
+            (ExpKind::LetFun { fun, .. }, _) => self.unscope(id, exp.at.span, &result, &[fun.name.at.id]),
+            (ExpKind::LetWith { name, .. }, _) => {
+                self.vars.level -= 1;
+                self.unscope(id, exp.at.span, &result, &[name.at.id])
+            }
+            _ => result,
         }
-        self.size_binders = sizes
-            .iter()
-            .map(|name| {
-                let origin = SizeOrigin {
-                    span: name.at.span,
-                    text: String::new(),
-                    name: Some(name.text.to_string()),
-                    must_be_known: true,
-                };
-                (name.at.id, self.vars.size_from(origin, false))
-            })
-            .collect();
-        self.pat(pat, &ty, Anonymous::Infer);
-        self.size_binders.clear();
-        for name in sizes {
-            self.check_size_used(name, pat);
-        }
-        pat_names(pat, &mut names);
-        let result = self.infer(body);
-        self.vars.level -= 1;
-        // A number has a size's value under another name.
-        if let ([name], Type::Prim(ElemType::I64)) = (names.as_slice(), self.vars.resolve(&ty))
-            && let Some(size) = self.exp_size(value)
-        {
-            return self.vars.replace_sizes(&result, &|n| (n == *name).then(|| size.clone()));
-        }
-        self.unscope(id, value.at.span, &result, &names)
     }
 
     fn check_size_used(&mut self, name: &Name<'a>, pat: &'a Pat<'a>) {

@@ -27,6 +27,12 @@ impl<'a> Checker<'a, '_, '_> {
                 self.record(exp, ty);
                 return;
             }
+            // One number among thousands needs no variable of its own.
+            ExpKind::Number(number) if self.vars.is_one_of(wanted, number_set(number)) => {
+                self.literal(exp.at.span, number, false, wanted.clone());
+                self.record(exp, wanted.clone());
+                return;
+            }
             _ => self.infer(exp),
         };
         if let Err(clash) = self.vars.unify(wanted, &found) {
@@ -36,17 +42,70 @@ impl<'a> Checker<'a, '_, '_> {
 
     pub(super) fn record(&mut self, exp: &Exp, ty: Type) -> Type {
         self.types.insert(exp.at.id, ty.clone());
-        self.pending.recent.push(exp.at.id);
+        // A scalar type is settled.
+        if !matches!(ty, Type::Prim(_)) {
+            self.pending.recent.push(exp.at.id);
+        }
         ty
     }
 
-    /// The type of an expression.
+    /// The type of an expression. It goes along `let`s and operators in a loop.
     pub(super) fn infer(&mut self, exp: &'a Exp<'a>) -> Type {
-        let mut ty = self.infer_kind(exp);
+        match exp.kind {
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => self.lets(exp),
+            ExpKind::BinOp(..) => self.operators(exp),
+            _ => {
+                let ty = self.infer_kind(exp);
+                self.inferred(exp, ty)
+            }
+        }
+    }
+
+    fn inferred(&mut self, exp: &'a Exp<'a>, mut ty: Type) -> Type {
         if self.too_large(exp.at.span, &ty) {
             ty = Type::Error;
         }
         self.record(exp, ty)
+    }
+
+    /// `let`s in each other's bodies, and the value of the innermost one.
+    fn lets(&mut self, exp: &'a Exp<'a>) -> Type {
+        let (mut body, mut open) = (exp, Vec::new());
+        while let Some((scope, inner)) = self.open_let(body) {
+            open.push((body, scope));
+            body = inner;
+        }
+        let mut ty = self.infer(body);
+        while let Some((exp, scope)) = open.pop() {
+            ty = self.close_let(exp, scope, ty);
+            ty = self.inferred(exp, ty);
+        }
+        ty
+    }
+
+    /// Operators that group to the left: the first operand, then from the inside out.
+    fn operators(&mut self, exp: &'a Exp<'a>) -> Type {
+        // The left side of the operator that is being checked.
+        if let Some((_, ty, absorbed)) = self.left.take_if(|(id, ..)| *id == exp.at.id) {
+            self.vars.absorbed.extend(absorbed);
+            return ty;
+        }
+        let (mut first, mut rest) = (exp, Vec::new());
+        while let ExpKind::BinOp(op, left, right) = first.kind {
+            rest.push((first, op, left, right));
+            first = left;
+        }
+        let mut ty = Type::Error;
+        while let Some((exp, op, left, right)) = rest.pop() {
+            let outer = (!rest.is_empty()).then(|| self.vars.take_absorbed());
+            ty = self.binary(exp, &op, left, right);
+            ty = self.inferred(exp, ty);
+            if let Some(outer) = outer {
+                let absorbed = std::mem::replace(&mut self.vars.absorbed, outer);
+                self.left = Some((exp.at.id, ty.clone(), absorbed));
+            }
+        }
+        ty
     }
 
     /// Refuses a type that no walk over it would end.
@@ -106,7 +165,9 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 ty
             }
-            ExpKind::BinOp(op, left, right) => self.binary(exp, &op, left, right),
+            ExpKind::BinOp(..) | ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
+                self.infer(exp)
+            }
             ExpKind::Negate(inner) => {
                 if let ExpKind::Number(number) = inner.kind {
                     let ty = self.number(inner.at.span, number, true);
@@ -141,23 +202,6 @@ impl<'a> Checker<'a, '_, '_> {
                 let ty = self.branches(id, no.at.span, &a, &b, yes.at.span);
                 self.data(span, &ty, "If-expression", "if-results");
                 ty
-            }
-            ExpKind::Let { sizes, pat, value, body } => self.let_exp(id, sizes, pat, value, body),
-            ExpKind::LetFun { fun, body } => {
-                let scheme = self.local_function(fun);
-                self.vars.names.insert(fun.name.at.id, fun.name.text.to_string());
-                self.locals.insert(fun.name.at.id, scheme);
-                let ty = self.infer(body);
-                self.unscope(id, span, &ty, &[fun.name.at.id])
-            }
-            ExpKind::LetWith { name, old, steps, value, body } => {
-                let ty = self.infer(old);
-                let ty = self.update(old.at.span, &ty, steps, value);
-                self.vars.level += 1;
-                self.bind(&name, ty);
-                let result = self.infer(body);
-                self.vars.level -= 1;
-                self.unscope(id, span, &result, &[name.at.id])
             }
             ExpKind::Loop { pat, init, form, body } => self.loop_exp(exp, pat, init, &form, body),
             ExpKind::Match(subject, cases) => self.match_exp(exp, subject, cases),
@@ -216,19 +260,13 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     fn number(&mut self, span: Span, number: Number<'a>, negated: bool) -> Type {
-        let set = match number {
-            Number::Int(_) => type_set(|t| t != ElemType::Bool),
-            Number::Float(_) => type_set(ElemType::is_float),
-        };
-        let ty = self.vars.one_of(set, span);
-        self.pending.literals.push(Literal {
-            span,
-            value: number_text(number),
-            number: int_value(number),
-            negated,
-            ty: ty.clone(),
-        });
+        let ty = self.vars.one_of(number_set(number), span);
+        self.literal(span, number, negated, ty.clone());
         ty
+    }
+
+    fn literal(&mut self, span: Span, number: Number<'a>, negated: bool, ty: Type) {
+        self.pending.literals.push(Literal { span, number, negated, ty });
     }
 
     /// The type of an occurrence of a name, projections included.
@@ -488,7 +526,7 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     /// The type of `value with steps = new`.
-    fn update(&mut self, span: Span, ty: &Type, steps: &'a [Step<'a>], new: &'a Exp<'a>) -> Type {
+    pub(super) fn update(&mut self, span: Span, ty: &Type, steps: &'a [Step<'a>], new: &'a Exp<'a>) -> Type {
         if steps.iter().all(|s| matches!(s, Step::Field(_))) {
             // A record's part may change its sizes, not its shape.
             let found = self.infer(new);
@@ -537,16 +575,10 @@ impl<'a> Checker<'a, '_, '_> {
     }
 }
 
-fn int_value(number: Number<'_>) -> Option<u128> {
+/// The scalar types that a literal may have.
+fn number_set(number: Number<'_>) -> u16 {
     match number {
-        Number::Int(value) => Some(value),
-        Number::Float(_) => None,
-    }
-}
-
-fn number_text(number: Number<'_>) -> String {
-    match number {
-        Number::Int(value) => value.to_string(),
-        Number::Float(text) => text.to_string(),
+        Number::Int(_) => type_set(|t| t != ElemType::Bool),
+        Number::Float(_) => type_set(ElemType::is_float),
     }
 }

@@ -40,11 +40,9 @@ pub use unify::Clash;
 pub use vars::{Constraint, Opaque, TypeBinding, Unknown, Vars};
 
 /// A literal whose range is checked once its type is known.
-struct Literal {
+struct Literal<'a> {
     span: Span,
-    value: String,
-    /// Its value, unless it is written as a float.
-    number: Option<u128>,
+    number: Number<'a>,
     negated: bool,
     ty: Type,
 }
@@ -57,8 +55,8 @@ enum GlobalState {
 
 /// What a definition's check leaves to be looked at when all its types are known.
 #[derive(Default)]
-struct Pending {
-    literals: Vec<Literal>,
+struct Pending<'a> {
+    literals: Vec<Literal<'a>>,
     /// Expressions, types and patterns that got a type.
     recent: Vec<NodeId>,
     recent_uses: Vec<NodeId>,
@@ -104,11 +102,13 @@ pub struct Checker<'a, 'n, 's> {
     locals: IdMap<NodeId, Scheme>,
     globals: IdMap<GlobalId, GlobalState>,
     intrinsics: HashMap<&'static str, Scheme>,
-    pending: Pending,
+    pending: Pending<'a>,
     /// Sizes that the function type being converted hides in its result.
     hidden: Vec<NodeId>,
     /// Sizes that the pattern being checked binds.
     size_binders: Vec<(NodeId, Size)>,
+    /// The left side of the operator being checked, with its type and what it absorbed, until somebody asks for it.
+    left: Option<(NodeId, Type, Vec<NodeId>)>,
 }
 
 impl<'a, 'n, 's> Checker<'a, 'n, 's> {
@@ -144,6 +144,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             pending: Pending::default(),
             hidden: Vec::new(),
             size_binders: Vec::new(),
+            left: None,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{Checker, Type, pat_name};
 use crate::names::{GlobalId, Res};
 use crate::syntax::ast::*;
-use crate::syntax::visit::{Visit, walk_exp};
+use crate::syntax::visit::Visit;
 use galopvm_base::{Diagnostic, Span};
 
 struct Walk<'c, 'a, 'n, 's> {
@@ -96,13 +96,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 }
 
 impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
-    fn exp(&mut self, exp: &Exp<'a>) {
+    fn see(&mut self, exp: &Exp<'a>) -> bool {
         match exp.kind {
             // The function's name in front of its arguments is no reference by itself.
             ExpKind::Apply(head, args) if matches!(head.kind, ExpKind::Var(_)) && self.is_own(head.at.id) => {
                 self.call(exp.at.span, args);
                 args.iter().for_each(|e| self.exp(e));
-                return;
+                return false;
             }
             ExpKind::Var(_) if self.is_own(exp.at.id) => self.reference(exp.at.span),
             ExpKind::BinOp(op, left, right) if self.is_own(op.at.id) => {
@@ -115,6 +115,6 @@ impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
             }
             _ => {}
         }
-        walk_exp(self, exp);
+        true
     }
 }

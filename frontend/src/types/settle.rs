@@ -1,6 +1,7 @@
 //! The end of a definition's check: defaults for what is still open, and rules about types that are known only now.
 
 use super::{Checker, Constraint, Size, Type};
+use crate::syntax::ast::Number;
 use galopvm_base::{Diagnostic, ElemType};
 
 impl Checker<'_, '_, '_> {
@@ -72,9 +73,8 @@ impl Checker<'_, '_, '_> {
             }
         }
         for id in std::mem::take(&mut self.pending.recent) {
-            if let Some(ty) = self.types.get(&id) {
-                let ty = self.vars.zonk(ty);
-                self.types.insert(id, ty);
+            if let Some(ty) = self.types.get_mut(&id) {
+                *ty = self.vars.zonk(ty);
             }
         }
         for id in std::mem::take(&mut self.pending.recent_uses) {
@@ -110,8 +110,12 @@ impl Checker<'_, '_, '_> {
     fn check_literals(&mut self) {
         for literal in std::mem::take(&mut self.pending.literals) {
             let Type::Prim(ty) = self.vars.resolve(&literal.ty) else { continue };
+            let text = || match literal.number {
+                Number::Int(value) => value.to_string(),
+                Number::Float(text) => text.to_string(),
+            };
             let fits = match literal.number {
-                Some(value) if ty.is_int() => {
+                Number::Int(value) if ty.is_int() => {
                     let greatest = if ty.is_signed() { (ty.mask() >> 1) as u128 } else { ty.mask() as u128 };
                     let least = match (literal.negated, ty.is_signed()) {
                         (true, true) => greatest + 1,
@@ -120,13 +124,13 @@ impl Checker<'_, '_, '_> {
                     };
                     value <= least
                 }
-                _ if ty.is_float() => galopvm_base::scalar::parse_scalar(&format!("{}{ty}", literal.value))
+                _ if ty.is_float() => galopvm_base::scalar::parse_scalar(&format!("{}{ty}", text()))
                     .is_none_or(|scalar| scalar.as_f64().is_finite()),
                 _ => true,
             };
             if !fits {
                 let sign = if literal.negated { "-" } else { "" };
-                let text = format!("Literal {sign}{} out of bounds for inferred type {ty}.", literal.value);
+                let text = format!("Literal {sign}{} out of bounds for inferred type {ty}.", text());
                 self.report(
                     Diagnostic::error(literal.span, text)
                         .with_label(format!("does not fit {ty}"))

@@ -71,7 +71,7 @@ impl<'a> Checker<'a, '_, '_> {
                 args.extend(all(given)?);
                 Some(Size::exp(SizeHead::Apply, args))
             }
-            ExpKind::BinOp(op, left, right) => {
+            ExpKind::BinOp(op, left, right) if !is_long(exp) => {
                 let (a, b) = (self.exp_size(left)?, self.exp_size(right)?);
                 match self.names.uses.get(&op.at.id).map(|u| u.res) {
                     Some(Res::Operator(op)) => Some(Size::op(op, a, b)),
@@ -109,4 +109,15 @@ impl<'a> Checker<'a, '_, '_> {
         }
         Some(size)
     }
+}
+
+/// Operators that group to the left beyond which their value is no size.
+const LONGEST: usize = 500;
+
+fn is_long(exp: &Exp<'_>) -> bool {
+    let lefts = std::iter::successors(Some(exp), |exp| match exp.kind {
+        ExpKind::BinOp(_, left, _) => Some(left),
+        _ => None,
+    });
+    lefts.skip(LONGEST).next().is_some()
 }

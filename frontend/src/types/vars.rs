@@ -187,6 +187,18 @@ impl Vars {
         self.constrained(Constraint::one_of(set), span)
     }
 
+    /// Whether a type is one of these scalar types, or is to become one.
+    pub fn is_one_of(&self, ty: &Type, set: u16) -> bool {
+        match self.follow(ty) {
+            Type::Prim(prim) => set & (1 << prim.code()) != 0,
+            Type::Var(var) => match &self.types[*var] {
+                VarState::Free { constraint, .. } => constraint.set.is_some_and(|own| own & !set == 0),
+                VarState::Bound(_) => false,
+            },
+            _ => false,
+        }
+    }
+
     /// A new unknown size.
     pub fn fresh_size(&mut self, span: Span, text: &str) -> Size {
         let origin = SizeOrigin { span, text: text.into(), name: None, must_be_known: false };

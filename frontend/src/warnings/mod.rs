@@ -8,7 +8,7 @@ mod unused;
 
 use crate::names::Res;
 use crate::syntax::ast::*;
-use crate::syntax::visit::{Visit, walk_exp, walk_type};
+use crate::syntax::visit::{Visit, walk_type};
 use crate::types::{Checker, Type};
 use galopvm_base::{Diagnostic, Span};
 use std::collections::HashSet;
@@ -157,7 +157,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 }
 
 impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
-    fn exp(&mut self, exp: &Exp<'a>) {
+    fn see(&mut self, exp: &Exp<'a>) -> bool {
         match exp.kind {
             ExpKind::BinOp(op, left, _) => self.comparison(&op, left),
             ExpKind::Range { first, second, kind, last } => self.range(first, second, kind, last),
@@ -172,7 +172,7 @@ impl<'a> Visit<'a> for Walk<'_, 'a, '_, '_> {
             }
             _ => {}
         }
-        walk_exp(self, exp);
+        true
     }
 
     fn type_exp(&mut self, ty: &TypeExp<'a>) {
@@ -219,7 +219,7 @@ struct Checks<'c, 'a, 'n, 's> {
 }
 
 impl<'a> Visit<'a> for Checks<'_, 'a, '_, '_> {
-    fn exp(&mut self, exp: &Exp<'a>) {
+    fn see(&mut self, exp: &Exp<'a>) -> bool {
         match exp.kind {
             ExpKind::Index(..) | ExpKind::Update(..) | ExpKind::LetWith { .. } | ExpKind::Coerce(..) => {
                 self.found.push(exp.at.span);
@@ -234,6 +234,6 @@ impl<'a> Visit<'a> for Checks<'_, 'a, '_, '_> {
             }
             _ => {}
         }
-        walk_exp(self, exp);
+        true
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::names::Res;
 use crate::syntax::ast::*;
-use crate::syntax::visit::{Visit, walk_exp, walk_pat, walk_type};
+use crate::syntax::visit::{Visit, walk_pat, walk_type};
 use crate::types::Checker;
 use galopvm_base::Diagnostic;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ impl Unused<'_> {
 }
 
 impl<'a> Visit<'a> for Unused<'_> {
-    fn exp(&mut self, exp: &Exp<'a>) {
+    fn see(&mut self, exp: &Exp<'a>) -> bool {
         match exp.kind {
             ExpKind::Let { sizes, .. } => sizes.iter().for_each(|s| self.name(s.text, s.at)),
             ExpKind::LetFun { fun, .. } => self.name(fun.name.text, fun.name.at),
@@ -47,7 +47,7 @@ impl<'a> Visit<'a> for Unused<'_> {
             ExpKind::Loop { form: LoopForm::For(name, _), .. } => self.name(name.text, name.at),
             _ => {}
         }
-        walk_exp(self, exp);
+        true
     }
 
     fn pat(&mut self, pat: &Pat<'a>) {

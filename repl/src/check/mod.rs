@@ -4,7 +4,8 @@ mod json;
 
 use crate::failure::{Failure, Outcome, colours, say};
 use crate::input;
-use galopvm::Diagnostic;
+use crate::settings::Bounded;
+use galopvm::{Diagnostic, Imports};
 use galopvm_base::Sources;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,11 @@ pub struct Args {
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
+    /// Let source import only files in its own folder and below, links followed
+    #[arg(long)]
+    confine_imports: bool,
+    #[command(flatten)]
+    bounded: Bounded,
     /// Print messages as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -49,7 +55,7 @@ pub fn run(args: Args) -> Outcome {
     let mut wrong = 0;
     let mut document = json::Document::default();
     for path in &args.files {
-        let found = match check(path) {
+        let found = match check(path, &args) {
             Ok(mut checked) => {
                 checked.diagnostics.retain(|d| d.is_error() || !args.no_warnings);
                 if args.json {
@@ -85,7 +91,7 @@ pub fn run(args: Args) -> Outcome {
     }))
 }
 
-fn check(path: &Path) -> Result<Checked, Failure> {
+fn check(path: &Path, args: &Args) -> Result<Checked, Failure> {
     let input = input::bytes_of(path)?;
     let mut sources = Sources::new();
     if galopvm_bytecode::file::is_bytecode(&input.bytes) {
@@ -93,7 +99,10 @@ fn check(path: &Path) -> Result<Checked, Failure> {
         return Ok(Checked { sources, diagnostics: Vec::new() });
     }
     let file = sources.add(input.name.as_str(), input.text()?);
-    let report = galopvm_frontend::check(&mut sources, file);
+    let imports = if args.confine_imports { Imports::Confined } else { Imports::Anywhere };
+    let compiling = args.bounded.bounds().watch("Checking the program");
+    let report = galopvm_frontend::check_with(&mut sources, file, imports);
+    drop(compiling);
     let mut diagnostics = [report.diagnostics, report.warnings].concat();
     diagnostics.sort_by_key(|d| (d.span.file, d.span.start));
     Ok(Checked { sources, diagnostics })

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::input::{self, Values};
 use galopvm::{Backend, BackendChoice, Engine, Program, Route};
 use galopvm_gpu::spirv::text as spirv;
-use galopvm_jit::listing;
+use galopvm_jit::{X86Backend, listing};
 use galopvm_kir::text::{parse_plan, print_plan};
-use galopvm_kir::{Compiled, Launch, Listing, Reference, Refusal, Region, RunError, Unit};
+use galopvm_kir::{Compiled, Launch, Listing, Refusal, Region, RunError, Unit};
 use galopvm_runtime::tier::Version;
 use std::sync::Arc;
 
@@ -25,8 +25,7 @@ pub fn dump(
         Stage::Spirv => builder.own_backend(Arc::new(Listed { kind: Listing::Spirv, route: args.route })),
         Stage::Glsl => builder.own_backend(Arc::new(Listed { kind: Listing::Glsl, route: Route::Glsl })),
         Stage::Asm => builder.backend(BackendChoice::X86),
-        // Any back end will do, and this one refuses nothing.
-        _ => builder.backend(BackendChoice::Reference),
+        _ => builder.own_backend(Arc::new(Planned)),
     };
     if let Some(cpu) = args.cpu {
         builder = builder.cpu(cpu);
@@ -141,7 +140,39 @@ fn text_of(version: &Version, kind: Listing) -> String {
     })
 }
 
-/// Shows kernels as the Vulkan back end would compile them, on any machine; they run on the reference evaluator.
+/// Takes every kernel, so that each has a plan.
+struct Planned;
+
+impl Backend for Planned {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        Ok(executable(unit))
+    }
+}
+
+/// What executes a kernel of which only the text is wanted: machine code, or else the interpreter. The reference
+/// evaluator would take its time over sizes as programs have them.
+fn executable(unit: Unit<'_>) -> Arc<dyn Compiled> {
+    X86Backend::default().compile(unit).unwrap_or_else(|_| Arc::new(Interpreted))
+}
+
+/// A kernel that leaves its work to the interpreter.
+struct Interpreted;
+
+impl Compiled for Interpreted {
+    fn run(&self, _: &mut Launch<'_>) -> Result<(), RunError> {
+        Err(RunError::Trap)
+    }
+
+    fn listing(&self, _: Listing) -> Option<String> {
+        None
+    }
+}
+
+/// Shows kernels as the Vulkan back end would compile them, on any machine.
 struct Listed {
     kind: Listing,
     route: Route,
@@ -163,13 +194,17 @@ impl Backend for Listed {
         if self.kind == Listing::Glsl && self.route.is_built_in() {
             texts.push((Listing::Spirv, galopvm_gpu::listing(unit, Listing::Spirv, self.route)?));
         }
-        Ok(Arc::new(Shown { code: Reference.compile(unit)?, texts }))
+        Ok(Arc::new(Shown { code: executable(unit), texts }))
     }
 }
 
 impl Compiled for Shown {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
         self.code.run(launch)
+    }
+
+    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
+        self.code.run_until(launch, stop)
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {

@@ -7,7 +7,7 @@ mod program;
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, Input, Values};
-use crate::settings::{self, Off};
+use crate::settings::{self, Bounded, Off};
 use clap::ValueEnum;
 use galopvm::{CpuMode, Memory, Program, Route};
 use std::io::Write;
@@ -49,6 +49,8 @@ pub struct Args {
     /// Worker threads that plans count on [default: one for each hardware thread]
     #[arg(long, value_name = "N", value_parser = settings::threads)]
     threads: Option<usize>,
+    #[command(flatten)]
+    bounded: Bounded,
     #[command(flatten)]
     off: Off,
     /// How kernels become SPIR-V
@@ -135,9 +137,10 @@ pub fn run(args: Args) -> Outcome {
                 ));
             }
             Stage::Ast => program::ast(&source)?,
-            Stage::Core => program::core(&source, args.off.switches())?,
+            Stage::Core => program::core(&source, args.off.compiling())?,
             _ => {
-                let program = known(&mut compiled, || source.program(args.off.switches()))?;
+                let program =
+                    known(&mut compiled, || source.program(args.off.compiling(), args.bounded.bounds()))?;
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,

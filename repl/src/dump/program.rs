@@ -3,7 +3,7 @@
 use super::{Dumped, heading, refused, sites};
 use crate::failure::{Failure, colours};
 use crate::input::Input;
-use galopvm::{Diagnostic, Messages, Program, Switches};
+use galopvm::{Compiling, Diagnostic, Messages, Program};
 use galopvm_base::Sources;
 use galopvm_bytecode::text;
 use galopvm_frontend::{Options, core, core_program, syntax_text};
@@ -28,10 +28,11 @@ pub fn ast(source: &Input) -> Result<Dumped, Failure> {
 }
 
 /// Core.
-pub fn core(source: &Input, switches: Switches) -> Result<Dumped, Failure> {
+pub fn core(source: &Input, compiling: Compiling) -> Result<Dumped, Failure> {
     let mut sources = Sources::new();
     let file = sources.add(&source.name, source.text()?);
-    let options = Options { fusion: switches.fusion, ..Options::default() };
+    let Compiling { switches, imports } = compiling;
+    let options = Options { fusion: switches.fusion, imports, ..Options::default() };
     let report = core_program(&mut sources, file, &options);
     refuse_errors(sources, report.diagnostics)?;
     let program = report.program.unwrap_or_default();

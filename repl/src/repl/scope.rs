@@ -105,6 +105,7 @@ fn defined(text: &str) -> Vec<(String, Span)> {
         };
         parse_prog(&arena, file, text, 0).tree.decs.iter().filter_map(name).collect()
     })
+    .unwrap_or_default()
 }
 
 /// Makes a stretch of text white, leaving all lines where they are.
@@ -134,6 +135,7 @@ pub fn kind(text: &str) -> Kind {
         let expression = parse_expression(&arena, file, text, 0).diagnostics;
         if incomplete(&expression) { Kind::Incomplete } else { Kind::Expression }
     })
+    .unwrap_or(Kind::Expression)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod elem;
 pub mod id;
 pub mod json;
+pub mod path;
 pub mod quote;
 pub mod reference;
 pub mod scalar;

@@ -48,6 +48,49 @@ struct File {
     name: String,
     text: String,
     line_starts: Vec<u32>,
+    /// The characters that begin before each stretch of [`STRETCH`] bytes; none if every byte is one.
+    characters: Vec<u32>,
+}
+
+/// Bytes between two counts of the characters so far.
+const STRETCH: usize = 256;
+
+/// The characters that begin in these bytes.
+fn begins(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
+}
+
+impl File {
+    fn new(name: String, text: String) -> File {
+        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+        let line_starts = std::iter::once(0).chain(starts).collect();
+        let mut characters = Vec::new();
+        if !text.is_ascii() {
+            let mut count = 0;
+            for stretch in text.as_bytes().chunks(STRETCH) {
+                characters.push(count);
+                count += begins(stretch) as u32;
+            }
+        }
+        File { name, text, line_starts, characters }
+    }
+
+    /// The characters that begin before a byte. A line may be as long as the file, so it is not gone through.
+    fn characters_before(&self, byte: usize) -> usize {
+        match self.characters.get(byte / STRETCH) {
+            Some(count) => *count as usize + begins(&self.text.as_bytes()[byte / STRETCH * STRETCH..byte]),
+            None if self.characters.is_empty() => byte,
+            None => begins(self.text.as_bytes()),
+        }
+    }
+}
+
+/// What some editors put in front of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A text without the byte order mark that may stand in front of it: places are counted behind it.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 /// The source files of one compilation.
@@ -62,12 +105,11 @@ impl Sources {
         Sources::default()
     }
 
-    /// Adds a file under the name that messages will show.
+    /// Adds a file under the name that messages will show. A byte order mark in front is no part of its text.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        let text = text.into();
-        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
-        let line_starts = std::iter::once(0).chain(starts).collect();
-        self.files.push(File { name: name.into(), text, line_starts })
+        let mut text = text.into();
+        text.drain(..text.len() - without_mark(&text).len());
+        self.files.push(File::new(name.into(), text))
     }
 
     /// The name of a file.
@@ -91,7 +133,7 @@ impl Sources {
         let line = f.line_starts.partition_point(|&s| s <= offset).max(1);
         let start = f.line_starts[line - 1] as usize;
         let end = (offset as usize).clamp(start, f.text.len());
-        let column = f.text.get(start..end).map_or(end - start, |s| s.chars().count());
+        let column = f.characters_before(end) - f.characters_before(start);
         Pos { line: line as u32, column: column as u32 + 1 }
     }
 
@@ -114,5 +156,32 @@ impl Sources {
     pub fn place(&self, span: Span) -> String {
         let at = self.position(span.file, span.start);
         format!("{}:{}:{}", self.name(span.file), at.line, at.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_however_long_the_line_is() {
+        for (unit, characters) in [("x", 1), ("é", 1), ("aé ∑", 4), ("𝕏y", 2)] {
+            let line = unit.repeat(1000);
+            let text = format!("{line}\n{line}");
+            let mut sources = Sources::new();
+            let file = sources.add("long", text.as_str());
+            for k in [0, 1, 63, 64, 255, 256, 257, 999, 1000] {
+                let at = sources.position(file, (line.len() + 1 + k * unit.len()) as u32);
+                assert_eq!(at, Pos { line: 2, column: (k * characters + 1) as u32 }, "{unit} {k}");
+            }
+            assert_eq!(sources.position(file, u32::MAX).column, (1000 * characters + 1) as u32);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_text() {
+        let mut sources = Sources::new();
+        let file = sources.add("marked", "\u{feff}def");
+        assert_eq!((sources.text(file), sources.position(file, 0).column), ("def", 1));
     }
 }

@@ -1,6 +1,7 @@
 //! Memory, arrays, interpreter, profiler, lift to kernels and tiering.
 //!
-//! - `session.rs`: the way in: a loaded program, its limits, calls. `stop.rs`: what ends a call early.
+//! - `session.rs`: the way in: a loaded program, its limits, calls. `stop.rs`: what ends a call early. `stack.rs`: room
+//!   for recursion.
 //! - `memory/`: counted blocks, budgets, mapped files. `array/`: views of blocks; `value.rs`: scalars and arrays.
 //! - `data/`: Futhark's data formats. `error.rs`: what goes wrong at run time.
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
@@ -12,8 +13,8 @@
 //! - `shadow/`: a second execution that checks the first one.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
-//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`
-//! and `interpret/columns/wide.rs` only.
+//! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`,
+//! `stack.rs` and `interpret/columns/wide.rs` only.
 
 pub mod array;
 mod costs;
@@ -29,6 +30,7 @@ pub mod profile;
 pub mod region;
 pub mod session;
 mod shadow;
+pub mod stack;
 mod stop;
 pub mod switches;
 pub mod tier;

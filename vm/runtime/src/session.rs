@@ -8,6 +8,7 @@ use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, P
 use crate::layouts::Layouts;
 use crate::memory::{Block, Memory, SHORTENED};
 use crate::shadow::{Shadow, ShadowFigures};
+use crate::stack;
 use crate::stop::Stop;
 use crate::switches::{Switch, Switches};
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
@@ -65,7 +66,8 @@ pub struct Session {
 impl Session {
     /// Loads a program.
     pub fn new(module: VerifiedModule, options: Options) -> Session {
-        let prepared = Prepared::new(module.module());
+        let prepare = || Prepared::new(module.module());
+        let prepared = stack::with_room(prepare).unwrap_or_else(prepare);
         let memory = options.memory.unwrap_or_default();
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
@@ -203,7 +205,8 @@ impl Session {
         interpreter.eager = self.eager;
         interpreter.shadow = self.shadow.take();
         interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
-        let outcome = interpreter.run(function, args).map_err(|error| *error);
+        let ran = stack::with_room(|| interpreter.run(function, args));
+        let outcome = ran.unwrap_or_else(|| Err(stack::no_room().into())).map_err(|error| *error);
         self.slots = interpreter.slots.take();
         self.shadow = interpreter.shadow.take();
         self.plans = interpreter.plans;

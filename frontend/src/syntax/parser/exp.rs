@@ -57,6 +57,13 @@ fn operator_level(op: &str) -> u8 {
     PREFIXES.iter().find(|(prefix, _)| op.starts_with(prefix)).map_or(level::BACKTICK, |(_, l)| *l)
 }
 
+/// A `let` without its body.
+enum LetHead<'a> {
+    Pattern(&'a [Name<'a>], &'a Pat<'a>, &'a Exp<'a>),
+    Function(&'a ValBind<'a>),
+    With(Name<'a>, &'a Exp<'a>, &'a [Step<'a>], &'a Exp<'a>),
+}
+
 impl<'a> Parser<'a> {
     /// An expression, possibly ascribed.
     pub(super) fn exp(&mut self) -> Parse<&'a Exp<'a>> {
@@ -80,13 +87,13 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An expression of infix forms at least as strong as `min`; no ascription.
+    /// An expression of infix forms at least as strong as `min`; no ascription. Operators that group to the left may
+    /// follow each other in any number.
     fn exp2(&mut self, min: u8) -> Parse<&'a Exp<'a>> {
         let start = self.peek().start;
         let mut left = self.unary()?;
-        let mut count = 0;
+        let mut count = 1;
         loop {
-            count += 1;
             self.too_deep(count)?;
             match self.kind() {
                 TokenKind::DotDot
@@ -95,9 +102,11 @@ impl<'a> Parser<'a> {
                 | TokenKind::DotDotGreater
                     if min <= level::RANGE =>
                 {
+                    count += 1;
                     left = self.deeper(|p| p.range(start, left))?;
                 }
                 TokenKind::With if min <= level::WITH => {
+                    count += 1;
                     self.bump();
                     let steps = self.update_steps()?;
                     self.expect(TokenKind::Equals)?;
@@ -439,14 +448,15 @@ impl<'a> Parser<'a> {
     }
 
     fn exps_until(&mut self, end: TokenKind) -> Parse<&'a [Exp<'a>]> {
-        let mut items = self.list();
+        // A list that grows in the arena would leave its former places behind.
+        let mut items = Vec::new();
         while !self.at(end) {
             items.push(*self.exp()?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        Ok(items.into_bump_slice())
+        Ok(self.arena.alloc_slice_copy(&items))
     }
 
     /// `(..)`: unit, parentheses, tuple, or a section.
@@ -574,13 +584,36 @@ impl<'a> Parser<'a> {
         Ok(self.exp_at(start, ExpKind::Match(subject, cases.into_bump_slice())))
     }
 
+    /// `let`s up to the value of the last one. Any number of them may follow each other: each stands in the body of
+    /// the one before, but is no deeper nesting for whoever reads it.
     fn let_exp(&mut self) -> Parse<&'a Exp<'a>> {
-        let start = self.bump().start;
+        let mut lets = Vec::new();
+        loop {
+            let start = self.bump().start;
+            lets.push((start, self.let_head()?));
+            if !self.another_let()? {
+                break;
+            }
+        }
+        let mut body = self.exp()?;
+        while let Some((start, head)) = lets.pop() {
+            let kind = match head {
+                LetHead::Pattern(sizes, pat, value) => ExpKind::Let { sizes, pat, value, body },
+                LetHead::Function(fun) => ExpKind::LetFun { fun, body },
+                LetHead::With(name, old, steps, value) => ExpKind::LetWith { name, old, steps, value, body },
+            };
+            body = self.exp_at(start, kind);
+        }
+        Ok(body)
+    }
+
+    /// What stands between `let` and its body.
+    fn let_head(&mut self) -> Parse<LetHead<'a>> {
         if self.at(TokenKind::Ident) {
             match self.peek_at(1).kind {
-                TokenKind::IndexBracket | TokenKind::Dot => return self.let_with(start),
+                TokenKind::IndexBracket | TokenKind::Dot => return self.let_with(),
                 TokenKind::LBracket | TokenKind::Quote | TokenKind::QuoteHat | TokenKind::QuoteTilde => {
-                    return self.let_fun(start);
+                    return self.let_fun();
                 }
                 _ => {}
             }
@@ -589,7 +622,7 @@ impl<'a> Parser<'a> {
             let function = self.starts_param();
             self.pos -= 1;
             if function {
-                return self.let_fun(start);
+                return self.let_fun();
             }
         }
         let mut sizes = self.list();
@@ -604,26 +637,22 @@ impl<'a> Parser<'a> {
         }
         self.bump();
         let value = self.exp()?;
-        let body = self.let_body()?;
-        let kind = ExpKind::Let { sizes: sizes.into_bump_slice(), pat: self.alloc(pat), value, body };
-        Ok(self.exp_at(start, kind))
+        Ok(LetHead::Pattern(sizes.into_bump_slice(), self.alloc(pat), value))
     }
 
-    fn let_fun(&mut self, start: u32) -> Parse<&'a Exp<'a>> {
+    fn let_fun(&mut self) -> Parse<LetHead<'a>> {
         let name = self.name()?;
         let type_params = self.type_params()?;
         let params = self.params()?;
         if params.is_empty() {
             return self.unexpected("a parameter of the local function");
         }
-        let (result, value) = self.val_rest(false)?;
-        let fun =
-            self.alloc(ValBind { keyword: ValKeyword::Def, name, type_params, params, result, body: value });
-        let body = self.let_body()?;
-        Ok(self.exp_at(start, ExpKind::LetFun { fun, body }))
+        let (result, body) = self.val_rest(false)?;
+        let fun = ValBind { keyword: ValKeyword::Def, name, type_params, params, result, body };
+        Ok(LetHead::Function(self.alloc(fun)))
     }
 
-    fn let_with(&mut self, start: u32) -> Parse<&'a Exp<'a>> {
+    fn let_with(&mut self) -> Parse<LetHead<'a>> {
         let name = self.name()?;
         let parts = self.arena.alloc_slice_copy(&[name]);
         let old = self.exp_at(name.at.span.start, ExpKind::Var(QualName { parts }));
@@ -640,14 +669,13 @@ impl<'a> Parser<'a> {
         }
         self.expect(TokenKind::Equals)?;
         let value = self.exp()?;
-        let body = self.let_body()?;
-        Ok(self.exp_at(start, ExpKind::LetWith { name, old, steps: steps.into_bump_slice(), value, body }))
+        Ok(LetHead::With(name, old, steps.into_bump_slice(), value))
     }
 
-    /// `in e`, or another `let`.
-    fn let_body(&mut self) -> Parse<&'a Exp<'a>> {
+    /// Behind what a `let` binds: whether another `let` follows, with or without `in`, or else the value.
+    fn another_let(&mut self) -> Parse<bool> {
         if self.at(TokenKind::Let) {
-            return self.deeper(Self::let_exp);
+            return Ok(true);
         }
         if matches!(self.kind(), TokenKind::Def | TokenKind::Entry | TokenKind::Type | TokenKind::Module) {
             let token = self.peek();
@@ -661,7 +689,7 @@ impl<'a> Parser<'a> {
         if !self.eat(TokenKind::In) {
             return self.unexpected("`in` or another `let`");
         }
-        self.exp()
+        Ok(self.at(TokenKind::Let))
     }
 
     fn update_steps(&mut self) -> Parse<&'a [Step<'a>]> {

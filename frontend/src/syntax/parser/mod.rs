@@ -3,8 +3,9 @@
 //! Invariants:
 //! - Any text gives a tree and messages; a declaration that cannot be read becomes one with an error body, and
 //!   reading goes on at the next declaration.
-//! - Nesting is limited to [`MAX_DEPTH`], also for chains of operators, so that neither this parser nor any later
-//!   walk over the tree overflows the stack it is given (see [`crate::stack`]).
+//! - Nesting is limited to [`MAX_DEPTH`], so that neither this parser nor any later walk over the tree overflows the
+//!   stack it is given (see [`crate::stack`]). `let`s that follow each other, and operators that group to the left, are
+//!   no nesting: walks go along them in a loop, whatever their number.
 
 mod dec;
 mod exp;

@@ -412,12 +412,19 @@ impl Printer {
                     self.exp(arg);
                 }
             }
-            ExpKind::BinOp(op, left, right) => {
-                self.exp(left);
-                self.put(" ");
-                self.op(&op);
-                self.put(" ");
-                self.exp(right);
+            ExpKind::BinOp(..) => {
+                let (mut first, mut rest) = (exp, Vec::new());
+                while let ExpKind::BinOp(op, left, right) = &first.kind {
+                    rest.push((op, right));
+                    first = left;
+                }
+                self.exp(first);
+                for (op, right) in rest.into_iter().rev() {
+                    self.put(" ");
+                    self.op(op);
+                    self.put(" ");
+                    self.exp(right);
+                }
             }
             ExpKind::Negate(inner) => self.prefix("-", inner),
             ExpKind::Not(inner) => self.prefix("!", inner),
@@ -484,36 +491,14 @@ impl Printer {
                 }
                 if matches!(no.kind, ExpKind::If(..)) { self.exp(no) } else { self.block(no) }
             }
-            ExpKind::Let { sizes, pat, value, body } => {
-                self.put("let ");
-                for name in sizes {
-                    let _ = write!(self.out, "[{}] ", name.text);
+            ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. } => {
+                let mut body = exp;
+                while let Some(next) = self.let_head(body) {
+                    self.line();
+                    body = next;
                 }
-                self.pat(pat);
-                self.put(" = ");
-                self.block(value);
-                self.let_body(body);
-            }
-            ExpKind::LetFun { fun, body } => {
-                self.put("let ");
-                self.val_bind(fun);
-                self.let_body(body);
-            }
-            ExpKind::LetWith { name, steps, value, body, .. } => {
-                self.put("let ");
-                self.put(name.text);
-                for step in steps {
-                    match step {
-                        Step::Index(dims) => self.dims(dims),
-                        Step::Field(field) => {
-                            self.put(".");
-                            self.put(field.text);
-                        }
-                    }
-                }
-                self.put(" = ");
-                self.block(value);
-                self.let_body(body);
+                self.put("in ");
+                self.exp(body);
             }
             ExpKind::Loop { pat, init, form, body } => {
                 self.put("loop ");
@@ -635,12 +620,42 @@ impl Printer {
         }
     }
 
-    fn let_body(&mut self, body: &Exp) {
-        self.line();
-        if !matches!(body.kind, ExpKind::Let { .. } | ExpKind::LetFun { .. } | ExpKind::LetWith { .. }) {
-            self.put("in ");
+    /// `let .. = ..`; its body.
+    fn let_head<'e>(&mut self, exp: &'e Exp<'e>) -> Option<&'e Exp<'e>> {
+        match exp.kind {
+            ExpKind::Let { sizes, pat, value, body } => {
+                self.put("let ");
+                for name in sizes {
+                    let _ = write!(self.out, "[{}] ", name.text);
+                }
+                self.pat(pat);
+                self.put(" = ");
+                self.block(value);
+                Some(body)
+            }
+            ExpKind::LetFun { fun, body } => {
+                self.put("let ");
+                self.val_bind(fun);
+                Some(body)
+            }
+            ExpKind::LetWith { name, steps, value, body, .. } => {
+                self.put("let ");
+                self.put(name.text);
+                for step in steps {
+                    match step {
+                        Step::Index(dims) => self.dims(dims),
+                        Step::Field(field) => {
+                            self.put(".");
+                            self.put(field.text);
+                        }
+                    }
+                }
+                self.put(" = ");
+                self.block(value);
+                Some(body)
+            }
+            _ => None,
         }
-        self.exp(body);
     }
 
     fn dims(&mut self, dims: &[DimIndex]) {

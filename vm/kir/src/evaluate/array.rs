@@ -50,7 +50,8 @@ impl Evaluation<'_> {
                 let value = self.exp(exp)?;
                 let array = value.array()?;
                 let [outer, inner, rest @ ..] = array.shape.as_slice() else { return Err(wrong(op)) };
-                let shape = [&[outer.saturating_mul(*inner)], rest].concat();
+                let rows = outer.checked_mul(*inner).ok_or(RunError::Trap)?;
+                let shape = [&[rows], rest].concat();
                 reshaped(array, shape)
             }
             (ArrayOp::Reverse, [ArrayArg::Exp(exp)]) => {
@@ -82,7 +83,7 @@ impl Evaluation<'_> {
             if next.shape().get(1..) != shape.get(1..) {
                 return Err(RunError::Trap);
             }
-            shape[0] += next.shape()[0];
+            shape[0] = shape[0].checked_add(next.shape()[0]).ok_or(RunError::Trap)?;
             data.extend_from_slice(next.data());
         }
         Ok(Value::new(first.elem(), shape, data))

@@ -213,8 +213,8 @@ impl Array {
 
     /// The elements in row-major order under another shape: a view where one can say it, else a copy.
     pub fn reshape(self, memory: &Memory, shape: &[i64]) -> Result<Array, Trap> {
-        let count = |shape: &[i64]| shape.iter().fold(1i128, |n, e| n.saturating_mul(i128::from(*e)));
-        if shape.iter().any(|n| *n < 0) || count(shape) != count(&self.shape()) {
+        let count = view::exact_count(shape);
+        if shape.iter().any(|n| *n < 0) || count.is_none() || count != view::exact_count(&self.shape()) {
             let (from, to) = (view::shape_text(&self.shape()), view::shape_text(shape));
             return Err(Trap::new(format!("Cannot unflatten array of shape {from} to array of shape {to}")));
         }

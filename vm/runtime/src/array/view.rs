@@ -28,6 +28,19 @@ pub(crate) fn shape_text(shape: &[i64]) -> String {
     text
 }
 
+/// The message where an extent is no number of 64 bits.
+pub(crate) fn too_large(what: &str) -> String {
+    format!("Cannot {what}: an extent of the result would be more than {}.", i64::MAX)
+}
+
+/// How many elements a shape has, if 128 bits can say it.
+pub(crate) fn exact_count(shape: &[i64]) -> Option<i128> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1i128, |count, extent| count.checked_mul(i128::from(*extent)))
+}
+
 /// Exact for indices of a view with elements. In an empty one numbers may be of any size, but no place is ever used.
 #[inline]
 fn advance(offset: i64, index: i64, stride: i64) -> i64 {

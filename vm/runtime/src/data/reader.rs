@@ -56,12 +56,12 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader of these bytes.
     pub fn new(memory: &'a Memory, input: &'a [u8]) -> Reader<'a> {
-        Reader { memory, input, at: 0, whole: None }
+        Reader { memory, input, at: mark(input), whole: None }
     }
 
     /// A reader of an input; large binary arrays stay in it.
     pub fn of_input(memory: &'a Memory, input: &'a Input) -> Reader<'a> {
-        Reader { memory, input: input.bytes(), at: 0, whole: Some(input) }
+        Reader { memory, input: input.bytes(), at: mark(input.bytes()), whole: Some(input) }
     }
 
     /// The next value, of the expected type if one is given; nothing at the end of the input.
@@ -104,7 +104,8 @@ impl<'a> Reader<'a> {
 
     fn error(&self, at: usize, message: impl Into<String>) -> DataError {
         let before = &self.input[..at.min(self.input.len())];
-        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
+        let first = mark(before);
+        let start = before.iter().rposition(|b| *b == b'\n').map_or(first, |p| p + 1);
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         // Bytes that continue a UTF-8 character do not count.
         let column = before[start..].iter().filter(|b| **b & 0xc0 != 0x80).count() + 1;
@@ -498,6 +499,11 @@ impl<'a> Reader<'a> {
         self.at += bytes;
         Some(taken)
     }
+}
+
+/// The bytes of a byte order mark in front of the input, which some editors write.
+fn mark(input: &[u8]) -> usize {
+    if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
 #[inline]

@@ -252,7 +252,7 @@ impl<'a> Interpreter<'a> {
         let Some(advice) = advice.at(at).filter(|_| operator.is_map()) else { return Ok(()) };
         for birth in &advice.births {
             let Some(dst) = operator.dsts.get(birth.result) else { continue };
-            let is_large = self.eager || birth.shape.iter().product::<i64>() >= LEAST_ELEMENTS;
+            let is_large = self.eager || Lmad::row_major(&birth.shape).elements() >= LEAST_ELEMENTS;
             if placing.has(birth.result) || birth.shape.first() != Some(&width) || !is_large {
                 continue;
             }

@@ -68,7 +68,7 @@ impl Changes {
         let parts = members.iter().filter(|member| !member.is_empty());
         let parts: Vec<Part> = parts.map(|member| part(member, shape)).collect::<Option<_>>()?;
         let changes = Changes(parts);
-        (changes.count() < shape.iter().product()).then_some(changes)
+        (changes.count() < Lmad::row_major(shape).elements()).then_some(changes)
     }
 
     /// The number of elements.

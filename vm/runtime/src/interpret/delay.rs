@@ -28,6 +28,10 @@ pub(crate) type Delayed = HashMap<RegId, (Bits, Bits)>;
 
 /// The ranges of a function that can wait.
 pub(super) fn delayed(function: &Function) -> Delayed {
+    let is_range = |instr: &Instr| matches!(instr, Instr::Iota { .. });
+    if !function.blocks.iter().any(|block| block.code.iter().any(is_range)) {
+        return Delayed::new();
+    }
     let mut uses: HashMap<RegId, usize> = HashMap::new();
     for block in function.blocks.iter() {
         for instr in &block.code {

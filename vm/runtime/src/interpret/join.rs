@@ -3,7 +3,7 @@
 
 use super::arrays::{Indices, range_message};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::view::shape_text;
+use crate::array::view::{shape_text, too_large};
 use crate::array::{Array, Granted};
 use crate::error::Trap;
 use galopvm_base::{Bits, ElemType};
@@ -34,7 +34,11 @@ impl<'a> Interpreter<'a> {
                     format!("Cannot concatenate arrays of shapes {first} and {other} along dimension {dim}.");
                 return Err(Trap::new(message).into());
             }
-            total = total.saturating_add(other[dim]);
+            total = total.checked_add(other[dim]).ok_or_else(|| {
+                let (first, other) = (shape_text(&shape), shape_text(&other));
+                let what = format!("concatenate arrays of shapes {first} and {other} along dimension {dim}");
+                Trap::new(too_large(&what))
+            })?;
         }
         shape[dim] = total;
         self.pay_elements(Lmad::row_major(&shape).elements())?;

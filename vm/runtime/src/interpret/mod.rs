@@ -66,6 +66,7 @@ use crate::layouts::Layouts;
 use crate::memory::Memory;
 use crate::region::Scope;
 use crate::shadow::Shadow;
+use crate::stack;
 use crate::stop::Stop;
 use crate::switches::Switches;
 use crate::tier::Tiers;
@@ -80,16 +81,9 @@ pub(crate) type Outcome<T> = Result<T, Box<RuntimeError>>;
 /// Operations between two looks at the interrupt flag.
 const LOOK_AFTER: u64 = 4096;
 
-/// Bytes of the caller's stack that are used before a fresh stack is taken: test threads have 2 MiB.
-const FIRST_STACK: usize = 512 << 10;
-
 /// Rows from which on fast ways of executing operators are taken where little is enough ([`Interpreter::eager`]): some operators
 /// are still small.
 const ENOUGH_ROWS: i64 = 5;
-
-/// Bytes of a fresh stack, and how much of it is used before the next one.
-const NEXT_STACK: usize = 16 << 20;
-const NEXT_STACK_USED: usize = 15 << 20;
 
 impl From<Trap> for Box<RuntimeError> {
     fn from(trap: Trap) -> Box<RuntimeError> {
@@ -135,8 +129,8 @@ pub(crate) struct Interpreter<'a> {
     fuel: u64,
     depth: usize,
     depth_limit: usize,
-    stack_base: usize,
-    stack_size: usize,
+    /// Where the stack is too short for another block.
+    stack_floor: usize,
     /// Frames for further calls.
     spare: Vec<Frame>,
     switches: Switches,
@@ -191,8 +185,7 @@ impl<'a> Interpreter<'a> {
             fuel: limits.fuel.unwrap_or(u64::MAX),
             depth: 0,
             depth_limit: limits.call_depth,
-            stack_base: stack_position(),
-            stack_size: FIRST_STACK,
+            stack_floor: stack::floor(),
             spare: Vec::new(),
             switches,
             eager: false,
@@ -215,6 +208,8 @@ impl<'a> Interpreter<'a> {
 
     /// Calls a function with arguments of its types.
     pub(crate) fn run(&mut self, function: FuncId, args: Vec<Value>) -> Outcome<Vec<Value>> {
+        // The thread that runs need not be the one that prepared the call.
+        self.stack_floor = stack::floor();
         let mut registers = self.enter(function)?;
         if let Some(shadow) = &mut self.shadow {
             shadow.begin(registers.code, &args);
@@ -287,7 +282,7 @@ impl<'a> Interpreter<'a> {
 
     /// Executes a block; its results are then in the registers that it names.
     pub(crate) fn block(&mut self, registers: &mut Registers<'a>, id: BlockId) -> Outcome<()> {
-        if stack_position().abs_diff(self.stack_base) > self.stack_size {
+        if stack::position() <= self.stack_floor {
             return self.block_on_fresh_stack(registers, id);
         }
         let block: &'a CodeBlock = &registers.code.blocks[id];
@@ -323,22 +318,13 @@ impl<'a> Interpreter<'a> {
     }
 
     fn block_on_fresh_stack(&mut self, registers: &mut Registers<'a>, id: BlockId) -> Outcome<()> {
-        let (base, size) = (self.stack_base, self.stack_size);
-        let outcome = std::thread::scope(|scope| {
-            let run = || {
-                self.stack_base = stack_position();
-                self.stack_size = NEXT_STACK_USED;
-                self.block(registers, id)
-            };
-            match std::thread::Builder::new().stack_size(NEXT_STACK).spawn_scoped(scope, run) {
-                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(_) => {
-                    Err(Trap::of_kind(ErrorKind::CallDepth, "There is no memory for deeper calls.").into())
-                }
-            }
+        let floor = self.stack_floor;
+        let outcome = stack::on_fresh(|| {
+            self.stack_floor = stack::fresh_floor();
+            self.block(registers, id)
         });
-        (self.stack_base, self.stack_size) = (base, size);
-        outcome
+        self.stack_floor = floor;
+        outcome.unwrap_or_else(|| Err(stack::no_room().into()))
     }
 
     /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
@@ -430,11 +416,4 @@ impl<'a> Interpreter<'a> {
         }
         Ok(())
     }
-}
-
-/// About where the stack is now.
-#[inline]
-fn stack_position() -> usize {
-    let here = 0u8;
-    std::ptr::from_ref(&here) as usize
 }

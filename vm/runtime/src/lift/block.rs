@@ -371,6 +371,8 @@ impl Lifter<'_> {
         let mut shape = parts[0].shape.clone();
         for part in &parts[1..] {
             shape[0] = add(shape[0].clone(), part.shape[0].clone());
+            // Of two numbers that are not negative, the sum is if it does not fit.
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), shape[0].clone()));
             for (a, b) in part.shape[1..].iter().zip(&shape.clone()[1..]) {
                 self.equate(a, b);
             }
@@ -651,14 +653,34 @@ impl Lifter<'_> {
     }
 
     fn reshape(&mut self, array: Array, shape: Vec<Exp>) -> Lift<Value> {
-        let product = |extents: &[Exp]| extents.iter().cloned().reduce(algebra::mul).unwrap_or(Exp::int(1));
         for extent in &shape {
             self.require(algebra::int(ScalarOp::Le, Exp::int(0), extent.clone()));
         }
-        self.equate(&product(&array.shape), &product(&shape));
+        if shape != array.shape {
+            let (old, new) = (self.exact_product(&array.shape), self.exact_product(&shape));
+            self.equate(&old, &new);
+        }
         let elem = array.elem;
         let source = Source::Reshape(Rc::new(array), shape.clone());
         Ok(Value::Array(Array::whole(elem, shape, source)))
+    }
+
+    /// The product of extents, none of which is negative; a launch, or the place, where it does not fit is left to
+    /// the interpreter.
+    fn exact_product(&mut self, extents: &[Exp]) -> Exp {
+        let mut product = Exp::int(1);
+        for extent in extents {
+            let is_small = |exp: &Exp| constant(exp).is_some_and(|n| n == 0 || n == 1);
+            let exact = is_small(&product) || is_small(extent);
+            let next = algebra::mul(product.clone(), extent.clone());
+            if !exact {
+                let high = algebra::int(ScalarOp::MulHi, product, extent.clone());
+                self.require(algebra::int(ScalarOp::Eq, high, Exp::int(0)));
+                self.require(algebra::int(ScalarOp::Le, Exp::int(0), next.clone()));
+            }
+            product = next;
+        }
+        product
     }
 
     fn lift_update(

@@ -438,7 +438,7 @@ impl Interpreter<'_> {
                     let other = run.sizes(part);
                     let agree = other.iter().zip(&sizes).enumerate().all(|(d, (a, b))| d == *dim || a == b);
                     unless(agree)?;
-                    total = total.saturating_add(other[*dim]);
+                    total = total.checked_add(other[*dim]).ok_or(Stopped::GivesUp)?;
                 }
                 sizes[*dim] = total;
                 run.reserve(to, &sizes)?;
@@ -478,8 +478,9 @@ impl Interpreter<'_> {
             Step::Reshape { from, to, shape, spare } => {
                 let shape: SmallVec<[i64; 4]> = shape.iter().map(|size| run.int(*size)).collect();
                 let source = run.lmad(from);
-                let product = shape.iter().try_fold(1i64, |product, size| product.checked_mul(*size));
-                unless(shape.iter().all(|size| *size >= 0) && product == Some(source.elements()))?;
+                let count = view::exact_count(&shape);
+                let same = count.is_some() && count == view::exact_count(&source.shape());
+                unless(shape.iter().all(|size| *size >= 0) && same)?;
                 if let Some(part) = source.reshape(&shape) {
                     run.numbers[to.base as usize] = run.bits(from.base);
                     run.set_view(to, &part);

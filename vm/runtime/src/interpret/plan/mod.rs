@@ -288,7 +288,8 @@ impl<'a> Interpreter<'a> {
             self.switches.merge.then_some(scope),
             has_loops,
         );
-        let budget = if self.eager { Budget::default() } else { Budget::BRIEF };
+        let is_thorough = self.eager || self.shadow.is_some();
+        let budget = if is_thorough { Budget::default() } else { Budget::BRIEF };
         let checked = |plan| checked::checked(plan, &recorded, &circuits, budget);
         let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();

@@ -1,0 +1,124 @@
+//! Extents that do not fit into 64 bits: an error on every engine, never a wrapped number.
+
+use galopvm::{Program, Value};
+use galopvm_base::Scalar;
+use galopvm_jit::X86Backend;
+use galopvm_kir::Reference;
+use galopvm_runtime::{Options, Session, Switches, Tiering};
+use std::sync::Arc;
+
+/// Entry points that take sizes; every size of which something is made comes from outside.
+const PROGRAM: &str = "
+def rows (n: i64): [n][0]i32 = replicate n []
+entry joined (n: i64) (_: i64) = let x = rows n in length (x ++ x)
+entry joined_units (n: i64) (_: i64) = let x = replicate n () in length (x ++ x)
+entry joined_thrice (n: i64) (_: i64) = let x = rows n in length (x ++ x ++ x)
+entry joined_inside (n: i64) (m: i64) = map (\\i -> let x = replicate (n + i) (rows 0) in length (x ++ x)) (iota m)
+entry joined_in_loops (n: i64) (m: i64) =
+  map (\\i -> loop k = 0 for j < i do let x = replicate (n + j) (rows 0) in k + length (x ++ x)) (iota m)
+entry flattened (n: i64) (m: i64) = let x = replicate n (rows m) in length (flatten x)
+entry flattened_inside (n: i64) (m: i64) =
+  map (\\i -> length (flatten (replicate (n + i) (rows m)))) (iota 4)
+entry flattened_copies (n: i64) (m: i64) =
+  map (\\i -> length (flatten (replicate n (replicate m i)))) (iota 4)
+entry flattened_3d (n: i64) (m: i64) = length (flatten_3d (replicate n (replicate m (rows 1))))
+entry unflattened (n: i64) (m: i64) = length (unflatten ((rows 0) :> [n * m][0]i32))
+entry unflattened_inside (n: i64) (m: i64) =
+  map (\\i -> length (unflatten ([] :> [n * m]i64)) + i) (iota 4)
+entry inclusive (n: i64) (m: i64) = length (n...m)
+entry inclusive_unsigned (n: i64) (m: i64) = length (u64.i64 n...u64.i64 m)
+entry inclusive_in_steps (n: i64) (m: i64) = length (n..<m)
+entry counted (n: i64) (_: i64) = length (iota n)
+entry repeated (n: i64) (m: i64) = length (replicate n (replicate m 1i8))
+entry tabulated (n: i64) (m: i64) = length (tabulate_2d n m (\\i j -> i + j))
+entry segments (n: i64) (m: i64) =
+  let (_, _, _, all) = flatmap' (\\(_: i64) -> rows n) (iota m) in length all
+";
+
+/// Entry point, sizes, and a part of the message.
+const TOO_LARGE: &[(&str, i64, i64, &str)] = &[
+    ("joined", 1 << 62, 0, "an extent of the result would be more than 9223372036854775807"),
+    ("joined_units", 1 << 62, 0, "Out of memory"),
+    ("joined_thrice", 1 << 62, 0, "an extent of the result would be more than 9223372036854775807"),
+    ("joined_inside", 1 << 62, 5, "an extent of the result would be more than 9223372036854775807"),
+    ("joined_in_loops", 1 << 62, 5, "an extent of the result would be more than 9223372036854775807"),
+    ("flattened", 1 << 62, 4, "Cannot flatten array of shape [4611686018427387904][4]"),
+    ("flattened", 1 << 62, 2, "Cannot flatten array of shape [4611686018427387904][2]"),
+    ("flattened_inside", 1 << 62, 4, "Cannot flatten array of shape [4611686018427387904][4]"),
+    ("flattened_copies", 1 << 62, 4, "Out of memory"),
+    ("flattened_copies", 1 << 62, 2, "Out of memory"),
+    ("flattened_3d", 1 << 62, 4, "Cannot flatten array of shape [4611686018427387904][4]"),
+    ("unflattened", 1 << 32, 1 << 32, "Cannot unflatten array"),
+    ("unflattened_inside", 1 << 32, 1 << 32, "Cannot unflatten array of shape [0]"),
+    ("inclusive", i64::MIN, i64::MAX, "is invalid"),
+    ("inclusive", -1, i64::MAX, "is invalid"),
+    ("inclusive", 0, i64::MAX, "is invalid"),
+    ("inclusive_unsigned", 0, -1, "is invalid"),
+    ("inclusive_in_steps", i64::MIN, i64::MAX, "is invalid"),
+    ("counted", -1, 0, "is invalid"),
+    ("repeated", 1 << 62, 4, "Out of memory"),
+    ("repeated", 1 << 62, 1 << 62, "Out of memory"),
+    ("tabulated", 1 << 62, 4, "Out of memory"),
+    ("segments", 1 << 62, 4, "together they have more than 9223372036854775807 rows"),
+    ("segments", 1 << 62, 2, "together they have more than 9223372036854775807 rows"),
+];
+
+/// What is large and fits.
+const FITS: &[(&str, i64, i64, i64)] = &[
+    ("joined", (1 << 62) - 1, 0, i64::MAX - 1),
+    ("flattened", 1 << 61, 3, 3 << 61),
+    ("flattened", 0, 1 << 62, 0),
+    ("flattened_3d", 3, 1 << 61, 3 << 61),
+    ("unflattened", 0, 1 << 62, 0),
+    ("unflattened", 1 << 62, 0, 1 << 62),
+    ("segments", 1 << 60, 7, 7 << 60),
+    ("inclusive_unsigned", -1, -1, 1),
+    ("inclusive", i64::MIN, i64::MIN, 1),
+];
+
+/// Sessions of every way to execute, by name.
+fn sessions(program: &Program) -> Vec<(&'static str, Session)> {
+    let session = |tiering, switches| {
+        let options = Options { tiering, switches, ..Options::default() };
+        Session::new(program.module().clone(), options)
+    };
+    let always = |backend: Arc<dyn galopvm_kir::Backend>| Tiering {
+        backends: vec![backend],
+        always: true,
+        background: false,
+        ..Tiering::default()
+    };
+    vec![
+        ("interpreter", session(Tiering::interpreter(), Switches::ON)),
+        ("interpreter, plain", session(Tiering::interpreter(), Switches::OFF)),
+        ("reference", session(always(Arc::new(Reference)), Switches::ON)),
+        ("x86", session(always(Arc::new(X86Backend::default())), Switches::ON)),
+    ]
+}
+
+fn sizes(n: i64, m: i64) -> Vec<Value> {
+    [n, m].map(|number| Value::Scalar(Scalar::i64(number))).to_vec()
+}
+
+#[test]
+fn extents_do_not_wrap() {
+    let program = Program::from_source("extents.fut", PROGRAM).unwrap_or_else(|e| panic!("{e}"));
+    let mut wrong = Vec::new();
+    for (name, mut session) in sessions(&program) {
+        for (entry, n, m, message) in TOO_LARGE {
+            match session.call(entry, sizes(*n, *m)) {
+                Ok(values) => wrong.push(format!("{name}: {entry} {n} {m} gives {}", values[0])),
+                Err(error) if error.message.contains(message) => {}
+                Err(error) => wrong.push(format!("{name}: {entry} {n} {m}: {error}")),
+            }
+        }
+        for (entry, n, m, expected) in FITS {
+            match session.call(entry, sizes(*n, *m)) {
+                Ok(values) if values[0] == Value::Scalar(Scalar::i64(*expected)) => {}
+                Ok(values) => wrong.push(format!("{name}: {entry} {n} {m} gives {}", values[0])),
+                Err(error) => wrong.push(format!("{name}: {entry} {n} {m}: {error}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
