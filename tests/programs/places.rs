@@ -260,3 +260,28 @@ fn rows_of_a_result_over_a_dying_array_are_not_made_where_the_plan_has_them() {
         &[40.0, 40.0, 9.0],
     );
 }
+
+#[test]
+fn what_a_group_made_early_is_not_taken_for_a_block_of_the_plan() {
+    // The second result of the group would lie in the copy that is made after the group has run.
+    agree(
+        "entry main (x: f64): ([]i32, []i32) =
+           let m = i64.f64 x
+           let a = tabulate m (\\i -> i32.i64 (i * 37 % 50 + 8))
+           let first = 1 - a[m / 2]
+           let b = copy a with [0] = first
+           let c = map (\\e -> if e > 6 then e - 6 else e) a[0:m]
+           in (b with [0:m] = c, a)",
+        &[2.0, 2.0, 1000.0, 7.0, 100_000.0],
+    );
+    agree(
+        "entry main (x: f64): ([]i64, []i64) =
+           let n = i64.f64 x
+           let a = tabulate n (\\i -> i * 7 % 23)
+           let b = copy a
+           let c = map (+ n) a[0:n]
+           let d = a with [0:n] = c
+           in (scatter (copy d) (map (\\i -> (i + 2) % (n + 1)) (iota n)) d, b)",
+        &[2.0, 5.0, 1000.0],
+    );
+}

@@ -66,6 +66,7 @@ impl<'a> Interpreter<'a> {
                 made.push(*reg);
             }
         }
+        self.made_early(&made);
         for (reg, elem, shape) in shapes {
             registers.set_array(reg, Array::unmade(self.memory, elem, &shape));
         }

@@ -2,6 +2,9 @@
 //!
 //! Branches, loops and calls that are executed block by block take the shadow along; every other instruction is a step of
 //! its own, and whatever runs inside it is not looked at.
+//!
+//! Where operators of a block run together (`fused.rs`), the later ones have read and written before the code comes to them. While
+//! some of them are still ahead, what lies in memory is nothing that the code in between says, and is not compared.
 
 use super::{Interpreter, Outcome, Registers};
 use crate::error::{ErrorKind, Trap};
@@ -46,10 +49,10 @@ impl<'a> Interpreter<'a> {
         if goes_along {
             return Beside::Along;
         }
-        let module = self.module;
+        let (module, is_alone) = (self.module, self.done.is_empty());
         match &mut self.shadow {
             Some(shadow) => {
-                let foreseen = shadow.foresees(module, registers, instr);
+                let foreseen = shadow.foresees(module, registers, instr, is_alone);
                 shadow.set_inside(true);
                 Beside::Before(foreseen)
             }
@@ -68,9 +71,9 @@ impl<'a> Interpreter<'a> {
         let (Beside::Before(foreseen), Some(shadow)) = (beside, &mut self.shadow) else { return outcome };
         shadow.set_inside(false);
         match outcome {
-            Ok(()) => {
-                shadow.compares(self.module, registers, instr, foreseen).map_err(|what| defect(&what).into())
-            }
+            Ok(()) => shadow
+                .compares(self.module, registers, instr, foreseen, self.done.is_empty())
+                .map_err(|what| defect(&what).into()),
             Err(error) if error.kind == ErrorKind::Program => match shadow.fails(foreseen) {
                 Some(what) => Err(defect(&format!("{what} ({})", error.message)).into()),
                 None => Err(error),

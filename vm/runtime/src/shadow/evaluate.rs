@@ -10,12 +10,19 @@ use galopvm_bytecode::{BlockId, Def, FuncId, Function, Instr, Module, Operand, R
 /// Calls and blocks nested in each other that the shadow goes into.
 const MOST_DEPTH: u32 = 100;
 
+/// The running program where it has stopped.
+#[derive(Clone, Copy)]
+pub(super) struct Real<'s> {
+    pub registers: &'s Registers<'s>,
+    /// Whether its arrays are looked at.
+    pub looks: bool,
+}
+
 /// Executes instructions on the registers of one call.
 pub(super) struct Evaluator<'s> {
     module: &'s Module,
     code: &'s Function,
-    /// The registers of the program where it has stopped.
-    real: &'s Registers<'s>,
+    real: Real<'s>,
     frame: &'s mut Vec<Option<Held>>,
     left: &'s mut u64,
     compared: &'s mut u64,
@@ -25,11 +32,11 @@ pub(super) struct Evaluator<'s> {
 impl<'s> Evaluator<'s> {
     pub fn new(
         module: &'s Module,
-        real: &'s Registers<'s>,
+        real: Real<'s>,
         frame: &'s mut Vec<Option<Held>>,
         (left, compared): (&'s mut u64, &'s mut u64),
     ) -> Evaluator<'s> {
-        Evaluator { module, code: real.code, real, frame, left, compared, depth: 0 }
+        Evaluator { module, code: real.registers.code, real, frame, left, compared, depth: 0 }
     }
 
     /// Counts steps.
@@ -114,8 +121,8 @@ impl<'s> Evaluator<'s> {
     /// The element at a place of an array: the program must have the same one there.
     pub fn load(&mut self, array: &Plain, place: i64) -> Step<Bits> {
         self.pay(1)?;
-        if let Some(reg) = array.home
-            && let Some(real) = self.real.array_of(reg)
+        if let Some(reg) = array.home.filter(|_| self.real.looks)
+            && let Some(real) = self.real.registers.array_of(reg)
             && !real.is_unmade()
         {
             *self.compared += 1;

@@ -82,6 +82,9 @@ pub(crate) struct Active {
     loops: usize,
     /// The rows that operators with a place are at, innermost last.
     rows: Vec<(BlockId, i64)>,
+    /// Registers whose values were made before their turn, by a group of operators: wherever they lie, it is not in a block of the
+    /// plan, which has them made later.
+    strays: Vec<RegId>,
     /// Places whose arrays are being made.
     making: Vec<(galopvm_kir::VarId, Granted)>,
     /// What is set aside for the region, if no loop is around it.
@@ -157,6 +160,7 @@ impl<'a> Interpreter<'a> {
             depth: self.depth,
             loops: self.loops.len(),
             rows: Vec::new(),
+            strays: Vec::new(),
             making: Vec::new(),
             reserves: Reserves::default(),
             has_helped: false,

@@ -22,7 +22,12 @@ impl<'a> Interpreter<'a> {
         results: &[RegId],
         placing: &mut Placing,
     ) -> Outcome<()> {
-        let Some(active) = self.plan_here() else { return Ok(()) };
+        let depth = self.depth;
+        let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
+            return Ok(());
+        };
+        // From now on they are made in their turn.
+        active.strays.retain(|stray| !results.contains(stray));
         if !results.iter().any(|reg| active.plan.spots.contains_key(reg)) {
             return Ok(());
         }
@@ -86,7 +91,11 @@ impl<'a> Interpreter<'a> {
         let plan = Arc::clone(&active.plan);
         let members = plan.members.get(&block).map_or(&[][..], Vec::as_slice);
         let mut found = None;
-        for (array, _) in holding(registers, members) {
+        // A value that was made before its turn may lie as the plan has it, in a block of its own.
+        let in_turn = |reg: &RegId| !active.strays.contains(reg);
+        for array in
+            members.iter().filter(|(reg, _)| in_turn(reg)).filter_map(|(reg, _)| registers.array_of(*reg))
+        {
             if let Some(holders) = self.holders(registers, members, array) {
                 found = Some((array, holders));
                 break;
@@ -147,6 +156,14 @@ impl<'a> Interpreter<'a> {
     pub(in crate::interpret) fn made(&mut self) {
         if let Some(active) = self.active.last_mut() {
             active.making.pop();
+        }
+    }
+
+    /// Tells that registers got their values before their turn.
+    pub(in crate::interpret) fn made_early(&mut self, registers: &[RegId]) {
+        let depth = self.depth;
+        if let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) {
+            active.strays.extend_from_slice(registers);
         }
     }
 
