@@ -1,7 +1,7 @@
 //! `galopvm dis`: bytecode as text.
 
-use crate::failure::Outcome;
 use crate::deadline::Bounds;
+use crate::failure::Outcome;
 use crate::input;
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Options that several commands have: what is called, the back end, bounds.
 
+use crate::deadline::Bounds;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use crate::deadline::Bounds;
 use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Route, Switch, Switches};
 use galopvm_runtime::explain::Target;
 use std::path::PathBuf;

@@ -52,7 +52,11 @@ fn imports_can_be_confined() {
     let outside = program(&folder, "dir");
     folder.run(&format!("run {outside} --confine-imports"), "10").fails(
         2,
-        &["Import \"../shared\" lies outside of the folder", "dir/p.fut:2:1", "only files in dir may be imported"],
+        &[
+            "Import \"../shared\" lies outside of the folder",
+            "dir/p.fut:2:1",
+            "only files in dir may be imported",
+        ],
     );
     folder.run(&format!("run {outside}"), "10").prints("200i64\n");
     for command in ["check", "compile", "dump --stage core"] {

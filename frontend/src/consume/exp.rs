@@ -41,7 +41,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             ExpKind::Tuple(items) => Tree::tuple(items.iter().map(|item| self.exp(item)).collect()),
             ExpKind::Record(fields) => self.record(exp, fields),
             ExpKind::Array(items) => {
-                let consumes = |item: &&Exp<'_>| !matches!(item.kind, ExpKind::Literal(_) | ExpKind::Number(_));
+                let consumes =
+                    |item: &&Exp<'_>| !matches!(item.kind, ExpKind::Literal(_) | ExpKind::Number(_));
                 items.iter().filter(consumes).for_each(|item| drop(self.exp(item)));
                 self.fresh(exp.at.id)
             }

@@ -313,7 +313,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let whole = self.fun.convert(wide, ElemType::I64, whole);
         let more = match (kind, second) {
             // More numbers than an extent can say are a negative number of them, and have to stay it.
-            (RangeKind::Inclusive, _) if ty.bytes() == 8 && first.constant().is_none_or(|c| c.as_i64() < 0) => {
+            (RangeKind::Inclusive, _)
+                if ty.bytes() == 8 && first.constant().is_none_or(|c| c.as_i64() < 0) =>
+            {
                 let fits = self.fun.size_op(ScalarOp::Ge, whole, Atom::i64(0));
                 self.fun.convert(ElemType::Bool, ElemType::I64, fits)
             }

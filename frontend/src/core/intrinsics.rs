@@ -176,7 +176,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             return;
         }
         let zero = Atom::i64(0);
-        let (high, low) = (self.fun.size_op(ScalarOp::MulHi, *n, *m), self.fun.size_op(ScalarOp::Mul, *n, *m));
+        let (high, low) =
+            (self.fun.size_op(ScalarOp::MulHi, *n, *m), self.fun.size_op(ScalarOp::Mul, *n, *m));
         let high = self.fun.size_op(ScalarOp::Eq, high, zero);
         let low = self.fun.size_op(ScalarOp::Ge, low, zero);
         let fits = self.both(high, low);
@@ -345,7 +346,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let params = self.fun.begin_repeated(&[ValueType::scalar(ElemType::I64); 2]);
         // The first sum that does not fit is negative.
         let fits = self.fun.size_op(ScalarOp::Ge, params[0], Atom::i64(0));
-        let message = format!("Cannot join the arrays of `flatmap`: together they have more than {} rows.", i64::MAX);
+        let message =
+            format!("Cannot join the arrays of `flatmap`: together they have more than {} rows.", i64::MAX);
         self.fun.assert(fits, message, Vec::new());
         let begin = self.fun.size_op(ScalarOp::Sub, params[0], params[1]);
         let body = self.fun.end(vec![begin]);

@@ -1,7 +1,7 @@
 //! The end of a definition's check: defaults for what is still open, and rules about types that are known only now.
 
-use crate::syntax::ast::Number;
 use super::{Checker, Constraint, Size, Type};
+use crate::syntax::ast::Number;
 use galopvm_base::{Diagnostic, ElemType};
 
 impl Checker<'_, '_, '_> {

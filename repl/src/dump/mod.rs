@@ -139,7 +139,8 @@ pub fn run(args: Args) -> Outcome {
             Stage::Ast => program::ast(&source)?,
             Stage::Core => program::core(&source, args.off.compiling())?,
             _ => {
-                let program = known(&mut compiled, || source.program(args.off.compiling(), args.bounded.bounds()))?;
+                let program =
+                    known(&mut compiled, || source.program(args.off.compiling(), args.bounded.bounds()))?;
                 match stage {
                     Stage::Bytecode => program::bytecode(program)?,
                     Stage::Kir => program::kir(program)?,
