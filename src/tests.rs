@@ -203,7 +203,7 @@ fn hosts_may_call_on_small_stacks() {
                 entry down (n: i64): i64 = if n <= 0 then 0 else 1 + down (n - 1)
                 entry nested (n: i64) = let f (k: i64) (g: i64 -> i64) = g k in f n (\\k -> k + 1)
                 entry below [n] (xs: [n]i64): [n]i64 = map (\\x -> if x > 0 then x - 1 else 0) xs";
-    let nested = format!("def main (x: i64): i64 = {}x{}", "(".repeat(2400), ")".repeat(2400));
+    let nested = format!("def main (x: i64): i64 = {}x{}", "(".repeat(1200), ")".repeat(1200));
     let too_deep = format!("def main (x: i64): i64 = {}x{}", "(".repeat(100_000), ")".repeat(100_000));
     let work = move || {
         assert!(Program::from_source("nested.fut", &nested).is_ok());

@@ -80,6 +80,75 @@ fn every_prefix_of_a_program() {
     }
 }
 
+/// Compiles a program, and prints its tree; gives the instructions of all functions.
+fn compiled(name: &str, text: &str) -> usize {
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    let (printed, _) = galopvm_frontend::syntax_text(&sources, file);
+    assert!(printed.len() > text.len() / 4, "{name}");
+    let compiled = galopvm_frontend::compile(&mut sources, file);
+    let messages: Vec<String> = compiled.diagnostics.iter().map(|d| d.render(&sources, false)).collect();
+    let module = compiled.module.unwrap_or_else(|| panic!("{name}: {}", messages.join("\n")));
+    let module = galopvm_bytecode::verify(module).unwrap_or_else(|e| panic!("{name}: {e}"));
+    module.module().functions.iter().flat_map(|f| f.blocks.iter()).map(|b| b.code.len()).sum()
+}
+
+const LONG: usize = 100_000;
+
+#[test]
+fn chains_are_no_nesting() {
+    let lets = |line: &dyn Fn(usize) -> String| (0..LONG).map(line).collect::<String>();
+    let all = |head: &str, lines: String, end: &str| format!("{head} =\n{lines}{end}\n");
+    let one = "def main (x0: i64): i64";
+    for (name, text, least) in [
+        ("lets", all(one, lets(&|i| format!("let x{} = x{i} ^ {i}\n", i + 1)), "in x100000"), LONG / 2),
+        ("same", all(one, lets(&|i| format!("let x0 = x0 ^ {i} in\n")), "x0"), LONG / 2),
+        (
+            "sizes",
+            all(
+                "def main (x0: i64): []i64",
+                lets(&|i| format!("let x{} = x{i} + 1\n", i + 1)),
+                "in iota x100000",
+            ),
+            LONG,
+        ),
+        (
+            "updates",
+            all("def main (xs: *[9]i64): [9]i64", lets(&|i| format!("let xs[{}] = {i}\n", i % 9)), "in xs"),
+            LONG,
+        ),
+        ("functions", all(one, lets(&|i| format!("let f{i} (y: i64) = y + {i}\n")), "in f7 (f99999 x0)"), 1),
+        ("sums", format!("{one} = x0{}\n", " + 1".repeat(LONG)), LONG),
+        ("mixed", format!("{one} = x0{}\n", " * 3 + x0 - 1".repeat(LONG / 3)), LONG / 3),
+        ("conditions", format!("def main (x0: i64): bool = x0 > 0{}\n", " || x0 == 3".repeat(LONG)), 1),
+        ("pipes", format!("{one} = x0{}\n", " |> (+ 1)".repeat(LONG)), LONG),
+        (
+            "size of an argument",
+            format!("def main (x0: i64): []i64 = iota (x0{})\n", " + 1".repeat(LONG)),
+            LONG,
+        ),
+        ("arrays", format!("def main (x0: i64): []i64 = [x0]{}\n", " ++ [x0]".repeat(5000)), 5000),
+    ] {
+        let count = compiled(name, &text);
+        assert!(count >= least, "{name}: {count} instructions");
+    }
+    let mut sources = Sources::new();
+    let file = sources.add("brackets", format!("def main = {}1{}\n", "(".repeat(LONG), ")".repeat(LONG)));
+    let found = check(&mut sources, file).diagnostics;
+    assert!(found[0].message.contains("nested more than 2500 levels deep"), "{found:?}");
+}
+
+/// One line with many rows: what is quadratic in the length of a line, or in the number of elements, takes minutes.
+#[test]
+fn long_literals_compile() {
+    let start = std::time::Instant::now();
+    let rows = (0..LONG).map(|i| format!("[{i}, {}.5f64, -{i}]", i + 1)).collect::<Vec<_>>().join(", ");
+    compiled("rows", &format!("def main: [][]f64 = [{rows}]\n"));
+    let pairs = (0..LONG).map(|i| format!("(\"é\", {})", i % 3 == 0)).collect::<Vec<_>>().join(", ");
+    compiled("pairs", &format!("def main: []bool = map (.1) [{pairs}]\n"));
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
 struct Random(u64);
 
 impl Random {

@@ -80,3 +80,23 @@ fn datacmp_says_what_differs() {
     folder.write("e", folder.run("dataset -b", "[1.0, 2.0] 3").out);
     folder.run("datacmp e a", "").prints("");
 }
+
+#[test]
+fn kernels_are_shown_for_inputs_of_any_size() {
+    let folder = Folder::new("large-dump");
+    folder.write(
+        "product.fut",
+        "def main [n][m][p] (a: [n][m]f32) (b: [m][p]f32): [n][p]f32 =\n\
+         map (\\row -> map (\\column -> f32.sum (map2 (*) row column)) (transpose b)) a\n",
+    );
+    // Large enough to be mapped, and for minutes of tree walking.
+    let matrix = folder.run("dataset -b -g [640][640]f32 -g [640][640]f32", "");
+    matrix.succeeds();
+    folder.write("large.in", &matrix.out);
+    let start = std::time::Instant::now();
+    for stage in ["plan,asm", "spirv"] {
+        let ran = folder.run(&format!("dump product.fut --stage {stage} -i large.in"), "");
+        ran.succeeds().shows(&["product.fut:2:"]);
+    }
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}

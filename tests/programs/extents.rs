@@ -71,7 +71,6 @@ const FITS: &[(&str, i64, i64, i64)] = &[
     ("flattened_3d", 3, 1 << 61, 3 << 61),
     ("unflattened", 0, 1 << 62, 0),
     ("unflattened", 1 << 62, 0, 1 << 62),
-    ("segments", 1 << 60, 7, 7 << 60),
     ("inclusive_unsigned", -1, -1, 1),
     ("inclusive", i64::MIN, i64::MIN, 1),
 ];

@@ -368,7 +368,7 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// Calls `see` with the whole sizes of a type, and whether a value of the type tells them: those inside function
     /// types it does not.
-    fn outer_sizes(&self, ty: &Type, told: bool, see: &mut dyn FnMut(&Self, &Size, bool)) {
+    pub(super) fn outer_sizes(&self, ty: &Type, told: bool, see: &mut dyn FnMut(&Self, &Size, bool)) {
         match self.vars.resolve(ty) {
             Type::Array(size, elem) => {
                 see(self, &self.vars.resolve_size(&size), told);

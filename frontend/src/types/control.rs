@@ -88,10 +88,8 @@ impl<'a> Checker<'a, '_, '_> {
                     && let Some(size) = self.exp_size(value)
                 {
                     let named = self.vars.replace_sizes(&result, &|n| (n == *name).then(|| size.clone()));
-                    let mut parts = 0;
-                    self.vars.each_size(&named, &mut |_| parts += 1);
                     // Sizes that grow from `let` to `let` would fill any memory.
-                    if parts <= LARGEST_SIZE {
+                    if self.large_sizes(&named).is_empty() {
                         return named;
                     }
                 }
@@ -104,6 +102,37 @@ impl<'a> Checker<'a, '_, '_> {
             }
             _ => result,
         }
+    }
+
+    /// The sizes of a type that are too large to be carried along.
+    fn large_sizes(&self, ty: &Type) -> Vec<Size> {
+        let mut large = Vec::new();
+        self.outer_sizes(ty, true, &mut |checker, size, _| {
+            let mut parts = 0;
+            checker.vars.each_part(size, &mut |_| parts += 1);
+            if parts > LARGEST_SIZE {
+                large.push(size.clone());
+            }
+        });
+        large
+    }
+
+    /// The type with names for sizes that grew from operator to operator: only the value tells them.
+    pub(super) fn shortened(&mut self, exp: &Exp<'a>, ty: Type) -> Type {
+        let mut named: Vec<(Size, NodeId)> = Vec::new();
+        for size in self.large_sizes(&ty) {
+            if !named.iter().any(|(other, _)| self.vars.same_size(other, &size)) {
+                named.push((size, self.vars.unknown(exp.at.span, "d", "a size of too many parts")));
+            }
+        }
+        if named.is_empty() {
+            return ty;
+        }
+        self.creates(exp.at.id, named.iter().map(|(_, id)| *id).collect());
+        let vars = &self.vars;
+        vars.map_sizes(&ty, &mut |size| {
+            named.iter().find(|(large, _)| vars.same_size(large, size)).map(|(_, id)| Size::Name(*id))
+        })
     }
 
     fn check_size_used(&mut self, name: &Name<'a>, pat: &'a Pat<'a>) {

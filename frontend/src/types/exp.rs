@@ -99,6 +99,7 @@ impl<'a> Checker<'a, '_, '_> {
         while let Some((exp, op, left, right)) = rest.pop() {
             let outer = (!rest.is_empty()).then(|| self.vars.take_absorbed());
             ty = self.binary(exp, &op, left, right);
+            ty = self.shortened(exp, ty);
             ty = self.inferred(exp, ty);
             if let Some(outer) = outer {
                 let absorbed = std::mem::replace(&mut self.vars.absorbed, outer);

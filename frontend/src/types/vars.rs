@@ -419,7 +419,7 @@ impl Vars {
         }
     }
 
-    fn each_part(&self, size: &Size, see: &mut dyn FnMut(&Size)) {
+    pub(super) fn each_part(&self, size: &Size, see: &mut dyn FnMut(&Size)) {
         let size = self.follow_size(size);
         see(size);
         if let Size::Exp(exp) = size {

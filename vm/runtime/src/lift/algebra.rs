@@ -67,6 +67,13 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
             _ => Exp::Op(ScalarOp::Add, vec![terms[0].clone(), Exp::int(sum)]),
         };
     }
+    if let (ScalarOp::Add, [Exp::Op(ScalarOp::Sub, terms), other] | [other, Exp::Op(ScalarOp::Sub, terms)]) =
+        (op, &args[..])
+        && ty.is_int()
+        && terms[1] == *other
+    {
+        return terms[0].clone();
+    }
     if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, terms))) = (op, args.first())
         && ty.is_int()
     {

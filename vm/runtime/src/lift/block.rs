@@ -370,9 +370,11 @@ impl Lifter<'_> {
             arrays.iter().map(|a| a.permute(&perm)).collect::<Option<_>>().ok_or_else(unreadable_view)?;
         let mut shape = parts[0].shape.clone();
         for part in &parts[1..] {
-            shape[0] = add(shape[0].clone(), part.shape[0].clone());
+            // Parts of one array often make it up again.
+            let total = add(self.expand(&shape[0]), self.expand(&part.shape[0]));
             // Of two numbers that are not negative, the sum is if it does not fit.
-            self.require(algebra::int(ScalarOp::Le, Exp::int(0), shape[0].clone()));
+            self.require(algebra::int(ScalarOp::Le, Exp::int(0), total.clone()));
+            shape[0] = total;
             for (a, b) in part.shape[1..].iter().zip(&shape.clone()[1..]) {
                 self.equate(a, b);
             }

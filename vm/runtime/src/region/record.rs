@@ -288,7 +288,8 @@ impl<'a> Recorder<'a> {
                 let block = number as u32;
                 // What is not used up by the region is needed again, whoever holds it now.
                 let own = self.own.iter().find(|(other, _)| *other == reg);
-                let references = own.map_or(references.max(1) + 1, |(_, further)| further + 1);
+                let references =
+                    own.map_or(references.max(1).saturating_add(1), |(_, further)| further.saturating_add(1));
                 self.region.params.push(var);
                 let seen = ObservedParam::Array { lmad, block, block_elements, references };
                 self.observed.params.push(seen);
