@@ -485,7 +485,7 @@ impl<'a> Scribe<'a> {
                 (function, dims)
             }
             (2, _) => {
-                (format!("\\r -> loop s = r for _i < k % 3 do map2 (\\x y -> x - y) s (reverse s)"), dims)
+                ("\\r -> loop s = r for _i < k % 3 do map2 (\\x y -> x - y) s (reverse s)".into(), dims)
             }
             (_, 0) => ("\\r -> transpose r".into(), vec![dims[0], dims[2], dims[1]]),
             (_, 1) => (format!("\\r -> map (\\s -> reduce {op} {neutral} s) r"), vec![dims[0], dims[1]]),

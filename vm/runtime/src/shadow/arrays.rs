@@ -106,7 +106,7 @@ impl Evaluator<'_> {
             Instr::Array { dst, ty, rank, rows } => (dst, self.literal(*ty, *rank as usize, rows)?),
             Instr::Copy { dst, array } | Instr::Manifest { dst, array } => {
                 let array = self.take_array(*array)?;
-                (dst, array.to_change())
+                (dst, array.into_changing())
             }
             Instr::Rotate { dst, array, dim, amount } => {
                 let (array, amount) = (self.array(*array)?, self.int(*amount)?);
@@ -183,7 +183,7 @@ impl Evaluator<'_> {
             }
             false => vec![self.bits(value)?],
         };
-        let mut array = self.take_array(array)?.to_change();
+        let mut array = self.take_array(array)?.into_changing();
         let places = or_trap(part(&array.view))?.places();
         let elements = array.elements_mut();
         places.zip(values).for_each(|(place, bits)| elements[place as usize] = bits);

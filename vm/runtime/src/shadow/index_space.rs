@@ -72,7 +72,7 @@ impl Evaluator<'_> {
     fn destinations(&mut self, operands: &[Operand], depth: usize) -> Step<Vec<Plain>> {
         let mut dests: Vec<Plain> = Vec::new();
         for operand in operands {
-            let dest = self.take_array(*operand)?.to_change();
+            let dest = self.take_array(*operand)?.into_changing();
             if dests.first().is_some_and(|first| first.shape()[..depth] != dest.shape()[..depth]) {
                 return Err(Halt::Trap);
             }

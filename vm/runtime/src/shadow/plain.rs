@@ -109,7 +109,7 @@ impl Plain {
     }
 
     /// As an array that is about to be changed: the view is row-major, and no array of the program is meant any more.
-    pub fn to_change(self) -> Plain {
+    pub fn into_changing(self) -> Plain {
         Plain { home: None, ..self.whole() }
     }
 
