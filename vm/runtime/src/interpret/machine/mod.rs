@@ -175,6 +175,9 @@ impl<'a> Interpreter<'a> {
         for (reg, slot) in &unit.scalars {
             slots[usize::from(*slot)] = registers.bits(Operand::new(*reg));
         }
+        if let Some(rows) = unit.rows {
+            slots[usize::from(rows)] = entry.width as Bits;
+        }
         for (slot, base, dim) in &unit.extents {
             let array = match base {
                 Base::Input(k) => match unit.inputs[usize::from(*k)] {

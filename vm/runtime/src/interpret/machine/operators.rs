@@ -84,7 +84,7 @@ impl<'a> Translator<'a> {
                 outputs.push(cell);
             }
         }
-        let width = self.slot(parts.width.reg)?;
+        let width = self.rows()?;
         let accumulators = self.operator(&parts, width, &arrays?, &outputs)?;
         if !parts.rows {
             self.unit.results = accumulators.into_iter().map(Left::Scalar).collect();
@@ -94,7 +94,7 @@ impl<'a> Translator<'a> {
 
     /// A histogram of scalars: its destinations are cells.
     pub(super) fn outer_histogram(&mut self, instr: &'a Instr) -> Made<()> {
-        let Instr::Hist { width, dests, index, values, op, .. } = instr else { return Err(Refused) };
+        let Instr::Hist { dests, index, values, op, .. } = instr else { return Err(Refused) };
         let function = self.function;
         let block = &function.blocks[*op];
         if block.params.iter().any(|param| self.is_array(*param)) {
@@ -111,7 +111,7 @@ impl<'a> Translator<'a> {
             (0..index.len() + values.len()).map(|k| self.input(Source::Operand(k))).collect();
         let arrays = arrays?;
         let (index, values) = arrays.split_at(index.len());
-        let width = self.slot(width.reg)?;
+        let width = self.rows()?;
         let counter = self.fresh()?;
         let start = self.start_counting(counter, width)?;
         let mut at = SmallVec::<[Slot; 4]>::new();

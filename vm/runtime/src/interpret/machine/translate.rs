@@ -136,6 +136,14 @@ impl<'a> Translator<'a> {
         Ok(slot)
     }
 
+    /// The slot of the number of rows that the unit is entered for. The register that says how many the operator has is another
+    /// scalar: of a piece there are fewer.
+    pub(super) fn rows(&mut self) -> Made<Slot> {
+        let slot = self.fresh()?;
+        self.unit.rows = Some(slot);
+        Ok(slot)
+    }
+
     /// The slot of a scalar that is being defined.
     pub(super) fn define(&mut self, reg: RegId) -> Made<Slot> {
         let slot = match self.wanted.remove(&reg) {
@@ -242,7 +250,8 @@ impl<'a> Translator<'a> {
     /// Whether a slot has its value before the unit starts.
     pub(super) fn is_known(&self, slot: Slot) -> bool {
         let unit = &self.unit;
-        unit.scalars.iter().any(|(_, s)| *s == slot)
+        unit.rows == Some(slot)
+            || unit.scalars.iter().any(|(_, s)| *s == slot)
             || unit.constants.iter().any(|(s, _)| *s == slot)
             || unit.extents.iter().any(|(s, ..)| *s == slot)
     }

@@ -91,6 +91,8 @@ pub(crate) struct Unit {
     pub(super) constants: Vec<(Slot, Bits)>,
     /// Scalars from outside.
     pub(super) scalars: Vec<(RegId, Slot)>,
+    /// The number of rows that an operator goes over this time: all of them, or those of a piece.
+    pub(super) rows: Option<Slot>,
     pub(super) inputs: Vec<Source>,
     /// Extents of arrays, which never change.
     pub(super) extents: Vec<(Slot, Base, u32)>,
