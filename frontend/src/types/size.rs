@@ -115,9 +115,9 @@ impl<'a> Checker<'a, '_, '_> {
 const LONGEST: usize = 500;
 
 fn is_long(exp: &Exp<'_>) -> bool {
-    let lefts = std::iter::successors(Some(exp), |exp| match exp.kind {
+    let mut lefts = std::iter::successors(Some(exp), |exp| match exp.kind {
         ExpKind::BinOp(_, left, _) => Some(left),
         _ => None,
     });
-    lefts.skip(LONGEST).next().is_some()
+    lefts.nth(LONGEST).is_some()
 }
