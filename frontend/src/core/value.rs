@@ -5,7 +5,7 @@ use super::env::Env;
 use super::ir::Atom;
 use crate::names::GlobalId;
 use crate::syntax::ast::*;
-use crate::types::{Size, Type};
+use crate::types::{Size, Type, tuple_field};
 use galopvm_base::{ElemType, Scalar, Span};
 use galopvm_bytecode::ValueType;
 use galopvm_stdlib::{Intrinsic, Member};
@@ -291,7 +291,7 @@ impl Structure {
 impl<'a> Value<'a> {
     /// A tuple.
     pub fn tuple(items: Vec<Value<'a>>) -> Value<'a> {
-        Value::Record(items.into_iter().enumerate().map(|(i, v)| (Rc::from(i.to_string()), v)).collect())
+        Value::Record(items.into_iter().enumerate().map(|(i, v)| (tuple_field(i), v)).collect())
     }
 
     /// The parts, in order; functions have none.

@@ -34,7 +34,7 @@ use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, Span};
 use std::collections::HashMap;
 pub use ty::{
     Constructors, Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type,
-    TypeArgument, TypeVar, field_order,
+    TypeArgument, TypeVar, field_order, tuple_field,
 };
 pub use unify::Clash;
 pub use vars::{Constraint, Opaque, TypeBinding, Unknown, Vars};

@@ -10,6 +10,7 @@
 use crate::names::Res;
 use crate::syntax::ast::NodeId;
 use galopvm_base::{ElemType, Scalar, define_id};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 define_id!(
@@ -165,7 +166,7 @@ impl Type {
 
     /// A tuple type.
     pub fn tuple(items: Vec<Type>) -> Type {
-        Type::Record(items.into_iter().enumerate().map(|(i, t)| (Rc::from(i.to_string()), t)).collect())
+        Type::Record(items.into_iter().enumerate().map(|(i, t)| (tuple_field(i), t)).collect())
     }
 
     /// A record type; sorts the fields.
@@ -206,6 +207,19 @@ impl Type {
     pub fn is_unique(&self) -> bool {
         matches!(self, Type::Unique(_))
     }
+}
+
+/// The name of a field of a tuple. Tuples are many, and the names of their fields few.
+pub fn tuple_field(number: usize) -> Rc<str> {
+    thread_local! {
+        static NAMES: RefCell<Vec<Rc<str>>> = const { RefCell::new(Vec::new()) };
+    }
+    NAMES.with_borrow_mut(|names| {
+        while names.len() <= number {
+            names.push(Rc::from(names.len().to_string()));
+        }
+        names[number].clone()
+    })
 }
 
 /// The order of record fields.
