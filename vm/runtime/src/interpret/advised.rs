@@ -4,10 +4,10 @@
 //! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
-use super::placed::Placing;
 use super::plan::key::Inputs;
 use super::plan::site::Policy;
 use super::plan::{PlanFigures, PlanPhases, Watch};
+use super::residence::{Ground, Placing};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
@@ -259,7 +259,7 @@ impl<'a> Interpreter<'a> {
             let array = Array::fresh(self.memory, registers.elem(dst.0), &birth.shape)?;
             let array = array.into_view(Lmad::manifest(&birth.shape, &birth.order));
             if let Some(place) = Granted::new(array, 1) {
-                placing.set(birth.result, place);
+                placing.settle(birth.result, place, Ground::Advised);
                 self.memory.count_birth();
             }
         }

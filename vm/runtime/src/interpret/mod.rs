@@ -7,7 +7,8 @@
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
 //!   code. `typed.rs`: scalar operations by type, for both.
-//!   `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`, `join.rs`: making them there, `changes.rs`: and
+//!   `residence.rs`: where the results of an operator live. `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`,
+//!   `join.rs`: making them there, `changes.rs`: and
 //!   there alone where something changes. `fused.rs`: operators that run together.
 //!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
 //!   `shadowed.rs`: where an execution that checks this one looks.
@@ -33,6 +34,7 @@ mod over;
 mod placed;
 mod plan;
 mod prepare;
+mod residence;
 mod scalar;
 mod select;
 mod shadowed;
@@ -57,8 +59,8 @@ pub(crate) use show::Host;
 
 use advised::Advising;
 use fused::Done;
-use placed::Target;
 use plan::{Active, Reserves};
+use residence::Target;
 
 use crate::costs::LazyCosts;
 use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};

@@ -4,7 +4,7 @@
 //! asked here: after the map nobody uses the array or another view of its block, and all holders of the block are
 //! registers of this call.
 
-use super::placed::Placing;
+use super::residence::{Ground, Placing};
 use super::soac::Operator;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
@@ -42,6 +42,9 @@ impl<'a> Interpreter<'a> {
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
         let results = operator.dsts.iter().map(|dst| dst.0).enumerate();
         for (k, result) in results.filter(|(_, reg)| registers.is_array(*reg)) {
+            if placing.has(k) {
+                continue;
+            }
             let fits =
                 |reg: &RegId| registers.ty(*reg) == registers.ty(result) && is_free(registers, dying, *reg);
             let eligible: Vec<RegId> = dying.iter().copied().filter(fits).collect();
@@ -54,7 +57,7 @@ impl<'a> Interpreter<'a> {
             // The clone is a holder as well.
             let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;
             if let Some(place) = Granted::new(array, holders) {
-                placing.set_over(k, place, changes);
+                placing.settle(k, place, Ground::Over(changes));
                 // Two results over one array would need to know of each other.
                 return;
             }

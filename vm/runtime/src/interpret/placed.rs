@@ -1,4 +1,4 @@
-//! Operators whose results are made in a given place instead of a block of their own.
+//! Operators whose results are made in a given place (`residence.rs`) instead of a block of their own.
 //!
 //! The place may lie in a block that the rows read: an analysis has shown that no row reads what another one writes, so
 //! the order of rows does not matter, but each row must have read everything before it writes. Columns and lanes compute
@@ -9,18 +9,16 @@
 //! wrong elsewhere, only their rows are gone over, and of those only the part that changes.
 
 use super::arrays::mismatch;
-use super::changes::{Changes, Part, Rows};
+use super::changes::{Part, Rows};
 use super::columns::{self, Columns};
 use super::delay::Windows;
+use super::residence::{Placing, Target};
 use super::soac::{Arrays, Operator, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
 use crate::error::Trap;
-use crate::memory::Memory;
-use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, RegId};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
 pub(super) const PIECE: usize = 64 << 10;
@@ -28,104 +26,7 @@ pub(super) const PIECE: usize = 64 << 10;
 /// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
 const ROWS: i64 = 2048;
 
-/// Where the results of an operator go; those without a place get a block of their own.
-pub(super) struct Placing {
-    places: SmallVec<[Option<Granted>; 2]>,
-    /// Which of the places are those of the plan: only in these may parts of the result be made where the plan has them. Over
-    /// a dying array, or in the layout that somebody advised, a result lies elsewhere and in another way.
-    planned: SmallVec<[bool; 2]>,
-    /// Whether a row may be made in its place at once, before the rest of its block is done.
-    at_once: bool,
-    /// The elements that change, if all others may be left as they are.
-    changes: Option<Arc<Changes>>,
-    /// The rows that are wanted, where others stay as they are.
-    window: Option<Rows>,
-}
-
-/// A place for the value of a register, as long as a row is computed.
-pub(crate) struct Target {
-    /// How deep calls were nested when it was made: a register of another call is not meant.
-    depth: usize,
-    reg: RegId,
-    place: Granted,
-    /// The rows that are wanted; all if nothing is said.
-    window: Option<Rows>,
-}
-
-impl Placing {
-    /// No places yet, for so many results.
-    pub(super) fn none(results: usize) -> Placing {
-        Placing {
-            places: SmallVec::from_elem(None, results),
-            planned: SmallVec::from_elem(false, results),
-            at_once: false,
-            changes: None,
-            window: None,
-        }
-    }
-
-    /// The only result goes over an array that other rows do not read where this one writes. What is left of the block
-    /// when a row is made cannot change it any more, so rows may be made in their place at once.
-    pub(super) fn set_over(&mut self, k: usize, place: Granted, changes: Option<Arc<Changes>>) {
-        self.at_once = self.places.len() == 1;
-        self.changes = changes.filter(|_| self.at_once);
-        self.set(k, place);
-    }
-
-    /// Result `k` goes there.
-    pub(super) fn set(&mut self, k: usize, place: Granted) {
-        self.places[k] = Some(place);
-        self.planned[k] = false;
-    }
-
-    /// Result `k` goes where the plan has it.
-    pub(super) fn set_planned(&mut self, k: usize, place: Granted) {
-        self.set(k, place);
-        self.planned[k] = true;
-    }
-
-    /// The place of result `k`, taken out.
-    pub(super) fn take(&mut self, k: usize) -> Option<Granted> {
-        self.places[k].take()
-    }
-
-    /// The places, by result, and the elements that change there, if all others may be left as they are.
-    pub(super) fn wish(&self) -> (&[Option<Granted>], Option<&Changes>) {
-        (&self.places, self.changes.as_deref())
-    }
-
-    /// Whether result `k` has a place.
-    pub(super) fn has(&self, k: usize) -> bool {
-        self.places[k].is_some()
-    }
-
-    /// Whether no result has a place.
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.iter().all(Option::is_none)
-    }
-
-    /// The place of result `k`: a new block where none was given.
-    fn place(&mut self, memory: &Memory, k: usize, elem: ElemType, shape: &[i64]) -> Outcome<&mut Granted> {
-        let place = &mut self.places[k];
-        if place.is_none() {
-            *place = Granted::new(Array::fresh(memory, elem, shape)?, 1);
-        }
-        Ok(place.as_mut().expect("a fresh block has one holder"))
-    }
-}
-
 impl<'a> Interpreter<'a> {
-    /// The places that were set for the results of an operator.
-    pub(super) fn targeted(&mut self, operator: &Operator<'_>, placing: &mut Placing) {
-        for (k, dst) in operator.dsts.iter().enumerate() {
-            let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
-            if let Some(target) = self.targets.iter().find(meant) {
-                placing.set_over(k, target.place.clone(), None);
-                placing.window = target.window;
-            }
-        }
-    }
-
     /// Interprets a map whose results, or some of them, have a place.
     pub(super) fn map_placed(
         &mut self,
@@ -135,26 +36,24 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'a>,
         mut placing: Placing,
     ) -> Outcome<()> {
-        for (place, dst) in placing.places.iter_mut().zip(operator.dsts) {
-            let (elem, rank) = (registers.elem(dst.0), usize::from(registers.ty(dst.0).rank));
-            *place = place.take().filter(|place| {
-                let array = place.array();
-                array.elem() == elem && array.rank() == rank && array.shape()[0] == width
-            });
-        }
+        placing.retain(|k, array| {
+            let ty = registers.ty(operator.dsts[k].0);
+            array.elem() == ty.elem && array.rank() == usize::from(ty.rank) && array.shape()[0] == width
+        });
         if width == 0 || placing.is_empty() {
             return self.interpret_operator(registers, at.0, at.1, width, operator);
         }
         let mut making = 0;
-        for (k, dst) in operator.dsts.iter().enumerate().filter(|(k, _)| placing.planned[*k]) {
-            making += usize::from(placing.places[k].as_ref().is_some_and(|place| self.making(dst.0, place)));
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            making += usize::from(placing.planned(k).is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
         if !scalar_rows {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        let changes = placing.changes.take().filter(|_| scalar_rows || made_by_map(registers, operator.body));
+        let changes =
+            placing.changes().cloned().filter(|_| scalar_rows || made_by_map(registers, operator.body));
         match changes {
             Some(changes) => {
                 for part in changes.parts() {
@@ -170,7 +69,7 @@ impl<'a> Interpreter<'a> {
                 }
             }
             None => {
-                let rows = placing.window.unwrap_or(Rows::all(width));
+                let rows = placing.window().unwrap_or(Rows::all(width));
                 self.rows_placed(registers, at, (width, rows), operator, &inputs, &mut placing, None)?;
             }
         }
@@ -325,7 +224,8 @@ impl<'a> Interpreter<'a> {
         let block = &registers.code.blocks[operator.body];
         let scope = &registers.prepared.blocks[operator.body].arrays;
         // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)
-        let is_direct = |result: &Operand| placing.at_once && is_made_by_map(block, result.reg);
+        let is_at_once = placing.is_at_once();
+        let is_direct = |result: &Operand| is_at_once && is_made_by_map(block, result.reg);
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
         let before = self.targets.len();
         for (number, i) in rows.numbers().enumerate() {

@@ -7,7 +7,8 @@ use super::arrays::mismatch;
 use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
-use super::placed::{PIECE, Placing};
+use super::placed::PIECE;
+use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers, columns, shape};
 use crate::array::{Array, copy_elements, move_elements, store};
 use crate::error::{ErrorKind, Trap};
@@ -104,15 +105,14 @@ impl<'a> Interpreter<'a> {
         }
         let at = (block, index, site);
         let mut relaying = self.relay(registers, at, (width, work), (operator.arrays, operator.neutral))?;
-        let mut placing = self.placing(registers, at, &operator, work)?;
+        let placing = self.residences(registers, at, &operator, (width, work), true)?;
         // What has been written over an array cannot be made again.
-        let is_repeatable = placing.is_empty();
-        self.births((block, index), width, &operator, registers, &mut placing)?;
+        let is_repeatable = placing.is_repeatable();
         let mut outcome = self.run_operator(registers, at, &operator, (width, work), placing);
         let is_short =
             |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
         if is_repeatable && is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
-            let placing = self.placing(registers, at, &operator, work)?;
+            let placing = self.residences(registers, at, &operator, (width, work), false)?;
             outcome = self.run_operator(registers, at, &operator, (width, work), placing);
         }
         self.relay_back(registers, relaying);
@@ -130,7 +130,8 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let is_quick = self.columns(registers, block, index, width).is_some();
         let amount = (width, work, is_quick);
-        match self.tiers.run(site, registers, self.memory, amount, placing.wish())? {
+        let wish = (&placing.places[..], placing.changes().map(|changes| &**changes));
+        match self.tiers.run(site, registers, self.memory, amount, wish)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;
@@ -155,24 +156,6 @@ impl<'a> Interpreter<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Where the results of an operator are to be made, whoever makes them.
-    fn placing(
-        &mut self,
-        registers: &Registers<'a>,
-        at: (BlockId, usize, u32),
-        operator: &Operator<'_>,
-        work: u64,
-    ) -> Outcome<Placing> {
-        let mut placing = Placing::none(operator.dsts.len());
-        self.over(registers, at, operator, work, &mut placing);
-        self.targeted(operator, &mut placing);
-        if operator.is_map() && placing.is_empty() {
-            let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
-            self.planned(registers, &results, &mut placing)?;
-        }
-        Ok(placing)
     }
 
     /// Interprets an operator.

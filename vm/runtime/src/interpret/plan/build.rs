@@ -1,9 +1,9 @@
 //! From the verdicts of short-circuiting to a plan: which registers are made where.
 
 use super::homes::Homes;
+use super::record::{Comes, Record, Resident};
 use crate::region::{Counter, Recorded, Scope};
-use galopvm_analysis::circuit::{Circuits, Moving};
-use galopvm_base::ElemType;
+use galopvm_analysis::circuit::{Circuits, Place};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use std::collections::{HashMap, HashSet};
@@ -15,29 +15,14 @@ const IDLE_RUNS: u32 = 2;
 /// Where arrays are made while a region runs.
 #[derive(Debug)]
 pub(crate) struct RegionPlan {
-    /// Registers whose value is not made in a block that the instruction takes for it.
-    pub(super) spots: HashMap<RegId, Spot>,
-    /// The registers that lie in each block that something is made in, with their views.
-    pub(super) members: HashMap<VarId, Vec<(RegId, Moving)>>,
-    /// The blocks that have to exist before the instruction they are for: its register, element type, extents.
-    pub(super) fresh: HashMap<VarId, (ElemType, Vec<i64>)>,
-    /// Updates that stay in their block although a part of it is made already.
-    pub(super) in_place: HashMap<RegId, VarId>,
+    /// Where arrays live that share blocks.
+    pub(super) record: Record,
     /// What iteration variables count.
     pub(super) counters: HashMap<VarId, Counter>,
     /// What is made in memory that is set aside.
     pub(super) homes: Option<Homes>,
     /// Runs in a row in which nobody asked for any of that.
     idle: AtomicU32,
-}
-
-/// Where the value of a register is made.
-#[derive(Debug)]
-pub(super) enum Spot {
-    /// In a block that was made for another one.
-    Moved(VarId, Moving),
-    /// In its own block, which something else is made in before.
-    Own(VarId),
 }
 
 impl RegionPlan {
@@ -50,16 +35,6 @@ impl RegionPlan {
         merges: Option<Scope>,
         has_loops: bool,
     ) -> Option<RegionPlan> {
-        let region = recorded.region.region();
-        let mut plan = RegionPlan {
-            spots: HashMap::new(),
-            members: HashMap::new(),
-            fresh: HashMap::new(),
-            in_place: HashMap::new(),
-            counters: recorded.counters.iter().map(|(var, counter)| (var, *counter)).collect(),
-            homes: None,
-            idle: AtomicU32::new(0),
-        };
         // Flat code wants arrays of its own for what it updates: it would copy them out of any other block.
         let own = carried_by_units(code, is_unit);
         let apart: Vec<_> = circuits
@@ -68,43 +43,47 @@ impl RegionPlan {
             .filter(|(var, _)| recorded.registers.get(**var).is_some_and(|reg| own.contains(reg)))
             .map(|(_, place)| place)
             .collect();
-        let mut blocks: HashSet<VarId> = HashSet::new();
-        for (var, place) in circuits.places.iter() {
-            if place.block == *var || apart.contains(&place) {
-                continue;
-            }
-            let Some(reg) = recorded.registers.get(*var).filter(|_| recorded.makers.has(*var)) else {
-                continue;
-            };
-            plan.spots.insert(*reg, Spot::Moved(place.block, place.view.clone()));
-            blocks.insert(place.block);
-        }
-        for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
-            let Some(reg) = recorded.registers.get(*var) else { continue };
-            plan.members.entry(place.block).or_default().push((*reg, place.view.clone()));
-            if !recorded.makers.has(*var) {
-                plan.in_place.insert(*reg, place.block);
-            }
-        }
-        for block in &blocks {
-            if region.params.contains(block) {
-                continue;
-            }
-            let ty = region.vars[*block].ty.as_ref()?;
+        let maker = |var: VarId| recorded.makers.has(var);
+        let register = |var: VarId| recorded.registers.get(var).copied();
+        let is_moved = |var: VarId, place: &Place| {
+            place.block != var && !apart.contains(&place) && maker(var) && register(var).is_some()
+        };
+        let moved = circuits.places.iter().filter(|(var, place)| is_moved(**var, place));
+        let blocks: HashSet<VarId> = moved.map(|(_, place)| place.block).collect();
+        let mut record = Record::default();
+        for block in blocks.iter().filter(|block| !recorded.region.region().params.contains(block)) {
+            let ty = recorded.region.region().vars[*block].ty.as_ref()?;
             let extent = |exp: &galopvm_kir::Exp| recorded.region.size_with(exp, &|_| None);
             let shape: Option<Vec<i64>> = ty.shape.iter().map(extent).collect();
-            let reg = recorded.registers.get(*block).filter(|_| recorded.makers.has(*block));
-            if let (Some(reg), Some(shape)) = (reg, shape) {
-                debug_assert_eq!(code.regs[*reg].elem, ty.elem, "a name has the type of its register");
-                plan.spots.insert(*reg, Spot::Own(*block));
-                plan.fresh.insert(*block, (ty.elem, shape));
+            if let (Some(reg), Some(shape)) = (register(*block).filter(|_| maker(*block)), shape) {
+                debug_assert_eq!(code.regs[reg].elem, ty.elem, "a name has the type of its register");
+                record.make_early(*block, ty.elem, shape);
             }
         }
-        let homes = |scope| Homes::new(code, scope, recorded, circuits, &plan, is_unit);
+        for (var, place) in circuits.places.iter().filter(|(_, place)| blocks.contains(&place.block)) {
+            let Some(reg) = register(*var) else { continue };
+            let comes = match maker(*var) {
+                false => Comes::Updated,
+                true if is_moved(*var, place) => Comes::Moved,
+                true if place.block == *var && record.early(*var).is_some() => Comes::Owner,
+                true => Comes::Found,
+            };
+            let resident = Resident { block: place.block, view: place.view.clone(), comes };
+            if !record.settle(reg, resident) {
+                return None;
+            }
+        }
+        let mut plan = RegionPlan {
+            record,
+            counters: recorded.counters.iter().map(|(var, counter)| (var, *counter)).collect(),
+            homes: None,
+            idle: AtomicU32::new(0),
+        };
         // Rounds have their own plans, if there is nothing to be moved in the whole.
-        let merges = merges.filter(|scope| !has_loops || !plan.spots.is_empty() || is_round(scope));
-        plan.homes = merges.and_then(homes);
-        (!plan.spots.is_empty() || plan.homes.is_some()).then_some(plan)
+        let merges = merges.filter(|scope| !has_loops || !plan.record.is_empty() || is_round(scope));
+        plan.homes =
+            merges.and_then(|scope| Homes::new(code, scope, recorded, circuits, &plan.record, is_unit));
+        (!plan.record.is_empty() || plan.homes.is_some()).then_some(plan)
     }
 
     /// A run is over, in which somebody asked for a place or nobody did.
@@ -118,25 +97,9 @@ impl RegionPlan {
         self.idle.load(Relaxed) >= IDLE_RUNS
     }
 
-    /// The registers that are made in a block of another one.
-    pub(super) fn moved(&self) -> impl Iterator<Item = RegId> {
-        let moved = |(reg, spot): (&RegId, &Spot)| matches!(spot, Spot::Moved(..)).then_some(*reg);
-        self.spots.iter().filter_map(moved)
-    }
-
     /// About how many words of memory it takes.
     pub(super) fn words(&self) -> usize {
-        let view = |spot: &Spot| match spot {
-            Spot::Moved(_, moving) => 16 + 8 * moving.rank(),
-            Spot::Own(_) => 4,
-        };
-        let each = |members: &Vec<(RegId, Moving)>| -> usize {
-            8 + members.iter().map(|(_, moving)| 16 + 8 * moving.rank()).sum::<usize>()
-        };
-        let members: usize = self.members.values().map(each).sum();
-        let others = 8 * self.fresh.len() + 4 * (self.in_place.len() + self.counters.len());
-        let others = others + self.homes.as_ref().map_or(0, Homes::words);
-        32 + self.spots.values().map(view).sum::<usize>() + members + others
+        32 + self.record.words() + 4 * self.counters.len() + self.homes.as_ref().map_or(0, Homes::words)
     }
 }
 

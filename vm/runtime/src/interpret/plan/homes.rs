@@ -3,7 +3,8 @@
 //!
 //! Arrays that results of the region may lie in are not part of its block, so that no small result keeps a large block.
 
-use super::build::{RegionPlan, Spot, flat_blocks};
+use super::build::flat_blocks;
+use super::record::{Comes, Record};
 use crate::memory::LINE;
 use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::Circuits;
@@ -64,7 +65,7 @@ impl Homes {
         scope: Scope,
         recorded: &Recorded,
         circuits: &Circuits,
-        plan: &RegionPlan,
+        record: &Record,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
     ) -> Option<Homes> {
         let flat = flat_blocks(code, is_unit);
@@ -75,7 +76,10 @@ impl Homes {
             let reg = *recorded.registers.get(var)?;
             (!is_lazy && !flat.contains(&maker.block)).then_some((maker.block, maker.index, reg))
         };
-        let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(plan, reg));
+        // One that is made in the block of another one has no home of its own.
+        let is_elsewhere =
+            |reg: RegId| record.resident(reg).is_some_and(|resident| resident.comes == Comes::Moved);
+        let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(reg));
         // The last one: a register has several names where sizes had to be carried along.
         let name =
             |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
@@ -114,7 +118,7 @@ impl Homes {
             }
             let homed = Homed { place, bytes };
             homes.decided.push((made.array, place));
-            if plan.fresh.contains_key(&made.array) {
+            if record.early(made.array).is_some() {
                 homes.early.insert(made.array, homed);
             } else {
                 homes.made.entry(block).or_default().push((index, homed));
@@ -133,11 +137,6 @@ impl Homes {
         let made: usize = self.made.values().map(|all| 8 + 5 * all.len()).sum();
         8 + made + 8 * self.early.len() + 3 * self.decided.len()
     }
-}
-
-/// Whether a register's value is made in the block of another one.
-fn is_elsewhere(plan: &RegionPlan, reg: RegId) -> bool {
-    matches!(plan.spots.get(&reg), Some(Spot::Moved(..)))
 }
 
 /// The blocks that exactly one result lies in.

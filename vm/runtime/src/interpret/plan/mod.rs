@@ -1,8 +1,8 @@
 //! Plans: the verdicts of short-circuiting, applied while a region runs.
 //!
 //! When a function or a loop is about to run that copies arrays into others, it is recorded (`region/`), the analysis
-//! says which arrays can be built in the place they would be copied to, and what is left is a *plan*: for registers, the
-//! block and the view that their value is made in (`build.rs`). While the region runs, instructions that make arrays ask
+//! says which arrays can be built in the place they would be copied to, and what is left is a *plan* (`build.rs`): for
+//! registers, the block and the view that their value is made in (`record.rs`). While the region runs, instructions that make arrays ask
 //! for the place of their result (`place.rs`). Where a copy finds that its source lies in its target already, there is
 //! nothing to do (`arrays.rs`, `placed.rs`): so the plan is needed where arrays are made only.
 //!
@@ -24,6 +24,7 @@ mod homes;
 pub(super) mod key;
 mod merge;
 mod place;
+mod record;
 pub(super) mod site;
 #[cfg(test)]
 mod spoil;
@@ -150,7 +151,7 @@ impl<'a> Interpreter<'a> {
         };
         if let Some(explainer) = &self.tiers.explainer {
             let (function, scope) = site;
-            let moved = plan.moved().collect();
+            let moved = plan.record.moved().collect();
             explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
         }
         self.plans.figures.applied += 1;

@@ -1,12 +1,11 @@
 //! The place of an array that is about to be made, and of arrays that are made already.
 
 use super::Active;
-use super::build::Spot;
+use super::record::Comes;
 use crate::array::{Array, Granted, same_places};
-use crate::interpret::placed::Placing;
+use crate::interpret::residence::{Ground, Placing};
 use crate::interpret::{Interpreter, Outcome, Registers};
 use crate::region::Counter;
-use galopvm_analysis::circuit::Moving;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use galopvm_kir::VarId;
@@ -28,27 +27,28 @@ impl<'a> Interpreter<'a> {
         };
         // From now on they are made in their turn.
         active.strays.retain(|stray| !results.contains(stray));
-        if !results.iter().any(|reg| active.plan.spots.contains_key(reg)) {
+        if !results.iter().any(|reg| active.plan.record.is_made_there(*reg)) {
             return Ok(());
         }
         let plan = active.plan.clone();
         for (k, reg) in results.iter().enumerate() {
-            let place = match plan.spots.get(reg) {
-                Some(Spot::Moved(block, moving)) => {
+            let Some(resident) = plan.record.resident(*reg) else { continue };
+            let block = resident.block;
+            let place = match (resident.comes, plan.record.early(block)) {
+                (Comes::Moved, _) => {
                     let here = |var: VarId| self.plan_here().and_then(|active| value(active, registers, var));
-                    match moving.at(&here) {
-                        Some(view) => self.in_block(registers, *block, registers.elem(*reg), view)?,
+                    match resident.view.at(&here) {
+                        Some(view) => self.in_block(registers, block, registers.elem(*reg), view)?,
                         None => None,
                     }
                 }
-                Some(Spot::Own(block)) => match plan.fresh.get(block) {
-                    Some((elem, shape)) => self.in_block(registers, *block, *elem, Lmad::row_major(shape))?,
-                    None => None,
-                },
-                None => None,
+                (Comes::Owner, Some((elem, shape))) => {
+                    self.in_block(registers, block, elem, Lmad::row_major(shape))?
+                }
+                _ => None,
             };
             if let Some(place) = place {
-                placing.set_planned(k, place);
+                placing.settle(k, place, Ground::Planned);
                 self.helps();
             }
         }
@@ -71,8 +71,8 @@ impl<'a> Interpreter<'a> {
 
     fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
         let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
-        let Some((elem, shape)) = plan.fresh.get(&block) else { return Ok(None) };
-        Ok(Granted::new(self.early_block(&plan, block, *elem, shape)?, 1))
+        let Some((elem, shape)) = plan.record.early(block) else { return Ok(None) };
+        Ok(Granted::new(self.early_block(&plan, block, elem, shape)?, 1))
     }
 
     fn in_block(
@@ -89,14 +89,12 @@ impl<'a> Interpreter<'a> {
             return Ok(fits(place.array()).then(|| place.with_view(view)));
         }
         let plan = Arc::clone(&active.plan);
-        let members = plan.members.get(&block).map_or(&[][..], Vec::as_slice);
         let mut found = None;
         // A value that was made before its turn may lie as the plan has it, in a block of its own.
         let in_turn = |reg: &RegId| !active.strays.contains(reg);
-        for array in
-            members.iter().filter(|(reg, _)| in_turn(reg)).filter_map(|(reg, _)| registers.array_of(*reg))
-        {
-            if let Some(holders) = self.holders(registers, members, array) {
+        let members = plan.record.members(block).map(|(reg, _)| reg).filter(in_turn);
+        for array in members.filter_map(|reg| registers.array_of(reg)) {
+            if let Some(holders) = self.holders(registers, block, array) {
                 found = Some((array, holders));
                 break;
             }
@@ -117,15 +115,11 @@ impl<'a> Interpreter<'a> {
 
     /// How many of the registers that a plan has in one block hold the memory of an array; nothing if one of them does
     /// not lie there as the plan has it. It was made elsewhere then, and what goes to its block must not go there.
-    fn holders(
-        &self,
-        registers: &Registers<'a>,
-        members: &[(RegId, Moving)],
-        array: &Array,
-    ) -> Option<usize> {
+    fn holders(&self, registers: &Registers<'a>, block: VarId, array: &Array) -> Option<usize> {
         let active = self.plan_here()?;
         let mut holders = 0;
-        for (other, moving) in holding(registers, members) {
+        for (reg, moving) in active.plan.record.members(block) {
+            let Some(other) = registers.array_of(reg) else { continue };
             if other.block().same(array.block()) {
                 let planned = moving.at(&|var| value(active, registers, var))?;
                 if !same_places(&planned, other.lmad()) {
@@ -144,11 +138,8 @@ impl<'a> Interpreter<'a> {
         let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) else {
             return false;
         };
-        let block = match active.plan.spots.get(&reg) {
-            Some(Spot::Moved(block, _) | Spot::Own(block)) => *block,
-            None => return false,
-        };
-        active.making.push((block, place.clone()));
+        let Some(resident) = active.plan.record.resident(reg) else { return false };
+        active.making.push((resident.block, place.clone()));
         true
     }
 
@@ -182,9 +173,7 @@ impl<'a> Interpreter<'a> {
 
     /// Whether an array that the plan builds others in is in this register: it has to stay there.
     pub(in crate::interpret) fn is_planned(&self, reg: RegId) -> bool {
-        self.plan_here().is_some_and(|active| {
-            active.plan.members.values().any(|all| all.iter().any(|(other, _)| *other == reg))
-        })
+        self.plan_here().is_some_and(|active| active.plan.record.resident(reg).is_some())
     }
 
     /// The plan was good for something.
@@ -203,19 +192,13 @@ impl<'a> Interpreter<'a> {
         array: &Array,
         on_their_way: usize,
     ) -> Option<usize> {
-        let plan = &self.plan_here()?.plan;
-        let members = plan.members.get(plan.in_place.get(&result)?)?;
-        let holders = self.holders(registers, members, array)? + on_their_way;
+        let resident = self.plan_here()?.plan.record.resident(result)?;
+        if resident.comes != Comes::Updated {
+            return None;
+        }
+        let holders = self.holders(registers, resident.block, array)? + on_their_way;
         (holders == array.block().references()).then_some(holders)
     }
-}
-
-/// The arrays of some registers, with the views that a plan has for them.
-fn holding<'r>(
-    registers: &'r Registers<'_>,
-    members: &'r [(RegId, Moving)],
-) -> impl Iterator<Item = (&'r Array, &'r Moving)> {
-    members.iter().filter_map(|(reg, moving)| Some((registers.array_of(*reg)?, moving)))
 }
 
 /// The value of an iteration variable.

@@ -4,7 +4,6 @@
 //! a call show that the decision is wrong, a session that checks itself has to say so, in that call or before.
 
 use super::RegionPlan;
-use super::build::Spot;
 use crate::array::Array;
 use crate::error::ErrorKind;
 use crate::session::{Options, Session};
@@ -82,23 +81,17 @@ fn moved(view: &Moving, fault: Fault) -> Option<Moving> {
 /// The plan with the fault that is planted.
 pub(super) fn spoilt(mut plan: RegionPlan) -> RegionPlan {
     let Some((fault, which)) = PLANTED.get() else { return plan };
-    let mut chosen: Vec<RegId> = plan.moved().collect();
+    let mut chosen: Vec<RegId> = plan.record.moved().collect();
     chosen.sort_unstable_by_key(|reg| reg.index());
     let Some(reg) = chosen.get(which).copied() else { return plan };
-    let Some(Spot::Moved(block, view)) = plan.spots.get(&reg) else { return plan };
-    let (block, Some(other)) = (*block, moved(view, fault)) else { return plan };
+    let Some(resident) = plan.record.resident(reg) else { return plan };
+    let (block, Some(other)) = (resident.block, moved(&resident.view, fault)) else { return plan };
     let target = match fault {
-        Fault::Block => {
-            plan.members.keys().copied().filter(|key| *key != block).min_by_key(|key| key.index())
-        }
+        Fault::Block => plan.record.blocks().filter(|key| *key != block).min_by_key(|key| key.index()),
         _ => Some(block),
     };
     let Some(target) = target else { return plan };
-    plan.spots.insert(reg, Spot::Moved(target, other.clone()));
-    if let Some(members) = plan.members.get_mut(&block) {
-        members.retain(|(member, _)| *member != reg);
-    }
-    plan.members.entry(target).or_default().push((reg, other));
+    plan.record.resettle(reg, target, other);
     TIMES.set(TIMES.get() + 1);
     plan
 }
