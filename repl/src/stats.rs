@@ -116,8 +116,8 @@ fn analysis_line(switch: Switch, figures: &PlanFigures) -> String {
 
 /// What one analysis took, part by part.
 fn phases_text(parts: &galopvm::PlanPhases) -> String {
-    let [record, analyse, plan] = [parts.record, parts.analyse, parts.plan].map(shown);
-    format!("recorded in {record}, analysed in {analyse}, planned in {plan}")
+    let [record, analyse, plan, check] = [parts.record, parts.analyse, parts.plan, parts.check].map(shown);
+    format!("recorded in {record}, analysed in {analyse}, planned in {plan}, checked in {check}")
 }
 
 /// What became of one parallel operator.

@@ -49,7 +49,10 @@ fn main() {
     let module = module_of(file);
     let rounds = std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let all: Vec<_> = (0..rounds.max(1)).map(|_| figures(&module, entry, rest)).collect();
-    println!("{:14}{:>6} {:>9} {:>8} {:>8} {:>8} {:>8}", "", "times", "", "all", "record", "analyse", "plan");
+    println!(
+        "{:14}{:>6} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "", "times", "", "all", "record", "analyse", "plan", "check"
+    );
     for (k, (switch, first)) in all[0].iter().enumerate() {
         if first.made == 0 {
             continue;
@@ -59,9 +62,11 @@ fn main() {
             each.reduce(shorter).expect("there is a session")
         };
         let line = |name: &str, made: &str, what: &str, (time, phases): (Duration, PlanPhases)| {
-            let PlanPhases { record, analyse, plan } = phases;
-            let [time, record, analyse, plan] = [time, record, analyse, plan].map(micros);
-            println!("{name:14}{made:>6} {what:>9} {time:8.1} {record:8.1} {analyse:8.1} {plan:8.1}");
+            let PlanPhases { record, analyse, plan, check } = phases;
+            let [time, record, analyse, plan, check] = [time, record, analyse, plan, check].map(micros);
+            println!(
+                "{name:14}{made:>6} {what:>9} {time:8.1} {record:8.1} {analyse:8.1} {plan:8.1} {check:8.1}"
+            );
         };
         line(
             switch.name(),

@@ -52,7 +52,10 @@ impl<'a> Interpreter<'a> {
                 self.tiers.tell_unasked(site, k..k + 1, Unasked::NothingDies);
                 continue;
             }
-            let Some((reg, changes)) = self.tiers.over(site, registers, k, &eligible) else { continue };
+            let Some((reg, changes)) = self.tiers.over(site, registers, k, &eligible, self.check_budget())
+            else {
+                continue;
+            };
             let Some(array) = registers.array_of(reg).cloned() else { continue };
             // The clone is a holder as well.
             let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;

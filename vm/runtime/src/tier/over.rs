@@ -10,9 +10,11 @@ use super::version::in_order;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::{Changes, PlanPhases, Registers, Watch};
 use crate::lift::{Binding, Lifted};
+use crate::patience::Patience;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
-use galopvm_kir::{Body, Exp, Observed, Rhs};
+use galopvm_check::{Budget, Decisions, Verdict, check};
+use galopvm_kir::{Body, Exp, Observed, ObservedParam, Rhs, VarId};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,14 +26,11 @@ pub(crate) type Over = (RegId, Option<Arc<Changes>>);
 pub(super) struct Found {
     /// The last numbers with which the analysis was asked, and its answer.
     last: Option<(Observed, usize, Option<Over>)>,
-    /// How often in a row the answer was no.
-    refusals: u32,
-    /// Launches that are not worth another question.
-    waiting: u32,
+    /// Whether the analysis is asked again.
+    asking: Patience,
+    /// Whether the checker is asked again.
+    checking: Patience,
 }
-
-/// After a no, so many launches more than after the one before are let go by; at most this many.
-const MOST_WAITING: u32 = 1 << 10;
 
 impl Tiers {
     /// The register of an array that result `k` of a map may be written over; `eligible` are those whose array is not
@@ -42,35 +41,28 @@ impl Tiers {
         registers: &Registers<'_>,
         k: usize,
         eligible: &[RegId],
+        budget: Budget,
     ) -> Option<Over> {
-        let found = &mut self.sites[site as usize].over;
-        if found.waiting > 0 {
-            found.waiting -= 1;
+        if self.sites[site as usize].over.asking.waits() {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
             return None;
         }
         let start = Instant::now();
         let mut phases = PlanPhases::default();
-        let (answer, is_known) = self.ask(site, registers, k, eligible, &mut phases);
+        let (answer, is_known) = self.ask((site, k), registers, eligible, budget, &mut phases);
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
-        let found = &mut self.sites[site as usize].over;
-        if answer.is_some() {
-            found.refusals = 0;
-        } else {
-            found.refusals += 1;
-            found.waiting = (1 << found.refusals.min(10)).min(MOST_WAITING) - 1;
-        }
+        self.sites[site as usize].over.asking.learn(answer.is_some());
         answer
     }
 
     /// The answer, and whether it was known.
     fn ask(
         &mut self,
-        site: u32,
+        (site, k): (u32, usize),
         registers: &Registers<'_>,
-        k: usize,
         eligible: &[RegId],
+        budget: Budget,
         phases: &mut PlanPhases,
     ) -> (Option<Over>, bool) {
         let mut watch = Watch::start();
@@ -101,17 +93,18 @@ impl Tiers {
         }
         phases.record = watch.lap();
         let fits = |reg| eligible.contains(&reg) && sole(reg);
-        (self.analysed(site, k, registers, (&lifted, &observed), &fits, phases), false)
+        let answer = self.analysed((site, k), registers, (&lifted, &observed), &fits, budget, phases);
+        (answer, false)
     }
 
-    /// Asks the analysis; `fits` says which registers' arrays may be written over.
+    /// Asks the analysis, and a checker what it thinks of the answer; `fits` says which registers' arrays may be written over.
     fn analysed(
         &mut self,
-        site: u32,
-        k: usize,
+        (site, k): (u32, usize),
         registers: &Registers<'_>,
         (lifted, observed): (&Lifted, &Observed),
         fits: &dyn Fn(RegId) -> bool,
+        budget: Budget,
         phases: &mut PlanPhases,
     ) -> Option<Over> {
         let mut watch = Watch::start();
@@ -138,6 +131,13 @@ impl Tiers {
         phases.analyse = watch.lap();
         let candidates = reuse.candidates().filter(|candidate| wanted(candidate.array));
         let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
+        let is_refused = chosen.as_ref().is_some_and(|(_, chosen)| {
+            let decision = (*result, chosen.array);
+            self.is_refused(site, (lifted, observed), decision, budget)
+        });
+        phases.check = watch.lap();
+        self.over_figures.refused += u64::from(is_refused);
+        let chosen = chosen.filter(|_| !is_refused);
         let over = chosen.as_ref().map(|(reg, _)| *reg);
         self.tell_reuse(site, k, ReuseAnswer::Analysed { region, reuse: &reuse, over });
         let answer = chosen.map(|(reg, chosen)| {
@@ -153,5 +153,30 @@ impl Tiers {
         phases.plan = watch.lap();
         self.sites[site as usize].over.last = Some((observed.clone(), k, answer.clone()));
         answer
+    }
+
+    /// Whether a checker that shares nothing with the analysis finds that a result cannot be written over a parameter. Whoever
+    /// asks knows that nobody else holds that one. What is too large for a brief check is checked less and less often.
+    fn is_refused(
+        &mut self,
+        site: u32,
+        (lifted, observed): (&Lifted, &Observed),
+        (result, array): (VarId, VarId),
+        budget: Budget,
+    ) -> bool {
+        let checking = &mut self.sites[site as usize].over.checking;
+        if budget == Budget::BRIEF && checking.waits() {
+            return false;
+        }
+        let mut observed = observed.clone();
+        let position = lifted.region.region().params.iter().position(|param| *param == array);
+        let param = position.and_then(|at| observed.params.get_mut(at));
+        if let Some(ObservedParam::Array { references, .. }) = param {
+            *references = 1;
+        }
+        let decisions = Decisions { over: [(result, array)].into(), ..Decisions::default() };
+        let verdict = check(&lifted.region, &observed, &decisions, budget);
+        checking.learn(!matches!(verdict, Verdict::TooLarge(_)));
+        matches!(verdict, Verdict::Refused(_))
     }
 }

@@ -13,17 +13,18 @@ use galopvm_analysis::memory::IN_TURN;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::VarId;
 
-/// The plan, unless the checker refuses it. What is too large to be checked is left as it is.
+/// The plan, unless the checker refuses it, and whether the checker knew. What is too large for it is left as it is.
 pub(super) fn checked(
     plan: RegionPlan,
     recorded: &Recorded,
     circuits: &Circuits,
     budget: Budget,
-) -> Result<RegionPlan, Unplanned> {
+) -> (Result<RegionPlan, Unplanned>, bool) {
     let decisions = decisions(circuits, &plan);
     match check(&recorded.region, &recorded.observed, &decisions, budget) {
-        Verdict::Proved | Verdict::TooLarge(_) => Ok(plan),
-        Verdict::Refused(_) => Err(Unplanned::Refused),
+        Verdict::Proved => (Ok(plan), true),
+        Verdict::TooLarge(_) => (Ok(plan), false),
+        Verdict::Refused(_) => (Err(Unplanned::Refused), true),
     }
 }
 

@@ -11,18 +11,21 @@ pub struct PlanPhases {
     pub analyse: Duration,
     /// From verdicts to what is applied: schedules and places, advice, the elements that change.
     pub plan: Duration,
+    /// Going through it once more, by a checker that shares nothing with the analyses.
+    pub check: Duration,
 }
 
 impl PlanPhases {
     /// All of them together.
     pub fn sum(&self) -> Duration {
-        self.record + self.analyse + self.plan
+        self.record + self.analyse + self.plan + self.check
     }
 
     pub(crate) fn add(&mut self, other: &PlanPhases) {
         self.record += other.record;
         self.analyse += other.analyse;
         self.plan += other.plan;
+        self.check += other.check;
     }
 }
 

@@ -111,6 +111,8 @@ struct Planned {
     plan: Result<RegionPlan, Unplanned>,
     /// A limit cut it short.
     is_bounded: bool,
+    /// Whether the checker knew what to say of it, if it was asked.
+    is_known: Option<bool>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -206,6 +208,7 @@ impl<'a> Interpreter<'a> {
         recorded: Option<Recorded>,
     ) -> Result<Arc<RegionPlan>, Unplanned> {
         let start = Instant::now();
+        let budget = self.check_budget();
         let known = self.plans.sites.get_mut(&site).ok_or(Unplanned::Nothing)?;
         if !known.inputs.words(registers, words) {
             return Err(Unplanned::Unrecorded);
@@ -224,7 +227,8 @@ impl<'a> Interpreter<'a> {
             Found::New if !self.eager && !known.policy.may_make() => return Err(Unplanned::Waiting),
             Found::New => {}
         }
-        let (inputs, has_loops, looking) = (known.inputs.clone(), known.loops, known.looking);
+        let (inputs, scope, looking) = (known.inputs.clone(), (site.1, known.loops), known.looking);
+        let budget = Some(budget).filter(|budget| *budget != Budget::BRIEF || !known.checking.waits());
         if !self.eager && !inputs.are_large(registers, LEAST_ELEMENTS, LEAST_ELEMENTS) {
             return Err(Unplanned::Small);
         }
@@ -238,8 +242,8 @@ impl<'a> Interpreter<'a> {
         };
         let mut phases = PlanPhases::default();
         let told = (recorded, circuits);
-        let made = self.make_plan(registers, site.1, has_loops, effort, told, &mut phases);
-        let Planned { plan, is_bounded } = made;
+        let made = self.make_plan(registers, scope, effort, told, budget, &mut phases);
+        let Planned { plan, is_bounded, is_known } = made;
         let is_refused = matches!(plan, Err(Unplanned::Refused));
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
@@ -254,6 +258,9 @@ impl<'a> Interpreter<'a> {
         figures.thorough += u64::from(effort == Effort::Thorough);
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.looking = Duration::ZERO;
+        if let Some(is_known) = is_known {
+            known.checking.learn(is_known);
+        }
         known.policy.count_made(took, plan.is_some());
         figures.dropped += known.keep(words, plan.clone(), is_bounded && effort == Effort::Quick);
         plan.ok_or(why)
@@ -262,13 +269,13 @@ impl<'a> Interpreter<'a> {
     fn make_plan(
         &self,
         registers: &Registers<'a>,
-        scope: Scope,
-        has_loops: bool,
+        (scope, has_loops): (Scope, bool),
         effort: Effort,
         (recorded, circuits): (Option<Recorded>, Option<Circuits>),
+        budget: Option<Budget>,
         phases: &mut PlanPhases,
     ) -> Planned {
-        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
+        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded, is_known: None };
         let mut watch = Watch::start();
         let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
         phases.record = watch.lap();
@@ -293,14 +300,24 @@ impl<'a> Interpreter<'a> {
             self.switches.merge.then_some(scope),
             has_loops,
         );
-        let is_thorough = self.eager || self.shadow.is_some();
-        let budget = if is_thorough { Budget::default() } else { Budget::BRIEF };
-        let checked = |plan| checked::checked(plan, &recorded, &circuits, budget);
-        let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();
+        let (plan, is_known) = match (plan, budget) {
+            (None, _) => (Err(Unplanned::Nothing), None),
+            (Some(plan), None) => (Ok(plan), None),
+            (Some(plan), Some(budget)) => {
+                let (plan, is_known) = checked::checked(plan, &recorded, &circuits, budget);
+                phases.check = watch.lap();
+                (plan, Some(is_known))
+            }
+        };
         #[cfg(test)]
         let plan = plan.map(spoil::spoilt);
-        Planned { plan, is_bounded: circuits.is_bounded() }
+        Planned { plan, is_bounded: circuits.is_bounded(), is_known }
+    }
+
+    /// What checking a decision may cost.
+    pub(super) fn check_budget(&self) -> Budget {
+        if self.eager || self.shadow.is_some() { Budget::default() } else { Budget::BRIEF }
     }
 
     /// What is about to run as a region, with the numbers that are there now.

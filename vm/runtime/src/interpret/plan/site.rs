@@ -5,6 +5,7 @@
 
 use super::build::RegionPlan;
 use super::key::{Flow, Inputs};
+use crate::patience::Patience;
 use crate::region::Scope;
 use galopvm_analysis::version::Switch;
 use galopvm_base::TypedId;
@@ -53,6 +54,8 @@ pub(in crate::interpret) struct SitePlans {
     known: HashMap<Box<[u64]>, Known>,
     words: usize,
     pub policy: Policy,
+    /// Whether plans are checked: not always if they tend to be too large for that.
+    pub checking: Patience,
 }
 
 /// What was found out for some numbers.
