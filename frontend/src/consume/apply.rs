@@ -200,7 +200,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// The type of an expression, for messages.
     pub(super) fn show_type(&self, id: NodeId) -> String {
-        self.checker.types.get(&id).map_or(String::new(), |ty| self.checker.vars.show(ty))
+        self.checker.types.get(id).map_or(String::new(), |ty| self.checker.vars.show(ty))
     }
 }
 

@@ -157,7 +157,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// A value with the shape of the expression's type.
     fn fit_value(&self, exp: &Exp<'a>, value: Value) -> Value {
-        match (&value, self.checker.types.get(&exp.at.id)) {
+        match (&value, self.checker.types.get(exp.at.id)) {
             (Tree::Scalar | Tree::Array(_) | Tree::Function(..), _) | (_, None) => value,
             (_, Some(ty)) => value.fit(&Marks::of(ty)),
         }

@@ -48,7 +48,7 @@ pub(super) fn match_pat<'a, A: Clone>(pat: &'a Pat<'a>, tree: &Tree<A>, out: &mu
 impl<'a> Walk<'_, 'a, '_, '_> {
     /// Binds the names of a pattern to the parts of a value; gives them, to be left again.
     pub(super) fn bind_pat(&mut self, pat: &'a Pat<'a>, value: Value) -> Vec<NodeId> {
-        let value = match self.checker.types.get(&pat.at.id) {
+        let value = match self.checker.types.get(pat.at.id) {
             Some(ty) => value.fit(&Marks::of(ty)),
             None => value,
         };

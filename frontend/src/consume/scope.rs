@@ -93,7 +93,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// The shape of the type of an expression or pattern.
     pub(super) fn shape(&self, id: NodeId) -> Marks {
-        self.checker.types.get(&id).map_or(Tree::Scalar, Marks::of)
+        self.checker.types.get(id).map_or(Tree::Scalar, Marks::of)
     }
 
     /// A new value of the type of an expression.
@@ -326,7 +326,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if matches!(entry.value, Tree::Function(..)) {
             return "with `*` before the type of its result".to_string();
         }
-        let ty = match (entry.written, self.checker.types.get(&var)) {
+        let ty = match (entry.written, self.checker.types.get(var)) {
             (Some(span), _) => self.checker.names.sources.snippet(span).to_string(),
             (None, Some(ty)) => self.checker.vars.show(ty),
             (None, None) => String::new(),

@@ -298,7 +298,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     ) {
         match pat.kind {
             PatKind::Ascript(inner, ty) => {
-                if let Some(ty) = self.checker.types.get(&ty.at.id).cloned() {
+                if let Some(ty) = self.checker.types.get(ty.at.id).cloned() {
                     self.bind_type_sizes(ctx, &ty, value, wanted);
                 }
                 self.bind_pat_sizes(ctx, inner, value, wanted);
@@ -358,7 +358,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// Remembers the extents that a written type tells.
     pub(super) fn know_written(&mut self, ctx: &Context<'a>, written: &'a TypeExp<'a>, value: &Value<'a>) {
-        if let Some(ty) = self.checker.types.get(&written.at.id).cloned() {
+        if let Some(ty) = self.checker.types.get(written.at.id).cloned() {
             let ty = self.checker.vars.substitute(&ty, &ctx.types);
             self.know_sizes(ctx, &ty, value);
         }

@@ -329,7 +329,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
 
     /// The type of an expression, with the current instance's types for parameters.
     pub(super) fn type_of(&self, exp: &Exp<'a>, ctx: &Context<'a>) -> Type {
-        let ty = self.checker.types.get(&exp.at.id).cloned().unwrap_or(Type::Error);
+        let ty = self.checker.types.get(exp.at.id).cloned().unwrap_or(Type::Error);
         self.checker.vars.substitute(&ty, &ctx.types)
     }
 

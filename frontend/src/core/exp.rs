@@ -6,7 +6,7 @@ use super::value::*;
 use crate::names::{GlobalId, Res, ViewId};
 use crate::syntax::ast::*;
 use crate::types::Type;
-use galopvm_base::scalar::{Precision, parse_scalar};
+use galopvm_base::scalar::{Precision, parse_float, parse_scalar};
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 use std::rc::Rc;
@@ -268,7 +268,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             ExpKind::Coerce(inner, ty) => {
                 let value = self.eval(inner, ctx)?;
-                if let Some(wanted) = self.checker.types.get(&ty.at.id).cloned() {
+                if let Some(wanted) = self.checker.types.get(ty.at.id).cloned() {
                     let wanted = self.checker.vars.substitute(&wanted, &ctx.types);
                     self.check_coercion(ctx, &wanted, &value);
                 }
@@ -601,7 +601,7 @@ fn number_value(number: Number<'_>, ty: ElemType) -> Scalar {
     match number {
         Number::Int(value) if ty.is_float() => parse_scalar(&format!("{value}{ty}")),
         Number::Int(value) => Some(Scalar::new(ty, value as u64)),
-        Number::Float(text) => parse_scalar(&format!("{text}{ty}")),
+        Number::Float(text) => parse_float(ty, text),
     }
     // The lexer lets only digits through.
     .unwrap_or(Scalar::new(ty, 0))

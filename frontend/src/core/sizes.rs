@@ -195,7 +195,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     /// Binds the sizes that an expression brings into being, from its value.
     pub(super) fn bind_found(&mut self, exp: NodeId, ctx: &Context<'a>, value: &Value<'a>) {
         let Some(ids) = self.checker.exts.get(&exp).cloned() else { return };
-        let Some(ty) = self.checker.types.get(&exp).cloned() else { return };
+        let Some(ty) = self.checker.types.get(exp).cloned() else { return };
         self.bind_exts(&ids, &ty, ctx, value);
     }
 

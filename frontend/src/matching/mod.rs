@@ -40,7 +40,7 @@ struct Walk<'c, 'a, 'n, 's> {
 
 impl<'a> Walk<'_, 'a, '_, '_> {
     fn type_of(&self, id: NodeId) -> Type {
-        self.checker.types.get(&id).cloned().unwrap_or(Type::Error)
+        self.checker.types.get(id).cloned().unwrap_or(Type::Error)
     }
 
     /// A pattern where there is no other case.

@@ -69,7 +69,7 @@ impl Checker<'_, '_, '_> {
 
 impl<'a> Walk<'_, 'a, '_, '_> {
     fn need(&mut self, what: Made<'_>, id: NodeId, span: Span, known: &Known) {
-        let Some(ty) = self.checker.types.get(&id) else { return };
+        let Some(ty) = self.checker.types.get(id) else { return };
         if !self.checker.created.is_empty() {
             self.need_type(what, ty, span, known);
         }

@@ -152,7 +152,7 @@ impl<'a> Checker<'a, '_, '_> {
         types(pat, &mut written);
         let used = written
             .iter()
-            .any(|id| self.types.get(id).is_some_and(|ty| self.vars.mentions_name(ty, name.at.id)));
+            .any(|id| self.types.get(*id).is_some_and(|ty| self.vars.mentions_name(ty, name.at.id)));
         if !used {
             let text = format!("Size [{}] unused in pattern.", name.text);
             self.report(
@@ -162,7 +162,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
         let mut told = Vec::new();
         for id in &written {
-            if let Some(ty) = self.types.get(id).cloned() {
+            if let Some(ty) = self.types.get(*id).cloned() {
                 self.witnesses(&ty, &mut told);
             }
         }
@@ -374,7 +374,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
         self.vars.level -= 1;
         self.creates(pat.at.id, sizes.clone());
-        let parameter = self.types.get(&pat.at.id).cloned().unwrap_or(carried);
+        let parameter = self.types.get(pat.at.id).cloned().unwrap_or(carried);
         let parameter = self.without_marks(&parameter);
         // What a turn gives may mention names of the turn.
         self.vars.level += 2;

@@ -56,7 +56,7 @@ impl<'a> Checker<'a, '_, '_> {
     /// A written type, resolved before.
     pub(crate) fn type_exp(&mut self, ty: &'a TypeExp<'a>, anonymous: Anonymous) -> Type {
         let converted = self.convert(ty, anonymous);
-        self.types.insert(ty.at.id, converted.clone());
+        self.types.set(ty.at.id, converted.clone());
         self.pending.recent.push(ty.at.id);
         converted
     }

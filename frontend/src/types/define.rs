@@ -146,7 +146,7 @@ impl<'a> Checker<'a, '_, '_> {
             self.vars.level += 1;
             let ty = if written(pat) { self.vars.fresh(pat.at.span) } else { outer };
             self.pat(pat, &ty, Anonymous::Infer);
-            let ty = self.types.get(&pat.at.id).cloned().unwrap_or(ty);
+            let ty = self.types.get(pat.at.id).cloned().unwrap_or(ty);
             params.push((pat_name(pat), self.marked(pat, ty)));
         }
         self.check_duplicates(bind);

@@ -23,7 +23,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             ExpKind::Parens(inner) => {
                 self.check(inner, wanted, context);
-                let ty = self.types.get(&inner.at.id).cloned().unwrap_or(Type::Error);
+                let ty = self.types.get(inner.at.id).cloned().unwrap_or(Type::Error);
                 self.record(exp, ty);
                 return;
             }
@@ -41,7 +41,7 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     pub(super) fn record(&mut self, exp: &Exp, ty: Type) -> Type {
-        self.types.insert(exp.at.id, ty.clone());
+        self.types.set(exp.at.id, ty.clone());
         // A scalar type is settled.
         if !matches!(ty, Type::Prim(_)) {
             self.pending.recent.push(exp.at.id);
@@ -286,7 +286,7 @@ impl<'a> Checker<'a, '_, '_> {
             self.pending.recent_uses.push(id);
         }
         // Operators and the names of record fields are no expressions, but have types.
-        self.types.insert(id, ty.clone());
+        self.types.set(id, ty.clone());
         self.pending.recent.push(id);
         for field in &name.parts[name.parts.len() - used.fields..] {
             ty = self.project(span, &ty, field);

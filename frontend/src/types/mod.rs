@@ -30,7 +30,7 @@ mod vars;
 use crate::names::{AbbrId, GlobalId, Names, Res};
 use crate::syntax::ast::*;
 pub(crate) use convert::Anonymous;
-use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, Span};
+use galopvm_base::{Diagnostic, ElemType, IdMap, IdSet, IdTable, Span};
 use std::collections::HashMap;
 pub use ty::{
     Constructors, Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeHead, SizeVar, Type,
@@ -74,7 +74,7 @@ pub struct Checker<'a, 'n, 's> {
     /// Variables.
     pub vars: Vars,
     /// The type of each expression, pattern and written type.
-    pub types: IdMap<NodeId, Type>,
+    pub types: IdTable<NodeId, Type>,
     /// What each use of a polymorphic name chose.
     pub instances: IdMap<NodeId, Instance>,
     /// The sizes that an expression brings into being: its value tells them. For the pattern of a loop: the sizes
@@ -126,7 +126,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         Checker {
             names,
             vars,
-            types: IdMap::default(),
+            types: IdTable::default(),
             instances: IdMap::default(),
             exts: IdMap::default(),
             created: IdSet::default(),

@@ -12,12 +12,12 @@ impl<'a> Checker<'a, '_, '_> {
     /// Binds the names of a pattern that matches values of a type.
     pub(super) fn pat(&mut self, pat: &'a Pat<'a>, ty: &Type, anonymous: Anonymous) {
         let found = self.pat_kind(pat, ty, anonymous);
-        self.types.insert(pat.at.id, found);
+        self.types.set(pat.at.id, found);
         self.pending.recent.push(pat.at.id);
     }
 
     fn pat_type(&self, pat: &Pat) -> Type {
-        self.types.get(&pat.at.id).cloned().unwrap_or(Type::Error)
+        self.types.get(pat.at.id).cloned().unwrap_or(Type::Error)
     }
 
     /// Checks a pattern; gives its type, which says at least as much as the value's.
@@ -133,7 +133,7 @@ impl<'a> Checker<'a, '_, '_> {
     /// The type of a parameter with the marks of uniqueness it was written with.
     pub(super) fn marked(&self, pat: &Pat, ty: Type) -> Type {
         match pat.kind {
-            PatKind::Ascript(_, written) => self.types.get(&written.at.id).cloned().unwrap_or(ty),
+            PatKind::Ascript(_, written) => self.types.get(written.at.id).cloned().unwrap_or(ty),
             PatKind::Parens(inner) | PatKind::Attr(_, inner) => self.marked(inner, ty),
             PatKind::Tuple(items) => match self.vars.resolve(&ty) {
                 Type::Record(fields) if fields.len() == items.len() => Type::Record(

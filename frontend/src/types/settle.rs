@@ -2,7 +2,7 @@
 
 use super::{Checker, Constraint, Size, Type};
 use crate::syntax::ast::Number;
-use galopvm_base::{Diagnostic, ElemType};
+use galopvm_base::{Diagnostic, ElemType, Scalar, scalar::parse_float};
 
 impl Checker<'_, '_, '_> {
     /// Gives defaults to the variables made since `mark` that are still open; those that `keep` mentions and that
@@ -73,7 +73,7 @@ impl Checker<'_, '_, '_> {
             }
         }
         for id in std::mem::take(&mut self.pending.recent) {
-            if let Some(ty) = self.types.get_mut(&id) {
+            if let Some(ty) = self.types.get_mut(id) {
                 *ty = self.vars.zonk(ty);
             }
         }
@@ -114,6 +114,7 @@ impl Checker<'_, '_, '_> {
                 Number::Int(value) => value.to_string(),
                 Number::Float(text) => text.to_string(),
             };
+            let is_finite = |scalar: Option<Scalar>| scalar.is_none_or(|scalar| scalar.as_f64().is_finite());
             let fits = match literal.number {
                 Number::Int(value) if ty.is_int() => {
                     let greatest = if ty.is_signed() { (ty.mask() >> 1) as u128 } else { ty.mask() as u128 };
@@ -124,8 +125,8 @@ impl Checker<'_, '_, '_> {
                     };
                     value <= least
                 }
-                _ if ty.is_float() => galopvm_base::scalar::parse_scalar(&format!("{}{ty}", text()))
-                    .is_none_or(|scalar| scalar.as_f64().is_finite()),
+                Number::Float(text) if ty.is_float() => is_finite(parse_float(ty, text)),
+                Number::Int(value) if ty.is_float() => is_finite(parse_float(ty, &value.to_string())),
                 _ => true,
             };
             if !fits {

@@ -16,7 +16,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             ExpKind::Attr(_, inner) | ExpKind::Assert(_, inner) => self.exp_size(inner),
             ExpKind::Number(Number::Int(value)) => {
-                let elem = self.types.get(&exp.at.id).map(|t| self.vars.resolve(t));
+                let elem = self.types.get(exp.at.id).map(|t| self.vars.resolve(t));
                 match elem {
                     Some(Type::Prim(elem)) if elem != galopvm_base::ElemType::I64 => {
                         let scalar = galopvm_base::Scalar::from_int(elem, i64::try_from(value).ok()?);
@@ -26,11 +26,11 @@ impl<'a> Checker<'a, '_, '_> {
                 }
             }
             ExpKind::Number(Number::Float(text)) => {
-                let elem = match self.types.get(&exp.at.id).map(|t| self.vars.resolve(t)) {
+                let elem = match self.types.get(exp.at.id).map(|t| self.vars.resolve(t)) {
                     Some(Type::Prim(elem)) => elem,
                     _ => galopvm_base::ElemType::F64,
                 };
-                let scalar = galopvm_base::scalar::parse_scalar(&format!("{text}{elem}"))?;
+                let scalar = galopvm_base::scalar::parse_float(elem, text)?;
                 Some(Size::exp(SizeHead::Literal(scalar), Vec::new()))
             }
             ExpKind::Literal(scalar) if scalar.ty == galopvm_base::ElemType::I64 => {

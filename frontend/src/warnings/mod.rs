@@ -49,7 +49,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     fn type_of(&self, exp: &Exp<'a>) -> Option<Type> {
-        self.checker.types.get(&exp.at.id).map(|ty| self.checker.vars.resolve(ty))
+        self.checker.types.get(exp.at.id).map(|ty| self.checker.vars.resolve(ty))
     }
 
     fn comparison(&mut self, op: &OpName<'a>, left: &Exp<'a>) {

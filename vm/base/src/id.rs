@@ -44,6 +44,63 @@ macro_rules! define_id {
     };
 }
 
+/// What is known of ids, of those that something is known of: a table, as most ids have an entry or are near one that has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IdTable<I, T> {
+    entries: Vec<Option<T>>,
+    id: PhantomData<fn(I)>,
+}
+
+impl<I, T> Default for IdTable<I, T> {
+    fn default() -> Self {
+        IdTable { entries: Vec::new(), id: PhantomData }
+    }
+}
+
+impl<I: TypedId, T> IdTable<I, T> {
+    /// What is known of an id.
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.entries.get(id.index())?.as_ref()
+    }
+
+    /// The same, mutably.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.entries.get_mut(id.index())?.as_mut()
+    }
+
+    /// Whether anything is known of an id.
+    pub fn has(&self, id: I) -> bool {
+        self.get(id).is_some()
+    }
+
+    /// Everything, in the order of ids.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        let known = |(at, known): (usize, _)| Some((I::from_index(at), Option::as_ref(known)?));
+        self.entries.iter().enumerate().filter_map(known)
+    }
+
+    /// Says what is known of an id.
+    pub fn set(&mut self, id: I, known: T) {
+        if self.entries.len() <= id.index() {
+            self.entries.resize_with(id.index() + 1, || None);
+        }
+        self.entries[id.index()] = Some(known);
+    }
+
+    /// Forgets what is known of this id and all later ones.
+    pub fn forget_from(&mut self, first: I) {
+        self.entries.truncate(first.index());
+    }
+}
+
+impl<I: TypedId, T> Index<I> for IdTable<I, T> {
+    type Output = T;
+
+    fn index(&self, id: I) -> &T {
+        self.get(id).expect("something is known of the id")
+    }
+}
+
 /// A vector indexed by one kind of id.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdVec<I, T> {

@@ -19,7 +19,7 @@ pub mod source;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use elem::ElemType;
-pub use id::{IdHasher, IdMap, IdSet, IdVec, TypedId};
+pub use id::{IdHasher, IdMap, IdSet, IdTable, IdVec, TypedId};
 pub use json::Json;
 pub use scalar::{Bits, Scalar, ScalarOp};
 pub use source::{FileId, Pos, Sources, Span};

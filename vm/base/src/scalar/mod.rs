@@ -15,4 +15,4 @@ mod value;
 pub use convert::{convert, convert_inlined};
 pub use eval::{Native, ScalarTrap, eval, eval1, eval2, eval3};
 pub use table::{Domain, Identity, OpInfo, Precision, ResultType, ScalarOp, TrapRule};
-pub use value::{Bits, Scalar, parse_scalar};
+pub use value::{Bits, Scalar, parse_float, parse_scalar};

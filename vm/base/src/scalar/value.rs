@@ -134,13 +134,13 @@ pub fn parse_scalar(text: &str) -> Option<Scalar> {
     if let Some(value) = parse_integer(&digits) {
         let ty = suffix.unwrap_or(ElemType::I32);
         if ty.is_float() {
-            return parse_float(ty, &digits, negative);
+            return parse_digits(ty, &digits, negative);
         }
         let value = if negative { value.wrapping_neg() } else { value };
         return Some(Scalar::new(ty, value));
     }
     let ty = suffix.unwrap_or(ElemType::F64);
-    if ty.is_float() { parse_float(ty, &digits, negative) } else { None }
+    if ty.is_float() { parse_digits(ty, &digits, negative) } else { None }
 }
 
 fn parse_integer(digits: &str) -> Option<u64> {
@@ -157,7 +157,15 @@ fn parse_integer(digits: &str) -> Option<u64> {
     (!body.is_empty()).then_some(value)
 }
 
-fn parse_float(ty: ElemType, digits: &str, negative: bool) -> Option<Scalar> {
+/// Reads a number of a float type, without sign and suffix; underscores between digits are skipped.
+pub fn parse_float(ty: ElemType, text: &str) -> Option<Scalar> {
+    match text.contains('_') {
+        true => parse_digits(ty, &text.replace('_', ""), false),
+        false => parse_digits(ty, text, false),
+    }
+}
+
+fn parse_digits(ty: ElemType, digits: &str, negative: bool) -> Option<Scalar> {
     let sign = |x: f64| if negative { -x } else { x };
     if let Some(hex) = digits.strip_prefix("0x") {
         return Some(Scalar::from_f64(ty, sign(parse_hex_float(hex)?)));

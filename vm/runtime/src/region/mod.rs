@@ -13,7 +13,6 @@
 //! analyses leave such an array where it is. Contents of arrays are never looked at.
 
 mod arrays;
-mod by_name;
 mod code;
 mod control;
 mod idle;
@@ -21,17 +20,19 @@ mod operators;
 mod record;
 mod sizes;
 
-pub use by_name::ByName;
 pub(crate) use code::Code;
 pub use record::record;
 pub(crate) use record::record_for;
 
 use crate::interpret::Registers;
-use galopvm_base::{ElemType, Scalar};
+use galopvm_base::{ElemType, IdTable, Scalar};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
-use galopvm_kir::{CheckedRegion, Observed};
+use galopvm_kir::{CheckedRegion, Observed, VarId};
 use galopvm_lmad::Lmad;
 use std::fmt;
+
+/// A table by the names of a region.
+pub type ByName<T> = IdTable<VarId, T>;
 
 /// What a recording is for, and so what it may leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
