@@ -51,7 +51,7 @@ pub(crate) use advised::Advices;
 pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
-pub(crate) use plan::Plans;
+pub(crate) use plan::{Plans, Spot};
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 

@@ -15,6 +15,7 @@ use super::delay::Windows;
 use super::soac::{Arrays, Operator, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
+use crate::coverage::Met;
 use crate::error::Trap;
 use crate::memory::Memory;
 use galopvm_base::ElemType;
@@ -120,6 +121,7 @@ impl<'a> Interpreter<'a> {
         for (k, dst) in operator.dsts.iter().enumerate() {
             let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
             if let Some(target) = self.targets.iter().find(meant) {
+                self.tiers.coverage.met(Met::PlaceTarget);
                 placing.set_over(k, target.place.clone(), None);
                 placing.window = target.window;
             }
@@ -229,6 +231,7 @@ impl<'a> Interpreter<'a> {
         for (k, result) in block.results.iter().enumerate() {
             placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
         }
+        self.tiers.coverage.rows(columns.is_some(), false);
         let mut inputs = Windows::new(registers, operator.arrays, (inputs.clone(), 0), columns);
         // Rows that are next to each other, or one.
         let (mut next, last) = (rows.first, rows.first + (rows.count - 1) * rows.step + 1);
@@ -275,6 +278,7 @@ impl<'a> Interpreter<'a> {
             let pieces = (width + rows - 1) / rows;
             rows = (width + pieces - 1) / pieces;
         }
+        self.tiers.coverage.met(Met::RunPieces);
         let mut from = first;
         while from < width {
             let count = rows.min(width - from);
@@ -327,6 +331,7 @@ impl<'a> Interpreter<'a> {
         // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)
         let is_direct = |result: &Operand| placing.at_once && is_made_by_map(block, result.reg);
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
+        self.tiers.coverage.rows(false, false);
         let before = self.targets.len();
         for (number, i) in rows.numbers().enumerate() {
             let window = part.and_then(|part| part.columns_of(number as i64));

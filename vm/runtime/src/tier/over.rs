@@ -54,6 +54,9 @@ impl Tiers {
         let (answer, is_known) = self.ask(site, registers, k, eligible, &mut phases);
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
+        if let Some((_, Some(changes))) = &answer {
+            self.coverage.changes(changes);
+        }
         let found = &mut self.sites[site as usize].over;
         if answer.is_some() {
             found.refusals = 0;

@@ -33,7 +33,7 @@ pub(crate) struct RegionPlan {
 
 /// Where the value of a register is made.
 #[derive(Debug)]
-pub(super) enum Spot {
+pub(crate) enum Spot {
     /// In a block that was made for another one.
     Moved(VarId, Moving),
     /// In its own block, which something else is made in before.

@@ -5,6 +5,7 @@
 
 use super::build::RegionPlan;
 use super::homes::Place;
+use crate::coverage::{Coverage, Met};
 use crate::explain::Unplanned;
 use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
@@ -19,9 +20,16 @@ pub(super) fn checked(
     recorded: &Recorded,
     circuits: &Circuits,
     budget: Budget,
+    coverage: &Coverage,
 ) -> Result<RegionPlan, Unplanned> {
     let decisions = decisions(circuits, &plan);
-    match check(&recorded.region, &recorded.observed, &decisions, budget) {
+    let verdict = check(&recorded.region, &recorded.observed, &decisions, budget);
+    coverage.met(match verdict {
+        Verdict::Proved => Met::CheckProved,
+        Verdict::TooLarge(_) => Met::CheckTooLarge,
+        Verdict::Refused(_) => Met::CheckRefused,
+    });
+    match verdict {
         Verdict::Proved | Verdict::TooLarge(_) => Ok(plan),
         Verdict::Refused(_) => Err(Unplanned::Refused),
     }

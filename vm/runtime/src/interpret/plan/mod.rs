@@ -28,7 +28,7 @@ pub(super) mod site;
 #[cfg(test)]
 mod spoil;
 
-pub(crate) use build::RegionPlan;
+pub(crate) use build::{RegionPlan, Spot};
 pub(crate) use figures::Watch;
 pub use figures::{PlanFigures, PlanPhases};
 pub(crate) use merge::Reserves;
@@ -36,6 +36,7 @@ pub(crate) use merge::Reserves;
 use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
+use crate::coverage::Met;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
@@ -154,6 +155,7 @@ impl<'a> Interpreter<'a> {
             explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
         }
         self.plans.figures.applied += 1;
+        self.tiers.coverage.met(Met::PlanApplied);
         self.active.push(Active {
             plan,
             site,
@@ -170,6 +172,7 @@ impl<'a> Interpreter<'a> {
 
     /// Tells why something runs without a plan.
     fn unplanned(&self, (function, scope): (FuncId, Scope), why: Unplanned) -> Option<Running> {
+        self.tiers.coverage.met(why.into());
         if let Some(explainer) = &self.tiers.explainer {
             explainer.tell(Explained::Unplanned(UnplannedSeen { function, scope, why }));
         }
@@ -182,6 +185,7 @@ impl<'a> Interpreter<'a> {
         let Some(Running { site, start }) = region.running else { return };
         let depth = self.depth;
         let ended = self.active.pop_if(|active| active.depth == depth);
+        self.tiers.coverage.add(Met::PlanHelped, ended.as_ref().map_or(0, |ended| ended.has_helped.into()));
         let has_helped = ended.is_some_and(|Active { plan, has_helped, .. }| {
             plan.count_run(has_helped);
             has_helped
@@ -278,6 +282,7 @@ impl<'a> Interpreter<'a> {
             false => circuit::unmoved(region, observed),
         });
         phases.analyse = watch.lap();
+        self.tiers.coverage.circuits(&circuits);
         // What a loop hides from the analysis may be plain to see in each of its rounds.
         let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
         if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
@@ -294,7 +299,7 @@ impl<'a> Interpreter<'a> {
         );
         let is_thorough = self.eager || self.shadow.is_some();
         let budget = if is_thorough { Budget::default() } else { Budget::BRIEF };
-        let checked = |plan| checked::checked(plan, &recorded, &circuits, budget);
+        let checked = |plan| checked::checked(plan, &recorded, &circuits, budget, &self.tiers.coverage);
         let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();
         #[cfg(test)]
