@@ -31,7 +31,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
-    ("fuzz", "galopvm-fuzz", &["base", "bytecode", "frontend", "jit", "kir", "lmad", "runtime"]),
+    ("fuzz", "galopvm-fuzz", &["base", "bytecode", "frontend", "gpu", "jit", "kir", "lmad", "runtime"]),
 ];
 
 /// The only files that may hold unsafe code, and what for.

@@ -5,7 +5,7 @@ use crate::mutate;
 use crate::random::Random;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Module, ValueType, VerifiedModule, decode, encode, text, verify};
-use galopvm_runtime::{Array, ErrorKind, Limits, Memory, Options, Session, Value, data};
+use galopvm_runtime::{Array, Coverage, ErrorKind, Limits, Memory, Options, Session, Value, data};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -133,10 +133,10 @@ pub fn shown(corpus: &Corpus, number: u64) -> String {
     }
 }
 
-/// Carries out a case.
-pub fn run(corpus: &Corpus, number: u64) -> Outcome {
+/// Carries out a case; counts the decisions that it meets.
+pub fn run(corpus: &Corpus, number: u64, met: &Coverage) -> Outcome {
     let start = Clock::start();
-    let outcome = attempt(corpus, number);
+    let outcome = attempt(corpus, number, met);
     match start.elapsed() {
         time if time > LONGEST && !matches!(outcome, Outcome::Wrong(_)) => {
             Outcome::Wrong(format!("it took {time:?}"))
@@ -169,7 +169,7 @@ fn busy() -> Option<Duration> {
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-fn attempt(corpus: &Corpus, number: u64) -> Outcome {
+fn attempt(corpus: &Corpus, number: u64, met: &Coverage) -> Outcome {
     // Nothing is used again after a panic: the run ends.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut random = random_of(number);
@@ -179,7 +179,7 @@ fn attempt(corpus: &Corpus, number: u64) -> Outcome {
             Mutant::Text(text) => text::parse(&text).map_err(|error| error.to_string()),
         };
         match module {
-            Ok(module) => check(module, &mut random),
+            Ok(module) => check(module, &mut random, met),
             Err(why) => Ok(Outcome::Unreadable(why)),
         }
     }));
@@ -191,7 +191,7 @@ fn attempt(corpus: &Corpus, number: u64) -> Outcome {
     }
 }
 
-fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
+fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outcome, String> {
     let module = match verify(module) {
         Ok(module) => module,
         Err(why) => return Ok(Outcome::Refused(why.to_string())),
@@ -205,8 +205,8 @@ fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
     let mut last = Outcome::Finished;
     for entry in 0..module.module().entries.len().min(4) {
         let seed = random.bits();
-        let first = call(&module, entry, seed)?;
-        let second = call(&module, entry, seed)?;
+        let first = call(&module, entry, seed, met)?;
+        let second = call(&module, entry, seed, met)?;
         if first != second {
             return Err(format!("entry {entry} gives {first:?}, then {second:?}"));
         }
@@ -216,7 +216,12 @@ fn check(module: Module, random: &mut Random) -> Result<Outcome, String> {
 }
 
 /// The results of an entry point as text, or the kind of error.
-fn call(module: &VerifiedModule, entry: usize, seed: u64) -> Result<Result<String, ErrorKind>, String> {
+fn call(
+    module: &VerifiedModule,
+    entry: usize,
+    seed: u64,
+    met: &Coverage,
+) -> Result<Result<String, ErrorKind>, String> {
     let limits =
         Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(LONGEST_CALL) };
     let mut session = Session::new(module.clone(), Options { limits, ..Options::default() });
@@ -240,6 +245,7 @@ fn call(module: &VerifiedModule, entry: usize, seed: u64) -> Result<Result<Strin
             Err(error.kind)
         }
     };
+    met.add_all(&session.coverage());
     drop(session);
     match memory.stats().live_bytes {
         0 => Ok(outcome),

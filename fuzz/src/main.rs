@@ -5,6 +5,7 @@
 //!   and what is wrong about it.
 //! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`, `scribe.rs`: programs for that. `reduce.rs`: smaller
 //!   scripts that still go wrong.
+//! - `met.rs`: which decisions were met, and which never were.
 //! - `views.rs`: the algebra of views against enumeration.
 //!
 //! A case is a pure function of its number.
@@ -16,6 +17,7 @@ mod corpus;
 #[path = "../../tests/programs/generate.rs"]
 #[allow(dead_code, reason = "the differential tests look at the parameters as well")]
 mod generate;
+mod met;
 mod mutate;
 #[path = "../../tests/programs/random.rs"]
 mod random;
@@ -26,29 +28,34 @@ mod views;
 
 use case::{Outcome, Tally};
 use corpus::Corpus;
-use sessions::Programs;
+use galopvm_runtime::Coverage;
+use sessions::{Kind, Programs};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
+
+const USAGE: &str = "usage: galopvm-fuzz [damage | sessions | far | views] [--backend vulkan] [--start N] [--count N] \
+[--seconds N] [--threads N] [--coverage FILE]";
 
 /// What cases are about.
 enum Target {
     /// Damaged programs.
     Damage(Corpus),
     /// Sessions of several calls.
-    Sessions(Programs),
+    Sessions(Kind),
     /// Pairs of views.
     Views,
 }
 
 impl Target {
-    fn run(&self, number: u64) -> Outcome {
+    fn run(&self, number: u64, met: &Coverage) -> Outcome {
         match self {
-            Target::Damage(corpus) => case::run(corpus, number),
-            Target::Sessions(programs) => sessions::run(*programs, number),
+            Target::Damage(corpus) => case::run(corpus, number, met),
+            Target::Sessions(kind) => sessions::run(*kind, number, met),
             Target::Views => views::run(number),
         }
     }
@@ -56,7 +63,7 @@ impl Target {
     fn shown(&self, number: u64) -> String {
         match self {
             Target::Damage(corpus) => case::shown(corpus, number),
-            Target::Sessions(programs) => sessions::shown(*programs, number),
+            Target::Sessions(kind) => sessions::shown(kind.programs, number),
             Target::Views => views::shown(number),
         }
     }
@@ -66,27 +73,47 @@ struct Args {
     target: Target,
     start: u64,
     count: u64,
+    /// After this time no further case begins.
+    longest: Option<Duration>,
     threads: usize,
+    /// Where the decisions that were met are added up.
+    coverage: Option<PathBuf>,
 }
 
 fn arguments() -> Result<Args, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut words = std::env::args().skip(1).peekable();
+    let of_sessions = |programs| Target::Sessions(Kind { programs, on_vulkan: false });
     let target = match words.next_if(|word| !word.starts_with('-')).as_deref() {
         None | Some("damage") => Target::Damage(Corpus::load()),
-        Some("sessions") => Target::Sessions(Programs::Plain),
-        Some("far") => Target::Sessions(Programs::Far),
+        Some("sessions") => of_sessions(Programs::Plain),
+        Some("far") => of_sessions(Programs::Far),
         Some("views") => Target::Views,
         Some(other) => return Err(format!("{other} is not known")),
     };
-    let mut args = Args { target, start: 0, count: COUNT, threads };
+    let mut args = Args { target, start: 0, count: COUNT, longest: None, threads, coverage: None };
     while let Some(word) = words.next() {
-        let value = words.next().and_then(|value| value.replace('_', "").parse::<u64>().ok());
-        let value = value.ok_or_else(|| format!("{word} wants a number"))?;
+        let value = words.next();
+        let number = || {
+            let number = value.as_ref().and_then(|value| value.replace('_', "").parse::<u64>().ok());
+            number.ok_or_else(|| format!("{word} wants a number"))
+        };
         match word.as_str() {
-            "--start" => args.start = value,
-            "--count" => args.count = value,
-            "--threads" => args.threads = usize::try_from(value).unwrap_or(1).clamp(1, 1024),
+            "--start" => args.start = number()?,
+            "--count" => args.count = number()?,
+            "--seconds" => args.longest = Some(Duration::from_secs(number()?)),
+            "--threads" => args.threads = usize::try_from(number()?).unwrap_or(1).clamp(1, 1024),
+            "--coverage" => {
+                args.coverage = Some(value.ok_or("--coverage wants a file")?.into());
+            }
+            "--backend" => match (value.as_deref(), &mut args.target) {
+                (Some("vulkan"), Target::Sessions(kind)) => {
+                    sessions::vulkan().map_err(|why| format!("there is no Vulkan: {why}"))?;
+                    kind.on_vulkan = true;
+                }
+                (Some("vulkan"), _) => return Err("a back end is for `sessions` and `far`".into()),
+                _ => return Err("--backend wants vulkan".into()),
+            },
             _ => return Err(format!("{word} is not known")),
         }
     }
@@ -94,27 +121,49 @@ fn arguments() -> Result<Args, String> {
 }
 
 fn main() -> ExitCode {
-    let args = match arguments() {
-        Ok(args) => args,
+    let outcome = arguments().and_then(|args| {
+        // What was counted before is read before hours are spent.
+        let before = args.coverage.as_deref().map(met::read).transpose()?;
+        Ok((args, before.unwrap_or_default()))
+    });
+    let (args, before) = match outcome {
+        Ok(outcome) => outcome,
         Err(complaint) => {
-            eprintln!(
-                "{complaint}\nusage: galopvm-fuzz [damage | sessions | far | views] [--start N] [--count N] [--threads N]"
-            );
+            eprintln!("{complaint}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
+    let (tally, met) = cases(&args);
+    met.add_all(&before);
+    if !matches!(args.target, Target::Views) {
+        print!("{}", met::table(&met));
+    }
+    if let Some(file) = &args.coverage
+        && let Err(complaint) = met::write(file, &met)
+    {
+        eprintln!("{complaint}");
+        return ExitCode::from(2);
+    }
+    // A thread that ended by a panic of the tool itself lacks its cases.
+    let all_done = tally.cases == args.count || tally.wrong > 0 || args.longest.is_some();
+    if tally.wrong == 0 && all_done { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Carries out all cases, until one is wrong.
+fn cases(args: &Args) -> (Tally, Coverage) {
     let target = &args.target;
     let begin = Instant::now();
     let (next, stop) = (AtomicU64::new(args.start), AtomicBool::new(false));
     let end = args.start.saturating_add(args.count);
+    let is_over = || stop.load(Relaxed) || args.longest.is_some_and(|longest| begin.elapsed() >= longest);
     let work = || {
-        let mut tally = Tally::default();
+        let (mut tally, met) = (Tally::default(), Coverage::default());
         loop {
             let number = next.fetch_add(1, Relaxed);
-            if number >= end || stop.load(Relaxed) {
-                return tally;
+            if number >= end || is_over() {
+                return (tally, met);
             }
-            let outcome = target.run(number);
+            let outcome = target.run(number, &met);
             if matches!(outcome, Outcome::Wrong(_)) {
                 stop.store(true, Relaxed);
                 eprintln!("case {number}: {outcome}\n{}", target.shown(number));
@@ -127,12 +176,15 @@ fn main() -> ExitCode {
             }
         }
     };
-    let tally = std::thread::scope(|scope| {
+    let (tally, met) = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..args.threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_default()).fold(Tally::default(), Tally::sum)
+        let all = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
+        all.reduce(|(tally, met), (other, more)| {
+            met.add_all(&more);
+            (tally.sum(other), met)
+        })
+        .unwrap_or_default()
     });
     println!("{tally} in {:.1} s", begin.elapsed().as_secs_f64());
-    // A thread that ended by a panic of the tool itself lacks its cases.
-    let all_done = tally.cases == args.count || tally.wrong > 0;
-    if tally.wrong == 0 && all_done { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    (tally, met)
 }

@@ -82,6 +82,18 @@ impl Reducer {
             let simpler = with(&self.script, Executor::Interpreter);
             found |= self.take(simpler);
         }
+        for k in 0..self.script.calls.len() {
+            if !self.script.calls[k].without.is_empty() {
+                let mut simpler = self.script.clone();
+                simpler.calls[k].without.clear();
+                found |= self.take(simpler);
+            }
+        }
+        if !self.script.setting.has_usual_limits() {
+            let mut simpler = self.script.clone();
+            simpler.setting = simpler.setting.with_usual_limits();
+            found |= self.take(simpler);
+        }
         for k in (0..self.script.setting.without.len()).rev() {
             let mut simpler = self.script.clone();
             simpler.setting.without.remove(k);

@@ -50,6 +50,17 @@ struct Scribe<'a> {
     helpers: Vec<Helper>,
 }
 
+/// Functions that write to accumulators, as streams want them: two places each, of which one may be outside.
+fn accumulated(elem: Elem) -> String {
+    let word = elem.word();
+    format!(
+        "def put_{word} [s] (a: *intrinsics.acc ([s]{word})) (i: i64): intrinsics.acc ([s]{word}) =\n  \
+         intrinsics.acc_write (intrinsics.acc_write a (i * 3 % (s + 1)) {}) ((i + 1) % s) {}\n\n",
+        elem.of_int("i % 7"),
+        elem.of_int("i % 5 + 20"),
+    )
+}
+
 /// The program that these random numbers say.
 pub fn program(random: &mut Random) -> Program {
     let mut source = String::new();
@@ -67,7 +78,10 @@ pub fn program(random: &mut Random) -> Program {
         source.push_str(&scribe.text);
         entries.push(entry);
     }
-    Program { source, entries }
+    let used = [Elem::I64, Elem::I32, Elem::F32, Elem::F16].into_iter();
+    let used = used.filter(|elem| source.contains(&format!("put_{}", elem.word())));
+    let first: String = used.map(accumulated).collect();
+    Program { source: first + &source, entries }
 }
 
 fn shape(dims: &[usize]) -> String {
@@ -360,6 +374,10 @@ impl<'a> Scribe<'a> {
                 self.seen(array, vec![dims[0]], &format!("{a}[:, {at}]"));
             }
             (3, 3) => self.seen(array, vec![dims[0], dims[2], dims[1]], &format!("map transpose {a}")),
+            // Round in a circle, which is not its own opposite.
+            (3, _) if self.random.one_in(2) => {
+                self.seen(array, vec![dims[2], dims[0], dims[1]], &format!("transpose (map transpose {a})"));
+            }
             _ => self.seen(array, dims, &format!("{a}[::-1]")),
         }
     }
@@ -586,8 +604,11 @@ impl<'a> Scribe<'a> {
             self.made(elem, dims, &target);
             return;
         }
-        let exp = match self.random.below(2) {
+        let word = elem.word();
+        let exp = match self.random.below(4) {
             0 => format!("scatter {target} ({places}) {name}"),
+            1 => format!("intrinsics.scatter_stream {target} put_{word} (iota {count})"),
+            2 => format!("intrinsics.hist_stream {target} {op} {neutral} put_{word} (iota {count})"),
             _ => format!("reduce_by_index {target} {op} {neutral} ({places}) {name}"),
         };
         self.made(elem, dims, &exp);

@@ -12,15 +12,17 @@ use crate::reduce;
 use crate::scribe;
 use galopvm_base::{ElemType, Scalar, Sources};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
+use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::evaluate::Layout;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
 use galopvm_runtime::{
-    Array, ErrorKind, Limits, Memory, Options, RuntimeError, Session, Switch, Switches, Tiering, Value,
+    Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, Switch, Switches, Tiering,
+    Value,
 };
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Operations of a call.
@@ -60,6 +62,8 @@ pub struct Call {
     arrays: Vec<Arg>,
     /// Which arrays are held by the caller as well, by argument.
     held: Vec<bool>,
+    /// What is off from this call on, besides what is off in the whole session.
+    pub without: Vec<Switch>,
 }
 
 /// Who executes the session.
@@ -71,6 +75,8 @@ pub enum Executor {
     Reference,
     /// Kernels by machine code, with so many threads.
     X86(usize),
+    /// Kernels through Vulkan.
+    Vulkan,
 }
 
 /// How a session is set up.
@@ -81,6 +87,9 @@ pub struct Setting {
     pub cpu: CpuMode,
     pub eager: bool,
     pub without: Vec<Switch>,
+    /// What a call may spend, and the bytes that all values may take.
+    pub fuel: u64,
+    pub memory: u64,
 }
 
 /// A program, a way to execute it, and what is called: all that a finding needs.
@@ -90,6 +99,21 @@ pub struct Script {
     pub source: String,
     pub setting: Setting,
     pub calls: Vec<Call>,
+}
+
+/// The back end of Vulkan, if there is a driver: the error says why there is none.
+pub fn vulkan() -> Result<Arc<dyn Backend>, String> {
+    static MADE: OnceLock<Result<Vulkan<'static>, String>> = OnceLock::new();
+    let made = MADE.get_or_init(|| Vulkan::new(Route::Direct).map_err(|error| error.to_string()));
+    made.clone().map(|backend| Arc::new(backend) as Arc<dyn Backend>)
+}
+
+/// What all cases of a run have in common.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub programs: Programs,
+    /// Every session runs on Vulkan.
+    pub on_vulkan: bool,
 }
 
 /// Whose programs are called.
@@ -119,11 +143,15 @@ fn random_of(number: u64) -> Random {
     Random::new(number.wrapping_mul(0x9e6c_63d0_876a_9a47).wrapping_add(7))
 }
 
-/// Carries out a case; one that goes wrong is made smaller.
-pub fn run(programs: Programs, number: u64) -> Outcome {
+/// Carries out a case, and counts the decisions that it meets; one that goes wrong is made smaller.
+pub fn run(Kind { programs, on_vulkan }: Kind, number: u64, met: &Coverage) -> Outcome {
     let mut random = random_of(number);
     let program = programs.write(&mut random);
     let mut setting = Setting::of(&mut random);
+    if on_vulkan {
+        setting.executor = Executor::Vulkan;
+        setting.without.retain(|switch| *switch != Switch::Jit);
+    }
     if programs == Programs::Far {
         setting.cpu = *random.pick(&CpuMode::ALL);
     }
@@ -141,6 +169,7 @@ pub fn run(programs: Programs, number: u64) -> Outcome {
                 return Outcome::Wrong(what);
             }
         }
+        met.add_all(&trial.session.coverage());
         trial.finish()
     }));
     match attempt {
@@ -212,7 +241,24 @@ impl Setting {
                 (true, threads) => Executor::X86(threads),
             },
         };
-        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without }
+        let fuel = if random.one_in(40) { 1 + random.below(20_000) as u64 } else { FUEL };
+        let memory = if random.one_in(20) { (1 << 10) << random.below(10) } else { MEMORY };
+        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without, fuel, memory }
+    }
+
+    /// Whether it may spend what most sessions may.
+    pub fn has_usual_limits(&self) -> bool {
+        (self.fuel, self.memory) == (FUEL, MEMORY)
+    }
+
+    /// The same with what most sessions may spend.
+    pub fn with_usual_limits(self) -> Setting {
+        Setting { fuel: FUEL, memory: MEMORY, ..self }
+    }
+
+    fn limits(&self) -> Limits {
+        let timeout = Some(Duration::from_secs(60));
+        Limits { fuel: Some(self.fuel), memory: Some(self.memory), call_depth: 200, timeout }
     }
 
     fn options(&self) -> Options {
@@ -232,9 +278,11 @@ impl Setting {
             Executor::Interpreter => Tiering::interpreter(),
             Executor::Reference => compiled(Arc::new(Reference), 1),
             Executor::X86(threads) => compiled(Arc::new(X86Backend::default()), threads),
+            Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), |made| compiled(made, 1)),
         };
         let switches = Switches::without(&self.without);
-        Options { limits: limits(), tiering, switches, eager: self.eager, check: true, ..Options::default() }
+        let limits = self.limits();
+        Options { limits, tiering, switches, eager: self.eager, check: true, ..Options::default() }
     }
 }
 
@@ -257,8 +305,12 @@ impl Script {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setting { executor, cpu, eager, without } = &self.setting;
-        writeln!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}, calls:")?;
+        let Setting { executor, cpu, eager, without, fuel, memory } = &self.setting;
+        write!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}")?;
+        if !self.setting.has_usual_limits() {
+            write!(f, ", {fuel} operations, {memory} bytes")?;
+        }
+        writeln!(f, ", calls:")?;
         for call in &self.calls {
             let (k, q, x) = call.numbers;
             write!(f, "  {} {k} {q} {x}", call.entry)?;
@@ -272,20 +324,19 @@ impl fmt::Display for Script {
                 }
                 f.write_str(if *is_held { " held" } else { "" })?;
             }
+            if !call.without.is_empty() {
+                write!(f, " without {:?}", call.without)?;
+            }
             writeln!(f)?;
         }
         write!(f, "{}", self.source)
     }
 }
 
-fn limits() -> Limits {
-    let timeout = Some(Duration::from_secs(60));
-    Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout }
-}
-
 /// A session that is being tried.
 struct Trial {
     programs: Programs,
+    setting: Setting,
     module: VerifiedModule,
     session: Session,
     memory: Memory,
@@ -308,8 +359,10 @@ impl Trial {
             verify(module).map_err(|e| Outcome::Wrong(format!("compiled code does not verify: {e}")))?;
         let session = Session::new(module.clone(), script.setting.options());
         let memory = session.memory().clone();
+        memory.set_budget(Some(MEMORY));
         Ok(Trial {
             programs: script.programs,
+            setting: script.setting.clone(),
             module,
             session,
             memory,
@@ -352,6 +405,9 @@ impl Trial {
         let mut call = self.like_earlier(calls, entries, random);
         let held = |arg: &Arg| matches!(arg, Arg::Made(_)) && random.one_in(2);
         call.held = call.arrays.iter().map(held).collect();
+        if random.one_in(6) {
+            call.without = Switch::ALL.iter().copied().filter(|_| random.one_in(4)).collect();
+        }
         call
     }
 
@@ -361,7 +417,13 @@ impl Trial {
             let entry = &entries[random.below(entries.len())];
             let arrays = entry.params.iter().map(|param| self.array(*param, random)).collect();
             let numbers = (number(random), number(random), float(random));
-            return Call { entry: entry.name.clone(), numbers, arrays, held: Vec::new() };
+            return Call {
+                entry: entry.name.clone(),
+                numbers,
+                arrays,
+                held: Vec::new(),
+                without: Vec::new(),
+            };
         };
         let Some(entry) = entries.iter().find(|entry| entry.name == call.entry) else { return call };
         match random.below(8) {
@@ -413,7 +475,8 @@ impl Trial {
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let expected = {
-            let options = Options { limits: limits(), switches: Switches::OFF, ..Options::default() };
+            let limits = Limits { memory: Some(MEMORY), ..self.setting.limits() };
+            let options = Options { limits, switches: Switches::OFF, ..Options::default() };
             let mut plain = Session::new(self.module.clone(), options);
             let memory = plain.memory().clone();
             let mut args = scalars(call);
@@ -443,8 +506,20 @@ impl Trial {
             };
             args.push(value);
         }
+        if !self.setting.has_usual_limits() {
+            let used = self.memory.stats().live_bytes;
+            let limits = self.setting.limits();
+            self.session.set_limits(Limits { memory: limits.memory.map(|room| room + used), ..limits });
+        }
+        let off = self.setting.without.iter().chain(&call.without).copied();
+        self.session.set_switches(Switches::without(&off.collect::<Vec<_>>()));
         let result = self.session.call(&call.entry, args);
+        // Arguments and results that are held are no matter of the limit.
+        self.memory.set_budget(Some(MEMORY));
         let found = outcome(&result)?;
+        if self.session.plan_figures().refused > 0 {
+            return Err("an analysis decided what the checker refused".into());
+        }
         match (&expected, &found) {
             (Err(kind), _) | (_, Err(kind)) if is_limit(kind.0) => {
                 self.last = Outcome::Failed(kind.0);

@@ -11,6 +11,7 @@
 //! - `region/`: functions and loops as kernel IR, with the numbers of a run.
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `shadow/`: a second execution that checks the first one.
+//! - `coverage/`: which decisions were met, counted.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! `unsafe` stands in `memory/block.rs`, `memory/slab.rs`, `memory/reserve.rs`, `memory/mapped.rs`, `array/granted.rs`,
@@ -18,6 +19,7 @@
 
 pub mod array;
 mod costs;
+mod coverage;
 pub mod data;
 pub mod error;
 pub mod explain;
@@ -39,6 +41,7 @@ pub mod value;
 
 pub use array::{Array, Element, SliceIndex};
 pub use costs::LazyCosts;
+pub use coverage::{Coverage, Met};
 pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
 pub use explain::{ExplainSink, Explained};
 pub use interpret::{Limits, PlanFigures, PlanPhases, ShowSink, Shown};

@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::costs::LazyCosts;
+use crate::coverage::{Coverage, Met};
 use crate::error::{ErrorKind, RuntimeError, Trap};
 use crate::explain::ExplainSink;
 use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
@@ -116,6 +117,11 @@ impl Session {
         self.limits = limits;
     }
 
+    /// Changes what is on for further calls; whether operators are compiled was settled when the session began.
+    pub fn set_switches(&mut self, switches: Switches) {
+        self.switches = switches.with(Switch::Jit, self.switches.jit);
+    }
+
     /// Gives a tuning parameter of the program a value for further calls; false if it has none of this name.
     pub fn set_param(&mut self, name: &str, value: i64) -> bool {
         if !self.module.module().params().contains(&name) {
@@ -213,8 +219,12 @@ impl Session {
         self.layouts = interpreter.layouts;
         self.advices = interpreter.advices;
         if !files.iter().all(Block::is_intact) {
+            self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }
+        self.tiers
+            .coverage
+            .met(outcome.as_ref().map_or_else(|error| error.kind.into(), |_| Met::EndFinished));
         outcome
     }
 
@@ -226,6 +236,27 @@ impl Session {
     /// What the checking execution did so far, if there is one.
     pub fn shadow_figures(&self) -> Option<ShadowFigures> {
         self.shadow.as_ref().map(|shadow| shadow.figures())
+    }
+
+    /// Which decisions were met so far, and how often.
+    pub fn coverage(&self) -> Coverage {
+        let (plans, advices) = (&self.plans.figures, &self.advices.figures);
+        let shadow = self.shadow_figures().unwrap_or_default();
+        let coverage = self.tiers.coverage.clone();
+        for (row, times) in [
+            (Met::PlanThorough, plans.thorough),
+            (Met::PlanDropped, plans.dropped),
+            (Met::HomeTaken, plans.merged),
+            (Met::AdviceMade, advices.useful),
+            (Met::AdviceNone, advices.made - advices.useful),
+            (Met::AdviceUsed, advices.applied),
+            (Met::ShadowCompared, shadow.compared),
+            (Met::ShadowTakenOver, shadow.taken_over),
+            (Met::ShadowGivenUp, shadow.given_up),
+        ] {
+            coverage.add(row, times);
+        }
+        coverage
     }
 
     /// What plans cost and gave so far.

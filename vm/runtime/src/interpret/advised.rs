@@ -11,6 +11,7 @@ use super::residence::{Ground, Placing};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
+use crate::coverage::Met;
 use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
@@ -261,6 +262,7 @@ impl<'a> Interpreter<'a> {
             if let Some(place) = Granted::new(array, 1) {
                 placing.settle(birth.result, place, Ground::Advised);
                 self.memory.count_birth();
+                self.tiers.coverage.met(Met::AdviceBirth);
             }
         }
         Ok(())

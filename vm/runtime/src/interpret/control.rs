@@ -2,6 +2,7 @@
 
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
+use crate::coverage::Met;
 use crate::error::Trap;
 use crate::region::Scope;
 use galopvm_base::Scalar;
@@ -28,6 +29,7 @@ impl<'a> Interpreter<'a> {
             }
             Instr::For { dsts, bound, init, body } => {
                 let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.tiers.coverage.met(Met::RunLoop);
                 self.begin_loop();
                 self.count(registers, dsts, *bound, init, *body)?;
                 self.end_loop();
@@ -35,6 +37,7 @@ impl<'a> Interpreter<'a> {
             }
             Instr::While { dsts, init, cond, body } => {
                 let region = self.begin_region(registers, Scope::Loop { block, index });
+                self.tiers.coverage.met(Met::RunLoop);
                 self.begin_loop();
                 self.repeat(registers, dsts, init, *cond, *body)?;
                 self.end_loop();

@@ -6,6 +6,7 @@
 
 use super::{Interpreter, Outcome, Registers};
 use crate::array::Array;
+use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
 
 /// An operator that has run already.
@@ -53,11 +54,13 @@ impl<'a> Interpreter<'a> {
             return Ok(false);
         }
         let Some(shapes) = group.shapes(registers).filter(|_| group.admits(registers)) else {
+            self.tiers.coverage.met(Met::FusionUnfit);
             return Ok(false);
         };
         let mut made: Vec<RegId> = Vec::new();
         for (k, step) in group.steps.iter().enumerate() {
             let Some(values) = self.tiers.run_step(site, k, registers, self.memory, measure)? else {
+                self.tiers.coverage.met(Met::FusionFailed);
                 made.iter().for_each(|reg| registers.forget(*reg));
                 return Ok(false);
             };
@@ -66,6 +69,8 @@ impl<'a> Interpreter<'a> {
                 made.push(*reg);
             }
         }
+        self.tiers.coverage.met(Met::FusionRan);
+        self.tiers.coverage.add(Met::FusionUnmade, shapes.len() as u64);
         self.made_early(&made);
         for (reg, elem, shape) in shapes {
             registers.set_array(reg, Array::unmade(self.memory, elem, &shape));

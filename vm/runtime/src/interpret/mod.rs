@@ -53,7 +53,7 @@ pub(crate) use advised::Advices;
 pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
-pub(crate) use plan::Plans;
+pub(crate) use plan::{Comes, Plans};
 pub(crate) use prepare::Prepared;
 pub(crate) use show::Host;
 

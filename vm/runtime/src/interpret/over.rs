@@ -8,6 +8,7 @@ use super::residence::{Ground, Placing};
 use super::soac::Operator;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
+use crate::coverage::Met;
 use crate::explain::Unasked;
 use crate::memory::Block;
 use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields};
@@ -60,6 +61,7 @@ impl<'a> Interpreter<'a> {
             // The clone is a holder as well.
             let holders = dying.iter().filter(|reg| shares(registers, **reg, array.block())).count() + 1;
             if let Some(place) = Granted::new(array, holders) {
+                self.tiers.coverage.met(Met::OverGiven);
                 placing.settle(k, place, Ground::Over(changes));
                 // Two results over one array would need to know of each other.
                 return;

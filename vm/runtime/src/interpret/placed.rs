@@ -16,6 +16,7 @@ use super::residence::{Placing, Target};
 use super::soac::{Arrays, Operator, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
+use crate::coverage::Met;
 use crate::error::Trap;
 use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, RegId};
 use smallvec::SmallVec;
@@ -128,6 +129,7 @@ impl<'a> Interpreter<'a> {
         for (k, result) in block.results.iter().enumerate() {
             placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
         }
+        self.tiers.coverage.rows(columns.is_some(), false);
         let mut inputs = Windows::new(registers, operator.arrays, (inputs.clone(), 0), columns);
         // Rows that are next to each other, or one.
         let (mut next, last) = (rows.first, rows.first + (rows.count - 1) * rows.step + 1);
@@ -174,6 +176,7 @@ impl<'a> Interpreter<'a> {
             let pieces = (width + rows - 1) / rows;
             rows = (width + pieces - 1) / pieces;
         }
+        self.tiers.coverage.met(Met::RunPieces);
         let mut from = first;
         while from < width {
             let count = rows.min(width - from);
@@ -227,6 +230,7 @@ impl<'a> Interpreter<'a> {
         let is_at_once = placing.is_at_once();
         let is_direct = |result: &Operand| is_at_once && is_made_by_map(block, result.reg);
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
+        self.tiers.coverage.rows(false, false);
         let before = self.targets.len();
         for (number, i) in rows.numbers().enumerate() {
             let window = part.and_then(|part| part.columns_of(number as i64));

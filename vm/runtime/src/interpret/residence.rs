@@ -13,6 +13,7 @@ use super::changes::{Changes, Rows};
 use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
+use crate::coverage::Met;
 use crate::memory::Memory;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, RegId};
@@ -173,6 +174,7 @@ impl<'a> Interpreter<'a> {
         for (k, dst) in operator.dsts.iter().enumerate() {
             let meant = |target: &&Target| target.depth == self.depth && target.reg == dst.0;
             if let Some(target) = self.targets.iter().find(meant) {
+                self.tiers.coverage.met(Met::PlaceTarget);
                 placing.settle(k, target.place.clone(), Ground::Row(target.window));
             }
         }

@@ -207,6 +207,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(());
             }
         }
+        self.tiers.coverage.rows(columns.is_some(), strands.is_some());
         let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
         match operator.kind {
             Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
@@ -237,6 +238,7 @@ impl<'a> Interpreter<'a> {
                 return Ok(results);
             }
         }
+        self.tiers.coverage.rows(columns.is_some(), false);
         let inputs = Windows::new(registers, operands, (inputs, first), columns);
         self.map(registers, width, body, inputs, columns)
     }

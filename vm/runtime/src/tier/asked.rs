@@ -37,6 +37,7 @@ impl Tiers {
 
     /// Tells what became of the wish of an operator for an array in another layout.
     pub(crate) fn tell_relaid(&self, site: u32, register: RegId, order: &[usize], answer: RelaidAnswer) {
+        self.coverage.met(answer.into());
         if let Some(explainer) = &self.explainer {
             let site = self.name(site);
             explainer.tell(Explained::Relaid(RelaidSeen { site, register, order, answer }));

@@ -6,6 +6,7 @@
 use super::launch;
 use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
 use crate::array::Granted;
+use crate::coverage::Met;
 use crate::error::Trap;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
@@ -63,6 +64,7 @@ impl Tiers {
         let took = start.elapsed();
         let phases = PlanPhases { analyse: took, ..PlanPhases::default() };
         self.fused_figures.count(took, found.is_ok(), Some(&phases));
+        self.coverage.met(if found.is_ok() { Met::FusionGroup } else { Met::FusionAlone });
         let name = self.name(site);
         match &found {
             Ok((group, _)) => self.announce(site, group),
@@ -100,6 +102,7 @@ impl Tiers {
     /// Gives each kernel of a group a site, and tells what was decided.
     fn announce(&mut self, site: u32, group: &Group) {
         let first = self.names[site as usize];
+        group.lines.iter().for_each(|line| self.coverage.met((&line.fate).into()));
         for step in &group.steps {
             let state = SiteState {
                 lifted: Some(Ok(Arc::new(step.lifted.clone()))),

@@ -27,6 +27,7 @@ pub use trace::{Event, TraceSink};
 pub use version::{Version, VersionKey};
 
 use crate::array::Granted;
+use crate::coverage::{Coverage, Met};
 use crate::error::Trap;
 use crate::explain::{ExplainSink, Explainer};
 use crate::interpret::{Changes, PlanFigures, Registers, Site};
@@ -141,6 +142,8 @@ pub(crate) struct Tiers {
     stop: Stop,
     /// Tells what is decided, if somebody wants to know.
     pub(crate) explainer: Option<Explainer>,
+    /// Counts what was decided, here and wherever else programs are executed.
+    pub(crate) coverage: Coverage,
     /// What asking whether results may be written over arrays cost and gave.
     pub(crate) over_figures: PlanFigures,
     /// What looking for operators that run together cost and gave.
@@ -186,6 +189,7 @@ impl Tiers {
             worker: None,
             stop,
             explainer,
+            coverage: Coverage::default(),
             over_figures: PlanFigures::default(),
             fused_figures: PlanFigures::default(),
         }
@@ -265,6 +269,7 @@ impl Tiers {
         match self.attempt(site, registers, memory, (wait, work), places)? {
             Attempt::Done(values) => Ok(Run::Done(values)),
             Attempt::Trapped => {
+                self.coverage.met(Met::RunTrapped);
                 self.tell(site, |name| Event::FellBack { site: name, reason: "a trap" });
                 interpret(&mut self.sites[site as usize], "compiled code trapped").map(|_| Run::Trapped)
             }
@@ -305,6 +310,7 @@ impl Tiers {
             &[Some(wanted.clone())],
         )?;
         let Attempt::Done(values) = outcome else { return Ok(false) };
+        self.coverage.met(Met::ChangesCompiled);
         if let [Value::Array(made)] = &values[..] {
             wanted.clone().store_all(memory, made)?;
         }
@@ -345,11 +351,17 @@ impl Tiers {
     ) -> Result<Attempt, Trap> {
         let lifted = match self.lifted(site) {
             Ok(lifted) => lifted,
-            Err(refusal) => return Ok(Attempt::Interpret(format!("not lifted: {refusal}"))),
+            Err(refusal) => {
+                self.coverage.met(Met::RunUnlifted);
+                return Ok(Attempt::Interpret(format!("not lifted: {refusal}")));
+            }
         };
         let gathered = match launch::gather(&lifted, registers) {
             Ok(gathered) => gathered,
-            Err(reason) => return Ok(Attempt::Interpret(reason)),
+            Err(reason) => {
+                self.coverage.met(Met::RunUnfit);
+                return Ok(Attempt::Interpret(reason));
+            }
         };
         self.attempt_with((site, &lifted), &gathered, memory, (wait, work), places)
     }
@@ -446,6 +458,7 @@ impl Tiers {
         if let Some(given_up) = given_up {
             state.last = None;
             state.versions.remove(given_up);
+            self.coverage.met(Met::VersionGivenUp);
         }
         self.tell(site, |name| Event::Planned { site: name, plan: plan.plan() });
         let job = Job {
@@ -501,6 +514,7 @@ impl Tiers {
             let SiteState { versions, turnover, .. } = &mut self.sites[site as usize];
             let chosen = &mut versions[version];
             let Some((backend, code)) = chosen.code.clone() else {
+                self.coverage.met(Met::RunRefused);
                 return Ok(Attempt::Interpret(chosen.refusal()));
             };
             chosen.launches += 1;
@@ -511,6 +525,8 @@ impl Tiers {
             let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             match outcome {
                 Ok(values) => {
+                    self.coverage.launch(backend, &self.tiering.machine, &chosen.key);
+                    self.coverage.add(Met::RunPlaced, places.places.iter().any(Option::is_some).into());
                     let profile = &mut self.sites[site as usize].profile;
                     profile.launches += 1;
                     profile.launch_nanos = profile.launch_nanos.saturating_add(nanos);
@@ -523,7 +539,10 @@ impl Tiers {
                     });
                     return Ok(Attempt::Done(values));
                 }
-                Err(launch::Failure::Unfit(reason)) => return Ok(Attempt::Interpret(reason)),
+                Err(launch::Failure::Unfit(reason)) => {
+                    self.coverage.met(Met::RunUnfit);
+                    return Ok(Attempt::Interpret(reason));
+                }
                 Err(launch::Failure::Run(RunError::Trap)) => return Ok(Attempt::Trapped),
                 Err(launch::Failure::Run(RunError::Stopped)) => {
                     self.stop.check()?;
@@ -548,6 +567,7 @@ impl Tiers {
     /// Compiled code trapped at a site and the interpreter did not: kernels may be stricter than the bytecode.
     pub(crate) fn false_trap(&mut self, site: u32) {
         self.sites[site as usize].false_traps += 1;
+        self.coverage.met(Met::RunFalseTrap);
     }
 
     /// What is known of all sites.

@@ -7,6 +7,7 @@ use super::Tiers;
 use super::launch;
 use super::traps::cannot_trap;
 use super::version::in_order;
+use crate::coverage::Met;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::{Changes, PlanPhases, Registers, Watch};
 use crate::lift::{Binding, Lifted};
@@ -52,6 +53,9 @@ impl Tiers {
         let (answer, is_known) = self.ask((site, k), registers, eligible, budget, &mut phases);
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
+        if let Some((_, Some(changes))) = &answer {
+            self.coverage.changes(changes);
+        }
         self.sites[site as usize].over.asking.learn(answer.is_some());
         answer
     }
@@ -166,6 +170,7 @@ impl Tiers {
     ) -> bool {
         let checking = &mut self.sites[site as usize].over.checking;
         if budget == Budget::BRIEF && checking.waits() {
+            self.coverage.met(Met::CheckSkipped);
             return false;
         }
         let mut observed = observed.clone();
@@ -177,6 +182,7 @@ impl Tiers {
         let decisions = Decisions { over: [(result, array)].into(), ..Decisions::default() };
         let verdict = check(&lifted.region, &observed, &decisions, budget);
         checking.learn(!matches!(verdict, Verdict::TooLarge(_)));
+        self.coverage.met(Met::from(&verdict));
         matches!(verdict, Verdict::Refused(_))
     }
 }

@@ -26,6 +26,7 @@ impl Tiers {
 
     /// Tells what became of the wish to write result `k` of a map over an array.
     pub(super) fn tell_reuse(&self, site: u32, k: usize, answer: ReuseAnswer<'_>) {
+        self.coverage.reuse(&answer);
         if let Some(explainer) = &self.explainer {
             explainer.tell(Explained::Reuse(ReuseSeen { site: self.name(site), result: k, answer }));
         }
@@ -33,8 +34,6 @@ impl Tiers {
 
     /// Tells why nobody asked whether results of a map may be written over arrays.
     pub(crate) fn tell_unasked(&self, site: u32, results: std::ops::Range<usize>, why: Unasked) {
-        if self.explainer.is_some() {
-            results.for_each(|k| self.tell_reuse(site, k, ReuseAnswer::Unasked(why)));
-        }
+        results.for_each(|k| self.tell_reuse(site, k, ReuseAnswer::Unasked(why)));
     }
 }

@@ -28,6 +28,7 @@ use super::columns::kernels::{self, Fold};
 use super::soac::Arrays;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, columns};
 use crate::array::{Array, Granted};
+use crate::coverage::Met;
 use crate::error::ErrorKind;
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand};
@@ -227,12 +228,16 @@ impl<'a> Interpreter<'a> {
         run.set_capacity(capacity(&run, width));
         let mut done = (0, self.until_look, self.fuel);
         match self.groups(&mut run, width, inputs, put, &mut done) {
-            Ok(()) => Ok(width),
+            Ok(()) => {
+                self.tiers.coverage.met(Met::RunLanes);
+                Ok(width)
+            }
             Err(Stopped::Error(error)) if error.kind != ErrorKind::OutOfFuel => Err(error),
             // Some row may end the call before the fuel is used up.
             Err(_) => {
                 (self.until_look, self.fuel) = (done.1, done.2);
                 lanes.given_up.fetch_add(1, Ordering::Relaxed);
+                self.tiers.coverage.met(Met::RunLanesGaveUp);
                 Ok(done.0)
             }
         }

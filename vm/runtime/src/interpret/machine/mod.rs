@@ -28,6 +28,7 @@ use super::columns::MANY_ROWS;
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::Array;
+use crate::coverage::Met;
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use operands::{Cell, Input};
@@ -193,6 +194,7 @@ impl<'a> Interpreter<'a> {
             slots[usize::from(*slot)] = array.lmad().dims[*dim as usize].size as Bits;
         }
         if unit.limits.iter().any(|(slot, limit)| slots[usize::from(*slot)] as i64 >= *limit) {
+            self.tiers.coverage.met(Met::RunUnitLeft);
             return Ok(false);
         }
         let mut cells = self.cells(registers, unit, entry)?;
@@ -211,6 +213,7 @@ impl<'a> Interpreter<'a> {
             return Err(error);
         }
         drop(inputs);
+        self.tiers.coverage.met(Met::RunUnit);
         let mut cells: SmallVec<[Option<Cell>; 4]> = cells.into_iter().map(Some).collect();
         for (result, left) in unit.results.iter().enumerate() {
             match left {

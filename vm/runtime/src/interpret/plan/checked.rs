@@ -5,6 +5,7 @@
 
 use super::build::RegionPlan;
 use super::homes::Place;
+use crate::coverage::{Coverage, Met};
 use crate::explain::Unplanned;
 use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
@@ -19,9 +20,12 @@ pub(super) fn checked(
     recorded: &Recorded,
     circuits: &Circuits,
     budget: Budget,
+    coverage: &Coverage,
 ) -> (Result<RegionPlan, Unplanned>, bool) {
     let decisions = decisions(circuits, &plan);
-    match check(&recorded.region, &recorded.observed, &decisions, budget) {
+    let verdict = check(&recorded.region, &recorded.observed, &decisions, budget);
+    coverage.met(Met::from(&verdict));
+    match verdict {
         Verdict::Proved => (Ok(plan), true),
         Verdict::TooLarge(_) => (Ok(plan), false),
         Verdict::Refused(_) => (Err(Unplanned::Refused), true),

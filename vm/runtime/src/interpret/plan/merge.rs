@@ -6,6 +6,7 @@
 
 use super::homes::{Homed, Homes, Place};
 use crate::array::Array;
+use crate::coverage::Met;
 use crate::interpret::Interpreter;
 use crate::memory::{LINE, Memory, Reserve};
 use crate::region::Scope;
@@ -94,7 +95,12 @@ impl<'a> Interpreter<'a> {
         let all = homes.made.get(&block).map_or(&[][..], Vec::as_slice);
         let mut are_there = false;
         for (_, homed) in all.iter().filter(|(at, _)| *at == index) {
-            let Some((reserve, from)) = self.home(homes, *homed) else { continue };
+            let Some((reserve, from)) = self.home(homes, *homed) else {
+                self.tiers.coverage.met(Met::HomeNone);
+                continue;
+            };
+            let is_turn = matches!(homed.place, Place::InTurn(_));
+            self.tiers.coverage.met(if is_turn { Met::HomeTurn } else { Met::HomeRegion });
             self.memory.offer(&reserve, from, homed.bytes);
             are_there = true;
         }
@@ -143,6 +149,7 @@ impl<'a> Interpreter<'a> {
         if let Some((homes, homed)) = homed
             && let Some((reserve, from)) = self.home(homes, homed)
         {
+            self.tiers.coverage.met(Met::HomeEarly);
             self.memory.offer(&reserve, from, homed.bytes);
         }
         let array = Array::fresh(self.memory, elem, shape);

@@ -33,10 +33,12 @@ pub(crate) use build::RegionPlan;
 pub(crate) use figures::Watch;
 pub use figures::{PlanFigures, PlanPhases};
 pub(crate) use merge::Reserves;
+pub(crate) use record::Comes;
 
 use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
+use crate::coverage::Met;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
@@ -157,6 +159,7 @@ impl<'a> Interpreter<'a> {
             explainer.tell(Explained::Applied(AppliedSeen { function, scope, moved }));
         }
         self.plans.figures.applied += 1;
+        self.tiers.coverage.met(Met::PlanApplied);
         self.active.push(Active {
             plan,
             site,
@@ -173,6 +176,7 @@ impl<'a> Interpreter<'a> {
 
     /// Tells why something runs without a plan.
     fn unplanned(&self, (function, scope): (FuncId, Scope), why: Unplanned) -> Option<Running> {
+        self.tiers.coverage.met(why.into());
         if let Some(explainer) = &self.tiers.explainer {
             explainer.tell(Explained::Unplanned(UnplannedSeen { function, scope, why }));
         }
@@ -185,6 +189,7 @@ impl<'a> Interpreter<'a> {
         let Some(Running { site, start }) = region.running else { return };
         let depth = self.depth;
         let ended = self.active.pop_if(|active| active.depth == depth);
+        self.tiers.coverage.add(Met::PlanHelped, ended.as_ref().map_or(0, |ended| ended.has_helped.into()));
         let has_helped = ended.is_some_and(|Active { plan, has_helped, .. }| {
             plan.count_run(has_helped);
             has_helped
@@ -286,6 +291,7 @@ impl<'a> Interpreter<'a> {
             false => circuit::unmoved(region, observed),
         });
         phases.analyse = watch.lap();
+        self.tiers.coverage.circuits(&circuits);
         // What a loop hides from the analysis may be plain to see in each of its rounds.
         let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
         if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
@@ -303,9 +309,13 @@ impl<'a> Interpreter<'a> {
         phases.plan = watch.lap();
         let (plan, is_known) = match (plan, budget) {
             (None, _) => (Err(Unplanned::Nothing), None),
-            (Some(plan), None) => (Ok(plan), None),
+            (Some(plan), None) => {
+                self.tiers.coverage.met(Met::CheckSkipped);
+                (Ok(plan), None)
+            }
             (Some(plan), Some(budget)) => {
-                let (plan, is_known) = checked::checked(plan, &recorded, &circuits, budget);
+                let (plan, is_known) =
+                    checked::checked(plan, &recorded, &circuits, budget, &self.tiers.coverage);
                 phases.check = watch.lap();
                 (plan, Some(is_known))
             }

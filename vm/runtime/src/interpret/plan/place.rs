@@ -3,6 +3,7 @@
 use super::Active;
 use super::record::Comes;
 use crate::array::{Array, Granted, same_places};
+use crate::coverage::Met;
 use crate::interpret::residence::{Ground, Placing};
 use crate::interpret::{Interpreter, Outcome, Registers};
 use crate::region::Counter;
@@ -47,6 +48,7 @@ impl<'a> Interpreter<'a> {
                 }
                 _ => None,
             };
+            self.tiers.coverage.place(resident.comes, place.is_some());
             if let Some(place) = place {
                 placing.settle(k, place, Ground::Planned);
                 self.helps();
@@ -72,6 +74,7 @@ impl<'a> Interpreter<'a> {
     fn new_block(&mut self, block: VarId) -> Outcome<Option<Granted>> {
         let Some(plan) = self.plan_here().map(|active| Arc::clone(&active.plan)) else { return Ok(None) };
         let Some((elem, shape)) = plan.record.early(block) else { return Ok(None) };
+        self.tiers.coverage.met(Met::PlaceNew);
         Ok(Granted::new(self.early_block(&plan, block, elem, shape)?, 1))
     }
 
@@ -86,6 +89,7 @@ impl<'a> Interpreter<'a> {
         let fits =
             |array: &Array| array.elem() == elem && view.fits((array.block().len() / elem.bytes()) as i64);
         if let Some((_, place)) = active.making.iter().rev().find(|(making, _)| *making == block) {
+            self.tiers.coverage.met(Met::PlaceRowAround);
             return Ok(fits(place.array()).then(|| place.with_view(view)));
         }
         let plan = Arc::clone(&active.plan);
@@ -154,6 +158,7 @@ impl<'a> Interpreter<'a> {
     pub(in crate::interpret) fn made_early(&mut self, registers: &[RegId]) {
         let depth = self.depth;
         if let Some(active) = self.active.last_mut().filter(|active| active.depth == depth) {
+            self.tiers.coverage.add(Met::PlaceStray, registers.len() as u64);
             active.strays.extend_from_slice(registers);
         }
     }
@@ -197,6 +202,7 @@ impl<'a> Interpreter<'a> {
             return None;
         }
         let holders = self.holders(registers, resident.block, array)? + on_their_way;
+        self.tiers.coverage.add(Met::PlaceUpdate, (holders == array.block().references()).into());
         (holders == array.block().references()).then_some(holders)
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Resident {
 
 /// How an array comes to its residence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Comes {
+pub(crate) enum Comes {
     /// It is there when the region begins, or lies where its instruction finds it.
     Found,
     /// Its instruction makes it in the block of another array.
