@@ -12,7 +12,7 @@
 //! A plan that a checker refuses, which shares nothing with the analyses, is not used (`checked.rs`).
 //!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
-//! cost and give is counted (`figures.rs`). `spoil.rs` plants wrong decisions for tests.
+//! cost and give is counted (`figures.rs`). `spoil/` plants wrong decisions for tests.
 //!
 //! Invariants: a plan is used only with the numbers it was made for. A place is given only in a block that nobody holds
 //! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
@@ -277,6 +277,8 @@ impl<'a> Interpreter<'a> {
             true => circuit::circuits_within(region, observed, None, effort, Witness::First),
             false => circuit::unmoved(region, observed),
         });
+        #[cfg(test)]
+        let circuits = spoil::misplaced(circuits, &recorded);
         phases.analyse = watch.lap();
         // What a loop hides from the analysis may be plain to see in each of its rounds.
         let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
@@ -297,8 +299,6 @@ impl<'a> Interpreter<'a> {
         let checked = |plan| checked::checked(plan, &recorded, &circuits, budget);
         let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();
-        #[cfg(test)]
-        let plan = plan.map(spoil::spoilt);
         Planned { plan, is_bounded: circuits.is_bounded() }
     }
 
