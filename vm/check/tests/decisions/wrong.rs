@@ -32,13 +32,15 @@ enum Damage {
     InPlace,
     /// Two blocks share memory.
     Packed,
+    /// A block's life ends early, so that one that is made meanwhile takes its place.
+    Ended,
     /// A result is written over an array.
     Over,
     /// An array and all that share its memory are built where the analyses say that they cannot be.
     Forced,
 }
 
-const ALL: [Damage; 9] = [
+const ALL: [Damage; 10] = [
     Damage::Shifted,
     Damage::Turned,
     Damage::Elsewhere,
@@ -46,6 +48,7 @@ const ALL: [Damage; 9] = [
     Damage::Large,
     Damage::InPlace,
     Damage::Packed,
+    Damage::Ended,
     Damage::Over,
     Damage::Forced,
 ];
@@ -82,7 +85,7 @@ fn damaged(
         layout.places = Some(all.chain(changes.iter().cloned()).collect::<Places>());
     };
     match damage {
-        Damage::Packed => {
+        Damage::Packed | Damage::Ended => {
             let mut layout = Layout::packed(code, circuits);
             let schedule = schedule(code, circuits, 1);
             let bytes = |at: usize| {
@@ -92,7 +95,14 @@ fn damaged(
             let packed: Vec<usize> = (0..schedule.blocks.len())
                 .filter(|at| matches!(schedule.blocks[*at].1, Home::Entry { .. }) && bytes(*at) > 0)
                 .collect();
-            let (a, b) = (packed[pick(packed.len())?], packed[pick(packed.len())?]);
+            let b = packed[pick(packed.len())?];
+            let (born, dead) = schedule.blocks[b].0.span;
+            let meanwhile = |at: &usize| {
+                let made = schedule.blocks[*at].0.span.0;
+                damage == Damage::Packed || born < made && made <= dead
+            };
+            let packed: Vec<usize> = packed.into_iter().filter(meanwhile).collect();
+            let a = packed[pick(packed.len())?];
             let to = *layout.slots.get(&schedule.blocks[b].0.array)?;
             layout.slots.insert(schedule.blocks[a].0.array, to);
             layout.bytes = layout.bytes.max(to + bytes(a));
@@ -181,7 +191,7 @@ fn damaged(
             with(&changes);
             return Some(layout);
         }
-        Damage::Packed | Damage::Over | Damage::Forced => return None,
+        Damage::Packed | Damage::Ended | Damage::Over | Damage::Forced => return None,
     };
     if new == place {
         return None;

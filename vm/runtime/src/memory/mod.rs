@@ -24,4 +24,6 @@ pub use system::available;
 pub(crate) use block::LINE;
 pub(crate) use pool::CopyKind;
 pub(crate) use reserve::Reserve;
+#[cfg(test)]
+pub(crate) use reserve::in_use;
 pub(crate) use shelf::Wanted;

@@ -12,7 +12,7 @@
 //! A plan that a checker refuses, which shares nothing with the analyses, is not used (`checked.rs`).
 //!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
-//! cost and give is counted (`figures.rs`). `spoil.rs` plants wrong decisions for tests.
+//! cost and give is counted (`figures.rs`). `spoil/` plants wrong decisions for tests.
 //!
 //! Invariants: a plan is used only with the numbers it was made for. A place is given only in a block that nobody holds
 //! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
@@ -290,6 +290,8 @@ impl<'a> Interpreter<'a> {
             true => circuit::circuits_within(region, observed, None, effort, Witness::First),
             false => circuit::unmoved(region, observed),
         });
+        #[cfg(test)]
+        let circuits = spoil::misplaced(circuits, &recorded);
         phases.analyse = watch.lap();
         self.tiers.coverage.circuits(&circuits);
         // What a loop hides from the analysis may be plain to see in each of its rounds.
@@ -320,8 +322,6 @@ impl<'a> Interpreter<'a> {
                 (plan, Some(is_known))
             }
         };
-        #[cfg(test)]
-        let plan = plan.map(spoil::spoilt);
         Planned { plan, is_bounded: circuits.is_bounded(), is_known }
     }
 

@@ -105,20 +105,4 @@ impl Record {
         let of_residents: usize = self.residents.values().map(|resident| 24 + 8 * resident.view.rank()).sum();
         of_residents + 16 * self.blocks.len()
     }
-
-    /// The record with another residence for one register, right or wrong.
-    #[cfg(test)]
-    pub(super) fn resettle(&mut self, reg: RegId, block: VarId, view: Moving) {
-        for members in self.blocks.values_mut().map(|block| &mut block.members) {
-            members.retain(|member| *member != reg);
-        }
-        self.residents.remove(&reg);
-        assert!(self.settle(reg, Resident { block, view, comes: Comes::Moved }), "it has none");
-    }
-
-    /// The blocks that arrays share.
-    #[cfg(test)]
-    pub(super) fn blocks(&self) -> impl Iterator<Item = VarId> {
-        self.blocks.keys().copied()
-    }
 }
