@@ -1,8 +1,8 @@
 //! `galopvm dis`: bytecode as text.
 
-use crate::deadline::Bounds;
 use crate::failure::Outcome;
 use crate::input;
+use crate::settings::Bounded;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,11 +18,14 @@ pub struct Args {
     /// The program: a .gbc file, Futhark source, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    bounded: Bounded,
 }
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    let program = input::bytes_of(&args.file)?.program(galopvm::Compiling::default(), Bounds::default())?;
+    let program =
+        input::bytes_of(&args.file)?.program(galopvm::Compiling::default(), args.bounded.bounds())?;
     let text = galopvm_bytecode::text::print(program.module().module());
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())

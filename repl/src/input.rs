@@ -11,6 +11,9 @@ use std::path::Path;
 /// Longest line of input that a message shows.
 const LINE_SHOWN: usize = 400;
 
+/// What takes its time and memory where a source becomes a program.
+pub const COMPILING: &str = "Compiling the program";
+
 /// What messages call standard input.
 const STANDARD_INPUT: &str = "<stdin>";
 
@@ -123,7 +126,7 @@ impl Input {
 
     /// The program: bytecode if the bytes say so, otherwise source.
     pub fn program(&self, compiling: Compiling, bounds: Bounds) -> Result<galopvm::Program, Failure> {
-        let _compiling = bounds.watch("Compiling the program");
+        let _compiling = bounds.watch(COMPILING);
         Ok(if galopvm_bytecode::file::is_bytecode(&self.bytes) {
             galopvm::Program::from_bytecode(&self.name, &self.bytes)?
         } else {

@@ -137,7 +137,9 @@ fn compiling_has_its_limits() {
     folder
         .run("run doubling.fut --timeout 300ms", "1")
         .fails(1, &["Error: Compiling the program took longer than its time of 300ms."]);
-    folder.run("compile doubling.fut --timeout 300ms", "").fails(1, &["longer than its time of 300ms"]);
+    for command in ["compile doubling.fut", "dis doubling.fut", "dump doubling.fut --stage core"] {
+        folder.run(&format!("{command} --timeout 300ms"), "").fails(1, &["longer than its time of 300ms"]);
+    }
     assert!(start.elapsed().as_secs() < 20);
     let numbers = vec!["1i64"; 2_000_000].join(", ");
     folder.write("long.fut", format!("def main: []i64 = [{numbers}]\n"));

@@ -6,7 +6,7 @@ mod kernels;
 mod program;
 
 use crate::failure::{Failure, Outcome};
-use crate::input::{self, Input, Values};
+use crate::input::{self, COMPILING, Input, Values};
 use crate::settings::{self, Bounded, Off};
 use clap::ValueEnum;
 use galopvm::{CpuMode, Memory, Program, Route};
@@ -136,8 +136,13 @@ pub fn run(args: Args) -> Outcome {
                     "name the source file",
                 ));
             }
-            Stage::Ast => program::ast(&source)?,
-            Stage::Core => program::core(&source, args.off.compiling())?,
+            Stage::Ast | Stage::Core => {
+                let _compiling = args.bounded.bounds().watch(COMPILING);
+                match stage {
+                    Stage::Ast => program::ast(&source)?,
+                    _ => program::core(&source, args.off.compiling())?,
+                }
+            }
             _ => {
                 let program =
                     known(&mut compiled, || source.program(args.off.compiling(), args.bounded.bounds()))?;
