@@ -198,6 +198,26 @@ fn every_tier_ends_in_time() {
 }
 
 #[test]
+fn floats_that_are_summed_in_another_order_are_no_defect() {
+    // Sums in the rows of rows: no instruction of the program reads the elements that it moves.
+    let program = program(
+        "def main [n] [k] (xs: *[n][n]f32) (ys: [k]f32): [n][n]f32 =
+           let parts = map (map (\\x -> x - f32.sum (map (* x) ys))) xs[1:, 1:]
+           let xs[1:, 1:] = parts
+           in xs",
+    );
+    let engine = Engine::builder().backend(BackendChoice::X86).check(true).build();
+    let mut session = engine.session(&program);
+    let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.3) / 333.7;
+    let (xs, ys): (Vec<f32>, Vec<f32>) = ((0..64 * 64).map(number).collect(), (0..100).map(number).collect());
+    for _ in 0..3 {
+        let xs = session.array(&xs, &[64, 64]).unwrap();
+        let result: Array = session.call("main", (xs, ys.clone())).unwrap();
+        assert_eq!(result.shape().as_slice(), [64, 64]);
+    }
+}
+
+#[test]
 fn hosts_may_call_on_small_stacks() {
     let small = "def main (n: i64): i64 = loop x = 0 for i < n do x + i
                 entry down (n: i64): i64 = if n <= 0 then 0 else 1 + down (n - 1)

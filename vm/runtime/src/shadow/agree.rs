@@ -24,29 +24,23 @@ pub(super) fn text(elem: ElemType, bits: Bits) -> String {
     Scalar::new(elem, bits & elem.mask()).plain()
 }
 
-/// Whether an instruction may give an element other than the one that was foreseen: where floats need not be the same bits, those
-/// that are close, and whatever a program makes of such floats.
-pub(super) fn may_differ(
-    module: &Module,
-    code: &Function,
-    instr: &Instr,
-    elem: ElemType,
-    wanted: Bits,
-    found: Bits,
-) -> Result<(), ()> {
-    if !is_inexact(module, code, instr, 0) {
-        return Err(());
-    }
+/// Whether an element may be the other one where floats need not be the same bits: those that are close, and whatever a program
+/// makes of such floats.
+pub(super) fn is_close(elem: ElemType, wanted: Bits, found: Bits) -> bool {
     if !elem.is_float() {
-        return Ok(());
+        return true;
     }
     let (a, b) = (Scalar::new(elem, wanted).as_f64(), Scalar::new(elem, found).as_f64());
-    let is_close = (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).max(1.0);
-    if is_close || a.is_nan() != b.is_nan() || a.is_infinite() || b.is_infinite() { Ok(()) } else { Err(()) }
+    let is_near = (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).max(1.0);
+    is_near || a.is_nan() != b.is_nan() || a.is_infinite() || b.is_infinite()
 }
 
 /// Whether an instruction, or one in its blocks or callees, gives floats that tiers may have other bits for.
-fn is_inexact(module: &Module, code: &Function, instr: &Instr, depth: u32) -> bool {
+pub(super) fn is_inexact(module: &Module, code: &Function, instr: &Instr) -> bool {
+    is_inexact_at(module, code, instr, 0)
+}
+
+fn is_inexact_at(module: &Module, code: &Function, instr: &Instr, depth: u32) -> bool {
     let is_float = |reg| code.regs[reg].elem.is_float();
     let fields = Fields::of(instr);
     let own = match instr {
@@ -62,7 +56,7 @@ fn is_inexact(module: &Module, code: &Function, instr: &Instr, depth: u32) -> bo
         _ => false,
     };
     let inside = |code: &Function, block| {
-        code.blocks[block].code.iter().any(|instr| is_inexact(module, code, instr, depth + 1))
+        code.blocks[block].code.iter().any(|instr| is_inexact_at(module, code, instr, depth + 1))
     };
     // Calls deeper than this are taken for inexact: recursion comes back to the same code.
     own || fields.blocks.iter().any(|block| inside(code, *block))

@@ -129,6 +129,24 @@ impl Plain {
         differs.then_some(Difference { index: Some(index), shapes, bits: (wanted, found) })
     }
 
+    /// Goes on with the elements of the program's array that may be other ones than these. An array of another shape is taken over as
+    /// it is: so many rows are chosen by floats.
+    pub fn take_close(&mut self, array: &Array) {
+        if self.shape() != array.shape() {
+            *self = Plain {
+                home: self.home,
+                ..Plain::new(self.elem, &array.shape(), array.iter_bits().collect())
+            };
+            return;
+        }
+        let elem = self.elem;
+        for (own, found) in self.elements_mut().iter_mut().zip(array.iter_bits()) {
+            if agree::is_close(elem, *own, found) {
+                *own = found;
+            }
+        }
+    }
+
     /// The first difference to an array of the program.
     pub fn differs_from(&self, array: &Array) -> Option<Difference> {
         let shapes = (self.shape(), array.shape());
