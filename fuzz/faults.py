@@ -119,25 +119,27 @@ def hunt(scratch, seconds, start):
         log = open(scratch / f"{target}.log", "w", encoding="utf-8")
         runs[target] = (subprocess.Popen(command, stdout=log, stderr=log), log)
     told = {}
-    # A case that is being made smaller may take some more time.
-    while len(told) < len(runs) and time.monotonic() - begin < seconds + 300:
-        time.sleep(0.2)
-        for target, (run, _) in runs.items():
-            if target not in told and run.poll() is not None:
-                took = time.monotonic() - begin
-                words = (scratch / f"{target}.log").read_text(encoding="utf-8", errors="replace")
-                case = re.search(r"^case (\d+): wrong: (.*)", words, re.M)
-                if case or run.returncode != 0:
-                    told[target] = Outcome(target, took, int(case[1]) - start + 1 if case else 0, first(words))
-                else:
-                    cases = re.search(r"^(\d+) cases", words, re.M)
-                    told[target] = Outcome(None, took, int(cases[1]) if cases else 0)
-        if any(outcome.target for outcome in told.values()):
-            break
-    for run, log in runs.values():
-        run.kill()
-        run.wait()
-        log.close()
+    try:
+        # A case that is being made smaller may take some more time.
+        while len(told) < len(runs) and time.monotonic() - begin < seconds + 300:
+            time.sleep(0.2)
+            for target, (run, _) in runs.items():
+                if target not in told and run.poll() is not None:
+                    took = time.monotonic() - begin
+                    words = (scratch / f"{target}.log").read_text(encoding="utf-8", errors="replace")
+                    case = re.search(r"^case (\d+): wrong: (.*)", words, re.M)
+                    if case or run.returncode != 0:
+                        told[target] = Outcome(target, took, int(case[1]) - start + 1 if case else 0, first(words))
+                    else:
+                        cases = re.search(r"^(\d+) cases", words, re.M)
+                        told[target] = Outcome(None, took, int(cases[1]) if cases else 0)
+            if any(outcome.target for outcome in told.values()):
+                break
+    finally:
+        for run, log in runs.values():
+            run.kill()
+            run.wait()
+            log.close()
     found = [outcome for outcome in told.values() if outcome.target]
     if found:
         return found[0]

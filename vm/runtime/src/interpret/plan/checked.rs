@@ -6,7 +6,6 @@
 use super::build::RegionPlan;
 use super::homes::Place;
 use crate::coverage::{Coverage, Met};
-use crate::explain::Unplanned;
 use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving};
@@ -14,14 +13,14 @@ use galopvm_analysis::memory::IN_TURN;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::VarId;
 
-/// The plan, unless the checker refuses it. What is too large to be checked is left as it is.
+/// The plan, unless the checker refuses it: then what is wrong, in words. What is too large to be checked is left as it is.
 pub(super) fn checked(
     plan: RegionPlan,
     recorded: &Recorded,
     circuits: &Circuits,
     budget: Budget,
     coverage: &Coverage,
-) -> Result<RegionPlan, Unplanned> {
+) -> Result<RegionPlan, String> {
     let decisions = decisions(circuits, &plan);
     let verdict = check(&recorded.region, &recorded.observed, &decisions, budget);
     coverage.met(match verdict {
@@ -31,7 +30,7 @@ pub(super) fn checked(
     });
     match verdict {
         Verdict::Proved | Verdict::TooLarge(_) => Ok(plan),
-        Verdict::Refused(_) => Err(Unplanned::Refused),
+        Verdict::Refused(violation) => Err(violation.text),
     }
 }
 

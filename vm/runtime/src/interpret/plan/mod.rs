@@ -59,6 +59,8 @@ pub(crate) struct Plans {
     /// Room for the numbers of a region.
     words: Vec<u64>,
     pub(crate) figures: PlanFigures,
+    /// What was wrong with the plan that the checker refused last.
+    pub(crate) violation: Option<String>,
 }
 
 impl Plans {
@@ -111,6 +113,8 @@ struct Planned {
     plan: Result<RegionPlan, Unplanned>,
     /// A limit cut it short.
     is_bounded: bool,
+    /// What the checker found wrong with it.
+    violation: Option<String>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -242,8 +246,7 @@ impl<'a> Interpreter<'a> {
         let mut phases = PlanPhases::default();
         let told = (recorded, circuits);
         let made = self.make_plan(registers, site.1, has_loops, effort, told, &mut phases);
-        let Planned { plan, is_bounded } = made;
-        let is_refused = matches!(plan, Err(Unplanned::Refused));
+        let Planned { plan, is_bounded, violation } = made;
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
@@ -253,8 +256,12 @@ impl<'a> Interpreter<'a> {
         phases.record += looking;
         let figures = &mut self.plans.figures;
         figures.count_made(took, &phases, plan.is_some());
-        figures.refused += u64::from(is_refused);
+        figures.refused += u64::from(violation.is_some());
         figures.thorough += u64::from(effort == Effort::Thorough);
+        if violation.is_some() {
+            self.plans.violation = violation;
+        }
+        let figures = &mut self.plans.figures;
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.looking = Duration::ZERO;
         known.policy.count_made(took, plan.is_some());
@@ -271,7 +278,7 @@ impl<'a> Interpreter<'a> {
         (recorded, circuits): (Option<Recorded>, Option<Circuits>),
         phases: &mut PlanPhases,
     ) -> Planned {
-        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded };
+        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded, violation: None };
         let mut watch = Watch::start();
         let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
         phases.record = watch.lap();
@@ -299,12 +306,18 @@ impl<'a> Interpreter<'a> {
         );
         let is_thorough = self.eager || self.shadow.is_some();
         let budget = if is_thorough { Budget::default() } else { Budget::BRIEF };
-        let checked = |plan| checked::checked(plan, &recorded, &circuits, budget, &self.tiers.coverage);
+        let mut violation = None;
+        let checked = |plan| {
+            checked::checked(plan, &recorded, &circuits, budget, &self.tiers.coverage).map_err(|what| {
+                violation = Some(what);
+                Unplanned::Refused
+            })
+        };
         let plan = plan.ok_or(Unplanned::Nothing).and_then(checked);
         phases.plan = watch.lap();
         #[cfg(test)]
         let plan = plan.map(spoil::spoilt);
-        Planned { plan, is_bounded: circuits.is_bounded() }
+        Planned { plan, is_bounded: circuits.is_bounded(), violation }
     }
 
     /// What is about to run as a region, with the numbers that are there now.
