@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Plants mistakes in the analyses, one by one, and tells whether the fuzzer finds them.
+"""Plants mistakes in the analyses, and tells for each whether the fuzzer finds it.
 
-The mistakes are those of faults.txt. The tree is copied into a scratch folder with a target folder of its own; for each
-mistake the fuzzer is built there and runs `far` and `sessions` side by side, until one of them finds something or the time
-is over. Without a mistake it has to find nothing in a short run.
+The mistakes are those of faults.txt. The tree is copied into a scratch folder with a target folder of its own, all of them
+are planted there, each behind a switch, and the fuzzer is built once. Then it runs `far` and `sessions` side by side, with
+one mistake made at a time, until one of the two finds something or the time is over. Without a mistake it has to find
+nothing in a short run.
 
     fuzz/faults.py                       all of them
     fuzz/faults.py life-end key-stride   some of them
@@ -26,6 +27,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "fuzz" / "faults.txt"
 TARGETS = ["far", "sessions"]
+# Seconds of the run without a mistake.
+SOUND = 60
+# What stands for a mistake being made, in faults.txt; the crate that is asked, and what it is asked.
+SWITCH = "FAULT"
+ASKED = "vm/lmad/src/lib.rs"
+ASK = """
+extern crate self as galopvm_lmad;
+
+/// Whether a mistake is made in this run.
+pub fn planted(name: &str) -> bool {
+    static MADE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    MADE.get_or_init(|| std::env::var("GALOPVM_FAULT").ok()).as_deref() == Some(name)
+}
+"""
 # What the fuzzer is made of: optimised a little, in pieces that are compiled again only where they changed. The rest is
 # compiled once, as always.
 CRATES = ["base", "lmad", "bytecode", "kir", "analysis", "check", "runtime", "stdlib", "frontend", "jit", "gpu", "fuzz"]
@@ -68,7 +83,8 @@ def faults_of(text):
         name, colon, meaning = lines[0].partition(": ")
         before = [line[1:] for line in lines[2:] if line.startswith("-")]
         after = [line[1:] for line in lines[2:] if line.startswith("+")]
-        if not colon or not before or not after or len(before) + len(after) != len(lines) - 2:
+        is_whole = colon and before and len(before) + len(after) == len(lines) - 2
+        if not is_whole or sum(line.count(SWITCH) for line in after) == 0:
             raise Unusable(f"faults.txt: this is no record:\n{record}")
         found.append(Fault(name, meaning, lines[1], before, after))
     return found
@@ -80,11 +96,30 @@ def planted(text, fault):
     count = text.count(before)
     if count != 1:
         raise Unusable(f"{fault.name}: {fault.file} has this {count} times and should have it once:\n{before}")
-    return text.replace(before, after)
+    return text.replace(before, after.replace(SWITCH, f'::galopvm_lmad::planted("{fault.name}")'))
 
 
-def copy_tree(scratch):
-    """Brings the files of the repository that differ into the scratch folder, and takes away those that are gone."""
+def plant(faults, scratch):
+    """Plants all mistakes, and what says which one is made."""
+    for file in {fault.file for fault in faults}:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for fault in faults:
+            if fault.file == file:
+                text = planted(text, fault)
+        write(scratch / file, text)
+    write(scratch / ASKED, (ROOT / ASKED).read_text(encoding="utf-8") + ASK)
+
+
+def write(path, text):
+    """Writes a file, unless it is like that: what did not change is not compiled again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def copy_tree(scratch, changed):
+    """Brings the files of the repository that differ into the scratch folder, but for those that will be changed there, and
+    takes away those that are gone."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
     wanted = {name for name in names if name and (ROOT / name).is_file()}
@@ -94,7 +129,7 @@ def copy_tree(scratch):
             path = Path(folder) / file
             if str(path.relative_to(scratch)) not in wanted:
                 path.unlink()
-    for name in sorted(wanted):
+    for name in sorted(wanted - changed):
         source, target = ROOT / name, scratch / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_bytes() != source.read_bytes():
@@ -109,35 +144,38 @@ def build(scratch):
     return None if done.returncode == 0 else done.stderr
 
 
-def hunt(scratch, seconds, start):
-    """Runs all targets side by side until one finds something."""
+def hunt(scratch, fault, seconds, start):
+    """Runs all targets side by side, with a mistake or without one, until one of them finds something."""
     binary, begin = scratch / "target" / "release" / "galopvm-fuzz", time.monotonic()
+    environment = {**os.environ, "GALOPVM_FAULT": fault}
     runs = {}
     for target in TARGETS:
         command = [str(binary), target, "--start", str(start), "--count", str(1 << 40)]
         command += ["--seconds", str(seconds), "--threads", "1"]
         log = open(scratch / f"{target}.log", "w", encoding="utf-8")
-        runs[target] = (subprocess.Popen(command, stdout=log, stderr=log), log)
+        runs[target] = (subprocess.Popen(command, stdout=log, stderr=log, env=environment), log)
     told = {}
-    # A case that is being made smaller may take some more time.
-    while len(told) < len(runs) and time.monotonic() - begin < seconds + 300:
-        time.sleep(0.2)
-        for target, (run, _) in runs.items():
-            if target not in told and run.poll() is not None:
-                took = time.monotonic() - begin
-                words = (scratch / f"{target}.log").read_text(encoding="utf-8", errors="replace")
-                case = re.search(r"^case (\d+): wrong: (.*)", words, re.M)
-                if case or run.returncode != 0:
-                    told[target] = Outcome(target, took, int(case[1]) - start + 1 if case else 0, first(words))
-                else:
-                    cases = re.search(r"^(\d+) cases", words, re.M)
-                    told[target] = Outcome(None, took, int(cases[1]) if cases else 0)
-        if any(outcome.target for outcome in told.values()):
-            break
-    for run, log in runs.values():
-        run.kill()
-        run.wait()
-        log.close()
+    try:
+        # A case that is being made smaller may take some more time.
+        while len(told) < len(runs) and time.monotonic() - begin < seconds + 300:
+            time.sleep(0.2)
+            for target, (run, _) in runs.items():
+                if target not in told and run.poll() is not None:
+                    took = time.monotonic() - begin
+                    words = (scratch / f"{target}.log").read_text(encoding="utf-8", errors="replace")
+                    case = re.search(r"^case (\d+): wrong: (.*)", words, re.M)
+                    if case or run.returncode != 0:
+                        told[target] = Outcome(target, took, int(case[1]) - start + 1 if case else 0, first(words))
+                    else:
+                        cases = re.search(r"^(\d+) cases", words, re.M)
+                        told[target] = Outcome(None, took, int(cases[1]) if cases else 0)
+            if any(outcome.target for outcome in told.values()):
+                break
+    finally:
+        for run, log in runs.values():
+            run.kill()
+            run.wait()
+            log.close()
     found = [outcome for outcome in told.values() if outcome.target]
     if found:
         return found[0]
@@ -162,30 +200,20 @@ def main():
     if unknown:
         raise Unusable(f"not in faults.txt: {', '.join(sorted(unknown))}")
     chosen = [fault for fault in all_faults if not args.names or fault.name in args.names]
-    for fault in all_faults:
-        planted((ROOT / fault.file).read_text(encoding="utf-8"), fault)
     args.scratch.mkdir(parents=True, exist_ok=True)
-    copy_tree(args.scratch)
+    copy_tree(args.scratch, {fault.file for fault in all_faults} | {ASKED})
+    plant(all_faults, args.scratch)
     complaint = build(args.scratch)
     if complaint:
         raise Unusable(f"the fuzzer cannot be built:\n{complaint}")
-    sound = hunt(args.scratch, min(args.seconds, 20), args.start)
+    sound = hunt(args.scratch, "", min(args.seconds, SOUND), args.start)
     if sound.target:
         raise Unusable(f"`{sound.target}` finds something without any mistake: {sound.words}")
     print(f"without a mistake: nothing in {sound.cases} cases\n")
-    print("| mistake | found by | seconds | cases | what was said |\n|---|---|---|---|---|")
+    print("| mistake | found by | seconds | cases | what was said |\n|---|---|---|---|---|", flush=True)
     missed = 0
     for fault in chosen:
-        path = args.scratch / fault.file
-        sane = path.read_text(encoding="utf-8")
-        path.write_text(planted(sane, fault), encoding="utf-8")
-        try:
-            complaint = build(args.scratch)
-            if complaint:
-                raise Unusable(f"{fault.name} cannot be built:\n{complaint}")
-            found = hunt(args.scratch, args.seconds, args.start)
-        finally:
-            path.write_text(sane, encoding="utf-8")
+        found = hunt(args.scratch, fault.name, args.seconds, args.start)
         missed += found.target is None
         row = [fault.name, found.target or "**NOT FOUND**", f"{found.seconds:.0f}", str(found.cases), found.words]
         print("| " + " | ".join(row) + " |", flush=True)

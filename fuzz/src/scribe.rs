@@ -273,10 +273,13 @@ impl<'a> Scribe<'a> {
         (low, high)
     }
 
-    /// A function of one element, or of an element and an index.
+    /// A function of one element. Some end the program for some numbers.
     fn step(&mut self, elem: Elem) -> String {
         let constant = elem.of_int(&(1 + self.random.below(9)).to_string());
         match self.random.below(5) {
+            3 if matches!(elem, Elem::I64 | Elem::I32) && self.random.one_in(3) => {
+                format!("\\e -> {constant} / (e - {}) - e", elem.of_int("if q % 7 == 3 then k else 1000000"))
+            }
             0 => format!("\\e -> e + {}", elem.of_int("q")),
             1 => format!("\\e -> e * {constant}"),
             2 => format!("\\e -> if e > {constant} then e - {constant} else e"),
@@ -488,7 +491,13 @@ impl<'a> Scribe<'a> {
         let (row, step) = (SIZES[dims[1]], self.step(elem));
         let (op, neutral) = Self::greatest(elem);
         let one = elem.of_int("1");
-        let (function, dims) = match (dims.len(), self.random.below(6)) {
+        let (function, dims) = match (dims.len(), self.random.below(7)) {
+            // Of a size that nobody knows.
+            (2, 6) => {
+                let function =
+                    format!("\\r -> reduce {op} {neutral} (filter (> {}) r)", elem.of_int("k % 9"));
+                (function, vec![dims[0]])
+            }
             (2, 0) => (format!("\\r -> scan {op} {neutral} r"), dims),
             (2, 1) => (format!("\\r -> let s = copy r in s with [k % {row}] = s[q % {row}] + {one}"), dims),
             (2, 2) => (
@@ -516,8 +525,21 @@ impl<'a> Scribe<'a> {
     fn combined(&mut self, array: &Held) {
         let (a, elem, dims) = (array.name.clone(), array.elem, array.dims.clone());
         let (op, neutral) = Self::greatest(elem);
-        match (dims.len(), self.random.below(5)) {
+        match (dims.len(), self.random.below(7)) {
             (1, 0) => drop(self.made(elem, dims, &format!("scan {op} {neutral} {a}"))),
+            (1, 5) => {
+                let exp = format!("replicate {} (reduce {op} {neutral} {a})", SIZES[dims[0]]);
+                self.made(elem, dims, &exp);
+            }
+            (1, 6) => {
+                // Each round has another size.
+                let size = SIZES[dims[0]];
+                let exp = format!(
+                    "let c: []{word} = loop c: []{word} = {a}[0:1] for i < k % 4 do tabulate (i + 1) (\\j -> {a}[j % {size}] + c[j % length c]) in (c ++ {a})[0:{size}]",
+                    word = elem.word()
+                );
+                self.made(elem, dims, &exp);
+            }
             (1, 1) => {
                 let size = SIZES[dims[0]];
                 let exp = format!(
@@ -641,7 +663,8 @@ impl<'a> Scribe<'a> {
         let (step, rank, ty) = (self.step(elem), dims.len(), Self::ty(elem, &dims));
         let word = elem.word();
         let mapped = Self::mapped(&step, rank);
-        let exp = match self.random.below(5) {
+        let exp = match self.random.below(6) {
+            5 => format!("let c = if k % 2 == 0 then {a} else {other} in copy c"),
             0 => format!("let p = {{x = {a}, y = {mapped} {other}}} in if k % 2 == 0 then copy p.x else p.y"),
             1 => format!(
                 "let s: #left ({ty}) | #right ({ty}) i64 = if q % 2 == 0 then #left {other} else #right ({mapped} {a}) k in match s case #left l -> {mapped} l case #right r i -> if i > 3 then r else copy r"
@@ -665,11 +688,22 @@ impl<'a> Scribe<'a> {
         match dims[..] {
             [d] => {
                 let size = SIZES[d];
-                let test = ["i > 0 && i < s - 1", "i % 2 == 0", "i >= k % s"][self.random.below(3)]
-                    .replace('s', size);
-                let exp = format!(
-                    "tabulate {size} (\\i -> if {test} then {a}[(i + 1) % {size}] - {a}[(i + {size} - 1) % {size}] else {a}[i])"
-                );
+                let tests = [
+                    "i > 0 && i < s - 1",
+                    "i % 2 == 0",
+                    "i >= k % s",
+                    "i < 2 || i > s - 3",
+                    "i == k % s || i == q % s",
+                ];
+                let test = self.random.pick(&tests).replace('s', size);
+                let changed = [
+                    format!("{a}[(i + 1) % {size}] - {a}[(i + {size} - 1) % {size}]"),
+                    format!("{a}[i] + {a}[i]"),
+                    // Outside of the array for some numbers.
+                    format!("{a}[i + i64.bool (k % 9 == 4)]"),
+                ];
+                let changed = self.random.pick(&changed);
+                let exp = format!("tabulate {size} (\\i -> if {test} then {changed} else {a}[i])");
                 self.made(elem, dims, &exp);
             }
             [d, e] => {
@@ -678,14 +712,21 @@ impl<'a> Scribe<'a> {
                     format!("i > 0 && i < {rows} - 1 && j > 0 && j < {columns} - 1"),
                     format!("i > k % {rows} && j > k % {columns}"),
                     format!("j == q % {columns}"),
+                    "i == j".to_string(),
+                    "i == j + k % 2".to_string(),
+                    format!("i == 0 || i == {rows} - 1"),
+                    format!("j == 0 || j == {columns} - 1"),
                 ];
-                let test = test[self.random.below(3)].clone();
+                let test = self.random.pick(&test).clone();
                 let changed = [
                     format!("{a}[i, j] - {a}[i, k % {columns}]"),
                     format!("{a}[(i + 1) % {rows}, j] + {a}[i, (j + 1) % {columns}]"),
                     format!("{a}[i, {columns} - 1 - j]"),
+                    format!("{a}[i, j] + {a}[i, j]"),
+                    // Outside of the array for some numbers.
+                    format!("{a}[i + i64.bool (q % 9 == 4), j]"),
                 ];
-                let changed = changed[self.random.below(3)].clone();
+                let changed = self.random.pick(&changed).clone();
                 let exp = format!(
                     "tabulate_2d {rows} {columns} (\\i j -> if {test} then {changed} else {a}[i, j])"
                 );

@@ -34,6 +34,9 @@ const MEMORY: u64 = 256 << 20;
 /// Extents of arrays.
 const EXTENTS: [i64; 12] = [1, 1, 2, 3, 4, 5, 7, 8, 16, 20, 33, 300];
 
+/// Extents of arrays that are large enough to be copied into other layouts when that pays.
+const LARGE: [i64; 2] = [160, 300];
+
 /// What an array argument is made of.
 #[derive(Clone, PartialEq)]
 pub struct Given {
@@ -155,7 +158,7 @@ pub fn run(Kind { programs, on_vulkan }: Kind, number: u64, met: &Coverage) -> O
     if programs == Programs::Far {
         setting.cpu = *random.pick(&CpuMode::ALL);
     }
-    let calls = 4 + random.below(9);
+    let calls = if random.one_in(25) { 12 + random.below(30) } else { 4 + random.below(9) };
     let mut script = Script { programs, source: program.source, setting, calls: Vec::new() };
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let mut trial = match Trial::new(&script) {
@@ -462,6 +465,7 @@ impl Trial {
         }
         // Small ones if there are two extents.
         let extents = if param.rank == 1 { &EXTENTS[..] } else { &EXTENTS[..EXTENTS.len() - 2] };
+        let extents = if random.one_in(80) { &LARGE[..] } else { extents };
         let shape = (0..param.rank).map(|_| *random.pick(extents)).collect();
         let layout = if random.one_in(2) { Layout::Contiguous } else { *random.pick(&Layout::ALL) };
         Arg::Made(Given {
@@ -517,8 +521,8 @@ impl Trial {
         // Arguments and results that are held are no matter of the limit.
         self.memory.set_budget(Some(MEMORY));
         let found = outcome(&result)?;
-        if self.session.plan_figures().refused > 0 {
-            return Err("an analysis decided what the checker refused".into());
+        if let Some(what) = self.session.violation() {
+            return Err(format!("the checker refused a plan: {what}"));
         }
         match (&expected, &found) {
             (Err(kind), _) | (_, Err(kind)) if is_limit(kind.0) => {

@@ -264,6 +264,11 @@ impl Session {
         self.plans.figures
     }
 
+    /// What was wrong with the decision that the checker refused last, in words; nothing if it refused none.
+    pub fn violation(&self) -> Option<&str> {
+        self.plans.violation.as_deref().or(self.tiers.violation.as_deref())
+    }
+
     /// What each analysis that is asked while a program runs cost and gave so far, by its switch.
     pub fn analysis_figures(&self) -> Vec<(Switch, PlanFigures)> {
         vec![

@@ -1,7 +1,7 @@
 //! Where arrays lie before anything is changed, which names share memory, and until when memory is used.
 
 use super::arrays::Names;
-use super::facts::{Array, Change, Facts, Source};
+use super::facts::{Array, Change, Facts, PointKind, Source};
 use super::moving::{Along, Moving};
 use super::part::{Indices, Part};
 use super::position::{Inside, Position};
@@ -9,7 +9,7 @@ use super::verdict::Place;
 use crate::affine::Form;
 use galopvm_base::TypedId;
 use galopvm_kir::{Observed, ObservedParam, Region, VarId};
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Dim, Dims, Lmad, Overlap, disjoint};
 use smallvec::{SmallVec, smallvec};
 
 /// No place.
@@ -80,7 +80,8 @@ impl<'a> Settled<'a> {
     /// Reads a region.
     pub fn of(region: &'a Region, observed: &'a Observed) -> Settled<'a> {
         let (mut facts, indices) = Facts::with_indices(region, observed);
-        let mut finder = Finder { facts: &facts, region, observed, places: Places::default() };
+        let mut finder =
+            Finder { facts: &facts, indices: &indices, region, observed, places: Places::default() };
         for number in 0..facts.arrays.count() {
             finder.find(number, 0);
         }
@@ -93,12 +94,36 @@ impl<'a> Settled<'a> {
 /// Finds the places as the region is written.
 struct Finder<'a> {
     facts: &'a Facts,
+    indices: &'a Indices<'a>,
     region: &'a Region,
     observed: &'a Observed,
     places: Places,
 }
 
 impl Finder<'_> {
+    /// Whether an update may write places of its array that its value is read from. Elements are copied in no order, so
+    /// it needs memory of its own.
+    fn reads_what_it_writes(&mut self, of: VarId, update: VarId, depth: u32) -> bool {
+        let facts = self.facts;
+        let Some(point) = facts.points.iter().find(|point| point.target == update) else { return false };
+        let (PointKind::Update(part), [Some(value)]) = (&point.kind, &point.operands[..]) else {
+            return false;
+        };
+        let sources = backward(facts, of);
+        if !backward(facts, *value).iter().any(|name| sources.contains(name)) {
+            return false;
+        }
+        let written = self.of(of, depth).cloned().and_then(|whole| {
+            let views = parts(&whole.view, self.indices.part(*part))?;
+            Some((whole.block, views))
+        });
+        let (Some((block, written)), Some(read)) = (written, self.of(*value, depth)) else { return true };
+        let is_harmless = |written: &Moving| {
+            written == &read.view || distance(written, &read.view) == Some(Overlap::Disjoint)
+        };
+        read.block != block || !written.iter().all(is_harmless)
+    }
+
     /// Finds the place of an array; whether it has one.
     fn find(&mut self, number: usize, depth: u32) -> bool {
         let var = self.facts.arrays.name(number);
@@ -136,7 +161,7 @@ impl Finder<'_> {
                 }
             }
             Source::Update(of) | Source::Filled(of) => {
-                if copies(self.facts, *of, var, array) {
+                if copies(self.facts, *of, var, array) || self.reads_what_it_writes(*of, var, depth) {
                     own(array, var)
                 } else {
                     self.of(*of, depth).cloned()
@@ -307,6 +332,15 @@ pub fn may_lie_in(facts: &Facts, places: &Places, var: VarId) -> Option<Vec<VarI
     blocks.sort_unstable();
     blocks.dedup();
     Some(blocks)
+}
+
+/// How two views lie to each other in one iteration, if that is the same in all.
+fn distance(a: &Moving, b: &Moving) -> Option<Overlap> {
+    let dims = |view: &Moving| -> Option<Dims> {
+        view.axes().map(|(size, stride)| Some(Dim::new(size.number()?, stride.number()?))).collect()
+    };
+    let by = b.offset.minus(&a.offset)?.number()?;
+    Some(disjoint(&Lmad::new(0, dims(a)?), &Lmad::new(by, dims(b)?)))
 }
 
 /// Whether `update`, which replaces a part of `of` or fills it, needs memory of its own: something that shares memory

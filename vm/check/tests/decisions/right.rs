@@ -116,3 +116,32 @@ fn random_regions_of_parts_are_proved() {
     }
     tally.show("regions of parts");
 }
+
+/// Elements of a copy come in no order: an update that takes its value from places that it writes needs a block of its own, and
+/// one that takes it from others does not.
+#[test]
+fn updates_from_the_array_itself_are_proved() {
+    let mut tally = Tally::default();
+    for (value, part, stays) in [
+        ("reverse a", "0 :+ 8 * 1", false),
+        ("a[0 :+ 4 * 1]", "2 :+ 4 * 1", false),
+        ("a[0 :+ 4 * 1]", "4 :+ 4 * 1", true),
+        ("a[0 :+ 4 * 2]", "1 :+ 4 * 2", true),
+        ("a[3 :+ 4 * 1]", "3 :+ 4 * 1", true),
+    ] {
+        let count = if value == "reverse a" { 8 } else { 4 };
+        let text = format!(
+            "let a : [8]i64 = kernel i < 8 do in i * 3\nlet v : [{count}]i64 = {value}\n\
+             let y : [8]i64 = a with [{part}] = v\nin y\n"
+        );
+        let (region, observed) = case::region_of("", &text).expect("a region");
+        both(&mut tally, value, &region, &observed);
+        let circuits = circuits(region.region(), &observed);
+        let block = |name: &str| {
+            let named = circuits.places.iter().find(|(var, _)| region.region().name_of(**var) == name);
+            named.map(|(_, place)| place.block)
+        };
+        assert_eq!(block("y") == block("a"), stays, "{value} into {part}");
+    }
+    tally.show("updates from the array itself");
+}

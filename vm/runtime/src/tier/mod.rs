@@ -146,6 +146,8 @@ pub(crate) struct Tiers {
     pub(crate) coverage: Coverage,
     /// What asking whether results may be written over arrays cost and gave.
     pub(crate) over_figures: PlanFigures,
+    /// What was wrong with the last such answer that the checker refused.
+    pub(crate) violation: Option<String>,
     /// What looking for operators that run together cost and gave.
     pub(crate) fused_figures: PlanFigures,
 }
@@ -191,6 +193,7 @@ impl Tiers {
             explainer,
             coverage: Coverage::default(),
             over_figures: PlanFigures::default(),
+            violation: None,
             fused_figures: PlanFigures::default(),
         }
     }

@@ -183,6 +183,8 @@ impl Tiers {
         let verdict = check(&lifted.region, &observed, &decisions, budget);
         checking.learn(!matches!(verdict, Verdict::TooLarge(_)));
         self.coverage.met(Met::from(&verdict));
-        matches!(verdict, Verdict::Refused(_))
+        let Verdict::Refused(violation) = verdict else { return false };
+        self.violation = Some(violation.text);
+        true
     }
 }

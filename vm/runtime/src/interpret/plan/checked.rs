@@ -8,7 +8,6 @@
 use super::build::RegionPlan;
 use super::homes::Place;
 use crate::coverage::{Coverage, Met};
-use crate::explain::Unplanned;
 use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving};
@@ -16,24 +15,20 @@ use galopvm_analysis::memory::IN_TURN;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::VarId;
 
-/// The plan, unless the checker refuses it, and whether the checker knew. What is too large for it is left as it is.
-pub(super) fn checked(
-    plan: RegionPlan,
+/// What the checker says of a plan.
+pub(super) fn verdict(
+    plan: &RegionPlan,
     recorded: &Recorded,
     circuits: &Circuits,
     budget: Budget,
     coverage: &Coverage,
-) -> (Result<RegionPlan, Unplanned>, bool) {
-    let decisions = decisions(circuits, &plan);
+) -> Verdict {
+    let decisions = decisions(circuits, plan);
     let verdict = check(&recorded.region, &recorded.observed, &decisions, budget);
     coverage.met(Met::from(&verdict));
     #[cfg(test)]
     let verdict = super::spoil::judged(verdict);
-    match verdict {
-        Verdict::Proved => (Ok(plan), true),
-        Verdict::TooLarge(_) => (Ok(plan), false),
-        Verdict::Refused(_) => (Err(Unplanned::Refused), true),
-    }
+    verdict
 }
 
 /// Everything that is decided about memory.

@@ -44,7 +44,7 @@ use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
-use galopvm_check::Budget;
+use galopvm_check::{Budget, Verdict};
 use key::Inputs;
 use site::{Found, SitePlans};
 use std::collections::HashMap;
@@ -61,6 +61,8 @@ pub(crate) struct Plans {
     /// Room for the numbers of a region.
     words: Vec<u64>,
     pub(crate) figures: PlanFigures,
+    /// What was wrong with the plan that the checker refused last.
+    pub(crate) violation: Option<String>,
 }
 
 impl Plans {
@@ -113,8 +115,8 @@ struct Planned {
     plan: Result<RegionPlan, Unplanned>,
     /// A limit cut it short.
     is_bounded: bool,
-    /// Whether the checker knew what to say of it, if it was asked.
-    is_known: Option<bool>,
+    /// What the checker said of it, if it was asked.
+    verdict: Option<Verdict>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -248,8 +250,7 @@ impl<'a> Interpreter<'a> {
         let mut phases = PlanPhases::default();
         let told = (recorded, circuits);
         let made = self.make_plan(registers, scope, effort, told, budget, &mut phases);
-        let Planned { plan, is_bounded, is_known } = made;
-        let is_refused = matches!(plan, Err(Unplanned::Refused));
+        let Planned { plan, is_bounded, verdict } = made;
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
@@ -259,12 +260,15 @@ impl<'a> Interpreter<'a> {
         phases.record += looking;
         let figures = &mut self.plans.figures;
         figures.count_made(took, &phases, plan.is_some());
-        figures.refused += u64::from(is_refused);
         figures.thorough += u64::from(effort == Effort::Thorough);
         let known = self.plans.sites.get_mut(&site).ok_or(why)?;
         known.looking = Duration::ZERO;
-        if let Some(is_known) = is_known {
-            known.checking.learn(is_known);
+        if let Some(verdict) = &verdict {
+            known.checking.learn(!matches!(verdict, Verdict::TooLarge(_)));
+        }
+        if let Some(Verdict::Refused(violation)) = verdict {
+            figures.refused += 1;
+            self.plans.violation = Some(violation.text);
         }
         known.policy.count_made(took, plan.is_some());
         figures.dropped += known.keep(words, plan.clone(), is_bounded && effort == Effort::Quick);
@@ -280,7 +284,7 @@ impl<'a> Interpreter<'a> {
         budget: Option<Budget>,
         phases: &mut PlanPhases,
     ) -> Planned {
-        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded, is_known: None };
+        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded, verdict: None };
         let mut watch = Watch::start();
         let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
         phases.record = watch.lap();
@@ -309,20 +313,22 @@ impl<'a> Interpreter<'a> {
             has_loops,
         );
         phases.plan = watch.lap();
-        let (plan, is_known) = match (plan, budget) {
-            (None, _) => (Err(Unplanned::Nothing), None),
-            (Some(plan), None) => {
-                self.tiers.coverage.met(Met::CheckSkipped);
-                (Ok(plan), None)
-            }
+        let verdict = match (&plan, budget) {
             (Some(plan), Some(budget)) => {
-                let (plan, is_known) =
-                    checked::checked(plan, &recorded, &circuits, budget, &self.tiers.coverage);
-                phases.check = watch.lap();
-                (plan, Some(is_known))
+                Some(checked::verdict(plan, &recorded, &circuits, budget, &self.tiers.coverage))
             }
+            (Some(_), None) => {
+                self.tiers.coverage.met(Met::CheckSkipped);
+                None
+            }
+            (None, _) => None,
         };
-        Planned { plan, is_bounded: circuits.is_bounded(), is_known }
+        phases.check = watch.lap();
+        let plan = match plan {
+            Some(_) if matches!(verdict, Some(Verdict::Refused(_))) => Err(Unplanned::Refused),
+            plan => plan.ok_or(Unplanned::Nothing),
+        };
+        Planned { plan, is_bounded: circuits.is_bounded(), verdict }
     }
 
     /// What checking a decision may cost.
