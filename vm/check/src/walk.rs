@@ -292,11 +292,12 @@ impl<'a, S: Store> Walk<'a, S> {
         }
         if let Some((block, view)) = self.planned(var)? {
             let sizes: Vec<i64> = view.dims.iter().map(|dim| dim.size).collect();
-            if shape.as_ref() != Some(&sizes) {
-                return refuse(format!("the place of `{}` has another shape", self.name(var)));
-            }
-            if self.store.is_held(block) && !view.is_empty() {
-                return Err(Stop::Refused(Fault::Held));
+            let Some(shape) = shape else {
+                return Err(Stop::TooLarge("an array has a place, and nobody knows its size"));
+            };
+            if shape != sizes {
+                let name = self.name(var);
+                return refuse(format!("the place of `{name}` has the shape {sizes:?}, the array {shape:?}"));
             }
             return Ok((self.store.empty(block, view, true)?, true));
         }
@@ -340,7 +341,10 @@ impl<'a, S: Store> Walk<'a, S> {
             return refuse(format!("`{}` is written over an array, and others lie in it", self.name(var)));
         }
         let sizes: Vec<i64> = view.dims.iter().map(|dim| dim.size).collect();
-        if self.shape(var) != Some(sizes) {
+        let Some(shape) = self.shape(var) else {
+            return Err(Stop::TooLarge("an array of unknown size is written over another one"));
+        };
+        if shape != sizes {
             return refuse(format!("`{}` is written over an array of another shape", self.name(var)));
         }
         self.blocks[var.index()] = Some(block);

@@ -145,3 +145,22 @@ fn updates_from_the_array_itself_are_proved() {
     }
     tally.show("updates from the array itself");
 }
+
+/// An array that is made where a part of known size is replaced has that size, though the region does not say so: then nobody
+/// can tell whether it fits, and nothing is wrong.
+#[test]
+fn parts_of_unknown_size_are_not_refused() {
+    let text = "let a : [8]i64 = kernel i < 8 do in i * 3\n\
+                let n : i64 = a[1]\n\
+                let v : [n]i64 = kernel j < n do in j\n\
+                let y : [8]i64 = a with [2 :+ 3 * 1] = v\nin y\n";
+    let (region, observed) = case::region_of("", text).expect("a region");
+    let circuits = circuits(region.region(), &observed);
+    let is_moved = circuits.places.iter().any(|(var, place)| {
+        region.region().name_of(*var) == "v" && region.region().name_of(place.block) == "a"
+    });
+    assert!(is_moved, "{}", circuits.text(region.region()));
+    let mut tally = Tally::default();
+    both(&mut tally, "a part of unknown size", &region, &observed);
+    tally.show("parts of unknown size");
+}
