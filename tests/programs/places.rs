@@ -285,3 +285,46 @@ fn what_a_group_made_early_is_not_taken_for_a_block_of_the_plan() {
         &[2.0, 5.0, 1000.0],
     );
 }
+
+/// Elements of ranges and of arrays with the same row again and again are known without reading them; the program reads them all
+/// the same. What is copied of them has to be a copy.
+#[test]
+fn arrays_with_known_rows_stay_as_they_are() {
+    let numbers = [1.0, 2.0, 1.0, 7.0];
+    agree(
+        "def main (x: f64): (i64, i64, [3]i64) =
+           let k = i64.f64 x
+           let n = 300 + k
+           let a = map (* k) (iota n)
+           let v = replicate n (i64.sum a)
+           let part = map (+ k) (reverse a[k:k+3]) :> [3]i64
+           let w = copy v with [k:k+3] = part
+           in (w[0], v[k+1], w[k:k+3] :> [3]i64)",
+        &numbers,
+    );
+    agree(
+        "def main (x: f64): (i64, i64, i64) =
+           let k = i64.f64 x
+           let n = 300 + k
+           let a = map (\\i -> i * i % 17) (iota n)
+           let is = iota n
+           let first = map (\\i -> let f = filter (\\e -> e > i % 5) a in f[0] + i) is
+           let part = map (+ k) (reverse a[k:k+3])
+           let w = copy is with [k:k+3] = part
+           let second = map (\\i -> let f = filter (\\e -> e > i % 7) a in f[0] + i) is
+           in (i64.sum first, i64.sum w, i64.sum second)",
+        &numbers,
+    );
+    agree(
+        "def main (x: f64): (i64, i64, i64) =
+           let k = i64.f64 x
+           let n = 300 + k
+           let a = map (\\i -> i * i % 17) (iota n)
+           let v = replicate n (k + 1)
+           let part = map (+ k) (reverse a[k:k+3])
+           let last = v[k+1]
+           let w = v with [k:k+3] = part
+           in (last, i64.sum w, w[k])",
+        &numbers,
+    );
+}

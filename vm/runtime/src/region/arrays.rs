@@ -128,6 +128,7 @@ impl<'a> Recorder<'a> {
     /// The element, or the sub-array, at indices of the first dimensions.
     pub(super) fn element(&mut self, dst: RegId, array: &Named, places: Vec<Exp>) -> Step<()> {
         if let (Some(rows), [place]) = (&array.rows, places.as_slice()) {
+            self.unread.insert(array.var);
             let row = Recorder::row_of(rows, place.clone());
             return self.define(dst, row);
         }

@@ -29,6 +29,7 @@ use galopvm_base::{ElemType, IdTable, Scalar};
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::{CheckedRegion, Observed, VarId};
 use galopvm_lmad::Lmad;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A table by the names of a region.
@@ -141,6 +142,9 @@ pub struct Recorded {
     pub makers: ByName<Maker>,
     /// What the iteration variables count.
     pub counters: ByName<Counter>,
+    /// Arrays whose elements the region computes where the program reads them. To the region they are not used there, but
+    /// they have to be as they were made.
+    pub unread: BTreeSet<VarId>,
 }
 
 /// Why something is not recorded.

@@ -277,7 +277,10 @@ impl<'a> Recorder<'a> {
                         return self.refuse(block, index, "a reduction over rows that are arrays");
                     }
                     let row = match &array.rows {
-                        Some(rows) => Recorder::row_of(rows, Exp::Var(axis.var)),
+                        Some(rows) => {
+                            self.unread.insert(array.var);
+                            Recorder::row_of(rows, Exp::Var(axis.var))
+                        }
                         None => self.region.read(array.var, vec![Exp::Var(axis.var)]),
                     };
                     let var = self.temporary(Type::scalar(self.code.regs[*item].elem));

@@ -81,6 +81,8 @@ pub(super) struct Recorder<'a> {
     pub definitions: Definitions,
     /// Arrays that never get a value.
     pub never: BTreeSet<VarId>,
+    /// Arrays with elements that were said without reading them.
+    pub unread: BTreeSet<VarId>,
 }
 
 /// Records what is about to run. `value` tells what the registers hold that are defined outside.
@@ -124,6 +126,7 @@ pub(crate) fn record_for(
         counters: ByName::default(),
         definitions: Definitions::default(),
         never: BTreeSet::new(),
+        unread: BTreeSet::new(),
     };
     let results = match scope {
         Scope::Function => {
@@ -218,8 +221,8 @@ impl<'a> Recorder<'a> {
             let first = errors.first().map_or_else(String::new, ToString::to_string);
             RecordRefusal { reason: format!("the recorded region is not well-formed: {first}") }
         })?;
-        let Recorder { observed, registers, inner, makers, counters, .. } = self;
-        Ok(Recorded { region, observed, registers, inner, makers, counters })
+        let Recorder { observed, registers, inner, makers, counters, unread, .. } = self;
+        Ok(Recorded { region, observed, registers, inner, makers, counters, unread })
     }
 
     /// Whether all extents of an array are numbers.

@@ -87,6 +87,7 @@ impl Recorder<'_> {
         self.makers.forget_from(first);
         self.counters.forget_from(first);
         self.never.split_off(&first);
+        self.unread.split_off(&first);
         self.definitions.0.forget_from(first);
         if let Some(body) = self.open.last_mut() {
             body.truncate(mark.statements);

@@ -43,10 +43,17 @@ impl RegionPlan {
             .filter(|(var, _)| recorded.registers.get(**var).is_some_and(|reg| own.contains(reg)))
             .map(|(_, place)| place)
             .collect();
+        // Of arrays that the program reads where the region does not, nobody knows until when they are needed.
+        let unread: HashSet<VarId> =
+            recorded.unread.iter().filter_map(|var| Some(circuits.places.get(var)?.block)).collect();
         let maker = |var: VarId| recorded.makers.has(var);
         let register = |var: VarId| recorded.registers.get(var).copied();
         let is_moved = |var: VarId, place: &Place| {
-            place.block != var && !apart.contains(&place) && maker(var) && register(var).is_some()
+            place.block != var
+                && !apart.contains(&place)
+                && !unread.contains(&place.block)
+                && maker(var)
+                && register(var).is_some()
         };
         let moved = circuits.places.iter().filter(|(var, place)| is_moved(**var, place));
         let blocks: HashSet<VarId> = moved.map(|(_, place)| place.block).collect();
