@@ -251,6 +251,23 @@ fn what_a_scatter_changes_is_seen_by_nobody_else() {
     }
 }
 
+/// Of two results that are one array, each has its register.
+#[test]
+fn results_of_a_call_may_be_one_array() {
+    let text = "#[noinline]
+                def twice [m] (a: [m]i64): ([m]i64, [m]i64) =
+                  let b = map (\\e -> if e > 7 then e - 7 else e) a
+                  in (copy b, copy b)
+                entry main (as: []i64): ([]i64, []i64) =
+                  let a = map (* 5) as
+                  let c = map (+ 3) a
+                  let (d, e) = twice a
+                  in (copy c with [2:4] = d[0:2], e)";
+    for n in [30, 1000] {
+        fusions(text, n);
+    }
+}
+
 #[test]
 fn what_is_only_sliced_for_nobody_is_still_there() {
     let text = "entry main (k: i64) (as: [][]i64): []i64 =

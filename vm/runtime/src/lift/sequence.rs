@@ -249,9 +249,10 @@ fn attempt(
                 Some(Value::Array(array)) => array.as_name(),
                 _ => None,
             };
-            match var.filter(|var| made.contains(var)) {
+            // Two results of a call may be one array, of which one register would get the value.
+            match var.filter(|var| made.contains(var) && !registers.contains_key(var)) {
                 Some(var) => drop(registers.insert(var, dst.0)),
-                None => return Err((k, LiftRefusal::new("a result that no statement makes"))),
+                None => return Err((k, LiftRefusal::new("a result that no statement makes for it alone"))),
             }
         }
     }
