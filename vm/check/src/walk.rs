@@ -307,7 +307,11 @@ impl<'a, S: Store> Walk<'a, S> {
             }
             return Ok((self.store.empty(block, view, true)?, true));
         }
-        if is_moved {
+        if let Some(home) = self.decisions.homes.get(&var).filter(|home| home.block != var) {
+            // It may be there already for whoever knows its size.
+            if self.shape(home.block).is_none() {
+                return Err(Stop::TooLarge(UNSIZED));
+            }
             return refuse(format!("`{}` is made before its block", self.name(var)));
         }
         self.in_own_block(var, self.shape(var), order)
