@@ -95,7 +95,7 @@ done
     "$fuzzer" sessions --count 0 --coverage "$coverage" | tail -n +2
     echo
     awk '{ cases[$1] += $2; time[$1] += $3 }
-        END { for (name in cases) printf "%-16s %10d cases in %6d s: %d per second\n", name, cases[name], time[name],
+        END { for (name in cases) printf "%-16s %10d cases in %6d s: %.1f per second\n", name, cases[name], time[name],
               time[name] ? cases[name] / time[name] : 0 }' "$sums" | sort
     awk -v seconds=$(($(date +%s) - begun)) -v findings="$findings" \
         'BEGIN { printf "%.2f hours, %d findings\n", seconds / 3600, findings }'

@@ -362,10 +362,13 @@ impl<'a> Author<'a> {
             17 => self.flat(array),
             18 => self.helped(array),
             _ => {
-                if elem != Elem::F32 {
-                    let first = if elem == Elem::I64 { format!("{a}[0]") } else { format!("i64.i32 {a}[0]") };
-                    self.number(&format!("{first} % 7"));
+                if elem == Elem::F32 {
+                    let greatest = format!("reduce f32.max f32.lowest {a}");
+                    self.made(elem, 1, &format!("replicate (length {b}) ({greatest})"));
+                    return;
                 }
+                let first = if elem == Elem::I64 { format!("{a}[0]") } else { format!("i64.i32 {a}[0]") };
+                self.number(&format!("{first} % 7"));
             }
         }
     }

@@ -12,6 +12,9 @@ use galopvm_kir::{Body, CheckedRegion, Exp, Observed, ObservedParam, Region, Var
 use std::collections::HashMap;
 use std::fmt::Write;
 
+/// What is not known of an array.
+const UNSIZED: &str = "an array whose size is not known";
+
 /// What a name stands for.
 pub(crate) enum Bound<S: Store> {
     /// Nothing yet.
@@ -215,6 +218,11 @@ impl<'a, S: Store> Walk<'a, S> {
         ty.shape.iter().map(|extent| self.number(extent).map(|size| size.max(0))).collect()
     }
 
+    /// Whether an array has these extents. An analysis may know some that are not known here.
+    fn has_shape(&self, var: VarId, sizes: &[i64]) -> Step<bool> {
+        self.shape(var).map(|shape| shape == sizes).ok_or(Stop::TooLarge(UNSIZED))
+    }
+
     /// A new block for an array.
     fn new_block(&mut self, var: VarId) -> Step<usize> {
         let shape = self.shape(var);
@@ -226,7 +234,7 @@ impl<'a, S: Store> Walk<'a, S> {
         };
         let bytes = self.region.vars[var].ty.as_ref().map_or(1, |ty| ty.elem.bytes());
         let piece = match self.decisions.memory.get(&var) {
-            Some(_) if elements.is_none() => return refuse(format!("`{}` has no size", self.name(var))),
+            Some(_) if elements.is_none() => return Err(Stop::TooLarge(UNSIZED)),
             Some(Memory::At { memory, first }) => Piece::At(*memory, *first),
             Some(Memory::InTurn(count)) => {
                 let turn = self.turns.entry(var).or_default();
@@ -285,26 +293,31 @@ impl<'a, S: Store> Walk<'a, S> {
     /// A new array, whose elements are still to be given, and whether its size is known. `order` is that of its axes in a
     /// block of its own.
     pub fn make(&mut self, var: VarId, order: Option<&[usize]>) -> Step<(S::Array, bool)> {
-        let shape = self.shape(var);
         let is_moved = self.is_moved(var);
         if !is_moved && (self.blocks[var.index()].is_none() || !self.targets[var.index()]) {
             self.new_block(var)?;
         }
         if let Some((block, view)) = self.planned(var)? {
             let sizes: Vec<i64> = view.dims.iter().map(|dim| dim.size).collect();
-            let Some(shape) = shape else {
-                return Err(Stop::TooLarge("an array has a place, and nobody knows its size"));
-            };
-            if shape != sizes {
-                let name = self.name(var);
-                return refuse(format!("the place of `{name}` has the shape {sizes:?}, the array {shape:?}"));
+            if !self.has_shape(var, &sizes)? {
+                return refuse(format!(
+                    "the place of `{}` has the shape {sizes:?}, the array another one",
+                    self.name(var)
+                ));
+            }
+            if self.store.is_held(block) && !view.is_empty() {
+                return Err(Stop::Refused(Fault::Held));
             }
             return Ok((self.store.empty(block, view, true)?, true));
         }
-        if is_moved {
+        if let Some(home) = self.decisions.homes.get(&var).filter(|home| home.block != var) {
+            // It may be there already for whoever knows its size.
+            if self.shape(home.block).is_none() {
+                return Err(Stop::TooLarge(UNSIZED));
+            }
             return refuse(format!("`{}` is made before its block", self.name(var)));
         }
-        self.in_own_block(var, shape, order)
+        self.in_own_block(var, self.shape(var), order)
     }
 
     /// A new array in a new block of its own, whatever is decided.
@@ -341,10 +354,7 @@ impl<'a, S: Store> Walk<'a, S> {
             return refuse(format!("`{}` is written over an array, and others lie in it", self.name(var)));
         }
         let sizes: Vec<i64> = view.dims.iter().map(|dim| dim.size).collect();
-        let Some(shape) = self.shape(var) else {
-            return Err(Stop::TooLarge("an array of unknown size is written over another one"));
-        };
-        if shape != sizes {
+        if !self.has_shape(var, &sizes)? {
             return refuse(format!("`{}` is written over an array of another shape", self.name(var)));
         }
         self.blocks[var.index()] = Some(block);

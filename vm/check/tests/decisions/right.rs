@@ -164,3 +164,14 @@ fn parts_of_unknown_size_are_not_refused() {
     both(&mut tally, "a part of unknown size", &region, &observed);
     tally.show("parts of unknown size");
 }
+
+/// Of two equal numbers the analyses know which one is selected; the checker does not, and says no more than that.
+#[test]
+fn sizes_that_only_the_analyses_know_are_not_wrong() {
+    let text = "let c : bool = A[0] > 3\nlet n : i64 = select(c, 4, 4)\nlet x : [n]i64 = kernel i < n do in i * 3\n\
+                let y : [n]i64 = copy x\nlet z : i64 = y[0]\nin z\n";
+    let (region, observed) = case::region_of("array A : [40]i64 rc 1\n", text).expect("a region");
+    let mut tally = Tally::default();
+    both(&mut tally, "select", &region, &observed);
+    tally.show("sizes that only the analyses know");
+}
