@@ -226,7 +226,7 @@ impl Shadow {
             Some(Held::Scalar(bits)) => {
                 self.figures.compared += 1;
                 let found = real.bits(Operand::new(reg));
-                if !agree::is_same(elem, bits, found) && !(is_inexact() && agree::is_close(elem, bits, found))
+                if !(agree::is_same(elem, bits, found) || is_inexact() && agree::is_close(elem, bits, found))
                 {
                     let (wanted, found) = (agree::text(elem, bits), agree::text(elem, found));
                     return Err(format!("{reg} is {found} and has to be {wanted}."));
