@@ -427,24 +427,25 @@ impl<'a> Scribe<'a> {
         self.made(elem, dims, &format!("{target} with [{index}] = {new}"));
     }
 
-    /// A loop that carries an array of its own, with statements inside.
+    /// A loop that carries an array, of its own or one that is used again, with statements inside.
     fn rounds(&mut self, array: &Held) {
         if self.depth > 1 {
             return;
         }
         let (elem, dims) = (array.elem, array.dims.clone());
         let ty = Self::ty(elem, &dims);
-        let start = self.taken(array);
+        let is_own = !self.random.one_in(3);
+        let (start, star) = if is_own { (self.taken(array), "*") } else { (array.name.clone(), "") };
         let (carried, counter, result) = (self.name(), self.name(), self.name());
         self.line(&format!("let {result} ="));
         self.indent += 1;
         let bound = ["k % 4", "q % 5", "3", "m"][self.random.below(4)];
-        self.line(&format!("loop {carried}: *{ty} = {start} for {counter} < {bound} do"));
+        self.line(&format!("loop {carried}: {star}{ty} = {start} for {counter} < {bound} do"));
         self.indent += 1;
         self.depth += 1;
         let outer = self.held.clone();
         self.held.iter_mut().for_each(|held| held.own = false);
-        let inner = self.hold(&carried, elem, dims.clone(), true);
+        let inner = self.hold(&carried, elem, dims.clone(), is_own);
         let before = self.text.len();
         let steps = self.random.below(3);
         (0..steps).for_each(|_| self.statement());
@@ -469,17 +470,32 @@ impl<'a> Scribe<'a> {
                     held.name, SIZES[dims[0]], held.name
                 )
             }
-            (found, _) => {
+            (found, choice) => {
                 let name = found.map_or(inner.name, |held| held.name);
                 let step = self.step(elem);
-                format!("{} {name}", Self::mapped(&step, dims.len()))
+                match choice {
+                    // Rows read what others write.
+                    1 if dims.len() == 1 => format!("map2 (\\x y -> x - y) {name} (reverse {name})"),
+                    1 if dims.len() == 2 => format!("map2 (map2 (\\x y -> x - y)) {name} (reverse {name})"),
+                    _ => format!("{} {name}", Self::mapped(&step, dims.len())),
+                }
             }
         };
         self.line(&format!("{word}{body}"));
         self.indent -= 2;
         self.depth -= 1;
         self.held = outer;
-        self.hold(&result, elem, dims, true);
+        match self.like(elem, &dims) {
+            // It is copied, and used no more.
+            Some(other) if self.random.one_in(2) => {
+                let (size, from) = (SIZES[dims[0]], self.random.below(2));
+                let exp = format!("({result} ++ {})[{from}:{from} + {size}]", other.name);
+                self.made(elem, dims, &exp);
+            }
+            _ if is_own => drop(self.hold(&result, elem, dims, true)),
+            // After no round it is the first value.
+            _ => self.held.push(Held { name: result, own: false, ..array.clone() }),
+        }
     }
 
     /// Rows that make arrays, update them, go through loops.

@@ -36,7 +36,7 @@ const EXTENTS: [i64; 12] = [1, 1, 2, 3, 4, 5, 7, 8, 16, 20, 33, 300];
 
 /// Extents of arrays that are large enough to be copied into other layouts when that pays; the programs of `scribe.rs` make
 /// arrays of three such dimensions.
-const LARGE: [i64; 2] = [160, 300];
+const LARGE: [i64; 2] = [100, 250];
 const LARGE_FAR: [i64; 2] = [40, 60];
 
 /// What an array argument is made of.
@@ -468,7 +468,7 @@ impl Trial {
         // Small ones if there are two extents.
         let extents = if param.rank == 1 { &EXTENTS[..] } else { &EXTENTS[..EXTENTS.len() - 2] };
         let large = if self.programs == Programs::Far { &LARGE_FAR } else { &LARGE };
-        let extents = if random.one_in(80) { &large[..] } else { extents };
+        let extents = if random.one_in(800) { &large[..] } else { extents };
         let shape = (0..param.rank).map(|_| *random.pick(extents)).collect();
         let layout = if random.one_in(2) { Layout::Contiguous } else { *random.pick(&Layout::ALL) };
         Arg::Made(Given {
