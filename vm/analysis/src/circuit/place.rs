@@ -4,7 +4,7 @@ use super::arrays::Names;
 use super::facts::{Array, Change, Facts, PointKind, Source};
 use super::moving::{Along, Moving};
 use super::part::{Indices, Part};
-use super::position::{Inside, Position};
+use super::position::{BodyId, Inside, Position};
 use super::verdict::Place;
 use crate::affine::Form;
 use galopvm_base::TypedId;
@@ -358,9 +358,36 @@ fn copies(facts: &Facts, of: VarId, update: VarId, array: &Array) -> bool {
             return true;
         }
     }
+    // The next round of a loop begins with the memory as it was.
+    let is_loop = |inside: &Inside| matches!(inside, Inside::Loop(_));
+    let mut loops = bodies.around(array.position).filter(|(_, inside)| is_loop(inside));
+    if loops.any(|(body, _)| is_from_outside(facts, of, body, &mut Names::new())) {
+        return true;
+    }
     let mut shared = forward(facts, sources, true);
     shared.remove_all(&forward_of(facts, update, false));
     is_used_after(facts, &shared, array.position)
+}
+
+/// Whether a name has memory from outside of a loop's body in every round, or in every round but the first: then no round may
+/// leave something else in it.
+fn is_from_outside(facts: &Facts, var: VarId, body: BodyId, seen: &mut Names) -> bool {
+    let Some(array) = facts.arrays.get(&var) else { return false };
+    if !facts.bodies.lies_in(array.position, body) {
+        return true;
+    }
+    if !facts.arrays.number(var).is_some_and(|number| seen.insert(number)) {
+        return false;
+    }
+    let mut from = |of: &VarId| is_from_outside(facts, *of, body, seen);
+    match &array.source {
+        Source::View(of, _) | Source::Update(of) | Source::Filled(of) | Source::LoopResult(of) => from(of),
+        Source::Branches(a, b) => a.iter().chain(b).any(from),
+        // What the loop itself carries: its first value is needed once.
+        Source::Carried(_, next) if array.position.body == body => next.iter().any(from),
+        Source::Carried(first, next) => first.iter().chain(next).any(from),
+        _ => false,
+    }
 }
 
 /// Whether one of some names is used after a position.

@@ -175,3 +175,30 @@ fn sizes_that_only_the_analyses_know_are_not_wrong() {
     both(&mut tally, "select", &region, &observed);
     tally.show("sizes that only the analyses know");
 }
+
+/// What is made outside of a loop is there in every round, whatever name it has inside.
+#[test]
+fn memory_from_outside_of_a_loop_is_needed_in_the_next_round() {
+    let mut tally = Tally::default();
+    for (name, alias) in [
+        ("the array itself", ""),
+        ("a name", "let b : [8]i64 = a\n"),
+        ("a name of a name", "let c : [8]i64 = a\nlet b : [8]i64 = c\n"),
+        ("a view", "let b : [8]i64 = reverse a\n"),
+        ("a side", "let b : [8]i64 = if k == 1 then in a else in z\n"),
+        ("an inner loop", "let b : [8]i64 = loop d : [8]i64 = a for l < 2 do in d\n"),
+    ] {
+        let of = if alias.is_empty() { "a" } else { "b" };
+        let text = format!(
+            "let a : [8]i64 = kernel i < 8 do in i * 3\nlet z : [8]i64 = kernel m < 8 do in m * 5\n\
+             let s : [0]i64 = z[0 :+ 0 * 1]\n\
+             let e : [8]i64 = loop x : [8]i64 = z for k < 4 do\n{alias}\
+             let v : [0]i64 = kernel j < 0 do let t : i64 = s[j] in t + 1\n\
+             let y : [8]i64 = {of} with [0 :+ 0 * 1] = v\n\
+             let w : [8]i64 = y with [k] = k\nin w\nin e\n"
+        );
+        let (region, observed) = case::region_of("", &text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+        both(&mut tally, name, &region, &observed);
+    }
+    tally.show("memory from outside of a loop");
+}
