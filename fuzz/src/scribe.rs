@@ -394,8 +394,14 @@ impl<'a> Scribe<'a> {
             (1, 0) => (self.below(dims[0]), format!("({step}) {source}[{}]", self.below(dims[0]))),
             (1, _) => {
                 let (low, high) = self.part(dims[0]);
-                let from = ["", "reverse "][self.random.below(2)];
-                let value = format!("map ({step}) ({from}{source}[{low}:{high}]) :> [{high} - {low}]{word}");
+                // The part itself, backwards, or as many elements that lie further on or before.
+                let from = match self.random.below(4) {
+                    0 => format!("{source}[{low}:{high}]"),
+                    1 => format!("reverse {source}[{low}:{high}]"),
+                    2 => format!("{source}[{} - ({high} - {low}):]", SIZES[dims[0]]),
+                    _ => format!("{source}[:{high} - {low}]"),
+                };
+                let value = format!("map ({step}) ({from}) :> [{high} - {low}]{word}");
                 (format!("{low}:{high}"), value)
             }
             (2, 0) => {
@@ -408,7 +414,11 @@ impl<'a> Scribe<'a> {
             }
             (2, _) => {
                 let ((low, high), (left, right)) = (self.part(dims[0]), self.part(dims[1]));
-                let part = format!("{source}[{low}:{high}, {left}:{right}]");
+                let part = match self.random.below(3) {
+                    0 => format!("{source}[{low}:{high}, {left}:{right}]"),
+                    1 => format!("{source}[:{high} - {low}, {left}:{right}]"),
+                    _ => format!("{source}[{low}:{high}, {} - ({right} - {left}):]", SIZES[dims[1]]),
+                };
                 let value = format!("map (map ({step})) {part} :> [{high} - {low}][{right} - {left}]{word}");
                 (format!("{low}:{high}, {left}:{right}"), value)
             }
@@ -485,7 +495,9 @@ impl<'a> Scribe<'a> {
         self.indent -= 2;
         self.depth -= 1;
         self.held = outer;
-        match self.like(elem, &dims) {
+        let other =
+            if !is_own && self.random.one_in(2) { Some(array.clone()) } else { self.like(elem, &dims) };
+        match other {
             // It is copied, and used no more.
             Some(other) if self.random.one_in(2) => {
                 let (size, from) = (SIZES[dims[0]], self.random.below(2));
