@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "fuzz" / "faults.txt"
 TARGETS = ["far", "sessions"]
 # Seconds of the run without a mistake.
-SOUND = 60
+SOUND = 30
 # What stands for a mistake being made, in faults.txt; the crate that is asked, and what it is asked.
 SWITCH = "FAULT"
 ASKED = "vm/lmad/src/lib.rs"

@@ -42,6 +42,14 @@ impl Elem {
             Elem::F16 => format!("(f16.i64 (({exp}) % 100))"),
         }
     }
+
+    /// A number, not less than 0, from an expression of this type.
+    pub fn as_number(self, exp: &str) -> String {
+        match self {
+            Elem::I64 => format!("(i64.abs {exp} & 1023)"),
+            other => format!("(i64.{} {exp} & 1023)", other.word()),
+        }
+    }
 }
 
 /// What an entry point takes, after the numbers `k`, `q` and the float `x`.

@@ -394,8 +394,14 @@ impl<'a> Scribe<'a> {
             (1, 0) => (self.below(dims[0]), format!("({step}) {source}[{}]", self.below(dims[0]))),
             (1, _) => {
                 let (low, high) = self.part(dims[0]);
-                let from = ["", "reverse "][self.random.below(2)];
-                let value = format!("map ({step}) ({from}{source}[{low}:{high}]) :> [{high} - {low}]{word}");
+                // The part itself, backwards, or as many elements that lie further on or before.
+                let from = match self.random.below(4) {
+                    0 => format!("{source}[{low}:{high}]"),
+                    1 => format!("reverse {source}[{low}:{high}]"),
+                    2 => format!("{source}[{} - ({high} - {low}):]", SIZES[dims[0]]),
+                    _ => format!("{source}[:{high} - {low}]"),
+                };
+                let value = format!("map ({step}) ({from}) :> [{high} - {low}]{word}");
                 (format!("{low}:{high}"), value)
             }
             (2, 0) => {
@@ -408,7 +414,11 @@ impl<'a> Scribe<'a> {
             }
             (2, _) => {
                 let ((low, high), (left, right)) = (self.part(dims[0]), self.part(dims[1]));
-                let part = format!("{source}[{low}:{high}, {left}:{right}]");
+                let part = match self.random.below(3) {
+                    0 => format!("{source}[{low}:{high}, {left}:{right}]"),
+                    1 => format!("{source}[:{high} - {low}, {left}:{right}]"),
+                    _ => format!("{source}[{low}:{high}, {} - ({right} - {left}):]", SIZES[dims[1]]),
+                };
                 let value = format!("map (map ({step})) {part} :> [{high} - {low}][{right} - {left}]{word}");
                 (format!("{low}:{high}, {left}:{right}"), value)
             }
@@ -485,7 +495,9 @@ impl<'a> Scribe<'a> {
         self.indent -= 2;
         self.depth -= 1;
         self.held = outer;
-        match self.like(elem, &dims) {
+        let other =
+            if !is_own && self.random.one_in(2) { Some(array.clone()) } else { self.like(elem, &dims) };
+        match other {
             // It is copied, and used no more.
             Some(other) if self.random.one_in(2) => {
                 let (size, from) = (SIZES[dims[0]], self.random.below(2));
@@ -699,8 +711,17 @@ impl<'a> Scribe<'a> {
         self.made(elem, dims, &exp);
     }
 
+    /// Some elements are computed from others of the array, the rest stay as they are.
     fn stencil(&mut self, array: &Held) {
         let (a, elem, dims) = (array.name.clone(), array.elem, array.dims.clone());
+        // The same array under another name.
+        let other = self.name();
+        let turned = if dims.len() == 2 && self.random.one_in(2) { "transpose" } else { "reverse" };
+        self.line(&format!("let {other} = {turned} {a}"));
+        if self.random.one_in(3) {
+            // It is not used afterwards, so the result may be written over it.
+            self.held.retain(|held| held.roots.is_disjoint(&array.roots));
+        }
         match dims[..] {
             [d] => {
                 let size = SIZES[d];
@@ -715,11 +736,21 @@ impl<'a> Scribe<'a> {
                 let changed = [
                     format!("{a}[(i + 1) % {size}] - {a}[(i + {size} - 1) % {size}]"),
                     format!("{a}[i] + {a}[i]"),
+                    format!("{other}[i]"),
+                    format!("(if i > 0 then {a}[i - 1] else {a}[0])"),
+                    format!("(if i + 1 < {size} then {a}[i + 1] else {a}[i]) + {a}[i]"),
+                    format!("{a}[{} % {size}]", elem.as_number(&format!("{a}[i]"))),
                     // Outside of the array for some numbers.
                     format!("{a}[i + i64.bool (k % 9 == 4)]"),
                 ];
                 let changed = self.random.pick(&changed);
-                let exp = format!("tabulate {size} (\\i -> if {test} then {changed} else {a}[i])");
+                // Computed for all of them, or where it is needed.
+                let exp = match self.random.below(3) {
+                    0 => {
+                        format!("tabulate {size} (\\i -> let c = {changed} in if {test} then c else {a}[i])")
+                    }
+                    _ => format!("tabulate {size} (\\i -> if {test} then {changed} else {a}[i])"),
+                };
                 self.made(elem, dims, &exp);
             }
             [d, e] => {
@@ -739,6 +770,14 @@ impl<'a> Scribe<'a> {
                     format!("{a}[(i + 1) % {rows}, j] + {a}[i, (j + 1) % {columns}]"),
                     format!("{a}[i, {columns} - 1 - j]"),
                     format!("{a}[i, j] + {a}[i, j]"),
+                    format!("(if i < {columns} && j < {rows} then (transpose {a})[i, j] else {a}[i, j])"),
+                    match turned {
+                        "reverse" => format!("{other}[i, j]"),
+                        _ => format!("(if i < {columns} && j < {rows} then {other}[i, j] else {a}[i, j])"),
+                    },
+                    format!("(if i > 0 then {a}[i - 1, j] else {a}[i, j]) + {a}[i, j]"),
+                    format!("(if j + 1 < {columns} then {a}[i, j + 1] else {a}[i, j])"),
+                    format!("{a}[{} % {rows}, j]", elem.as_number(&format!("{a}[i, j]"))),
                     // Outside of the array for some numbers.
                     format!("{a}[i + i64.bool (q % 9 == 4), j]"),
                 ];
