@@ -218,6 +218,16 @@ fn reference_pages_are_fresh() {
 }
 
 #[test]
+fn no_document_has_two_versions() {
+    let marks = ["<<<<<<< ", ">>>>>>> "];
+    for file in ["md", "sh", "py", "toml", "txt"].into_iter().flat_map(files) {
+        let text = read(&file);
+        let mark = text.lines().position(|line| marks.iter().any(|mark| line.starts_with(mark)));
+        assert!(mark.is_none(), "{file}:{}: a mark of a merge", mark.unwrap_or_default() + 1);
+    }
+}
+
+#[test]
 fn links_in_documents_lead_somewhere() {
     let mut complaints = Vec::new();
     for file in files("md") {

@@ -5,7 +5,7 @@
 //! of an earlier one. Of a branch that nobody knows, both sides are followed.
 
 use crate::form::Form;
-use crate::statement::mark;
+use crate::statement::mark_of;
 use crate::store::{Step, Stop, Store};
 use crate::view::{Change, Way};
 use crate::walk::{Bound, Walk};
@@ -281,7 +281,7 @@ impl<'a, S: Store> Walk<'a, S> {
                     (None, row) => {
                         let value = walk.scalar(exp)?;
                         if let Some(row) = row {
-                            walk.store.assign(&row, mark(&value), false)?;
+                            walk.store.assign(&row, mark_of(&value), false)?;
                         }
                     }
                 }

@@ -1,6 +1,7 @@
 //! Expressions: numbers where they are known, and what they read.
 
 use crate::form::Form;
+use crate::statement::mark_of;
 use crate::store::{Step, Stop, Store};
 use crate::view::{Change, Way};
 use crate::walk::{Bound, Walk};
@@ -76,6 +77,16 @@ impl<'a, S: Store> Walk<'a, S> {
                 }
             }
             Exp::Convert(_, arg) => drop(self.scalar(arg)?),
+            Exp::Op(ScalarOp::Select, args) => {
+                let mut values = args.iter().map(|arg| self.scalar(arg)).collect::<Step<Vec<_>>>()?;
+                mark = match values[0] {
+                    Bound::Number(cond) => {
+                        return Ok(values.swap_remove(if cond.bits & 1 == 1 { 1 } else { 2 }));
+                    }
+                    // Whichever it is.
+                    _ => mark_of(&values[1]).filter(|then| mark_of(&values[2]) == Some(*then)),
+                };
+            }
             Exp::Op(_, args) | Exp::Opaque(_, args) => {
                 for arg in args {
                     self.scalar(arg)?;

@@ -2,7 +2,7 @@
 
 use crate::store::{Step, Stop, Store};
 use crate::view::Change;
-use crate::walk::{Bound, Walk, refuse};
+use crate::walk::{Bound, UNSIZED, Walk, refuse};
 use galopvm_base::TypedId;
 use galopvm_kir::{ArrayArg, ArrayOp, Exp, Index, Rhs, Stm, VarId};
 
@@ -95,7 +95,7 @@ impl<'a, S: Store> Walk<'a, S> {
         let part = self.part_of(&new, &change)?;
         match value {
             Ok((from, name)) => self.store.copy((&from, name), &part, false)?,
-            Err(value) => self.store.assign(&part, mark(&value), false)?,
+            Err(value) => self.store.assign(&part, mark_of(&value), false)?,
         }
         self.set(var, new);
         Ok(())
@@ -228,10 +228,13 @@ impl<'a, S: Store> Walk<'a, S> {
             operands.push(self.array(exp)?.ok_or(Stop::TooLarge("an array that is not there"))?);
         }
         let (to, is_sized) = self.make(var, None)?;
-        // Parts of unknown sizes are somewhere in it.
-        let rows =
-            |(array, _): &(S::Array, VarId)| self.store.shape(array).and_then(|shape| shape.first().copied());
-        let counts: Option<Vec<i64>> = operands.iter().map(rows).collect();
+        let counts: Option<Vec<i64>> =
+            exps.iter().zip(&operands).map(|(exp, (array, _))| self.rows(exp, array)).collect();
+        // Parts of unknown sizes are somewhere in it; what is in its place there cannot be told from what is not.
+        let others_lie_there = self.has_others(var) || self.is_moved(var) && self.may_share(&operands, &to);
+        if others_lie_there && (counts.is_none() || !is_sized) {
+            return Err(Stop::TooLarge(UNSIZED));
+        }
         self.store.begin();
         let mut start = 0;
         for (k, (from, name)) in operands.iter().enumerate() {
@@ -258,10 +261,26 @@ impl<'a, S: Store> Walk<'a, S> {
         self.set(var, to);
         Ok(())
     }
+
+    /// The rows of an array that an expression is, if their number is known.
+    fn rows(&self, exp: &Exp, array: &S::Array) -> Option<i64> {
+        let of_type = || match exp {
+            Exp::Var(var) => self.shape(*var),
+            _ => None,
+        };
+        self.store.shape(array).or_else(of_type)?.first().copied()
+    }
+
+    /// Whether one of some arrays may lie in the block of another one.
+    fn may_share(&self, arrays: &[(S::Array, VarId)], other: &S::Array) -> bool {
+        let block = |array: &S::Array| self.store.place(array).map(|(block, _)| block);
+        let other = block(other);
+        arrays.iter().any(|(array, _)| block(array).is_none_or(|block| other == Some(block)))
+    }
 }
 
 /// Which element a scalar is.
-pub(crate) fn mark<S: Store>(value: &Bound<S>) -> Option<S::Mark> {
+pub(crate) fn mark_of<S: Store>(value: &Bound<S>) -> Option<S::Mark> {
     match value {
         Bound::Unknown(mark) => *mark,
         _ => None,

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What is not known of an array.
-const UNSIZED: &str = "an array whose size is not known";
+pub(crate) const UNSIZED: &str = "an array whose size is not known";
 
 /// What a name stands for.
 pub(crate) enum Bound<S: Store> {
@@ -50,6 +50,9 @@ pub(crate) struct Walk<'a, S: Store> {
     pub names: Vec<Bound<S>>,
     /// By name: the block that is made for it, in this execution of its body.
     blocks: Vec<Option<usize>>,
+    /// By name: whether its block is still to be made, by the first array in it, because of a size that was not known when
+    /// the body began.
+    owed: Vec<bool>,
     /// By name: whether other arrays lie in its block.
     targets: Vec<bool>,
     /// The pieces of memory of arrays that take several in turn, the next one first.
@@ -103,6 +106,7 @@ pub(crate) fn walk<S: Store>(
         store,
         names,
         blocks: vec![None; count],
+        owed: vec![false; count],
         targets,
         turns: HashMap::new(),
         around: Vec::new(),
@@ -193,19 +197,26 @@ impl<'a, S: Store> Walk<'a, S> {
         self.store.at(var);
     }
 
-    /// The statements of a body, whose blocks are new.
+    /// The statements of a body, whose names and blocks are new.
     pub fn body(&mut self, body: &'a Body) -> Step<()> {
-        for var in body.stms.iter().flat_map(|stm| &stm.pat) {
+        let vars = || body.stms.iter().flat_map(|stm| &stm.pat);
+        for var in vars() {
+            self.names[var.index()] = Bound::Nothing;
             self.blocks[var.index()] = None;
-            if !self.targets[var.index()] {
-                continue;
-            }
-            let is_own = self.decisions.homes.get(var).is_none_or(|home| home.block == *var);
-            if is_own && self.shape(*var).is_some() {
-                self.new_block(*var)?;
+        }
+        for var in vars() {
+            if self.targets[var.index()]
+                && self.decisions.homes.get(var).is_none_or(|home| home.block == *var)
+            {
+                match self.shape(*var) {
+                    Some(_) => drop(self.new_block(*var)?),
+                    None => self.owed[var.index()] = true,
+                }
             }
         }
-        body.stms.iter().try_for_each(|stm| self.statement(stm))
+        body.stms.iter().try_for_each(|stm| self.statement(stm))?;
+        vars().for_each(|var| self.owed[var.index()] = false);
+        Ok(())
     }
 
     pub fn is_array(&self, var: VarId) -> bool {
@@ -252,6 +263,7 @@ impl<'a, S: Store> Walk<'a, S> {
             turn.push(block);
         }
         self.blocks[var.index()] = Some(block);
+        self.owed[var.index()] = false;
         Ok(block)
     }
 
@@ -285,6 +297,11 @@ impl<'a, S: Store> Walk<'a, S> {
         Ok(Some((block, self.view(home)?)))
     }
 
+    /// Whether other arrays lie in the block of an array.
+    pub fn has_others(&self, var: VarId) -> bool {
+        self.targets[var.index()]
+    }
+
     /// Whether something else than a block of its own is decided for an array.
     pub fn is_moved(&self, var: VarId) -> bool {
         self.decisions.homes.get(&var).is_some_and(|home| home.block != var)
@@ -294,6 +311,13 @@ impl<'a, S: Store> Walk<'a, S> {
     /// block of its own.
     pub fn make(&mut self, var: VarId, order: Option<&[usize]>) -> Step<(S::Array, bool)> {
         let is_moved = self.is_moved(var);
+        if let Some(home) = self.decisions.homes.get(&var)
+            && home.block != var
+            && self.owed[home.block.index()]
+            && self.shape(home.block).is_some()
+        {
+            self.new_block(home.block)?;
+        }
         if !is_moved && (self.blocks[var.index()].is_none() || !self.targets[var.index()]) {
             self.new_block(var)?;
         }

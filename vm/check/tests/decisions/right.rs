@@ -4,9 +4,9 @@ use crate::decided::decided;
 use crate::{case, constructs, parts, recorded};
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::memory::schedule;
-use galopvm_check::{Budget, Decisions, Verdict, check};
+use galopvm_check::{Affine, Budget, Decisions, Home, Verdict, check};
 use galopvm_kir::text::print_region;
-use galopvm_kir::{CheckedRegion, Observed};
+use galopvm_kir::{CheckedRegion, Observed, VarId};
 use std::collections::BTreeMap;
 
 /// What came of some checks.
@@ -201,4 +201,64 @@ fn memory_from_outside_of_a_loop_is_needed_in_the_next_round() {
         both(&mut tally, name, &region, &observed);
     }
     tally.show("memory from outside of a loop");
+}
+
+/// What an iteration leaves as it is was not changed, whether a branch or a selection says so.
+#[test]
+fn selected_elements_keep_their_identity() {
+    for value in ["select(i == 0, p + q, q)", "if i == 0 then p + q else q"] {
+        let body = match value.starts_with("if") {
+            true => "let r : i64 = if i == 0 then in p + q else in q\nin r".to_string(),
+            false => format!("in {value}"),
+        };
+        let text = format!(
+            "let y : [2]i64 = kernel i < 2 do\nlet p : i64 = A[1]\nlet q : i64 = A[i]\n{body}\nin y\n"
+        );
+        let (region, observed) = case::region_of("array A : [2]i64 rc 1\n", &text).expect("a region");
+        let decisions =
+            Decisions { over: [(named(&region, "y"), named(&region, "A"))].into(), ..Decisions::default() };
+        assert_eq!(check(&region, &observed, &decisions, Budget::default()), Verdict::Proved, "{value}");
+    }
+}
+
+/// Nobody knows how many rows there are, but each is as long as its type says.
+#[test]
+fn rows_of_an_unknown_number_of_rows_are_put_together() {
+    let text = "let n : i64 = A[0]\n\
+                let v : [n][6]i64 = kernel i < n do\nlet r : [6]i64 = kernel j < 6 do in i + j\nin r\n\
+                let w : [n][12]i64 = kernel k < n do\nlet a : [6]i64 = v[k]\n\
+                let b : [6]i64 = kernel l < 6 do let t : i64 = a[l] in t * 5\n\
+                let c : [12]i64 = concat b a\nin c\nlet z : i64 = w[0, 7]\nin z\n";
+    let (region, observed) = case::region_of("array A : [4]i64 rc 1\n", text).expect("a region");
+    let mut tally = Tally::default();
+    both(&mut tally, "rows", &region, &observed);
+    tally.show("rows of an unknown number of rows");
+}
+
+/// A size that is computed in a round is that of the round, not of the one before.
+#[test]
+fn sizes_are_those_of_the_round() {
+    let text = "let e : i64 = loop s : i64 = 0 for k < 3 do\nlet n : i64 = 1 + k\n\
+                let x : [n][4]i64 = kernel i < n do\nlet a : [2]i64 = kernel j < 2 do in i + j\n\
+                let b : [2]i64 = kernel l < 2 do in i * l\nlet c : [4]i64 = concat a b\nin c\n\
+                let t : i64 = x[k, 0]\nlet u : i64 = s + t\nin u\nin e\n";
+    let (region, observed) = case::region_of("", text).expect("a region");
+    let var = |name: &str| named(&region, name);
+    let row = |at| Affine { constant: at, terms: vec![(var("i"), 4)] };
+    let homes = [("c", 0, 4), ("a", 0, 2), ("b", 2, 2)].map(|(name, at, count)| {
+        let home = Home {
+            block: var("x"),
+            offset: row(at),
+            dims: [(Affine::number(count), Affine::number(1))].into(),
+        };
+        (var(name), home)
+    });
+    let decisions = Decisions { homes: homes.into(), ..Decisions::default() };
+    assert_eq!(check(&region, &observed, &decisions, Budget::default()), Verdict::Proved);
+}
+
+/// The variable of a name.
+fn named(region: &CheckedRegion, name: &str) -> VarId {
+    let region = region.region();
+    region.vars.ids().find(|var| region.name_of(*var) == name).expect("a name")
 }
