@@ -19,7 +19,7 @@ pub(crate) struct RegionPlan {
     pub(super) record: Record,
     /// What iteration variables count.
     pub(super) counters: HashMap<VarId, Counter>,
-    /// What is made in memory that is set aside.
+    /// When what has a home is made.
     pub(super) homes: Option<Homes>,
     /// Runs in a row in which nobody asked for any of that.
     idle: AtomicU32,
@@ -80,17 +80,25 @@ impl RegionPlan {
                 return None;
             }
         }
-        let mut plan = RegionPlan {
-            record,
-            counters: recorded.counters.iter().map(|(var, counter)| (var, *counter)).collect(),
-            homes: None,
-            idle: AtomicU32::new(0),
-        };
         // Rounds have their own plans, if there is nothing to be moved in the whole.
-        let merges = merges.filter(|scope| !has_loops || !plan.record.is_empty() || is_round(scope));
-        plan.homes =
-            merges.and_then(|scope| Homes::new(code, scope, recorded, circuits, &plan.record, is_unit));
-        (!plan.record.is_empty() || plan.homes.is_some()).then_some(plan)
+        let merges = merges.filter(|scope| !has_loops || !record.has_no_residents() || is_round(scope));
+        let homes = merges.and_then(|scope| Homes::new(code, scope, recorded, circuits, &record, is_unit));
+        let homes = match homes {
+            Some((homes, decided)) => {
+                for (block, reg, home) in decided {
+                    if !record.move_in(block, reg, home) {
+                        return None;
+                    }
+                }
+                Some(homes)
+            }
+            None => None,
+        };
+        if record.has_no_residents() && homes.is_none() {
+            return None;
+        }
+        let counters = recorded.counters.iter().map(|(var, counter)| (var, *counter)).collect();
+        Some(RegionPlan { record, counters, homes, idle: AtomicU32::new(0) })
     }
 
     /// A run is over, in which somebody asked for a place or nobody did.

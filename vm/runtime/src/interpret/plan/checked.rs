@@ -6,7 +6,7 @@
 //! needed. A home in use is not given (`merge.rs`), which is enough.
 
 use super::build::RegionPlan;
-use super::homes::Place;
+use super::record::Place;
 use crate::coverage::{Coverage, Met};
 use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
@@ -37,12 +37,12 @@ fn decisions(circuits: &Circuits, plan: &RegionPlan) -> Decisions {
     for (var, place) in circuits.places.iter() {
         decisions.homes.insert(*var, home(place.block, &place.view));
     }
-    for (var, place) in plan.homes.iter().flat_map(|homes| &homes.decided) {
-        let memory = match place {
-            Place::At(first) => Memory::At { memory: 0, first: *first as i64 },
+    for (block, home) in plan.record.homes() {
+        let memory = match home.place {
+            Place::At(first) => Memory::At { memory: 0, first: first as i64 },
             Place::InTurn(_) => Memory::InTurn(IN_TURN as u32),
         };
-        decisions.memory.insert(*var, memory);
+        decisions.memory.insert(block, memory);
     }
     decisions
 }

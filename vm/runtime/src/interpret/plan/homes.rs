@@ -1,49 +1,32 @@
 //! From the schedule of a region to homes: what is made at which place of the region's block, and what takes blocks in
-//! turn.
+//! turn. Where they are goes into the record; when they are needed is kept here.
 //!
 //! Arrays that results of the region may lie in are not part of its block, so that no small result keeps a large block.
 
 use super::build::flat_blocks;
-use super::record::{Comes, Record};
+use super::record::{Home, Place, Record};
 use crate::memory::LINE;
 use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::Circuits;
-use galopvm_analysis::memory::{Home, schedule_of};
+use galopvm_analysis::memory::{Home as Scheduled, schedule_of};
 use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, module::BODY};
 use galopvm_kir::VarId;
 use std::collections::{HashMap, HashSet};
 
-/// Where blocks of a region are made.
+/// When the homes of a region are offered; which they are is in its record.
 #[derive(Debug, Default)]
 pub(super) struct Homes {
     /// Bytes of the region's block.
     pub total: usize,
-    /// By block of code, with the number of the instruction: the homes of its results.
-    pub made: HashMap<BlockId, Vec<(usize, Homed)>>,
-    /// The homes of blocks that something is made in before the instruction that they are for.
-    pub early: HashMap<VarId, Homed>,
-    /// All of these, by the arrays that blocks are made for.
-    pub decided: Vec<(VarId, Place)>,
+    /// By block of code, with the number of the instruction: what is made there and has a home.
+    pub made: HashMap<BlockId, Vec<(usize, VarId)>>,
     /// The last instruction that needs the region's block, if the region comes there once only.
     pub last: Option<(BlockId, usize)>,
 }
 
-/// A block with its home.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Homed {
-    pub place: Place,
-    pub bytes: usize,
-}
-
-/// Where a block is made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
-    /// At this byte of the region's block.
-    At(usize),
-    /// In one of two blocks, which the values of a register take in turn.
-    InTurn(RegId),
-}
+/// A block, the register whose array it is made for, and where its memory is.
+pub(super) type Decided = (VarId, RegId, Home);
 
 /// The results of what is recorded.
 fn results(code: &Function, scope: Scope) -> Vec<RegId> {
@@ -59,7 +42,7 @@ fn results(code: &Function, scope: Scope) -> Vec<RegId> {
 }
 
 impl Homes {
-    /// The homes of a region; nothing if there is nothing to gain.
+    /// The homes of a region, with the registers that they are for; nothing if there is nothing to gain.
     pub(super) fn new(
         code: &Function,
         scope: Scope,
@@ -67,7 +50,7 @@ impl Homes {
         circuits: &Circuits,
         record: &Record,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
-    ) -> Option<Homes> {
+    ) -> Option<(Homes, Vec<Decided>)> {
         let flat = flat_blocks(code, is_unit);
         // An array that an instruction of this function makes when it is executed.
         let place = |var: VarId| {
@@ -77,9 +60,8 @@ impl Homes {
             (!is_lazy && !flat.contains(&maker.block)).then_some((maker.block, maker.index, reg))
         };
         // One that is made in the block of another one has no home of its own.
-        let is_elsewhere =
-            |reg: RegId| record.resident(reg).is_some_and(|resident| resident.comes == Comes::Moved);
-        let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !is_elsewhere(reg));
+        let elsewhere: HashSet<RegId> = record.moved().collect();
+        let can_move = |var: VarId| place(var).is_some_and(|(.., reg)| !elsewhere.contains(&reg));
         // The last one: a register has several names where sizes had to be carried along.
         let name =
             |of: RegId| recorded.registers.iter().filter(|(_, reg)| **reg == of).last().map(|(var, _)| var);
@@ -98,16 +80,18 @@ impl Homes {
             Scope::Loop { .. } => HashSet::new(),
         };
         let mut homes = Homes { total: usize::try_from(schedule.packing.total).ok()?, ..Homes::default() };
+        let mut has_early = false;
+        let mut decided = Vec::new();
         let (mut entries, mut gain, mut last) = (0, matches!(scope, Scope::Round { .. }), (0, None));
         for (made, home) in &schedule.blocks {
             let Some((block, index, reg)) = place(made.array) else { continue };
             let bytes = usize::try_from(made.lifetime.size).ok()?.checked_mul(made.element_bytes)?;
             let place = match home {
                 _ if bytes == 0 => continue,
-                Home::Entry { offset } => Place::At(usize::try_from(*offset).ok()?),
-                Home::Turns => Place::InTurn(reg),
-                Home::Round if next.contains(&made.array) && can_move(made.array) => Place::InTurn(reg),
-                Home::Round => continue,
+                Scheduled::Entry { offset } => Place::At(usize::try_from(*offset).ok()?),
+                Scheduled::Turns => Place::InTurn(reg),
+                Scheduled::Round if next.contains(&made.array) && can_move(made.array) => Place::InTurn(reg),
+                Scheduled::Round => continue,
             };
             gain |= made.in_loop || matches!(place, Place::InTurn(_));
             if let Place::At(_) = place {
@@ -118,26 +102,23 @@ impl Homes {
                     last = (number, (!made.in_loop).then_some((block, index)));
                 }
             }
-            let homed = Homed { place, bytes };
-            homes.decided.push((made.array, place));
-            if record.early(made.array).is_some() {
-                homes.early.insert(made.array, homed);
-            } else {
-                homes.made.entry(block).or_default().push((index, homed));
+            decided.push((made.array, reg, Home { place, bytes }));
+            match record.early(made.array) {
+                Some(_) => has_early = true,
+                None => homes.made.entry(block).or_default().push((index, made.array)),
             }
         }
-        if !homes.early.is_empty() {
+        if has_early {
             // What is made in it comes first, wherever that is.
             last.1 = None;
         }
         homes.last = last.1.filter(|_| !matches!(scope, Scope::Round { .. }));
-        (entries > 1 || gain && !(homes.made.is_empty() && homes.early.is_empty())).then_some(homes)
+        (entries > 1 || gain && !decided.is_empty()).then_some((homes, decided))
     }
 
     /// About how many words of memory it takes.
     pub(super) fn words(&self) -> usize {
-        let made: usize = self.made.values().map(|all| 8 + 5 * all.len()).sum();
-        8 + made + 8 * self.early.len() + 3 * self.decided.len()
+        8 + self.made.values().map(|all| 8 + 2 * all.len()).sum::<usize>()
     }
 }
 

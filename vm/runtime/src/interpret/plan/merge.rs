@@ -4,7 +4,7 @@
 //! withdrawn afterwards. A home that is still in use is not given (`memory/reserve.rs`), so that a wrong schedule costs
 //! a block and nothing else. What a loop has set aside is kept from round to round.
 
-use super::homes::{Homed, Homes, Place};
+use super::record::{Home, Place};
 use crate::array::Array;
 use crate::coverage::Met;
 use crate::interpret::Interpreter;
@@ -100,14 +100,15 @@ impl<'a> Interpreter<'a> {
         let Some(homes) = &plan.homes else { return false };
         let all = homes.made.get(&block).map_or(&[][..], Vec::as_slice);
         let mut are_there = false;
-        for (_, homed) in all.iter().filter(|(at, _)| *at == index) {
-            let Some((reserve, from)) = self.home(homes, *homed) else {
+        for (_, made) in all.iter().filter(|(at, _)| *at == index) {
+            let Some(home) = plan.record.home(*made) else { continue };
+            let Some((reserve, from)) = self.home(homes.total, home) else {
                 self.tiers.coverage.met(Met::HomeNone);
                 continue;
             };
-            let is_turn = matches!(homed.place, Place::InTurn(_));
+            let is_turn = matches!(home.place, Place::InTurn(_));
             self.tiers.coverage.met(if is_turn { Met::HomeTurn } else { Met::HomeRegion });
-            self.memory.offer(&reserve, from, homed.bytes);
+            self.memory.offer(&reserve, from, home.bytes);
             are_there = true;
         }
         are_there
@@ -125,20 +126,21 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn home(&mut self, homes: &Homes, homed: Homed) -> Option<(Reserve, usize)> {
+    /// The memory that a home is in, of a region's block of so many bytes, and where it begins there.
+    fn home(&mut self, total: usize, home: Home) -> Option<(Reserve, usize)> {
         let depth = self.depth;
         let active = self.active.last_mut().filter(|active| active.depth == depth)?;
         let site = active.site;
-        match homed.place {
+        match home.place {
             Place::At(offset) => {
                 let around = active.loops.checked_sub(1).and_then(|around| self.loops.get_mut(around));
                 let reserves = around.unwrap_or(&mut active.reserves);
-                Some((reserves.region(self.memory, site, homes.total)?, offset))
+                Some((reserves.region(self.memory, site, total)?, offset))
             }
             Place::InTurn(reg) => {
                 // Without a loop there is nothing to take turns with.
                 let around = self.loops.last_mut()?;
-                Some((around.in_turn(self.memory, (site.0, reg), homed.bytes)?, 0))
+                Some((around.in_turn(self.memory, (site.0, reg), home.bytes)?, 0))
             }
         }
     }
@@ -151,12 +153,11 @@ impl<'a> Interpreter<'a> {
         elem: ElemType,
         shape: &[i64],
     ) -> super::super::Outcome<Array> {
-        let homed = plan.homes.as_ref().and_then(|homes| Some((homes, *homes.early.get(&block)?)));
-        if let Some((homes, homed)) = homed
-            && let Some((reserve, from)) = self.home(homes, homed)
+        if let Some((homes, home)) = plan.homes.as_ref().zip(plan.record.home(block))
+            && let Some((reserve, from)) = self.home(homes.total, home)
         {
             self.tiers.coverage.met(Met::HomeEarly);
-            self.memory.offer(&reserve, from, homed.bytes);
+            self.memory.offer(&reserve, from, home.bytes);
         }
         let array = Array::fresh(self.memory, elem, shape);
         self.count_merged();

@@ -6,8 +6,8 @@
 //! for the place of their result (`place.rs`). Where a copy finds that its source lies in its target already, there is
 //! nothing to do (`arrays.rs`, `placed.rs`): so the plan is needed where arrays are made only.
 //!
-//! What is made in a block of its own can have a *home* (`homes.rs`): a place in one block for the region, or one of two
-//! blocks in turn (`merge.rs`).
+//! A block can have a *home* (`homes.rs`): a place in one block for the region, or one of two blocks in turn (`merge.rs`). It is
+//! in the record as well.
 //!
 //! A plan that a checker refuses, which shares nothing with the analyses, is not used (`checked.rs`).
 //!

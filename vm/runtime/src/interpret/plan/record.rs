@@ -1,10 +1,12 @@
 //! The record of a region: for each of its registers, where the array lives that comes into it.
 //!
 //! Everybody who wants to know where something is made, stays or lies asks this record; what the analyses say goes into it
-//! when it is written (`build.rs`), and nothing is kept beside it.
+//! when it is written (`build.rs` says what lies in which block, `homes.rs` where the memory of blocks is), and nothing is
+//! kept beside it.
 //!
 //! Invariants: a register has one residence. Two that differ cannot both be written down: what says so is not believed at
-//! all. A block that is another register's to make is in the record with all registers that lie in it.
+//! all. A block that is another register's to make is in the record with all registers that lie in it. Only blocks have
+//! memory: what is made in the block of another array has none of its own.
 
 use galopvm_analysis::circuit::Moving;
 use galopvm_base::ElemType;
@@ -16,7 +18,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(in crate::interpret) struct Record {
     residents: HashMap<RegId, Resident>,
-    blocks: HashMap<VarId, SharedBlock>,
+    blocks: HashMap<VarId, BlockRecord>,
 }
 
 /// Where the array of one register lives.
@@ -40,13 +42,31 @@ pub(crate) enum Comes {
     Updated,
 }
 
-/// A block that several arrays are made in.
+/// What is decided about a block, by the array that it is made for.
 #[derive(Debug, Default)]
-pub(super) struct SharedBlock {
+struct BlockRecord {
     /// The registers that lie in it.
-    pub members: Vec<RegId>,
+    members: Vec<RegId>,
     /// What it is made for, if it may have to exist before the instruction that it is for.
-    pub early: Option<(ElemType, Vec<i64>)>,
+    early: Option<(ElemType, Vec<i64>)>,
+    /// Where its memory is; nothing if it is taken when it is needed.
+    home: Option<Home>,
+}
+
+/// Where the memory of a block is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Home {
+    pub place: Place,
+    pub bytes: usize,
+}
+
+/// The place of a block's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// At this byte of the region's block.
+    At(usize),
+    /// In one of two blocks, which the values of a register take in turn.
+    InTurn(RegId),
 }
 
 impl Record {
@@ -66,6 +86,27 @@ impl Record {
     /// Writes down what a block is made for that something else is made in before.
     pub(super) fn make_early(&mut self, block: VarId, elem: ElemType, shape: Vec<i64>) {
         self.blocks.entry(block).or_default().early = Some((elem, shape));
+    }
+
+    /// Writes down where the memory of a block is, which is made for the array of a register; false if the record says that
+    /// this one is made in another block, or has other memory.
+    #[must_use]
+    pub(super) fn move_in(&mut self, block: VarId, reg: RegId, home: Home) -> bool {
+        if self.resident(reg).is_some_and(|resident| resident.comes == Comes::Moved) {
+            return false;
+        }
+        let known = &mut self.blocks.entry(block).or_default().home;
+        known.replace(home).is_none()
+    }
+
+    /// Where the memory of a block is, if that is decided.
+    pub(super) fn home(&self, block: VarId) -> Option<Home> {
+        self.blocks.get(&block)?.home
+    }
+
+    /// All blocks whose memory is decided.
+    pub(super) fn homes(&self) -> impl Iterator<Item = (VarId, Home)> {
+        self.blocks.iter().filter_map(|(block, record)| Some((*block, record.home?)))
     }
 
     /// Where a register's array lives.
@@ -95,8 +136,8 @@ impl Record {
         self.residents.iter().filter_map(moved)
     }
 
-    /// Whether every array is made where its instruction likes.
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether no array lies in the block of another one.
+    pub(super) fn has_no_residents(&self) -> bool {
         self.residents.is_empty()
     }
 
