@@ -54,4 +54,6 @@ pub struct Decisions {
     pub memory: HashMap<VarId, Memory>,
     /// Results of kernels that are written over arrays.
     pub over: HashMap<VarId, VarId>,
+    /// Whether what comes after the region takes the shared memories again, while results of the region are still needed.
+    pub comes_again: bool,
 }

@@ -97,6 +97,9 @@ pub(crate) trait Store {
     /// Where it lies, if that is known.
     fn place(&self, array: &Self::Array) -> Option<(usize, View)>;
 
+    /// The blocks that it may lie in, if it has elements.
+    fn blocks(&self, array: &Self::Array) -> Vec<usize>;
+
     /// Every element is read.
     fn read(&mut self, array: &Self::Array, name: VarId) -> Step<Option<Self::Mark>>;
     /// Every element is written: with the scalar of a mark, or with new ones. If not `certain`, some are.

@@ -9,7 +9,7 @@ use crate::store::{Fault, Piece, Step, Stop, Store};
 use crate::view::View;
 use galopvm_base::{Scalar, TypedId};
 use galopvm_kir::{Body, CheckedRegion, Exp, Observed, ObservedParam, Region, VarId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// What is not known of an array.
@@ -55,6 +55,8 @@ pub(crate) struct Walk<'a, S: Store> {
     owed: Vec<bool>,
     /// By name: whether other arrays lie in its block.
     targets: Vec<bool>,
+    /// The blocks in shared memory.
+    shared: HashSet<usize>,
     /// The pieces of memory of arrays that take several in turn, the next one first.
     turns: HashMap<VarId, Vec<usize>>,
     /// The iterations around, for people.
@@ -108,6 +110,7 @@ pub(crate) fn walk<S: Store>(
         blocks: vec![None; count],
         owed: vec![false; count],
         targets,
+        shared: HashSet::new(),
         turns: HashMap::new(),
         around: Vec::new(),
         statement: None,
@@ -144,6 +147,13 @@ impl<'a, S: Store> Walk<'a, S> {
         for var in results {
             if let Bound::Array(array) = self.names[var.index()].clone() {
                 self.store.read(&array, var)?;
+                let is_shared = |block: &usize| self.shared.contains(block);
+                if self.decisions.comes_again && self.store.blocks(&array).iter().any(is_shared) {
+                    return refuse(format!(
+                        "the result `{}` is in memory that is used again while it is needed",
+                        self.name(var)
+                    ));
+                }
             }
         }
         Ok(())
@@ -259,6 +269,9 @@ impl<'a, S: Store> Walk<'a, S> {
             None => Piece::Own,
         };
         let block = self.store.block(elements, bytes, piece, false)?;
+        if let Piece::At(..) = piece {
+            self.shared.insert(block);
+        }
         if let (Some(turn), Piece::Own) = (self.turns.get_mut(&var), piece) {
             turn.push(block);
         }

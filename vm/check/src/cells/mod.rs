@@ -364,6 +364,20 @@ impl Store for Cells {
         }
     }
 
+    fn blocks(&self, array: &Array) -> Vec<usize> {
+        let mut blocks = Vec::new();
+        for member in array.members.iter().filter(|member| member.view.elements() > 0) {
+            let mut open = vec![&member.lies];
+            while let Some(lies) = open.pop() {
+                match lies {
+                    Where::At(block, _) => blocks.push(*block),
+                    Where::Either(_, a, b) => open.extend([&**a, &**b]),
+                }
+            }
+        }
+        blocks
+    }
+
     fn read(&mut self, array: &Array, name: VarId) -> Step<Option<Id>> {
         let mut last = None;
         let members = array.members.clone();

@@ -382,6 +382,10 @@ impl Store for Sets {
         }
     }
 
+    fn blocks(&self, array: &Array) -> Vec<usize> {
+        array.members.iter().filter(|member| !member.view.is_empty()).map(|member| member.block).collect()
+    }
+
     fn read(&mut self, array: &Array, _: VarId) -> Step<Option<()>> {
         for member in &array.members {
             let set = self.member_set(member)?;

@@ -2,8 +2,9 @@
 //!
 //! What the analyses decided about the region goes there as plain numbers: where its arrays lie, and which of its blocks
 //! share memory. All of that is checked, also what the plan cannot apply: arrays that nobody can place are made as always.
-//! Not checked is what comes after the region: the next round of a loop comes to the same memory, while a result may still be
-//! needed. A home in use is not given (`merge.rs`), which is enough.
+//! What comes after the region takes the region's block again while its results are needed: none may lie there. Whether those that
+//! take blocks in turn are needed for longer than a round is not checked: a home in use is not given (`merge.rs`), which is
+//! enough.
 
 use super::build::RegionPlan;
 use super::record::Place;
@@ -33,7 +34,8 @@ pub(super) fn verdict(
 
 /// Everything that is decided about memory.
 fn decisions(circuits: &Circuits, plan: &RegionPlan) -> Decisions {
-    let mut decisions = Decisions::default();
+    // The block of the region is that of the next round of a loop around it, or of the next call.
+    let mut decisions = Decisions { comes_again: true, ..Decisions::default() };
     for (var, place) in circuits.places.iter() {
         decisions.homes.insert(*var, home(place.block, &place.view));
     }

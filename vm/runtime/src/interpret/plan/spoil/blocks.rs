@@ -1,7 +1,8 @@
 //! Faults in the schedule of a region's blocks.
 //!
-//! What a region gives outlives it, and the next round of a loop around it comes to the same block. No checker of one region
-//! sees that: a home that is in use is not given, and nothing else is relied on. So no fault is about it.
+//! What a region gives outlives it, and the next round of a loop around it comes to the same block. Results that take two
+//! blocks in turn may be needed for longer than a round. No checker of one region sees that: a home that is in use is not
+//! given, and nothing else is relied on. So no fault is about it.
 
 use super::Kind;
 use galopvm_analysis::memory::{Allocation, Home, Lifetime, Schedule, pack};
@@ -17,6 +18,8 @@ pub(super) enum Fault {
     Once,
     /// What each round of a loop makes anew takes two blocks in turn.
     InTurn,
+    /// What the region gives is made in its block.
+    Leaves,
     /// A block reaches into another one by so many lines.
     Reaches(i64),
     /// A block is made where another one is: the next one but so many.
@@ -26,7 +29,9 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn kind(self) -> Kind {
         match self {
-            Fault::EndsAtOnce | Fault::EndsBefore(_) | Fault::Once | Fault::InTurn => Kind::Life,
+            Fault::EndsAtOnce | Fault::EndsBefore(_) | Fault::Once | Fault::InTurn | Fault::Leaves => {
+                Kind::Life
+            }
             Fault::Reaches(_) => Kind::Large,
             Fault::Same(_) => Kind::Merged,
         }
@@ -109,7 +114,10 @@ fn spoilt_at(schedule: &Schedule, at: usize, fault: Fault, alignment: i64) -> Op
         Fault::InTurn if made.in_loop && schedule.blocks[at].1 == Home::Round => {
             Some(with(schedule, [(at, Home::Turns)]))
         }
-        Fault::Once | Fault::InTurn => None,
+        Fault::Leaves if !made.in_loop && schedule.blocks[at].1 == Home::Round => {
+            Some(with(schedule, [(at, Home::Entry { offset: aligned(schedule.packing.total) })]))
+        }
+        Fault::Once | Fault::InTurn | Fault::Leaves => None,
         Fault::Reaches(lines) => {
             let end = offset(schedule, at)? + aligned(bytes(made));
             let offset = end.checked_sub(lines * alignment).filter(|offset| *offset >= 0)?;

@@ -23,6 +23,7 @@ fn faults() -> Vec<Fault> {
         InSchedule::EndsBefore(2),
         InSchedule::Once,
         InSchedule::InTurn,
+        InSchedule::Leaves,
         InSchedule::Reaches(1),
         InSchedule::Reaches(2),
         InSchedule::Same(0),
