@@ -105,12 +105,34 @@ impl Scribe<'_> {
         let (elem, dims) = (array.elem, array.dims.clone());
         let ty = Self::ty(elem, &dims);
         let is_own = !self.random.one_in(3);
+        let bound = match self.random.below(6) {
+            0 | 1 => "k % 4".into(),
+            2 => "q % 5".into(),
+            3 => "3".into(),
+            4 => "m".into(),
+            _ => {
+                let (bound, number) = (self.name(), self.told_by(array));
+                self.line(&format!("let {bound} = {number} % 4"));
+                bound
+            }
+        };
+        let is_while = self.random.one_in(5);
         let (start, star) = if is_own { (self.taken(array), "*") } else { (array.name.clone(), "") };
         let (carried, counter, result) = (self.name(), self.name(), self.name());
-        self.line(&format!("let {result} ="));
+        let (named, head) = match is_while {
+            true => (
+                format!("({result}, _)"),
+                format!(
+                    "loop ({carried}, {counter}): ({star}{ty}, i64) = ({start}, 0) while {counter} < {bound} do"
+                ),
+            ),
+            false => {
+                (result.clone(), format!("loop {carried}: {star}{ty} = {start} for {counter} < {bound} do"))
+            }
+        };
+        self.line(&format!("let {named} ="));
         self.indent += 1;
-        let bound = ["k % 4", "q % 5", "3", "m"][self.random.below(4)];
-        self.line(&format!("loop {carried}: {star}{ty} = {start} for {counter} < {bound} do"));
+        self.line(&head);
         self.indent += 1;
         self.depth += 1;
         let outer = self.held.clone();
@@ -151,7 +173,10 @@ impl Scribe<'_> {
                 }
             }
         };
-        self.line(&format!("{word}{body}"));
+        match is_while {
+            true => self.line(&format!("{word}(let next = {body} in (next, {counter} + 1))")),
+            false => self.line(&format!("{word}{body}")),
+        }
         self.indent -= 2;
         self.depth -= 1;
         self.held = outer;
@@ -159,7 +184,12 @@ impl Scribe<'_> {
             if !is_own && self.random.one_in(2) { Some(array.clone()) } else { self.like(elem, &dims) };
         match other {
             // It is copied, and used no more.
-            Some(other) if self.random.one_in(2) => {
+            Some(mut other) if self.random.one_in(2) => {
+                if other.name == array.name && self.random.one_in(2) {
+                    // The first value is read once more before.
+                    let exp = format!("{} {}", Self::mapped(&self.step(elem), dims.len()), other.name);
+                    other = self.made(elem, dims.clone(), &exp);
+                }
                 let (size, from) = (SIZES[dims[0]], self.random.below(2));
                 let exp = format!("({result} ++ {})[{from}:{from} + {size}]", other.name);
                 self.made(elem, dims, &exp);

@@ -36,6 +36,13 @@ impl Scribe<'_> {
             (2, _) => {
                 ("\\r -> loop s = r for _i < k % 3 do map2 (\\x y -> x - y) s (reverse s)".into(), dims)
             }
+            // Elements of the row, or those on the other side of its diagonal.
+            (_, 3 | 4) if dims[1] == dims[2] => {
+                let test = ["x > y", "y > x", "x > y + y"][self.random.below(3)];
+                let function =
+                    format!("\\r -> map2 (map2 (\\x y -> if {test} then y else x)) r (transpose r)");
+                (function, dims)
+            }
             (_, 0) => ("\\r -> transpose r".into(), vec![dims[0], dims[2], dims[1]]),
             (_, 1) => (format!("\\r -> map (\\s -> reduce {op} {neutral} s) r"), vec![dims[0], dims[1]]),
             (_, _) => (format!("\\r -> map (\\s -> scan {op} {neutral} (map ({step}) s)) r"), dims),
@@ -184,14 +191,14 @@ impl Scribe<'_> {
         let other = self.like(elem, &dims).map_or(a.clone(), |held| held.name);
         let (step, rank, ty) = (self.step(elem), dims.len(), Self::ty(elem, &dims));
         let word = elem.word();
-        let mapped = Self::mapped(&step, rank);
+        let (mapped, holds) = (Self::mapped(&step, rank), self.holds(array));
         let exp = match self.random.below(6) {
-            5 => format!("let c = if k % 2 == 0 then {a} else {other} in copy c"),
-            0 => format!("let p = {{x = {a}, y = {mapped} {other}}} in if k % 2 == 0 then copy p.x else p.y"),
+            5 => format!("let c = if {holds} then {a} else {other} in copy c"),
+            0 => format!("let p = {{x = {a}, y = {mapped} {other}}} in if {holds} then copy p.x else p.y"),
             1 => format!(
-                "let s: #left ({ty}) | #right ({ty}) i64 = if q % 2 == 0 then #left {other} else #right ({mapped} {a}) k in match s case #left l -> {mapped} l case #right r i -> if i > 3 then r else copy r"
+                "let s: #left ({ty}) | #right ({ty}) i64 = if {holds} then #left {other} else #right ({mapped} {a}) k in match s case #left l -> {mapped} l case #right r i -> if i > 3 then r else copy r"
             ),
-            2 => format!("if k > 3 then {mapped} {a} else copy {other}"),
+            2 => format!("if {holds} then {mapped} {a} else copy {other}"),
             3 if rank == 1 => format!(
                 "let t: {}(#big {word} | #small) = map (\\e -> if e > {} then #big e else #small) {a} in map (\\s -> match s case #big e -> e case #small -> {}) t",
                 shape(&dims),
@@ -199,7 +206,7 @@ impl Scribe<'_> {
                 elem.of_int("k"),
             ),
             _ => format!(
-                "let (u, v) = loop (u, v) = (copy {a}, {mapped} {other}) for i < q % 4 do (v, {mapped} u) in if k % 3 == 0 then u else v"
+                "let (u, v) = loop (u, v) = (copy {a}, {mapped} {other}) for i < q % 4 do (v, {mapped} u) in if {holds} then u else v"
             ),
         };
         self.made(elem, dims, &exp);

@@ -263,6 +263,22 @@ impl<'a> Scribe<'a> {
         }
     }
 
+    /// A number, not less than 0, that only an element of an array tells.
+    fn told_by(&mut self, array: &Held) -> String {
+        let places: Vec<String> = array.dims.iter().map(|dim| self.below(*dim)).collect();
+        array.elem.as_number(&format!("{}[{}]", array.name, places.join(", ")))
+    }
+
+    /// What holds or not: the arguments tell, or an element of an array does.
+    fn holds(&mut self, array: &Held) -> String {
+        match self.random.below(6) {
+            0 => "k % 2 == 0".into(),
+            1 => "q % 2 == 0".into(),
+            2 => "k > 3".into(),
+            _ => format!("{} % 2 == 0", self.told_by(array)),
+        }
+    }
+
     /// First and last place of a part that may be empty, with a name each.
     fn part(&mut self, size: usize) -> (String, String) {
         let (low, high) = (self.name(), self.name());
