@@ -98,7 +98,7 @@ impl Emitter<'_> {
                 self.v_move(out, scratch);
             }
             Op::Lea(addr) => self.lea(out, addr, a),
-            _ => {}
+            _ => self.lacks(op),
         }
     }
 
@@ -216,7 +216,7 @@ impl Emitter<'_> {
             (Bin::And, _) => dynasm!(self.asm ; .arch x64 ; and Rq(into), Rq(b)),
             (Bin::Or, _) => dynasm!(self.asm ; .arch x64 ; or Rq(into), Rq(b)),
             (Bin::Xor, _) => dynasm!(self.asm ; .arch x64 ; xor Rq(into), Rq(b)),
-            _ => {}
+            _ => self.lacks(Op::Alu(bin, width)),
         }
         self.copy(out, into);
     }
@@ -254,7 +254,7 @@ impl Emitter<'_> {
             (Bin::Shr, Width::W64) => dynasm!(self.asm ; .arch x64 ; shr Rq(out), count),
             (Bin::Sar, Width::W32) => dynasm!(self.asm ; .arch x64 ; sar Rd(out), count),
             (Bin::Sar, Width::W64) => dynasm!(self.asm ; .arch x64 ; sar Rq(out), count),
-            _ => {}
+            _ => self.lacks(Op::AluImm(bin, width, value)),
         }
     }
 

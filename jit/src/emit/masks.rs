@@ -42,7 +42,8 @@ impl Emitter<'_> {
                     Bin::And => rows::K_AND,
                     Bin::AndNot => rows::K_AND_NOT,
                     Bin::Or => rows::K_OR,
-                    _ => rows::K_XOR,
+                    Bin::Xor => rows::K_XOR,
+                    _ => return self.lacks(op),
                 };
                 self.k3(row, out, a[0], a[1]);
             }
@@ -74,7 +75,7 @@ impl Emitter<'_> {
                 let row = if lane.is_wide() { rows::BLEND_PD } else { rows::BLEND_PS };
                 self.v3_imm(row, full, out, a[2], a[1], a[0] << 4);
             }
-            _ => {}
+            _ => self.lacks(op),
         }
     }
 

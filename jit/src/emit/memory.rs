@@ -74,7 +74,7 @@ impl Emitter<'_> {
             Op::Gather(mem) => self.gather(mem, out, a),
             Op::GatherEach(mem) => self.gather_each(mem, out, a),
             Op::ScatterEach(mem) => self.scatter_each(mem, a),
-            _ => {}
+            _ => self.lacks(op),
         }
     }
 

@@ -42,9 +42,20 @@ pub fn emit(code: &Code, isa: Isa) -> Result<Vec<u8>, Refusal> {
     let output = flat.allocate(isa)?;
     let mut asm = VecAssembler::new(0);
     let labels = code.order.iter().map(|_| asm.new_dynamic_label()).collect();
-    let mut emitter =
-        Emitter { asm, isa, flat: &flat, output: &output, labels, forward: Vec::new(), polls: Vec::new() };
+    let mut emitter = Emitter {
+        asm,
+        isa,
+        flat: &flat,
+        output: &output,
+        labels,
+        forward: Vec::new(),
+        polls: Vec::new(),
+        missing: None,
+    };
     emitter.function(code);
+    if let Some(what) = emitter.missing {
+        return Err(Refusal::new(format!("no machine code for {what}")));
+    }
     emitter.asm.finalize().map_err(|e| Refusal::new(format!("assembling failed: {e}")))
 }
 
@@ -58,6 +69,8 @@ struct Emitter<'a> {
     forward: Vec<usize>,
     /// What is to stand behind the last block.
     polls: Vec<poll::Cold>,
+    /// The first thing that there are no instructions for: then there is no function.
+    missing: Option<String>,
 }
 
 /// Registers of an instruction.
@@ -143,18 +156,42 @@ impl Emitter<'_> {
         }
     }
 
+    /// There are no instructions for something.
+    fn lacks(&mut self, what: impl std::fmt::Debug) {
+        self.missing.get_or_insert_with(|| format!("{what:?}"));
+    }
+
+    /// The number of the register that was allocated.
+    fn number(&mut self, allocation: Allocation) -> u8 {
+        match allocation.as_reg() {
+            Some(reg) => reg.hw_enc() as u8,
+            None => {
+                self.lacks(format_args!("an operand in {allocation}"));
+                0
+            }
+        }
+    }
+
     fn inst(&mut self, index: regalloc2::Inst, position: usize) {
         let inst = self.flat.insts[index.index()];
         let allocs = self.output.inst_allocs(index);
-        let number = |a: &Allocation| a.as_reg().map_or(0, |r| r.hw_enc() as u8);
         let mut regs = Regs { out: 0, args: [0; 8] };
         if !matches!(inst.op, Op::Jump(_)) {
+            if inst.args.len() > regs.args.len() {
+                self.lacks(inst.op);
+            }
             for (slot, alloc) in regs.args.iter_mut().zip(&allocs[..inst.args.len()]) {
-                *slot = number(alloc);
+                *slot = self.number(*alloc);
             }
         }
         if inst.out.is_some() {
-            regs.out = allocs.last().map_or(0, number);
+            regs.out = match allocs.last() {
+                Some(alloc) => self.number(*alloc),
+                None => {
+                    self.lacks(inst.op);
+                    0
+                }
+            };
         }
         self.dispatch(inst, &regs, position);
     }
@@ -330,33 +367,30 @@ impl Emitter<'_> {
 
     fn move_between(&mut self, from: Allocation, to: Allocation) {
         let at = |a: Allocation| a.as_stack().map(|s| AREA_BYTES + 8 * s.index() as i32);
-        let class = from.as_reg().or(to.as_reg()).map_or(RegClass::Int, |r| r.class());
-        let number = |a: Allocation| a.as_reg().map_or(0, |r| r.hw_enc() as u8);
-        match (class, at(from), at(to)) {
-            (RegClass::Int, None, None) => {
-                if from != to {
-                    dynasm!(self.asm ; .arch x64 ; mov Rq(number(to)), Rq(number(from)));
-                }
-            }
-            (RegClass::Int, Some(slot), _) => {
-                dynasm!(self.asm ; .arch x64 ; mov Rq(number(to)), [rsp + slot])
-            }
-            (RegClass::Int, None, Some(slot)) => {
-                dynasm!(self.asm ; .arch x64 ; mov [rsp + slot], Rq(number(from)))
-            }
-            (RegClass::Float, None, None) => self.v_move(number(to), number(from)),
-            (RegClass::Float, Some(slot), _) => self.load_whole(number(to), slot),
-            (RegClass::Float, None, Some(slot)) => self.store_whole(number(from), slot),
+        let (slot_from, slot_to) = (at(from), at(to));
+        let Some(class) = from.as_reg().or(to.as_reg()).map(|reg| reg.class()) else {
+            return self.lacks(format_args!("a move from {from} to {to}"));
+        };
+        // The slot is on the other side.
+        let from = if slot_from.is_none() { self.number(from) } else { 0 };
+        let to = if slot_to.is_none() { self.number(to) } else { 0 };
+        match (class, slot_from, slot_to) {
+            (RegClass::Int, None, None) => self.copy(to, from),
+            (RegClass::Int, Some(slot), _) => dynasm!(self.asm ; .arch x64 ; mov Rq(to), [rsp + slot]),
+            (RegClass::Int, None, Some(slot)) => dynasm!(self.asm ; .arch x64 ; mov [rsp + slot], Rq(from)),
+            (RegClass::Float, None, None) => self.v_move(to, from),
+            (RegClass::Float, Some(slot), _) => self.load_whole(to, slot),
+            (RegClass::Float, None, Some(slot)) => self.store_whole(from, slot),
             (RegClass::Vector, None, None) => {
                 if from != to {
-                    self.k2(rows::K_MOVE, number(to), Place::Reg(number(from)));
+                    self.k2(rows::K_MOVE, to, Place::Reg(from));
                 }
             }
             (RegClass::Vector, Some(slot), _) => {
-                self.k2(rows::K_MOVE, number(to), Place::Base { base: RSP, disp: slot })
+                self.k2(rows::K_MOVE, to, Place::Base { base: RSP, disp: slot });
             }
             (RegClass::Vector, None, Some(slot)) => {
-                self.k2(rows::K_STORE, number(from), Place::Base { base: RSP, disp: slot });
+                self.k2(rows::K_STORE, from, Place::Base { base: RSP, disp: slot });
             }
         }
     }
@@ -375,5 +409,43 @@ impl Emitter<'_> {
 
     fn scratch(&self) -> [u8; 3] {
         allocate::vec_scratch(self.isa)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lir::build::Builder;
+    use crate::lir::{Bin, Change, Class, Extent, Lane, Width};
+
+    /// The machine code of one operation on registers of a class.
+    fn emitted(op: Op, class: Class, mode: CpuMode) -> Result<Vec<u8>, Refusal> {
+        let isa = Isa { mode };
+        let mut builder = Builder::new(isa.mask_class());
+        let word = builder.op(Op::Word(0), &[]);
+        let arg = match class {
+            Class::Int => word,
+            _ => builder.op(Op::Splat(Lane::I64), &[word]),
+        };
+        let args = if matches!(op, Op::Convert(..)) { vec![arg] } else { vec![arg, arg] };
+        builder.op(op, &args);
+        builder.end(Op::Return, &[]);
+        emit(&builder.finish(), isa)
+    }
+
+    #[test]
+    fn what_has_no_instructions_is_refused() {
+        let div = |lane| Op::V(Bin::Div, lane, Extent::All);
+        assert!(emitted(div(Lane::F64), Class::Vec, CpuMode::Avx512).is_ok());
+        let refused = emitted(div(Lane::I64), Class::Vec, CpuMode::Avx512).expect_err("no such instruction");
+        assert!(refused.to_string().contains("no machine code for V(Div, I64, All)"), "{refused}");
+        let shift = Op::V(Bin::Sar, Lane::I64, Extent::All);
+        assert!(emitted(shift, Class::Vec, CpuMode::Avx512).is_ok());
+        assert!(emitted(shift, Class::Vec, CpuMode::Avx2).is_err());
+        let change = Op::Convert(Change::Signed, Lane::I64, Lane::F64);
+        assert!(emitted(change, Class::Vec, CpuMode::Avx512).is_ok());
+        assert!(emitted(change, Class::Vec, CpuMode::Avx2).is_err());
+        assert!(emitted(Op::Alu(Bin::Add, Width::W64), Class::Int, CpuMode::Scalar).is_ok());
+        assert!(emitted(Op::Alu(Bin::FMax, Width::W64), Class::Int, CpuMode::Scalar).is_err());
     }
 }

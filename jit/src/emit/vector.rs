@@ -36,6 +36,13 @@ impl Emitter<'_> {
         let full = self.full();
         let length = |extent| if extent == Extent::One { Length::L128 } else { full };
         match op {
+            // What the instruction set does not have is asked for by nobody; an encoding would mean something else.
+            Op::V(bin, lane, Extent::All) if !self.isa.has_bin(bin, lane) => self.lacks(op),
+            Op::Convert(change, from, to) | Op::Widen(change, from, to, _) | Op::Narrow(change, from, to)
+                if !self.isa.has_change(change, from, to) =>
+            {
+                self.lacks(op);
+            }
             Op::V(bin, lane, extent) => self.bin(bin, lane, extent, out, a[0], a[1]),
             Op::Sqrt(lane, Extent::One) => {
                 self.one_source(rows::scalar(rows::sqrt(lane), lane), out, Place::Reg(a[0]), None);
@@ -73,11 +80,10 @@ impl Emitter<'_> {
                     ..Instr::new(row, full, extension, out, Place::Reg(a[0]))
                 });
             }
-            Op::Convert(change, from, to) => {
-                if let Some(row) = rows::convert(change, from, to) {
-                    self.v2(row, full, out, Place::Reg(a[0]));
-                }
-            }
+            Op::Convert(change, from, to) => match rows::convert(change, from, to) {
+                Some(row) => self.v2(row, full, out, Place::Reg(a[0])),
+                None => self.lacks(op),
+            },
             Op::Widen(change, from, to, upper) => self.widen(change, from, to, upper, out, a[0]),
             Op::Narrow(change, from, to) => self.narrow(change, from, to, out, a[0], a[1]),
             Op::ConvertFloat(from, _) => {
@@ -102,7 +108,7 @@ impl Emitter<'_> {
             }
             Op::MoveDown(bytes) => self.move_down(bytes, out, a[0]),
             Op::Reverse(lane) => self.reverse(lane, out, a[0]),
-            _ => {}
+            _ => self.lacks(op),
         }
     }
 
@@ -117,7 +123,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn bin(&mut self, bin: Bin, lane: Lane, extent: Extent, out: u8, a: u8, b: u8) {
-        let Some(row) = rows::bin(bin, lane) else { return };
+        let Some(row) = rows::bin(bin, lane) else { return self.lacks(Op::V(bin, lane, extent)) };
         if extent == Extent::One {
             let row = match bin {
                 Bin::And | Bin::Or | Bin::Xor | Bin::AndNot => row,
@@ -188,7 +194,9 @@ impl Emitter<'_> {
     }
 
     fn widen(&mut self, change: Change, from: Lane, to: Lane, upper: bool, out: u8, a: u8) {
-        let Some(row) = rows::convert(change, from, to) else { return };
+        let Some(row) = rows::convert(change, from, to) else {
+            return self.lacks(Op::Widen(change, from, to, upper));
+        };
         let mut source = a;
         if upper {
             source = self.scratch()[0];
@@ -210,8 +218,11 @@ impl Emitter<'_> {
             if change == Change::Extend {
                 // Truncation has the source in ModRM.reg.
                 self.v2(rows::TRUNCATE_Q, full, source, Place::Reg(to_reg));
-            } else if let Some(row) = rows::convert(change, from, to) {
-                self.v2(row, full, to_reg, Place::Reg(source));
+            } else {
+                match rows::convert(change, from, to) {
+                    Some(row) => self.v2(row, full, to_reg, Place::Reg(source)),
+                    None => self.lacks(Op::Narrow(change, from, to)),
+                }
             }
         }
         self.v3_imm(insert, full, out, s0, s1, 1);
@@ -222,7 +233,8 @@ impl Emitter<'_> {
             32 => self.v2_imm(rows::EXTRACT_HALF_512, Length::L512, a, Place::Reg(out), 1),
             16 => self.v2_imm(rows::EXTRACT_HALF_256, Length::L256, a, Place::Reg(out), 1),
             8 => self.v2_imm(rows::SHUFFLE_D, Length::L128, out, Place::Reg(a), 0x4e),
-            _ => self.v2_imm(rows::SHUFFLE_D, Length::L128, out, Place::Reg(a), 0xb1),
+            4 => self.v2_imm(rows::SHUFFLE_D, Length::L128, out, Place::Reg(a), 0xb1),
+            _ => self.lacks(Op::MoveDown(bytes)),
         }
     }
 
