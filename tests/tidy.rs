@@ -60,22 +60,29 @@ fn read(path: &str) -> String {
 
 /// Files of the repository with this extension, as paths from the root.
 fn files(extension: &str) -> Vec<String> {
-    fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    let mut files = all_files();
+    files.retain(|file| Path::new(file).extension().is_some_and(|e| e == extension));
+    files
+}
+
+/// All files of the repository, as paths from the root.
+fn all_files() -> Vec<String> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         for entry in entries.filter_map(Result::ok) {
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();
             if path.is_dir() {
                 if !name.starts_with('.') && name != "target" {
-                    collect(&path, extension, found);
+                    collect(&path, found);
                 }
-            } else if path.extension().is_some_and(|e| e == extension) {
+            } else {
                 found.push(path);
             }
         }
     }
     let mut found = Vec::new();
-    collect(&root(), extension, &mut found);
+    collect(&root(), &mut found);
     let mut names: Vec<String> = found
         .iter()
         .filter_map(|p| p.strip_prefix(root()).ok())
@@ -225,6 +232,39 @@ fn no_document_has_two_versions() {
         let mark = text.lines().position(|line| marks.iter().any(|mark| line.starts_with(mark)));
         assert!(mark.is_none(), "{file}:{}: a mark of a merge", mark.unwrap_or_default() + 1);
     }
+}
+
+/// A path may be told from any folder on: `plan/homes.rs` is `vm/runtime/src/interpret/plan/homes.rs`.
+#[test]
+fn paths_in_prose_are_there() {
+    let kinds = ["rs", "md", "sh", "py", "toml"];
+    let all: Vec<String> = all_files().into_iter().map(|path| format!("/{path}")).collect();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let mut complaints = Vec::new();
+    for file in files("rs").into_iter().chain(files("md")) {
+        let text = read(&file);
+        let prose = text.lines().filter(|line| file.ends_with(".md") || line.trim_start().starts_with("//"));
+        for (number, line) in prose.enumerate() {
+            for word in line.split('`').skip(1).step_by(2).filter(|word| word.chars().all(is_word)) {
+                let is_file =
+                    kinds.iter().any(|kind| word.strip_suffix(kind).is_some_and(|w| w.ends_with('.')));
+                let wanted = format!("/{}", word.trim_start_matches("./"));
+                let is_there = match (is_file, word.strip_suffix('/')) {
+                    (true, _) => all.iter().any(|path| path.ends_with(&wanted)),
+                    (false, Some(folder)) if folder.starts_with(char::is_alphanumeric) => {
+                        // What builds make is not there yet.
+                        let is_made = folder.split('/').next() == Some("target");
+                        is_made || all.iter().any(|path| path.contains(&wanted))
+                    }
+                    _ => true,
+                };
+                if !is_there {
+                    complaints.push(format!("{file}, line {} of its prose: {word} is not there", number + 1));
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! - `main.rs`: the cases one by one, in threads.
 //! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
 //!   and what is wrong about it.
-//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`, `scribe.rs`: programs for that. `reduce.rs`: smaller
+//! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`, `scribe/`: programs for that. `reduce.rs`: smaller
 //!   scripts that still go wrong.
 //! - `met.rs`: which decisions were met, and which never were.
 //! - `views.rs`: the algebra of views against enumeration.

@@ -34,7 +34,7 @@ const MEMORY: u64 = 256 << 20;
 /// Extents of arrays.
 const EXTENTS: [i64; 12] = [1, 1, 2, 3, 4, 5, 7, 8, 16, 20, 33, 300];
 
-/// Extents of arrays that are large enough to be copied into other layouts when that pays; the programs of `scribe.rs` make
+/// Extents of arrays that are large enough to be copied into other layouts when that pays; the programs of `scribe/` make
 /// arrays of three such dimensions.
 const LARGE: [i64; 2] = [100, 250];
 const LARGE_FAR: [i64; 2] = [40, 60];
@@ -126,7 +126,7 @@ pub struct Kind {
 pub enum Programs {
     /// Those of `author.rs`.
     Plain,
-    /// Those of `scribe.rs`, with every instruction set.
+    /// Those of `scribe/`, with every instruction set.
     Far,
 }
 

@@ -1,4 +1,4 @@
-//! What the walk over a region asks of memory. There are two: `cells.rs` goes through elements one by one, `sets.rs`
+//! What the walk over a region asks of memory. There are two: `cells/` goes through elements one by one, `sets/`
 //! through sets of them.
 
 use crate::view::{Change, View};
