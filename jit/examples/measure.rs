@@ -99,7 +99,9 @@ fn measure(name: &str, text: &str, sizes: &[i64], mode: CpuMode, threads: usize,
     let region = verify(region).expect("the texts are right");
     let shape_of = |exps: &[galopvm_kir::Exp]| -> Vec<i64> {
         let size = |e: &galopvm_kir::Exp| {
-            region.size_with(e, &|v| region.region().params.iter().position(|p| *p == v).map(|k| sizes[k]))
+            region.size_with(e, &|v| {
+                region.region().params.iter().position(|p| *p == v).map(|k| Scalar::i64(sizes[k]))
+            })
         };
         exps.iter().map(|e| size(e).expect("a size")).collect()
     };

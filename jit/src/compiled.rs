@@ -6,13 +6,13 @@ use crate::executable::Executable;
 use crate::isa::Isa;
 use crate::lir::sweep::sweep;
 use crate::listing::disassemble;
-use crate::lower::{Form, Job, Places, Shape, lower, piece_axis};
+use crate::lower::{Form, Job, Places, Shape, lower, observed_scalar, piece_axis};
 use crate::record::{Layout, Record, Stop};
-use galopvm_base::{ElemType, ScalarOp, scalar};
+use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
-    VerifiedRegion,
+    Argument, Axis, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
+    VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use rayon::prelude::*;
@@ -118,10 +118,7 @@ impl X86Compiled {
             layout: Layout::new(region, noted(&form)),
             codes: std::array::from_fn(|_| OnceLock::new()),
         };
-        let extents = compiled.extents(&form, &|at| match observed.params.get(at)? {
-            ObservedParam::Scalar(s) => Some(s.as_i64()),
-            ObservedParam::Array { .. } => None,
-        });
+        let extents = compiled.extents(&form, &|var| observed_scalar(region, observed, var));
         let Some(extents) = extents else {
             return Err(Refusal::new("the extent of an axis is not a number before the launch"));
         };
@@ -163,16 +160,10 @@ impl X86Compiled {
         Ok(Code { executable, pieces })
     }
 
-    /// The extents of the axes, given the scalar parameters by position. Scalar lets in front are looked through.
-    fn extents(&self, form: &Form<'_>, scalars: &dyn Fn(usize) -> Option<i64>) -> Option<Vec<i64>> {
-        let params = &self.region.region().params;
-        form.axes
-            .iter()
-            .map(|axis| {
-                form.size(&self.region, &axis.bound, &|var| scalars(params.iter().position(|p| *p == var)?))
-            })
-            .map(|size| size.map(|n| n.max(0)))
-            .collect()
+    /// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
+    fn extents(&self, form: &Form<'_>, scalars: &dyn Fn(VarId) -> Option<Scalar>) -> Option<Vec<i64>> {
+        let size = |axis: &Axis| form.size(&self.region, &axis.bound, scalars);
+        form.axes.iter().map(|axis| Some(size(axis)?.max(0))).collect()
     }
 
     fn check_classes(&self, launch: &Launch<'_>) -> Result<(), Refusal> {
@@ -196,11 +187,8 @@ impl X86Compiled {
         let failed = RunError::Failed;
         let form = Form::of(&self.region).map_err(failed)?;
         self.check_classes(launch).map_err(failed)?;
+        let extents = self.extents(&form, &|var| launch.scalar(&self.region, var));
         let arguments = std::mem::take(&mut launch.arguments);
-        let extents = self.extents(&form, &|at| match arguments.get(at)? {
-            Argument::Scalar(bits) => Some(*bits as i64),
-            Argument::Array { .. } => None,
-        });
         let arrays = arguments.iter().filter_map(|a| match a {
             Argument::Array { lmad, .. } => Some(lmad),
             Argument::Scalar(_) => None,

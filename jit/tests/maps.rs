@@ -2,7 +2,7 @@
 
 mod support;
 
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, Scalar};
 use support::*;
 
 #[test]
@@ -38,5 +38,37 @@ fn sums_and_products_of_integers() {
             text,
             &[size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)],
         );
+    }
+}
+
+/// Extents may be computed from scalars of any type, before the kernel or in its bound.
+#[test]
+fn extents_from_scalars_of_other_types() {
+    let texts = [
+        "region lets (x : T, a : [9]i64)
+           let n : i64 = to_i64(x) + 2
+           let r : [n]i64 = kernel i < n do in i * 3
+           in r",
+        "region bounds (x : T, a : [9]i64)
+           let r : [min(to_i64(x) + 2, 9)]i64 = kernel i < min(to_i64(x) + 2, 9) do in a[i] + i
+           in r",
+    ];
+    let mut random = Random(9);
+    for text in texts {
+        for (ty, number) in [
+            (ElemType::F64, 4.0),
+            (ElemType::F64, -7.5),
+            (ElemType::F32, 5.5),
+            (ElemType::F16, 3.0),
+            (ElemType::I32, -1.0),
+            (ElemType::I32, -90.0),
+            (ElemType::I8, -2.0),
+            (ElemType::I8, 6.0),
+            (ElemType::U8, 6.0),
+        ] {
+            let x = Arg::Scalar(Scalar::from_f64(ty, number));
+            let text = text.replace('T', ty.name());
+            check(&text, &[x, array(ElemType::I64, &[9], &mut random)]);
+        }
     }
 }

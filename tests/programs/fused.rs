@@ -284,3 +284,36 @@ fn what_is_only_sliced_for_nobody_is_still_there() {
         assert_eq!(seen(&program, &way, &[&call]).outcomes, expected, "{}", way.name);
     }
 }
+
+/// Sizes that the group computes itself are computed with the types of what they are computed from.
+#[test]
+fn sizes_may_come_from_floats_and_small_integers() {
+    for (ty, numbers) in [("f64", [4.0, 2.5, -7.0]), ("i8", [3.0, -1.0, -100.0])] {
+        let text = format!(
+            "entry main (x: {ty}) (q: i64) (ns: []i64) (as: [][]i64): ([][]i64, [][]i64) =
+               let n = length ns
+               let ps = tabulate_2d n n (\\i j -> as[i % length as, j % length as[0]])
+               let bs = map (map (* 9)) ps
+               let cs = tabulate_2d n n (\\i j -> ps[i, j] * 2)
+               let ds = map2 (map2 (-)) bs cs
+               let k = i64.{ty} x % n
+               let l = k + 1 + q % (n - k)
+               let es = map (map (\\e -> e - 2)) ds[:l - k, 0:n] :> [l - k][n]i64
+               let fs = map (\\e -> e - 4) ds[(q + 4) % n]
+               in (es, cs with [0] = fs)"
+        );
+        let program = Program::from_source("sizes.fut", &text).unwrap_or_else(|e| panic!("{e}"));
+        for number in numbers {
+            let elem = if ty == "f64" { ElemType::F64 } else { ElemType::I8 };
+            let call = |session: &Session| {
+                let mut random = Random::new(3);
+                let (ns, of) = (ints(session, &[3], &mut random), ints(session, &[2, 5], &mut random));
+                vec![Value::Scalar(Scalar::from_f64(elem, number)), Value::Scalar(Scalar::i64(3)), ns, of]
+            };
+            let expected = seen(&program, &plain(), &[&call]).outcomes;
+            for way in ways() {
+                assert_eq!(seen(&program, &way, &[&call]).outcomes, expected, "{}, {number}{ty}", way.name);
+            }
+        }
+    }
+}

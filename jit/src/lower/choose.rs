@@ -6,8 +6,9 @@
 //! has lanes costs four times as much. The cheapest wins; of equals the innermost parallel axis.
 
 use super::observed_class;
-use galopvm_base::ScalarOp;
+use galopvm_base::{Scalar, ScalarOp};
 use galopvm_kir::backend::StrideClass;
+use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
     Axis, Body, Combine, DimIndex, Exp, Index, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId,
     VerifiedRegion,
@@ -172,18 +173,21 @@ impl<'a> Form<'a> {
         &self,
         region: &VerifiedRegion,
         exp: &Exp,
-        params: &dyn Fn(VarId) -> Option<i64>,
+        params: &dyn Fn(VarId) -> Option<Scalar>,
     ) -> Option<i64> {
-        region.size_with(exp, &|var| {
-            let bound = self.lets.iter().find_map(|stm| match &stm.rhs {
-                Rhs::Exps(exps) => exps.get(stm.pat.iter().position(|p| *p == var)?),
-                _ => None,
-            });
-            match bound {
-                Some(exp) => self.size(region, exp, params),
-                None => params(var),
-            }
-        })
+        region.size_with(exp, &|var| self.scalar(var, params))
+    }
+
+    /// The value of a scalar parameter, or of a let in front.
+    fn scalar(&self, var: VarId, params: &dyn Fn(VarId) -> Option<Scalar>) -> Option<Scalar> {
+        let bound = self.lets.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Exps(exps) => exps.get(stm.pat.iter().position(|p| *p == var)?),
+            _ => None,
+        });
+        match bound {
+            Some(exp) => scalar_value(exp, &|inner| self.scalar(inner, params)),
+            None => params(var),
+        }
     }
 
     /// Element operations for one index of the outer axes, with the observed sizes.
@@ -194,14 +198,16 @@ impl<'a> Form<'a> {
 
 /// The value of a size expression under the observed scalars.
 pub fn extent(region: &VerifiedRegion, observed: &Observed, exp: &Exp) -> Option<i64> {
-    let params = &region.region().params;
-    region.size_with(exp, &|var| {
-        let at = params.iter().position(|p| *p == var)?;
-        match observed.params.get(at)? {
-            ObservedParam::Scalar(scalar) => Some(scalar.as_i64()),
-            ObservedParam::Array { .. } => None,
-        }
-    })
+    region.size_with(exp, &|var| observed_scalar(region, observed, var))
+}
+
+/// The observed value of a scalar parameter.
+pub fn observed_scalar(region: &VerifiedRegion, observed: &Observed, var: VarId) -> Option<Scalar> {
+    let at = region.region().params.iter().position(|p| *p == var)?;
+    match observed.params.get(at)? {
+        ObservedParam::Scalar(value) => Some(*value),
+        ObservedParam::Array { .. } => None,
+    }
 }
 
 fn body_work(region: &VerifiedRegion, observed: &Observed, body: &Body) -> u64 {

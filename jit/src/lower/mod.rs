@@ -25,7 +25,7 @@ mod spread;
 mod tile;
 mod value;
 
-pub use choose::{Form, Shape};
+pub use choose::{Form, Shape, observed_scalar};
 pub use nest::{Job, Places, lower, piece_axis};
 
 use crate::isa::Isa;

@@ -46,7 +46,10 @@ impl<'a> Numbers<'a> {
 
     /// The value of a size over parameters and constants.
     pub fn size(&self, exp: &Exp) -> Option<i64> {
-        let lookup = |var| self.integer(var).and_then(|value| i64::try_from(value).ok());
+        let lookup = |var| match self.param(var)? {
+            ObservedParam::Scalar(value) => Some(*value),
+            ObservedParam::Array { .. } => None,
+        };
         self.region.size_with(exp, &lookup)
     }
 }

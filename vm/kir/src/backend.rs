@@ -270,7 +270,7 @@ impl Launch<'_> {
 
     /// An `i64` expression over parameters and constants.
     pub fn size(&self, region: &VerifiedRegion, exp: &Exp) -> Option<i64> {
-        region.size_with(exp, &|var| self.scalar(region, var).map(Scalar::as_i64))
+        region.size_with(exp, &|var| self.scalar(region, var))
     }
 
     /// The value of a scalar parameter.

@@ -110,9 +110,9 @@ impl CheckedRegion {
         &self.0.results
     }
 
-    /// The value of an `i64` expression without reads, given values of the names in it.
-    pub fn size_with(&self, exp: &Exp, lookup: &dyn Fn(VarId) -> Option<i64>) -> Option<i64> {
-        let value = scalar_value(exp, &|var| lookup(var).map(Scalar::i64))?;
+    /// The value of an `i64` expression without reads, given values of the names in it, each of the type of its name.
+    pub fn size_with(&self, exp: &Exp, lookup: &dyn Fn(VarId) -> Option<Scalar>) -> Option<i64> {
+        let value = scalar_value(exp, lookup)?;
         (value.ty == ElemType::I64).then(|| value.as_i64())
     }
 

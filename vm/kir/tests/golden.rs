@@ -46,7 +46,7 @@ fn arguments(region: &VerifiedRegion, text: &str) -> Vec<Value> {
         let known = |var| {
             let at = params.iter().position(|p| *p == var)?;
             match values.get(at)? {
-                Value::Scalar(value) => Some(value.as_i64()),
+                Value::Scalar(value) => Some(*value),
                 Value::Array(_) => None,
             }
         };

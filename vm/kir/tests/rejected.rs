@@ -1,6 +1,6 @@
 //! What is refused, and with which message: by the parser, and by the verifier for each of its rules.
 
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{
     Axis, Body, Exp, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId, types, verified_from_text, verify,
@@ -168,7 +168,7 @@ fn shapes_of_results_may_use_scalars_of_the_top_level() {
     let text = format!("{HEADER}let k = n * 2\nlet l = k + 1 - 1\nlet y = iota [l]\nin y\n");
     let region = verified_from_text(&text).unwrap_or_else(|e| panic!("{e}"));
     let extent = &region.results()[0].shape[0];
-    assert_eq!(region.size_with(extent, &|_| Some(21)), Some(42));
+    assert_eq!(region.size_with(extent, &|_| Some(Scalar::i64(21))), Some(42));
 }
 
 /// A region `let y = exps in y` over the parameters of [`HEADER`], as code makes it.

@@ -112,12 +112,12 @@ impl Group {
     /// Whether the registers are as the group's operators want them: sizes that agree, arrays that are in memory.
     pub(crate) fn admits(&self, registers: &Registers<'_>) -> bool {
         let region = &self.whole.region;
-        let number = |var| self.number(registers, var);
+        let scalar = |var| self.scalar(registers, var);
         // What is gone is not read by the group.
         let fits = |(param, binding): (&VarId, &Binding)| match binding {
             Binding::Array(reg) => registers.array_of(*reg).is_none_or(|array| {
                 let shape = &region.type_of(*param).shape;
-                let agrees = |(extent, size): (&Exp, i64)| region.size_with(extent, &number) == Some(size);
+                let agrees = |(extent, size): (&Exp, i64)| region.size_with(extent, &scalar) == Some(size);
                 shape.iter().zip(array.shape()).all(agrees)
             }),
             _ => true,
@@ -128,19 +128,15 @@ impl Group {
 
     /// The shapes of the arrays that are not made.
     pub(crate) fn shapes(&self, registers: &Registers<'_>) -> Option<Vec<(RegId, ElemType, Vec<i64>)>> {
-        let number = |var| self.number(registers, var);
+        let scalar = |var| self.scalar(registers, var);
         let shape = |(reg, elem, shape): &(RegId, ElemType, Vec<Exp>)| {
-            let extent = |extent: &Exp| self.whole.region.size_with(extent, &number).map(|size| size.max(0));
+            let extent = |extent: &Exp| self.whole.region.size_with(extent, &scalar).map(|size| size.max(0));
             Some((*reg, *elem, shape.iter().map(extent).collect::<Option<_>>()?))
         };
         self.unmade.iter().map(shape).collect()
     }
 
-    /// A size of the part in this launch.
-    fn number(&self, registers: &Registers<'_>, var: VarId) -> Option<i64> {
-        self.scalar(registers, var).filter(|value| value.ty == ElemType::I64).map(Scalar::as_i64)
-    }
-
+    /// A scalar of the part in this launch.
     fn scalar(&self, registers: &Registers<'_>, var: VarId) -> Option<Scalar> {
         match self.sizes.get(&var) {
             // Definitions come before uses, so this ends.
