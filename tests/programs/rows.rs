@@ -13,6 +13,13 @@ const ROWS: &str = "entry main (n: i64) (m: i64): i64 =
                                   in i64.sum (map2 (*) xs (scan i64.max 0 xs))
                       in i64.sum (map row (iota n))";
 
+/// Rows of loops whose rounds have little to do, however many there are.
+const LOOPS: &str = "entry main (n: i64) (m: i64): i64 =
+                       let row i = let xs = map (\\j -> (j * 7919 + i) % 1013) (iota m)
+                                   let ys = loop xs for _k < 200 do map2 (-) xs (map (/ 2) (rotate 1 xs))
+                                   in i64.sum (scan i64.max 0 ys)
+                       in i64.sum (map row (iota n))";
+
 /// What it gives, and the launches of operators in rows.
 fn run(mut session: Session, n: i64, m: i64) -> (String, u64) {
     let arguments = [n, m].map(|number| Value::Scalar(Scalar::i64(number)));
@@ -23,17 +30,22 @@ fn run(mut session: Session, n: i64, m: i64) -> (String, u64) {
 
 #[test]
 fn few_operations_of_a_row_are_no_launches() {
-    let program = Program::from_source("rows.fut", ROWS).unwrap_or_else(|e| panic!("{e}"));
-    let compiled = |always| {
+    let program = |text| Program::from_source("rows.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = |program: &Program, always| {
         let backends: Vec<Arc<dyn galopvm_kir::Backend>> = vec![Arc::new(X86Backend::default())];
         let tiering = Tiering { backends, threshold: 1000, always, background: false, ..Tiering::default() };
         Session::new(program.module().clone(), Options { tiering, ..Options::default() })
     };
-    for (n, m, always, launched) in
-        [(64, 50, false, false), (40, 6000, false, true), (64, 50, true, true), (3, 50, false, false)]
-    {
+    for (text, n, m, always, launched) in [
+        (ROWS, 64, 50, false, false),
+        (ROWS, 40, 6000, false, true),
+        (ROWS, 64, 50, true, true),
+        (ROWS, 3, 50, false, false),
+        (LOOPS, 64, 400, false, false),
+    ] {
+        let program = program(text);
         let (expected, none) = run(Session::new(program.module().clone(), Options::default()), n, m);
-        let (found, launches) = run(compiled(always), n, m);
+        let (found, launches) = run(compiled(&program, always), n, m);
         assert_eq!((found, none), (expected, 0), "{n} {m} {always}");
         assert_eq!(launches > 0, launched, "{n} rows of {m}: {launches} launches");
     }

@@ -55,6 +55,7 @@ pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::{Comes, Plans};
 pub(crate) use prepare::Prepared;
+pub(crate) use shape::Work;
 pub(crate) use show::Host;
 
 use advised::Advising;

@@ -59,14 +59,38 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// An estimate of the operations of executing blocks so many times. Trip counts that depend on what happens inside
-/// are guessed.
-pub(super) fn work(registers: &Registers<'_>, blocks: impl Iterator<Item = BlockId>, times: i64) -> u64 {
-    let once = blocks.fold(1, |sum: u64, block| sum.saturating_add(work_once(registers, block)));
-    once.saturating_mul(times as u64)
+/// An estimate of the operations of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Work {
+    /// All of them.
+    pub all: u64,
+    /// Those of the blocks executed once, with one round of each sequential loop.
+    pub round: u64,
 }
 
-fn work_once(registers: &Registers<'_>, block: BlockId) -> u64 {
+impl Work {
+    /// Without loops.
+    pub(crate) fn flat(all: u64) -> Work {
+        Work { all, round: all }
+    }
+
+    fn plus(self, other: Work) -> Work {
+        Work { all: self.all.saturating_add(other.all), round: self.round.saturating_add(other.round) }
+    }
+
+    fn max(self, other: Work) -> Work {
+        Work { all: self.all.max(other.all), round: self.round.max(other.round) }
+    }
+}
+
+/// An estimate of the operations of executing blocks so many times. Trip counts that depend on what happens inside
+/// are guessed.
+pub(super) fn work(registers: &Registers<'_>, blocks: impl Iterator<Item = BlockId>, times: i64) -> Work {
+    let once = blocks.fold(Work::flat(1), |sum, block| sum.plus(work_once(registers, block)));
+    Work { all: once.all.saturating_mul(times as u64), ..once }
+}
+
+fn work_once(registers: &Registers<'_>, block: BlockId) -> Work {
     let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
     if nested {
         let mut definitions =
@@ -74,39 +98,41 @@ fn work_once(registers: &Registers<'_>, block: BlockId) -> u64 {
         definitions.collect(block);
         definitions.work(block)
     } else {
-        registers.prepared.blocks[block].weight
+        Work::flat(registers.prepared.blocks[block].weight)
     }
 }
 
 impl<'a> Definitions<'_, 'a> {
-    fn work(&mut self, block: BlockId) -> u64 {
+    fn work(&mut self, block: BlockId) -> Work {
         let code = &self.registers.code.blocks[block].code;
-        code.iter().fold(0, |sum: u64, instr| sum.saturating_add(self.instruction_work(instr)))
+        code.iter().fold(Work::flat(0), |sum, instr| sum.plus(self.instruction_work(instr)))
     }
 
-    fn instruction_work(&mut self, instr: &'a Instr) -> u64 {
-        let (bound, blocks) = match instr {
+    fn instruction_work(&mut self, instr: &'a Instr) -> Work {
+        let one = Work::flat(1);
+        let (bound, blocks, is_loop) = match instr {
             Instr::If { then, otherwise, .. } => {
-                return self.work(*then).max(self.work(*otherwise)).saturating_add(1);
+                return self.work(*then).max(self.work(*otherwise)).plus(one);
             }
-            Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None]),
+            Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None], true),
+            Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)], true),
             Instr::Map { width, body, .. }
             | Instr::Reduce { width, body, .. }
             | Instr::Scan { width, body, .. }
             | Instr::Hist { width, op: body, .. }
             | Instr::Filter { width, body, .. }
             | Instr::Partition { width, body, .. }
-            | Instr::Stream { width, body, .. } => (Some(width), [Some(*body), None]),
-            Instr::Scatter { width, .. } => (Some(width), [None, None]),
-            Instr::AccWrite { op, .. } => return self.work(*op).saturating_add(1),
-            Instr::Redomap { width, map, op, .. } => (Some(width), [Some(*map), Some(*op)]),
-            Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)]),
-            Instr::Call { .. } => return UNKNOWN_TRIPS,
-            _ => return 1,
+            | Instr::Stream { width, body, .. } => (Some(width), [Some(*body), None], false),
+            Instr::Scatter { width, .. } => (Some(width), [None, None], false),
+            Instr::AccWrite { op, .. } => return self.work(*op).plus(one),
+            Instr::Redomap { width, map, op, .. } => (Some(width), [Some(*map), Some(*op)], false),
+            Instr::Call { .. } => return Work::flat(UNKNOWN_TRIPS),
+            _ => return one,
         };
         let trips = bound.and_then(|b| self.int(b.reg)).map_or(UNKNOWN_TRIPS, |n| n.max(0) as u64);
-        let once = blocks.into_iter().flatten().fold(1, |sum: u64, b| sum.saturating_add(self.work(b)));
-        trips.saturating_mul(once).saturating_add(1)
+        let once = blocks.into_iter().flatten().fold(one, |sum, block| sum.plus(self.work(block)));
+        let round = if is_loop { once.round } else { trips.saturating_mul(once.round) };
+        Work { all: trips.saturating_mul(once.all), round }.plus(one)
     }
 
     /// Parameters of the blocks that an instruction names.

@@ -43,7 +43,8 @@ impl<'a> Interpreter<'a> {
                 let rows = |dest: &Operand| {
                     Lmad::row_major(&registers.array(*dest).shape()[index.len()..]).elements()
                 };
-                dests.iter().map(rows).fold(1, i64::saturating_add).saturating_mul(width) as u64
+                let all = dests.iter().map(rows).fold(1, i64::saturating_add).saturating_mul(width);
+                shape::Work::flat(all as u64)
             }
             _ => shape::work(registers, op.into_iter(), width),
         });

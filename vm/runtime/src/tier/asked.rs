@@ -2,14 +2,15 @@
 
 use super::{Tiering, Tiers, launch};
 use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
-use crate::interpret::Registers;
+use crate::interpret::{Registers, Work};
 use crate::lift::{Binding, Lifted};
 use galopvm_bytecode::RegId;
 use galopvm_kir::Observed;
 use std::sync::Arc;
 
-/// Operations of a row up to which its operators are not worth launches. Rows of maps and scans in lock step were 20 times
-/// as fast with about 2^10 operations, as fast with 2^13, and took three times as long with 2^16.
+/// Operations of a row, or of one round of the loops in it, up to which its operators are not worth launches. Rows of maps
+/// and scans in lock step were 20 times as fast with about 2^10 operations, as fast with 2^13, and took three times as long
+/// with 2^16. A loop of many rounds launches in each, so their number does not matter.
 const MOST_ROW_WORK: u64 = 1 << 13;
 
 impl Tiers {
@@ -62,7 +63,7 @@ impl Tiers {
     /// none, or a row has too little to do for launches.
     pub(crate) fn leaves_rows(&self, site: u32) -> bool {
         let Tiering { backends, always, .. } = &self.tiering;
-        let is_small = |(width, work): (i64, u64)| width > 0 && work / width as u64 <= MOST_ROW_WORK;
+        let is_small = |(width, work): (i64, Work)| width > 0 && work.round <= MOST_ROW_WORK;
         backends.is_empty() || !always && self.sites[site as usize].estimate.is_some_and(is_small)
     }
 }

@@ -30,7 +30,7 @@ use crate::array::Granted;
 use crate::coverage::{Coverage, Met};
 use crate::error::Trap;
 use crate::explain::{ExplainSink, Explainer};
-use crate::interpret::{Changes, PlanFigures, Registers, Site};
+use crate::interpret::{Changes, PlanFigures, Registers, Site, Work};
 use crate::lift::{self, LiftRefusal, Lifted};
 use crate::memory::Memory;
 use crate::profile::{SiteName, SiteProfile, Tier};
@@ -98,7 +98,7 @@ struct SiteState {
     pending: bool,
     false_traps: u32,
     /// The estimate of the last width.
-    estimate: Option<(i64, u64)>,
+    estimate: Option<(i64, Work)>,
     /// The last launch and its version: an equal one needs no decision.
     last: Option<(launch::Signature, usize)>,
     /// Whether its result may be written over an array.
@@ -214,14 +214,14 @@ impl Tiers {
     }
 
     /// The remembered estimate of the operations of a site at this width.
-    pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> u64) -> u64 {
+    pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> Work) -> u64 {
         let state = &mut self.sites[site as usize];
         match state.estimate {
-            Some((known, estimate)) if known == width => estimate,
+            Some((known, estimate)) if known == width => estimate.all,
             _ => {
                 let estimate = work();
                 state.estimate = Some((width, estimate));
-                estimate
+                estimate.all
             }
         }
     }
