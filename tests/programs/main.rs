@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod checked;
 mod differential;
 mod examples;
 mod extents;

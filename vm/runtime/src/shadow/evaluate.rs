@@ -54,7 +54,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    fn held(&self, reg: RegId) -> Step<&Held> {
+    pub fn held(&self, reg: RegId) -> Step<&Held> {
         self.frame[reg.index()].as_ref().ok_or(Halt::Unknown)
     }
 
@@ -108,6 +108,10 @@ impl<'s> Evaluator<'s> {
 
     pub fn results(&self, block: BlockId) -> &'s [Operand] {
         &self.code.blocks[block].results
+    }
+
+    pub fn hold(&mut self, reg: RegId, held: Held) {
+        self.frame[reg.index()] = Some(held);
     }
 
     pub fn set_bits(&mut self, reg: RegId, bits: Bits) {

@@ -18,6 +18,7 @@
 //!   out, and the place may by right have another value when nobody looks at the element again.
 //! - Operators that may be re-associated and library functions give floats that differ a little; the shadow goes on with
 //!   those of the program, also where it moves them only, and with its own where an element is no such float.
+//! - Where a neutral element is none, nobody can tell how often it is taken: the result is taken over.
 //!
 //! Invariant: the shadow holds no block of the program, so that the counts of holders are what they are without it.
 

@@ -3,10 +3,13 @@
 use super::arrays::elements;
 use super::evaluate::Evaluator;
 use super::plain::Plain;
-use super::{Halt, Step};
+use super::{Halt, Held, Step, agree};
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 use smallvec::SmallVec;
+
+/// Rows with which it is tried whether a neutral element is one.
+const TRIED: i64 = 8;
 
 /// The rows of a result.
 struct Rows {
@@ -123,8 +126,12 @@ impl Evaluator<'_> {
     ) -> Step<()> {
         let (width, arrays) = self.rows(width, arrays)?;
         let (accumulators, items) = self.params(op).split_at(neutral.len());
+        let start = self.all_held(neutral.iter().map(|operand| operand.reg))?;
         self.moves(neutral, accumulators.iter().copied())?;
         for i in 0..width {
+            if i < TRIED {
+                self.tries_neutral(&start, op, (map, &arrays, i))?;
+            }
             self.set_items(map, items, &arrays, i)?;
             self.block(op)?;
             self.moves(self.results(op), accumulators.iter().copied())?;
@@ -138,6 +145,37 @@ impl Evaluator<'_> {
         self.set_rows(self.params(map), arrays, i)?;
         self.block(map)?;
         self.moves(self.results(map), items.iter().copied())
+    }
+
+    fn all_held(&self, regs: impl Iterator<Item = RegId>) -> Step<Vec<Held>> {
+        regs.map(|reg| self.held(reg).cloned()).collect()
+    }
+
+    /// Where what is given as neutral element is none, the result depends on how often it is taken, which the language leaves
+    /// open: nobody can tell it then.
+    fn tries_neutral(
+        &mut self,
+        neutral: &[Held],
+        op: BlockId,
+        (map, arrays, i): (Option<BlockId>, &[Plain], i64),
+    ) -> Step<()> {
+        let (accumulators, items) = self.params(op).split_at(neutral.len());
+        let before = self.all_held(accumulators.iter().copied())?;
+        self.set_items(map, items, arrays, i)?;
+        let given = self.all_held(items.iter().copied())?;
+        accumulators.iter().zip(neutral).for_each(|(reg, held)| self.hold(*reg, held.clone()));
+        // As little as another value may come out, the program may end here.
+        self.block(op).map_err(|halt| if matches!(halt, Halt::Trap) { Halt::Unknown } else { halt })?;
+        for (result, item) in self.results(op).iter().zip(given) {
+            let elem = self.elem(result.reg);
+            if let (Held::Scalar(item), false) = (item, elem.is_float())
+                && !agree::is_same(elem, self.bits(*result)?, item)
+            {
+                return Err(Halt::Unknown);
+            }
+        }
+        accumulators.iter().zip(before).for_each(|(reg, held)| self.hold(*reg, held));
+        Ok(())
     }
 
     fn prefixes(
@@ -154,8 +192,12 @@ impl Evaluator<'_> {
         for (rows, operand) in made.iter_mut().zip(neutral).filter(|(rows, _)| rows.shape.is_none()) {
             rows.shape = Some(self.array(*operand)?.shape());
         }
+        let start = self.all_held(neutral.iter().map(|operand| operand.reg))?;
         self.moves(neutral, accumulators.iter().copied())?;
         for i in 0..width {
+            if i < TRIED {
+                self.tries_neutral(&start, body, (None, &arrays, i))?;
+            }
             self.set_rows(items, &arrays, i)?;
             self.block(body)?;
             self.push_rows(results, &mut made)?;
