@@ -27,6 +27,8 @@ pub(super) struct Evaluator<'s> {
     left: &'s mut u64,
     compared: &'s mut u64,
     depth: u32,
+    /// Whether the language leaves open what came out.
+    pub open: bool,
 }
 
 impl<'s> Evaluator<'s> {
@@ -36,7 +38,7 @@ impl<'s> Evaluator<'s> {
         frame: &'s mut Vec<Option<Held>>,
         (left, compared): (&'s mut u64, &'s mut u64),
     ) -> Evaluator<'s> {
-        Evaluator { module, code: real.registers.code, real, frame, left, compared, depth: 0 }
+        Evaluator { module, code: real.registers.code, real, frame, left, compared, depth: 0, open: false }
     }
 
     /// Counts steps.
@@ -282,10 +284,12 @@ impl<'s> Evaluator<'s> {
             left: self.left,
             compared: self.compared,
             depth: self.depth,
+            open: self.open,
         };
         callee.put(code.params.iter().copied(), args);
         callee.block(BODY)?;
         let results = callee.take(&code.blocks[BODY].results)?;
+        self.open = callee.open;
         self.put(dsts.iter().map(|dst| dst.0), results);
         Ok(())
     }

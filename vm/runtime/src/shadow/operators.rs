@@ -152,7 +152,7 @@ impl Evaluator<'_> {
     }
 
     /// Where what is given as neutral element is none, the result depends on how often it is taken, which the language leaves
-    /// open: nobody can tell it then.
+    /// open.
     fn tries_neutral(
         &mut self,
         neutral: &[Held],
@@ -164,16 +164,19 @@ impl Evaluator<'_> {
         self.set_items(map, items, arrays, i)?;
         let given = self.all_held(items.iter().copied())?;
         accumulators.iter().zip(neutral).for_each(|(reg, held)| self.hold(*reg, held.clone()));
-        // As little as another value may come out, the program may end here.
-        self.block(op).map_err(|halt| if matches!(halt, Halt::Trap) { Halt::Unknown } else { halt })?;
+        let mut is_neutral = true;
+        match self.block(op) {
+            // A neutral element gives the item, whatever it is.
+            Err(Halt::Trap) => is_neutral = false,
+            outcome => outcome?,
+        }
         for (result, item) in self.results(op).iter().zip(given) {
             let elem = self.elem(result.reg);
-            if let (Held::Scalar(item), false) = (item, elem.is_float())
-                && !agree::is_same(elem, self.bits(*result)?, item)
-            {
-                return Err(Halt::Unknown);
+            if let (Held::Scalar(item), true) = (item, is_neutral && !elem.is_float()) {
+                is_neutral = agree::is_same(elem, self.bits(*result)?, item);
             }
         }
+        self.open |= !is_neutral;
         accumulators.iter().zip(before).for_each(|(reg, held)| self.hold(*reg, held));
         Ok(())
     }
