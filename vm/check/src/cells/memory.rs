@@ -229,9 +229,15 @@ impl Memory {
             let before = second.get(place).copied().unwrap_or_else(|| self.get(*place));
             let now = self.get(*place);
             let then = first.get(place).copied().unwrap_or(before);
-            let content = match then.1 == now.1 {
-                true => (self.elements.choice(which, then.0, now.0), now.1),
-                false => (LOST, 0),
+            // What is lost on one side is no part of an element there.
+            let part = match (then.0, now.0) {
+                (LOST, _) => Some(now.1),
+                (_, LOST) => Some(then.1),
+                _ => (then.1 == now.1).then_some(now.1),
+            };
+            let content = match part {
+                Some(part) => (self.elements.choice(which, then.0, now.0), part),
+                None => (LOST, 0),
             };
             // Seen from around, the cell held what it did before.
             self.memories[place.0][place.1] = before;

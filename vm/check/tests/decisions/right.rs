@@ -4,7 +4,7 @@ use crate::decided::decided;
 use crate::{case, constructs, parts, recorded};
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::memory::schedule;
-use galopvm_check::{Affine, Budget, Decisions, Home, Verdict, check};
+use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::text::print_region;
 use galopvm_kir::{CheckedRegion, Observed, VarId};
 use std::collections::BTreeMap;
@@ -254,6 +254,23 @@ fn sizes_are_those_of_the_round() {
         (var(name), home)
     });
     let decisions = Decisions { homes: homes.into(), ..Decisions::default() };
+    assert_eq!(check(&region, &observed, &decisions, Budget::default()), Verdict::Proved);
+}
+
+/// An array that one side of a branch makes in shared memory is whole there, also where its elements are longer than others in
+/// that memory.
+#[test]
+fn sides_make_arrays_in_memory_of_shorter_elements() {
+    let text = "let z : [8]i64 = kernel h < 8 do in h * 3\n\
+                let c : bool = A[0] > 3\n\
+                let x : [8]i64 = if c then in z else let y : [8]i64 = kernel i < 8 do in i\nin y\n\
+                let s : i64 = if c then let t : i64 = x[2]\nin t else in 1\n\
+                let f : [4]f32 = kernel j < 4 do in 1.0f32\n\
+                let g : f32 = f[1]\nin (s, g)\n";
+    let (region, observed) = case::region_of("array A : [4]i64 rc 1\n", text).expect("a region");
+    let at = |name, first| (named(&region, name), Memory::At { memory: 0, first });
+    let memory = [at("y", 0), at("f", 68)].into();
+    let decisions = Decisions { memory, ..Decisions::default() };
     assert_eq!(check(&region, &observed, &decisions, Budget::default()), Verdict::Proved);
 }
 
