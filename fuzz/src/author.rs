@@ -52,6 +52,16 @@ impl Elem {
     }
 }
 
+/// One of the things that fit, late ones more often.
+pub fn late<'h, T>(random: &mut Random, all: &'h [T], fits: impl Fn(&T) -> bool) -> Option<&'h T> {
+    let fitting: Vec<&T> = all.iter().filter(|one| fits(one)).collect();
+    if fitting.is_empty() {
+        return None;
+    }
+    let from = if random.one_in(2) { fitting.len() / 2 } else { 0 };
+    Some(fitting[from + random.below(fitting.len() - from)])
+}
+
 /// What an entry point takes, after the numbers `k`, `q` and the float `x`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param {
@@ -223,13 +233,7 @@ impl<'a> Author<'a> {
     }
 
     fn some(&mut self, fits: impl Fn(&Held) -> bool) -> Option<Held> {
-        let fitting: Vec<&Held> = self.held.iter().filter(|held| fits(held)).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        // Late ones more often.
-        let from = if self.random.one_in(2) { fitting.len() / 2 } else { 0 };
-        Some(fitting[from + self.random.below(fitting.len() - from)].clone())
+        late(self.random, &self.held, fits).cloned()
     }
 
     /// An array that is used up now: one of its own, else a copy.

@@ -10,7 +10,7 @@
 mod changes;
 mod elements;
 
-use crate::author::{Elem, EntryPoint, Param, Program};
+use crate::author::{Elem, EntryPoint, Param, Program, late};
 use crate::random::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -229,12 +229,7 @@ impl<'a> Scribe<'a> {
     }
 
     fn some(&mut self, fits: impl Fn(&Held) -> bool) -> Option<Held> {
-        let fitting: Vec<&Held> = self.held.iter().filter(|held| fits(held)).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        let from = if self.random.one_in(2) { fitting.len() / 2 } else { 0 };
-        Some(fitting[from + self.random.below(fitting.len() - from)].clone())
+        late(self.random, &self.held, fits).cloned()
     }
 
     fn like(&mut self, elem: Elem, dims: &[usize]) -> Option<Held> {

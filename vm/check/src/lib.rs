@@ -20,10 +20,10 @@
 //!
 //! *Proved*: in every order that the meaning allows, no read, of elements, of whole arrays, or of the results, finds
 //! anything else than its element; every access is inside its block; no result is in memory that comes again; homes agree
-//! with each other where nothing is copied. *Trusted*: the region and the observed numbers, that they describe the program; the types of the region; that
-//! whoever applies the decisions does as said above; that two views are apart if `disjoint` says so. *Not proved*: that
-//! indices are inside of arrays (the program ends there), that anything is gained, and whatever is
-//! [too large](Verdict::TooLarge).
+//! with each other where nothing is copied. *Trusted*: the region and the observed numbers, that they describe the
+//! program; the types of the region; that whoever applies the decisions does as said above; that two views are apart if
+//! `disjoint` says so. *Not proved*: that indices are inside of arrays (the program ends there), that anything is gained,
+//! and whatever is [too large](Verdict::TooLarge).
 #![forbid(unsafe_code)]
 
 mod cells;
