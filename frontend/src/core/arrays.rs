@@ -51,7 +51,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     pub(super) fn reshape(&mut self, array: Var, shape: Vec<Atom>, elem: ElemType) -> Atom {
         let ty = ValueType::array(elem, shape.len() as u8);
         let known: Vec<Option<Atom>> = shape.iter().copied().map(Some).collect();
-        let result = self.fun.emit(Op::Reshape(array, shape), ty);
+        let result = self.fun.emit(Op::Reshape { array, shape }, ty);
         self.know_all(result, &known);
         result
     }
@@ -124,7 +124,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let ty = ValueType { rank: ty.rank.saturating_sub(taken), ..ty };
                 let known: Vec<Option<Atom>> =
                     (0..ty.rank as u32).map(|d| Some(b.fun.dim(part, d + taken as u32))).collect();
-                let result = b.fun.emit(Op::Index(var, indices.clone()), ty);
+                let result = b.fun.emit(Op::Index { array: var, index: indices.clone() }, ty);
                 b.know_all(result, &known);
                 return result;
             }
@@ -143,7 +143,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     SliceDim::Range(..) => known.push(None),
                 }
             }
-            let result = b.fun.emit(Op::Slice(var, dims.to_vec()), ty);
+            let result = b.fun.emit(Op::Slice { array: var, dims: dims.to_vec() }, ty);
             b.know_all(result, &known);
             result
         })
@@ -153,7 +153,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     pub(super) fn permute(&mut self, array: Atom, perm: Vec<u32>) -> Atom {
         let Atom::Var(var) = array else { return array };
         let known: Vec<Option<Atom>> = perm.iter().map(|d| Some(self.fun.dim(array, *d))).collect();
-        let permuted = self.fun.emit(Op::Permute(var, perm), self.fun.type_of(array));
+        let permuted = self.fun.emit(Op::Permute { array: var, perm }, self.fun.type_of(array));
         self.know_all(permuted, &known);
         permuted
     }
@@ -163,7 +163,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let Atom::Var(var) = array else { return array };
         let known: Vec<Option<Atom>> =
             (0..self.fun.type_of(array).rank as u32).map(|d| Some(self.fun.dim(array, d))).collect();
-        let reversed = self.fun.emit(Op::Reverse(var, dim), self.fun.type_of(array));
+        let reversed = self.fun.emit(Op::Reverse { array: var, dim }, self.fun.type_of(array));
         self.know_all(reversed, &known);
         reversed
     }
@@ -206,7 +206,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     let ty = b.fun.type_of(part);
                     let known: Vec<Option<Atom>> =
                         (0..ty.rank as u32).map(|d| b.fun.known(part, d)).collect();
-                    let result = b.fun.emit(Op::Update(var, dims.clone(), value), ty);
+                    let result = b.fun.emit(Op::Update { array: var, dims: dims.clone(), value }, ty);
                     b.know_all(result, &known);
                     result
                 })

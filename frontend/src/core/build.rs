@@ -228,7 +228,8 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let name = self.checker.names.globals[id].bind.name.text;
         self.begin_entry(signature, reason.span);
         let message = refusal(name, reason).replace("{}", "{ }");
-        let parts = self.fun.emit_all(Op::Fail(message, Vec::new()), &signature.result_structure.types());
+        let parts =
+            self.fun.emit_all(Op::Fail { message, args: Vec::new() }, &signature.result_structure.types());
         self.finish_entry_point(id, signature, parts)
     }
 

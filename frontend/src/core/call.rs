@@ -299,7 +299,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         atoms.extend(call.hidden.iter().map(|(_, atom)| *atom).filter(|a| a.constant().is_none()));
         atoms.extend(call.captured);
         call.constants.iter().for_each(|(_, value)| value.leaves(&mut atoms));
-        let results = self.fun.emit_all(Op::Call(built.id, atoms), &built.result.types());
+        let results = self.fun.emit_all(Op::Call { function: built.id, args: atoms }, &built.result.types());
         let value = built.result.fill(&mut results.into_iter());
         self.know_sizes(&ctx, &ty, &value);
         Ok(value)

@@ -178,8 +178,10 @@ impl FunState {
     fn target(&self, op: &Op) -> usize {
         let current = self.open.len().saturating_sub(1);
         match op {
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) => self.home(*v).unwrap_or(current),
-            Op::Scalar(..) | Op::Convert(..) if op.is_pure() => {
+            Op::Dim { array: v, .. } | Op::Permute { array: v, .. } | Op::Reverse { array: v, .. } => {
+                self.home(*v).unwrap_or(current)
+            }
+            Op::Op1 { .. } | Op::Op2 { .. } | Op::Op3 { .. } | Op::Convert { .. } if op.is_pure() => {
                 let mut needed = 0;
                 op.atoms(&mut |atom| {
                     if let Atom::Var(var) = atom {
@@ -209,13 +211,12 @@ impl FunState {
     /// A statement that defines one variable.
     pub fn emit(&mut self, op: Op, ty: ValueType) -> Atom {
         let key = match &op {
-            Op::Scalar(op, ty, args) => Some(Key::Scalar(*op, *ty, in_order(*op, *ty, args))),
-            Op::Convert(from, to, a) => Some(Key::Convert(*from, *to, *a)),
-            Op::Dim(v, dim) => Some(Key::Dim(*v, *dim)),
-            Op::Index(v, index) => Some(Key::Index(*v, index.clone())),
-            Op::Permute(v, perm) => Some(Key::Permute(*v, perm.clone())),
-            Op::Reverse(v, dim) => Some(Key::Reverse(*v, *dim)),
-            _ => None,
+            Op::Convert { from, to, a } => Some(Key::Convert(*from, *to, *a)),
+            Op::Dim { array: v, dim } => Some(Key::Dim(*v, *dim)),
+            Op::Index { array: v, index } => Some(Key::Index(*v, index.clone())),
+            Op::Permute { array: v, perm } => Some(Key::Permute(*v, perm.clone())),
+            Op::Reverse { array: v, dim } => Some(Key::Reverse(*v, *dim)),
+            _ => op.as_scalar().map(|(op, ty, operands)| Key::Scalar(op, ty, in_order(op, ty, operands))),
         };
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
             return *known;
@@ -234,7 +235,7 @@ impl FunState {
             return *known;
         }
         let types = [ValueType::scalar(ElemType::Bool), ValueType::scalar(ElemType::I64)];
-        let atoms = self.push_into(0, Op::Param(name.to_string()), &types);
+        let atoms = self.push_into(0, Op::Param { name: name.to_string() }, &types);
         let pair = (atoms[0], atoms[1]);
         self.params.insert(name.to_string(), pair);
         pair
@@ -243,7 +244,7 @@ impl FunState {
     /// A check that ends the program; nothing if it is known to hold.
     pub fn assert(&mut self, cond: Atom, message: String, args: Vec<Atom>) {
         if self.unchecked == 0 && self.fact(cond) != Some(true) {
-            self.push(Op::Assert(cond, message, args), &[]);
+            self.push(Op::Assert { cond, message, args }, &[]);
             self.learn(cond, true);
         }
     }
@@ -280,11 +281,11 @@ impl FunState {
             return simple;
         }
         if let (ScalarOp::Select, [Atom::Var(condition), Atom::Const(yes), Atom::Const(no)]) = (op, args) {
-            let atom = self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(ty));
+            let atom = self.emit(Op::scalar(op, ty, args), ValueType::scalar(ty));
             self.choices.insert(atom, (*condition, *yes, *no));
             return atom;
         }
-        self.emit(Op::Scalar(op, ty, args.to_vec()), ValueType::scalar(op.result_type(ty)))
+        self.emit(Op::scalar(op, ty, args), ValueType::scalar(op.result_type(ty)))
     }
 
     /// Remembers that an i64 is not negative.
@@ -309,7 +310,7 @@ impl FunState {
         if let Some(known) = self.opposites.get(&a) {
             return *known;
         }
-        let op = Op::Scalar(ScalarOp::Not, ElemType::Bool, vec![a]);
+        let op = Op::scalar(ScalarOp::Not, ElemType::Bool, &[a]);
         let atom = self.emit(op, ValueType::scalar(ElemType::Bool));
         self.opposites.insert(atom, a);
         atom
@@ -343,7 +344,7 @@ impl FunState {
         if let Atom::Const(value) = a {
             return Atom::Const(Scalar::new(to, scalar::convert(from, to, value.bits)));
         }
-        self.emit(Op::Convert(from, to, a), ValueType::scalar(to))
+        self.emit(Op::Convert { from, to, a }, ValueType::scalar(to))
     }
 
     /// An extent of an array.
@@ -352,7 +353,7 @@ impl FunState {
         if let Some(known) = self.known(array, dim) {
             return known;
         }
-        let extent = self.emit(Op::Dim(var, dim), ValueType::scalar(ElemType::I64));
+        let extent = self.emit(Op::Dim { array: var, dim }, ValueType::scalar(ElemType::I64));
         self.natural(extent);
         extent
     }
@@ -378,8 +379,7 @@ impl FunState {
 
 /// The operands, in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes
 /// out may depend on the order.
-fn in_order(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Vec<Atom> {
-    let mut args = args.to_vec();
+fn in_order(op: ScalarOp, ty: ElemType, mut args: Vec<Atom>) -> Vec<Atom> {
     if op.info().commutative && !op.result_type(ty).is_float() {
         args.sort_by_key(|atom| match atom {
             Atom::Var(var) => (0, var.index() as u64),

@@ -135,7 +135,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             ExpKind::String(bytes, _) => {
                 let rows = bytes.iter().map(|b| Atom::Const(Scalar::new(ElemType::U8, *b as u64))).collect();
                 let ty = ValueType::array(ElemType::U8, 1);
-                let atom = self.fun.emit(Op::Array(ElemType::U8, 1, rows), ty);
+                let atom = self.fun.emit(Op::Array { ty: ElemType::U8, rank: 1, rows }, ty);
                 self.fun.know(atom, 0, Atom::i64(bytes.len() as i64));
                 Ok(Value::Atom(atom))
             }
@@ -284,7 +284,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         let values = value.parts();
         let form = self.form(ty, values.len(), span);
-        self.fun.emit_all(Op::Trace { label: label.to_string(), form, stops, values }, &[]);
+        self.fun.emit_all(Op::Trace { label: label.to_string(), form, stops: u32::from(stops), values }, &[]);
     }
 
     /// A tuning parameter, whose value is this one unless the host gives another. Only `i64` can be given.
@@ -306,7 +306,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             return Ok(Value::Fun(Rc::new(Closure { callee, args: Vec::new() })));
         }
         let structure = self.structure(ty, span)?;
-        let fail = Op::Fail(format!("Reached hole of type: {shown}"), Vec::new());
+        let fail = Op::Fail { message: format!("Reached hole of type: {shown}"), args: Vec::new() };
         let parts = self.fun.emit_all(fail, &structure.types());
         Ok(structure.fill(&mut parts.into_iter()))
     }
@@ -475,7 +475,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let fixed = Block { results: vec![Atom::bool(!and)], ..Block::default() };
         let (yes, no) = if and { (block, fixed) } else { (fixed, block) };
         let bool_type = [ValueType::scalar(ElemType::Bool)];
-        Ok(Value::Atom(self.fun.emit_all(Op::If(a, yes, no), &bool_type)[0]))
+        Ok(Value::Atom(self.fun.emit_all(Op::If { cond: a, then: yes, otherwise: no }, &bool_type)[0]))
     }
 
     pub(super) fn if_exp(
@@ -543,7 +543,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             yes.results = left.iter().map(|k| yes.results[*k]).collect();
             no.results = left.iter().map(|k| no.results[*k]).collect();
             let types: Vec<ValueType> = left.iter().map(|k| types[*k]).collect();
-            let parts = self.fun.emit_all(Op::If(condition, yes, no), &types);
+            let parts = self.fun.emit_all(Op::If { cond: condition, then: yes, otherwise: no }, &types);
             for (k, part) in left.into_iter().zip(parts) {
                 merged[k] = Some(part);
             }
@@ -574,7 +574,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let inner: Vec<Option<Atom>> = (0..ty.rank as u32 - 1)
                 .map(|d| column.first().and_then(|row| self.fun.known(*row, d)))
                 .collect();
-            let atom = self.fun.emit(Op::Array(ty.elem, ty.rank as u32, column), ty);
+            let atom = self.fun.emit(Op::Array { ty: ty.elem, rank: ty.rank as u32, rows: column }, ty);
             self.fun.know(atom, 0, Atom::i64(values.len() as i64));
             for (d, extent) in inner.into_iter().enumerate() {
                 if let Some(extent) = extent {
@@ -589,10 +589,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
 /// True if a statement cannot fail and costs no more than a branch.
 fn is_cheap(stm: &Stm) -> bool {
-    match &stm.op {
-        Op::Scalar(op, ..) => stm.op.is_pure() && op.info().precision == Precision::Exact,
-        Op::Convert(..) | Op::Dim(..) => true,
-        _ => false,
+    match stm.op.as_scalar() {
+        Some((op, ..)) => stm.op.is_pure() && op.info().precision == Precision::Exact,
+        None => matches!(stm.op, Op::Convert { .. } | Op::Dim { .. }),
     }
 }
 

@@ -161,11 +161,7 @@ fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
         }
     };
     for stm in &mut block.stms {
-        stm.op.atoms_mut(&mut |operand| {
-            if let AtomMut::Atom(atom) = operand {
-                put(atom);
-            }
-        });
+        stm.op.atoms_mut(&mut |atom| put(atom));
         stm.op.blocks_mut().into_iter().for_each(|inner| substitute(inner, items));
     }
     block.results.iter_mut().for_each(put);
@@ -174,15 +170,17 @@ fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
 /// True if a block is scalar arithmetic, views and branches, or also loops.
 fn is_flat(block: &Block, loops: bool) -> bool {
     block.stms.iter().all(|stm| match &stm.op {
-        Op::Scalar(..)
-        | Op::Convert(..)
-        | Op::Assert(..)
-        | Op::Dim(..)
-        | Op::Index(..)
-        | Op::Slice(..)
-        | Op::Permute(..)
-        | Op::Reverse(..) => true,
-        Op::If(_, yes, no) => is_flat(yes, loops) && is_flat(no, loops),
+        Op::Op1 { .. }
+        | Op::Op2 { .. }
+        | Op::Op3 { .. }
+        | Op::Convert { .. }
+        | Op::Assert { .. }
+        | Op::Dim { .. }
+        | Op::Index { .. }
+        | Op::Slice { .. }
+        | Op::Permute { .. }
+        | Op::Reverse { .. } => true,
+        Op::If { then: yes, otherwise: no, .. } => is_flat(yes, loops) && is_flat(no, loops),
         Op::For { body, .. } => loops && is_flat(body, loops),
         Op::While { cond, body, .. } => loops && is_flat(cond, loops) && is_flat(body, loops),
         _ => false,
@@ -193,12 +191,12 @@ fn is_flat(block: &Block, loops: bool) -> bool {
 fn changes(op: &Op) -> bool {
     matches!(
         op,
-        Op::Update(..)
+        Op::Update { .. }
             | Op::FlatUpdate { .. }
             | Op::Scatter { .. }
             | Op::Hist { .. }
             | Op::Stream { .. }
             | Op::AccWrite { .. }
-            | Op::Call(..)
+            | Op::Call { .. }
     ) || op.blocks().iter().any(|block| block.stms.iter().any(|stm| changes(&stm.op)))
 }

@@ -56,11 +56,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (Lowering::Unflatten, [value]) => self.unflatten(instance, value, span),
             (Lowering::Concat, [a, b]) => self.concat(a, b, span),
             (Lowering::Length, [value]) => Ok(Value::Atom(self.length(value, span)?)),
-            (Lowering::Copy, [value]) => self.same_shape(value, span, &mut |var| Op::Copy(var)),
-            (Lowering::Manifest, [value]) => self.same_shape(value, span, &mut |var| Op::Manifest(var)),
+            (Lowering::Copy, [value]) => self.same_shape(value, span, &mut |var| Op::Copy { array: var }),
+            (Lowering::Manifest, [value]) => {
+                self.same_shape(value, span, &mut |var| Op::Manifest { array: var })
+            }
             (Lowering::Rotate, [amount, value]) => {
                 let amount = self.atom(amount, span)?;
-                self.same_shape(value, span, &mut |var| Op::Rotate(var, 0, amount))
+                self.same_shape(value, span, &mut |var| Op::Rotate { array: var, dim: 0, amount })
             }
             (Lowering::Scatter(_), [dest, index, values]) => self.scatter(dest, index, values, span),
             (Lowering::Hist(_), [dest, op, neutral, index, values]) => {
@@ -93,7 +95,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let mut parts = Vec::new();
         for part in value.parts() {
             let ty = self.fun.type_of(part).array_of();
-            let array = self.fun.emit(Op::Replicate(count, part), ty);
+            let array = self.fun.emit(Op::Replicate { count, value: part }, ty);
             self.fun.know(array, 0, count);
             for d in 1..ty.rank as u32 {
                 if let Some(extent) = self.fun.known(part, d - 1) {
@@ -194,7 +196,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let (n, m) = (self.fun.dim(x, 0), self.fun.dim(y, 0));
             let total = self.fun.size_op(ScalarOp::Add, n, m);
             let rows = self.fun.known_shape(x);
-            let array = self.fun.emit(Op::Concat(vec![left, right], 0), ty);
+            let array = self.fun.emit(Op::Concat { arrays: vec![left, right], dim: 0 }, ty);
             self.know_all(array, &rows);
             self.fun.know(array, 0, total);
             parts.push(array);
@@ -387,10 +389,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let some = self.fun.size_op(ScalarOp::Gt, width, Atom::i64(0));
         self.fun.begin(&[]);
         let last = self.fun.size_op(ScalarOp::Sub, width, Atom::i64(1));
-        let last = self.fun.emit(Op::Index(array, vec![last]), scalar);
+        let last = self.fun.emit(Op::Index { array, index: vec![last] }, scalar);
         let yes = self.fun.end(vec![last]);
         let no = Block { results: vec![Atom::i64(0)], ..Block::default() };
-        self.fun.emit_all(Op::If(some, yes, no), &[scalar])[0]
+        self.fun.emit_all(Op::If { cond: some, then: yes, otherwise: no }, &[scalar])[0]
     }
 
     /// True at the first element of each segment.
@@ -405,7 +407,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let places = self.fun.emit(Op::Map { width, arrays: vec![offsets, lengths], body }, size.array_of());
         let bools = ValueType::array(ElemType::Bool, 1);
         let none = self.zeros(ElemType::Bool, &[total]);
-        let marks = self.fun.emit(Op::Replicate(width, Atom::bool(true)), bools);
+        let marks = self.fun.emit(Op::Replicate { count: width, value: Atom::bool(true) }, bools);
         let (Atom::Var(places), Atom::Var(none), Atom::Var(marks)) = (places, none, marks) else {
             return none;
         };
@@ -439,7 +441,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let mut results = Vec::new();
         for ((old, new), ty) in params[1..].iter().zip(segment.parts()).zip(&types) {
             let Atom::Var(old) = old else { continue };
-            results.push(self.fun.emit(Op::Update(*old, place.clone(), new), *ty));
+            results.push(self.fun.emit(Op::Update { array: *old, dims: place.clone(), value: new }, *ty));
         }
         let body = self.fun.end(results);
         let shapes: Vec<Vec<Option<Atom>>> = empty.iter().map(|e| self.fun.known_shape(*e)).collect();

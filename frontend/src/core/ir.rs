@@ -1,12 +1,14 @@
 //! Core: the program as first-order, monomorphic code over scalars and regular arrays.
 //!
+//! The statements are an expansion of the bytecode's opcode table: what an instruction is there, a statement is here.
+//!
 //! Invariants:
 //! - Every variable of a function is defined exactly once: as a parameter, a block parameter, or by one statement.
 //! - Operands are atoms; tuples are gone (each component is a value of its own), functions are gone.
 //! - A block sees what encloses it.
 
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, define_id};
-use galopvm_bytecode::{Entry, Form, FuncId, ValueType};
+use galopvm_bytecode::{Entry, Form, FuncId, ValueType, opcode_table};
 
 define_id!(
     /// A variable of a function.
@@ -40,14 +42,6 @@ impl Atom {
             Atom::Var(_) => None,
         }
     }
-}
-
-/// An operand that may be changed.
-pub enum AtomMut<'o> {
-    /// Any operand.
-    Atom(&'o mut Atom),
-    /// One that must be a variable.
-    Var(&'o mut Var),
 }
 
 /// Where a statement comes from; never part of a comparison.
@@ -96,47 +90,139 @@ pub enum SliceDim {
     Range(Option<Atom>, Option<Atom>, Option<Atom>),
 }
 
-/// The forms of a statement. They correspond to the bytecode's instructions, whose table says what they mean.
-#[derive(Clone, PartialEq, Debug)]
-#[allow(missing_docs, reason = "described by the opcode table")]
-pub enum Op {
-    Scalar(ScalarOp, ElemType, Vec<Atom>),
-    Convert(ElemType, ElemType, Atom),
-    If(Atom, Block, Block),
-    For { bound: Atom, init: Vec<Atom>, body: Block },
-    While { init: Vec<Atom>, cond: Block, body: Block },
-    Call(FuncId, Vec<Atom>),
-    Assert(Atom, String, Vec<Atom>),
-    Fail(String, Vec<Atom>),
-    Trace { label: String, form: Form, stops: bool, values: Vec<Atom> },
-    Param(String),
-    Dim(Var, u32),
-    Index(Var, Vec<Atom>),
-    Slice(Var, Vec<SliceDim>),
-    Update(Var, Vec<SliceDim>, Atom),
-    Permute(Var, Vec<u32>),
-    Reverse(Var, u32),
-    Reshape(Var, Vec<Atom>),
-    Concat(Vec<Var>, u32),
-    Replicate(Atom, Atom),
-    Iota { ty: ElemType, count: Atom, start: Atom, step: Atom },
-    Array(ElemType, u32, Vec<Atom>),
-    Copy(Var),
-    Manifest(Var),
-    Rotate(Var, u32, Atom),
-    Equal(Var, Var),
-    FlatIndex { array: Var, offset: Atom, sizes: Vec<Atom>, strides: Vec<Atom> },
-    FlatUpdate { array: Var, offset: Atom, strides: Vec<Atom>, value: Var },
-    Map { width: Atom, arrays: Vec<Var>, body: Block },
-    Reduce { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
-    Scan { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, body: Block },
-    Redomap { width: Atom, neutral: Vec<Atom>, arrays: Vec<Var>, map: Block, op: Block },
-    Scatter { width: Atom, dests: Vec<Var>, index: Vec<Var>, values: Vec<Var> },
-    Hist { width: Atom, dests: Vec<Var>, neutral: Vec<Atom>, index: Vec<Var>, values: Vec<Var>, op: Block },
-    Filter { width: Atom, arrays: Vec<Var>, body: Block },
-    Partition { classes: u32, width: Atom, arrays: Vec<Var>, body: Block },
-    Stream { width: Atom, accs: Vec<Var>, arrays: Vec<Var>, body: Block },
-    AccWrite { accs: Vec<Var>, index: Vec<Atom>, values: Vec<Atom>, op: Block },
+/// The type of a field of a statement, by its role in the opcode table. Where only an array can stand, it is a variable.
+#[allow(missing_docs, reason = "they are the roles")]
+pub mod types {
+    use super::{Atom, Block, SliceDim, Var};
+
+    galopvm_bytecode::field_types!(Atom, Var, SliceDim, Block);
+}
+
+macro_rules! statements {
+    ($($code:literal $variant:ident $mnemonic:literal $effect:ident
+       [$($def:ident : $gives:ident),*] { $($field:ident : $role:ident),* } $doc:literal;)+) => {
+        /// The forms of a statement: the bytecode's instructions without their results, which are the statement's, and
+        /// with blocks in place.
+        #[derive(Clone, PartialEq, Debug)]
+        #[allow(missing_docs, reason = "fields are described by the row's text")]
+        pub enum Op {
+            $(#[doc = $doc] $variant { $($field: types::$role),* }),+
+        }
+
+        impl Op {
+            /// Calls `see` with every operand outside of blocks.
+            pub fn atoms(&self, see: &mut dyn FnMut(Atom)) {
+                match self {
+                    $(Op::$variant { $($field),* } => { $($field.atoms(see);)* })+
+                }
+            }
+
+            /// Calls `change` with every operand outside of blocks. One that must be a variable stays what it was unless
+            /// it is given a variable.
+            pub fn atoms_mut(&mut self, change: &mut dyn FnMut(&mut Atom)) {
+                match self {
+                    $(Op::$variant { $($field),* } => { $($field.atoms_mut(change);)* })+
+                }
+            }
+
+            /// The blocks of the statement.
+            pub fn blocks(&self) -> Vec<&Block> {
+                let mut blocks = Vec::new();
+                match self {
+                    $(Op::$variant { $($field),* } => { $(blocks.extend($field.block());)* })+
+                }
+                blocks
+            }
+
+            /// The blocks of the statement, mutably.
+            pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+                let mut blocks = Vec::new();
+                match self {
+                    $(Op::$variant { $($field),* } => { $(blocks.extend($field.block_mut());)* })+
+                }
+                blocks
+            }
+        }
+    };
+}
+
+opcode_table!(statements);
+
+/// What a type of fields holds: operands, or a block.
+trait Field {
+    fn atoms(&self, _see: &mut dyn FnMut(Atom)) {}
+    fn atoms_mut(&mut self, _change: &mut dyn FnMut(&mut Atom)) {}
+    fn block(&self) -> Option<&Block> {
+        None
+    }
+    fn block_mut(&mut self) -> Option<&mut Block> {
+        None
+    }
+}
+
+impl Field for Scalar {}
+impl Field for ScalarOp {}
+impl Field for ElemType {}
+impl Field for u32 {}
+impl Field for String {}
+impl Field for Form {}
+impl Field for FuncId {}
+
+impl Field for Atom {
+    fn atoms(&self, see: &mut dyn FnMut(Atom)) {
+        see(*self);
+    }
+    fn atoms_mut(&mut self, change: &mut dyn FnMut(&mut Atom)) {
+        change(self);
+    }
+}
+
+impl Field for Var {
+    fn atoms(&self, see: &mut dyn FnMut(Atom)) {
+        see(Atom::Var(*self));
+    }
+    fn atoms_mut(&mut self, change: &mut dyn FnMut(&mut Atom)) {
+        let mut atom = Atom::Var(*self);
+        change(&mut atom);
+        if let Atom::Var(var) = atom {
+            *self = var;
+        }
+    }
+}
+
+impl Field for SliceDim {
+    fn atoms(&self, see: &mut dyn FnMut(Atom)) {
+        match self {
+            SliceDim::At(at) => see(*at),
+            SliceDim::Range(start, end, step) => {
+                [start, end, step].into_iter().flatten().for_each(|a| see(*a))
+            }
+        }
+    }
+    fn atoms_mut(&mut self, change: &mut dyn FnMut(&mut Atom)) {
+        match self {
+            SliceDim::At(at) => change(at),
+            SliceDim::Range(start, end, step) => [start, end, step].into_iter().flatten().for_each(change),
+        }
+    }
+}
+
+impl Field for Block {
+    fn block(&self) -> Option<&Block> {
+        Some(self)
+    }
+    fn block_mut(&mut self) -> Option<&mut Block> {
+        Some(self)
+    }
+}
+
+impl<T: Field> Field for Vec<T> {
+    fn atoms(&self, see: &mut dyn FnMut(Atom)) {
+        self.iter().for_each(|item| item.atoms(see));
+    }
+    fn atoms_mut(&mut self, change: &mut dyn FnMut(&mut Atom)) {
+        self.iter_mut().for_each(|item| item.atoms_mut(change));
+    }
 }
 
 /// A function.
@@ -174,259 +260,23 @@ impl PartialEq for Expansions {
 }
 
 impl Op {
-    /// Calls `see` with every operand outside of blocks.
-    pub fn atoms(&self, see: &mut dyn FnMut(Atom)) {
-        let dims = |dims: &[SliceDim], see: &mut dyn FnMut(Atom)| {
-            for dim in dims {
-                match dim {
-                    SliceDim::At(a) => see(*a),
-                    SliceDim::Range(a, b, c) => [a, b, c].into_iter().flatten().for_each(|a| see(*a)),
-                }
-            }
-        };
-        match self {
-            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
-                args.iter().for_each(|a| see(*a))
-            }
-            Op::Trace { values, .. } => values.iter().for_each(|a| see(*a)),
-            Op::Param(_) => {}
-            Op::Convert(_, _, a) | Op::If(a, ..) => see(*a),
-            Op::For { bound, init, .. } => {
-                see(*bound);
-                init.iter().for_each(|a| see(*a));
-            }
-            Op::While { init, .. } => init.iter().for_each(|a| see(*a)),
-            Op::Assert(a, _, args) => {
-                see(*a);
-                args.iter().for_each(|a| see(*a));
-            }
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) | Op::Manifest(v) => {
-                see(Atom::Var(*v));
-            }
-            Op::Rotate(v, _, amount) => {
-                see(Atom::Var(*v));
-                see(*amount);
-            }
-            Op::Equal(a, b) => {
-                see(Atom::Var(*a));
-                see(Atom::Var(*b));
-            }
-            Op::FlatIndex { array, offset, sizes, strides } => {
-                see(Atom::Var(*array));
-                see(*offset);
-                sizes.iter().chain(strides).for_each(|a| see(*a));
-            }
-            Op::FlatUpdate { array, offset, strides, value } => {
-                see(Atom::Var(*array));
-                see(*offset);
-                strides.iter().for_each(|a| see(*a));
-                see(Atom::Var(*value));
-            }
-            Op::Index(v, args) | Op::Reshape(v, args) => {
-                see(Atom::Var(*v));
-                args.iter().for_each(|a| see(*a));
-            }
-            Op::Slice(v, slice) => {
-                see(Atom::Var(*v));
-                dims(slice, see);
-            }
-            Op::Update(v, slice, value) => {
-                see(Atom::Var(*v));
-                dims(slice, see);
-                see(*value);
-            }
-            Op::Concat(arrays, _) => arrays.iter().for_each(|v| see(Atom::Var(*v))),
-            Op::Replicate(a, b) => {
-                see(*a);
-                see(*b);
-            }
-            Op::Iota { count, start, step, .. } => [count, start, step].into_iter().for_each(|a| see(*a)),
-            Op::Map { width, arrays, .. }
-            | Op::Filter { width, arrays, .. }
-            | Op::Partition { width, arrays, .. } => {
-                see(*width);
-                arrays.iter().for_each(|v| see(Atom::Var(*v)));
-            }
-            Op::Stream { width, accs, arrays, .. } => {
-                see(*width);
-                accs.iter().chain(arrays).for_each(|v| see(Atom::Var(*v)));
-            }
-            Op::Scatter { width, dests, index, values } => {
-                see(*width);
-                dests.iter().chain(index).chain(values).for_each(|v| see(Atom::Var(*v)));
-            }
-            Op::Hist { width, dests, neutral, index, values, .. } => {
-                see(*width);
-                dests.iter().for_each(|v| see(Atom::Var(*v)));
-                neutral.iter().for_each(|a| see(*a));
-                index.iter().chain(values).for_each(|v| see(Atom::Var(*v)));
-            }
-            Op::AccWrite { accs, index, values, .. } => {
-                accs.iter().for_each(|v| see(Atom::Var(*v)));
-                index.iter().chain(values).for_each(|a| see(*a));
-            }
-            Op::Reduce { width, neutral, arrays, .. }
-            | Op::Scan { width, neutral, arrays, .. }
-            | Op::Redomap { width, neutral, arrays, .. } => {
-                see(*width);
-                neutral.iter().for_each(|a| see(*a));
-                arrays.iter().for_each(|v| see(Atom::Var(*v)));
-            }
+    /// A scalar operation with as many operands as it takes.
+    pub fn scalar(op: ScalarOp, ty: ElemType, operands: &[Atom]) -> Op {
+        match *operands {
+            [a] => Op::Op1 { op, ty, a },
+            [a, b] => Op::Op2 { op, ty, a, b },
+            [a, b, c] => Op::Op3 { op, ty, a, b, c },
+            _ => unreachable!("scalar operations have one to three operands"),
         }
     }
 
-    /// Calls `see` with every operand outside of blocks, to change it.
-    pub fn atoms_mut(&mut self, see: &mut dyn FnMut(AtomMut<'_>)) {
-        fn dims(dims: &mut [SliceDim], see: &mut dyn FnMut(AtomMut<'_>)) {
-            for dim in dims {
-                match dim {
-                    SliceDim::At(a) => see(AtomMut::Atom(a)),
-                    SliceDim::Range(a, b, c) => {
-                        [a, b, c].into_iter().flatten().for_each(|a| see(AtomMut::Atom(a)));
-                    }
-                }
-            }
-        }
-        fn all(atoms: &mut [Atom], see: &mut dyn FnMut(AtomMut<'_>)) {
-            atoms.iter_mut().for_each(|a| see(AtomMut::Atom(a)));
-        }
-        fn vars(vars: &mut [Var], see: &mut dyn FnMut(AtomMut<'_>)) {
-            vars.iter_mut().for_each(|v| see(AtomMut::Var(v)));
-        }
-        match self {
-            Op::Scalar(_, _, args) | Op::Call(_, args) | Op::Array(_, _, args) | Op::Fail(_, args) => {
-                all(args, see);
-            }
-            Op::Trace { values, .. } => all(values, see),
-            Op::Param(_) => {}
-            Op::Convert(_, _, a) | Op::If(a, ..) => see(AtomMut::Atom(a)),
-            Op::For { bound, init, .. } => {
-                see(AtomMut::Atom(bound));
-                all(init, see);
-            }
-            Op::While { init, .. } => all(init, see),
-            Op::Assert(a, _, args) => {
-                see(AtomMut::Atom(a));
-                all(args, see);
-            }
-            Op::Dim(v, _) | Op::Permute(v, _) | Op::Reverse(v, _) | Op::Copy(v) | Op::Manifest(v) => {
-                see(AtomMut::Var(v));
-            }
-            Op::Rotate(v, _, amount) => {
-                see(AtomMut::Var(v));
-                see(AtomMut::Atom(amount));
-            }
-            Op::Equal(a, b) => {
-                see(AtomMut::Var(a));
-                see(AtomMut::Var(b));
-            }
-            Op::FlatIndex { array, offset, sizes, strides } => {
-                see(AtomMut::Var(array));
-                see(AtomMut::Atom(offset));
-                all(sizes, see);
-                all(strides, see);
-            }
-            Op::FlatUpdate { array, offset, strides, value } => {
-                see(AtomMut::Var(array));
-                see(AtomMut::Atom(offset));
-                all(strides, see);
-                see(AtomMut::Var(value));
-            }
-            Op::Index(v, args) | Op::Reshape(v, args) => {
-                see(AtomMut::Var(v));
-                all(args, see);
-            }
-            Op::Slice(v, slice) => {
-                see(AtomMut::Var(v));
-                dims(slice, see);
-            }
-            Op::Update(v, slice, value) => {
-                see(AtomMut::Var(v));
-                dims(slice, see);
-                see(AtomMut::Atom(value));
-            }
-            Op::Concat(arrays, _) => vars(arrays, see),
-            Op::Replicate(a, b) => {
-                see(AtomMut::Atom(a));
-                see(AtomMut::Atom(b));
-            }
-            Op::Iota { count, start, step, .. } => {
-                [count, start, step].into_iter().for_each(|a| see(AtomMut::Atom(a)));
-            }
-            Op::Map { width, arrays, .. }
-            | Op::Filter { width, arrays, .. }
-            | Op::Partition { width, arrays, .. } => {
-                see(AtomMut::Atom(width));
-                vars(arrays, see);
-            }
-            Op::Stream { width, accs, arrays, .. } => {
-                see(AtomMut::Atom(width));
-                vars(accs, see);
-                vars(arrays, see);
-            }
-            Op::Scatter { width, dests, index, values } => {
-                see(AtomMut::Atom(width));
-                vars(dests, see);
-                vars(index, see);
-                vars(values, see);
-            }
-            Op::Hist { width, dests, neutral, index, values, .. } => {
-                see(AtomMut::Atom(width));
-                vars(dests, see);
-                all(neutral, see);
-                vars(index, see);
-                vars(values, see);
-            }
-            Op::AccWrite { accs, index, values, .. } => {
-                vars(accs, see);
-                all(index, see);
-                all(values, see);
-            }
-            Op::Reduce { width, neutral, arrays, .. }
-            | Op::Scan { width, neutral, arrays, .. }
-            | Op::Redomap { width, neutral, arrays, .. } => {
-                see(AtomMut::Atom(width));
-                all(neutral, see);
-                vars(arrays, see);
-            }
-        }
-    }
-
-    /// The blocks of the statement.
-    pub fn blocks(&self) -> Vec<&Block> {
-        match self {
-            Op::If(_, yes, no) => vec![yes, no],
-            Op::While { cond, body, .. } => vec![cond, body],
-            Op::Redomap { map, op, .. } => vec![map, op],
-            Op::For { body, .. }
-            | Op::Map { body, .. }
-            | Op::Reduce { body, .. }
-            | Op::Scan { body, .. }
-            | Op::Filter { body, .. }
-            | Op::Partition { body, .. }
-            | Op::Stream { body, .. }
-            | Op::Hist { op: body, .. }
-            | Op::AccWrite { op: body, .. } => vec![body],
-            _ => Vec::new(),
-        }
-    }
-
-    /// The blocks of the statement, mutably.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
-        match self {
-            Op::If(_, yes, no) => vec![yes, no],
-            Op::While { cond, body, .. } => vec![cond, body],
-            Op::Redomap { map, op, .. } => vec![map, op],
-            Op::For { body, .. }
-            | Op::Map { body, .. }
-            | Op::Reduce { body, .. }
-            | Op::Scan { body, .. }
-            | Op::Filter { body, .. }
-            | Op::Partition { body, .. }
-            | Op::Stream { body, .. }
-            | Op::Hist { op: body, .. }
-            | Op::AccWrite { op: body, .. } => vec![body],
-            _ => Vec::new(),
+    /// The scalar operation that the statement is, its type, and its operands.
+    pub fn as_scalar(&self) -> Option<(ScalarOp, ElemType, Vec<Atom>)> {
+        match *self {
+            Op::Op1 { op, ty, a } => Some((op, ty, vec![a])),
+            Op::Op2 { op, ty, a, b } => Some((op, ty, vec![a, b])),
+            Op::Op3 { op, ty, a, b, c } => Some((op, ty, vec![a, b, c])),
+            _ => None,
         }
     }
 
@@ -434,17 +284,20 @@ impl Op {
     /// program with an error stays.
     pub fn is_pure(&self) -> bool {
         match self {
-            Op::Scalar(op, ty, args) => !op.can_trap(*ty) || nonzero(args.get(1)),
-            Op::Convert(..)
-            | Op::Param(_)
-            | Op::Dim(..)
-            | Op::Permute(..)
-            | Op::Reverse(..)
-            | Op::Copy(_)
-            | Op::Manifest(_)
-            | Op::Rotate(..)
-            | Op::Equal(..) => true,
-            Op::If(..)
+            Op::Op2 { op, ty, b, .. } => !op.can_trap(*ty) || is_nonzero(b),
+            Op::Const { .. }
+            | Op::Op1 { .. }
+            | Op::Op3 { .. }
+            | Op::Convert { .. }
+            | Op::Param { .. }
+            | Op::Dim { .. }
+            | Op::Permute { .. }
+            | Op::Reverse { .. }
+            | Op::Copy { .. }
+            | Op::Manifest { .. }
+            | Op::Rotate { .. }
+            | Op::Equal { .. } => true,
+            Op::If { .. }
             | Op::Map { .. }
             | Op::Reduce { .. }
             | Op::Scan { .. }
@@ -455,20 +308,27 @@ impl Op {
             | Op::Stream { .. }
             | Op::AccWrite { .. }
             | Op::For { .. } => self.blocks().iter().all(|b| b.stms.iter().all(|s| s.op.is_pure())),
-            Op::Replicate(count, _) | Op::Iota { count, .. } => {
+            Op::Replicate { count, .. } | Op::Iota { count, .. } => {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }
-            Op::Array(_, rank, _) => *rank == 1,
+            Op::Array { rank, .. } => *rank == 1,
             // A `while` may run forever.
-            Op::While { .. } | Op::Call(..) | Op::Assert(..) | Op::Fail(..) | Op::Trace { .. } => false,
+            Op::While { .. } | Op::Call { .. } | Op::Assert { .. } | Op::Fail { .. } | Op::Trace { .. } => {
+                false
+            }
             // Destinations that disagree in their extents, which the checker rules out.
             Op::Scatter { .. } => true,
-            Op::FlatIndex { .. } | Op::FlatUpdate { .. } => false,
-            Op::Index(..) | Op::Slice(..) | Op::Update(..) | Op::Reshape(..) | Op::Concat(..) => false,
+            Op::FlatIndex { .. }
+            | Op::FlatUpdate { .. }
+            | Op::Index { .. }
+            | Op::Slice { .. }
+            | Op::Update { .. }
+            | Op::Reshape { .. }
+            | Op::Concat { .. } => false,
         }
     }
 }
 
-fn nonzero(divisor: Option<&Atom>) -> bool {
-    divisor.and_then(|a| a.constant()).is_some_and(|c| c.bits != 0)
+fn is_nonzero(divisor: &Atom) -> bool {
+    divisor.constant().is_some_and(|c| c.bits != 0)
 }

@@ -4,9 +4,10 @@
 //! body of a parallel operator has its own, so that it stays one self-contained piece.
 
 use super::ir::*;
-use galopvm_base::{Diagnostic, FileId, IdVec, Scalar, Sources, Span, TypedId};
+use galopvm_base::{Diagnostic, ElemType, FileId, IdVec, Scalar, ScalarOp, Sources, Span, TypedId};
 use galopvm_bytecode::{
-    self as bc, BlockId, CodeBlock, Def, Function, Instr, Module, Operand, Place, RegId, ValueType,
+    self as bc, BlockId, CodeBlock, Def, Form, FuncId, Function, Instr, Module, Operand, Place, RegId, Role,
+    ValueType, opcode_table,
 };
 use std::collections::HashMap;
 
@@ -99,18 +100,6 @@ fn reg(var: Var) -> RegId {
     RegId::from_index(var.index())
 }
 
-fn defs(vars: &[Var]) -> Vec<Def> {
-    vars.iter().map(|v| Def(reg(*v))).collect()
-}
-
-fn array(var: Var) -> Operand {
-    Operand::new(reg(var))
-}
-
-fn arrays(vars: &[Var]) -> Vec<Operand> {
-    vars.iter().map(|v| array(*v)).collect()
-}
-
 impl Lower<'_, '_> {
     fn block(&mut self, block: &Block, sealed: bool, depth: usize) -> Result<BlockId, Box<Diagnostic>> {
         let id = self.function.blocks.push(CodeBlock::default());
@@ -137,7 +126,7 @@ impl Lower<'_, '_> {
 
     fn operand(&mut self, atom: Atom) -> Operand {
         let value = match atom {
-            Atom::Var(var) => return array(var),
+            Atom::Var(var) => return Operand::new(reg(var)),
             Atom::Const(value) => value,
         };
         for scope in self.constants.iter().rev() {
@@ -156,21 +145,6 @@ impl Lower<'_, '_> {
         Operand::new(dst)
     }
 
-    fn dims(&mut self, dims: &[SliceDim]) -> Vec<bc::SliceDim> {
-        let mut result = Vec::new();
-        for dim in dims {
-            result.push(match dim {
-                SliceDim::At(a) => bc::SliceDim::At(self.operand(*a)),
-                SliceDim::Range(start, end, step) => bc::SliceDim::Range {
-                    start: start.map(|a| self.operand(a)),
-                    end: end.map(|a| self.operand(a)),
-                    step: step.map(|a| self.operand(a)),
-                },
-            });
-        }
-        result
-    }
-
     fn stm(&mut self, stm: &Stm, depth: usize) -> Result<(), Box<Diagnostic>> {
         if depth >= bc::verify::MAX_DEPTH && !stm.op.blocks().is_empty() {
             let span = stm.origin.span.unwrap_or(Span::new(FileId(0), 0, 0));
@@ -182,146 +156,120 @@ impl Lower<'_, '_> {
                 ),
             )));
         }
-        let dsts = defs(&stm.defs);
-        // Every statement that is not an assertion and has no list of results defines exactly one variable.
-        let dst = dsts.first().copied().unwrap_or(Def(RegId(u32::MAX)));
-        let instr = match &stm.op {
-            Op::Scalar(op, ty, args) => {
-                let args = self.operands(args);
-                match args.as_slice() {
-                    [a] => Instr::Op1 { dst, op: *op, ty: *ty, a: *a },
-                    [a, b] => Instr::Op2 { dst, op: *op, ty: *ty, a: *a, b: *b },
-                    [a, b, c, ..] => Instr::Op3 { dst, op: *op, ty: *ty, a: *a, b: *b, c: *c },
-                    [] => return Ok(()),
-                }
-            }
-            Op::Convert(from, to, a) => Instr::Convert { dst, from: *from, to: *to, a: self.operand(*a) },
-            Op::If(cond, yes, no) => {
-                let cond = self.operand(*cond);
-                let then = self.block(yes, false, depth + 1)?;
-                let otherwise = self.block(no, false, depth + 1)?;
-                Instr::If { dsts, cond, then, otherwise }
-            }
-            Op::For { bound, init, body } => {
-                let (bound, init) = (self.operand(*bound), self.operands(init));
-                Instr::For { dsts, bound, init, body: self.block(body, false, depth + 1)? }
-            }
-            Op::While { init, cond, body } => {
-                let init = self.operands(init);
-                let cond = self.block(cond, false, depth + 1)?;
-                Instr::While { dsts, init, cond, body: self.block(body, false, depth + 1)? }
-            }
-            Op::Call(function, args) => Instr::Call { dsts, function: *function, args: self.operands(args) },
-            Op::Assert(cond, message, args) => {
-                let (cond, args) = (self.operand(*cond), self.operands(args));
-                Instr::Assert { cond, message: message.clone(), args }
-            }
-            Op::Fail(message, args) => {
-                Instr::Fail { dsts, message: message.clone(), args: self.operands(args) }
-            }
-            Op::Trace { label, form, stops, values } => Instr::Trace {
-                label: label.clone(),
-                form: form.clone(),
-                stops: u32::from(*stops),
-                values: self.operands(values),
-            },
-            Op::Param(name) => match dsts.as_slice() {
-                [given, value] => Instr::Param { given: *given, value: *value, name: name.clone() },
-                _ => return Ok(()),
-            },
-            Op::Dim(v, dim) => Instr::Dim { dst, array: array(*v), dim: *dim },
-            Op::Index(v, index) => Instr::Index { dst, array: array(*v), index: self.operands(index) },
-            Op::Slice(v, dims) => Instr::Slice { dst, array: array(*v), dims: self.dims(dims) },
-            Op::Update(v, dims, value) => {
-                let dims = self.dims(dims);
-                Instr::Update { dst, array: array(*v), dims, value: self.operand(*value) }
-            }
-            Op::Permute(v, perm) => Instr::Permute { dst, array: array(*v), perm: perm.clone() },
-            Op::Reverse(v, dim) => Instr::Reverse { dst, array: array(*v), dim: *dim },
-            Op::Reshape(v, shape) => Instr::Reshape { dst, array: array(*v), shape: self.operands(shape) },
-            Op::Concat(parts, dim) => Instr::Concat { dst, arrays: arrays(parts), dim: *dim },
-            Op::Replicate(count, value) => {
-                Instr::Replicate { dst, count: self.operand(*count), value: self.operand(*value) }
-            }
-            Op::Iota { ty, count, start, step } => Instr::Iota {
-                dst,
-                ty: *ty,
-                count: self.operand(*count),
-                start: self.operand(*start),
-                step: self.operand(*step),
-            },
-            Op::Array(ty, rank, rows) => {
-                Instr::Array { dst, ty: *ty, rank: *rank, rows: self.operands(rows) }
-            }
-            Op::Copy(v) => Instr::Copy { dst, array: array(*v) },
-            Op::Manifest(v) => Instr::Manifest { dst, array: array(*v) },
-            Op::Rotate(v, dim, amount) => {
-                Instr::Rotate { dst, array: array(*v), dim: *dim, amount: self.operand(*amount) }
-            }
-            Op::Equal(a, b) => Instr::Equal { dst, a: array(*a), b: array(*b) },
-            Op::FlatIndex { array: v, offset, sizes, strides } => {
-                let (offset, sizes) = (self.operand(*offset), self.operands(sizes));
-                Instr::FlatIndex { dst, array: array(*v), offset, sizes, strides: self.operands(strides) }
-            }
-            Op::FlatUpdate { array: v, offset, strides, value } => {
-                let (offset, strides) = (self.operand(*offset), self.operands(strides));
-                Instr::FlatUpdate { dst, array: array(*v), offset, strides, value: array(*value) }
-            }
-            Op::Scatter { width, dests, index, values } => Instr::Scatter {
-                dsts,
-                width: self.operand(*width),
-                dests: arrays(dests),
-                index: arrays(index),
-                values: arrays(values),
-            },
-            Op::Hist { width, dests, neutral, index, values, op } => {
-                let (width, neutral) = (self.operand(*width), self.operands(neutral));
-                let op = self.block(op, true, depth + 1)?;
-                let (dests, index, values) = (arrays(dests), arrays(index), arrays(values));
-                Instr::Hist { dsts, width, dests, neutral, index, values, op }
-            }
-            Op::Filter { width, arrays: rows, body } => {
-                let width = self.operand(*width);
-                Instr::Filter { dsts, width, arrays: arrays(rows), body: self.block(body, true, depth + 1)? }
-            }
-            Op::Partition { classes, width, arrays: rows, body } => {
-                let (classes, width) = (*classes, self.operand(*width));
-                let body = self.block(body, true, depth + 1)?;
-                Instr::Partition { dsts, classes, width, arrays: arrays(rows), body }
-            }
-            Op::Stream { width, accs, arrays: rows, body } => {
-                let width = self.operand(*width);
-                let body = self.block(body, true, depth + 1)?;
-                Instr::Stream { dsts, width, accs: arrays(accs), arrays: arrays(rows), body }
-            }
-            Op::AccWrite { accs, index, values, op } => {
-                let (index, values) = (self.operands(index), self.operands(values));
-                let op = self.block(op, true, depth + 1)?;
-                Instr::AccWrite { dsts, accs: arrays(accs), index, values, op }
-            }
-            Op::Map { width, arrays: rows, body } => {
-                let width = self.operand(*width);
-                Instr::Map { dsts, width, arrays: arrays(rows), body: self.block(body, true, depth + 1)? }
-            }
-            Op::Reduce { width, neutral, arrays: rows, body } => {
-                let (width, neutral) = (self.operand(*width), self.operands(neutral));
-                let body = self.block(body, true, depth + 1)?;
-                Instr::Reduce { dsts, width, neutral, arrays: arrays(rows), body }
-            }
-            Op::Scan { width, neutral, arrays: rows, body } => {
-                let (width, neutral) = (self.operand(*width), self.operands(neutral));
-                let body = self.block(body, true, depth + 1)?;
-                Instr::Scan { dsts, width, neutral, arrays: arrays(rows), body }
-            }
-            Op::Redomap { width, neutral, arrays: rows, map, op } => {
-                let (width, neutral) = (self.operand(*width), self.operands(neutral));
-                let map = self.block(map, true, depth + 1)?;
-                let op = self.block(op, true, depth + 1)?;
-                Instr::Redomap { dsts, width, neutral, arrays: arrays(rows), map, op }
-            }
-        };
+        let instr = self.instruction(stm, depth)?;
         let place = self.files.place(stm.origin);
         self.code.push((instr, place));
         Ok(())
+    }
+}
+
+macro_rules! lowering {
+    ($($code:literal $variant:ident $mnemonic:literal $effect:ident
+       [$($def:ident : $gives:ident),*] { $($field:ident : $role:ident),* } $doc:literal;)+) => {
+        impl Lower<'_, '_> {
+            /// The statement's instruction: operands in the order of the fields, then blocks.
+            fn instruction(&mut self, stm: &Stm, depth: usize) -> Result<Instr, Box<Diagnostic>> {
+                let mut defs = stm.defs.iter().map(|var| Def(reg(*var)));
+                match &stm.op {
+                    $(Op::$variant { $($field),* } => {
+                        $(let $def = Defined::of(&mut defs).ok_or_else(|| wrong_results(stm))?;)*
+                        if defs.next().is_some() {
+                            return Err(wrong_results(stm));
+                        }
+                        $(let $field = $field.lower(self, (Role::$role, depth))?;)*
+                        Ok(Instr::$variant { $($def,)* $($field),* })
+                    })+
+                }
+            }
+        }
+    };
+}
+
+opcode_table!(lowering);
+
+/// Cannot happen to what the front end makes of a source: the number of a statement's variables is its row's.
+fn wrong_results(stm: &Stm) -> Box<Diagnostic> {
+    let span = stm.origin.span.unwrap_or(Span::new(FileId(0), 0, 0));
+    Box::new(Diagnostic::error(span, "a statement of core defines too few variables, or too many"))
+}
+
+/// The registers that an instruction defines, taken from those of its statement.
+trait Defined: Sized {
+    fn of(defs: &mut dyn Iterator<Item = Def>) -> Option<Self>;
+}
+
+impl Defined for Def {
+    fn of(defs: &mut dyn Iterator<Item = Def>) -> Option<Def> {
+        defs.next()
+    }
+}
+
+impl Defined for Vec<Def> {
+    fn of(defs: &mut dyn Iterator<Item = Def>) -> Option<Vec<Def>> {
+        Some(defs.collect())
+    }
+}
+
+/// What a type of fields becomes, with the field's role and how deep the statement is.
+trait Lowered {
+    type To;
+    fn lower(&self, lower: &mut Lower<'_, '_>, place: (Role, usize)) -> Result<Self::To, Box<Diagnostic>>;
+}
+
+macro_rules! stays_the_same {
+    ($($type:ty),+) => {
+        $(impl Lowered for $type {
+            type To = $type;
+            fn lower(&self, _: &mut Lower<'_, '_>, _: (Role, usize)) -> Result<$type, Box<Diagnostic>> {
+                Ok(self.clone())
+            }
+        })+
+    };
+}
+
+stays_the_same!(Scalar, ScalarOp, ElemType, u32, String, Form, FuncId);
+
+impl Lowered for Atom {
+    type To = Operand;
+    fn lower(&self, lower: &mut Lower<'_, '_>, _: (Role, usize)) -> Result<Operand, Box<Diagnostic>> {
+        Ok(lower.operand(*self))
+    }
+}
+
+impl Lowered for Var {
+    type To = Operand;
+    fn lower(&self, _: &mut Lower<'_, '_>, _: (Role, usize)) -> Result<Operand, Box<Diagnostic>> {
+        Ok(Operand::new(reg(*self)))
+    }
+}
+
+impl Lowered for SliceDim {
+    type To = bc::SliceDim;
+    fn lower(&self, lower: &mut Lower<'_, '_>, _: (Role, usize)) -> Result<bc::SliceDim, Box<Diagnostic>> {
+        Ok(match *self {
+            SliceDim::At(at) => bc::SliceDim::At(lower.operand(at)),
+            SliceDim::Range(start, end, step) => {
+                let [start, end, step] = [start, end, step].map(|part| part.map(|at| lower.operand(at)));
+                bc::SliceDim::Range { start, end, step }
+            }
+        })
+    }
+}
+
+impl<T: Lowered> Lowered for Vec<T> {
+    type To = Vec<T::To>;
+    fn lower(&self, lower: &mut Lower<'_, '_>, place: (Role, usize)) -> Result<Vec<T::To>, Box<Diagnostic>> {
+        self.iter().map(|item| item.lower(lower, place)).collect()
+    }
+}
+
+impl Lowered for Block {
+    type To = BlockId;
+    fn lower(
+        &self,
+        lower: &mut Lower<'_, '_>,
+        (role, depth): (Role, usize),
+    ) -> Result<BlockId, Box<Diagnostic>> {
+        lower.block(self, role.is_for_rows(), depth + 1)
     }
 }

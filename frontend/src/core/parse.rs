@@ -2,8 +2,8 @@
 
 use super::ir::*;
 use galopvm_base::quote::unquote;
-use galopvm_base::{ElemType, IdVec, Scalar, TypedId, scalar::parse_scalar};
-use galopvm_bytecode::{Entry, EntryValue, FuncId, ValueType};
+use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId, scalar::parse_scalar};
+use galopvm_bytecode::{Entry, EntryValue, Form, FuncId, ValueType, opcode_table};
 use std::str::FromStr;
 
 /// What is wrong with a text, and in which line.
@@ -200,11 +200,6 @@ impl<'a> Reader<'a> {
         Ok(Fun { name, vars, results, body })
     }
 
-    fn nested(&mut self, depth: usize) -> Result<Block> {
-        let params = if self.rest().starts_with('(') { self.list(Self::typed_var)? } else { Vec::new() };
-        self.block(params, depth + 1)
-    }
-
     fn block(&mut self, params: Vec<Var>, depth: usize) -> Result<Block> {
         if depth > MAX_DEPTH {
             return Err(self.error("blocks are nested too deeply"));
@@ -230,142 +225,77 @@ impl<'a> Reader<'a> {
         Ok(Block { params, stms, results })
     }
 
-    fn dims(&mut self) -> Result<Vec<SliceDim>> {
-        self.expect("[")?;
-        self.items("]", &mut |r: &mut Self| {
-            let first = r.part()?;
-            if !r.accept(":") {
-                return first.map(SliceDim::At).ok_or_else(|| r.error("expected an index"));
-            }
-            let second = r.part()?;
-            r.expect(":")?;
-            Ok(SliceDim::Range(first, second, r.part()?))
-        })
-    }
-
     fn part(&mut self) -> Result<Option<Atom>> {
         if self.accept("_") { Ok(None) } else { self.atom().map(Some) }
     }
+}
 
-    fn op(&mut self, depth: usize) -> Result<Op> {
-        let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
-        Ok(match name {
-            "scalar" => Op::Scalar(self.word("an operation")?, self.word("an element type")?, self.atoms()?),
-            "convert" => {
-                Op::Convert(self.word("an element type")?, self.word("an element type")?, self.atom()?)
+macro_rules! parsing {
+    ($($code:literal $variant:ident $mnemonic:literal $effect:ident
+       [$($def:ident : $gives:ident),*] { $($field:ident : $role:ident),* } $doc:literal;)+) => {
+        impl Reader<'_> {
+            fn op(&mut self, depth: usize) -> Result<Op> {
+                let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
+                Ok(match name {
+                    $($mnemonic => Op::$variant { $($field: Parsed::parse(self, depth)?),* },)+
+                    _ => return Err(self.error(format!("unknown statement `{name}`"))),
+                })
             }
-            "if" => Op::If(self.atom()?, self.nested(depth)?, self.nested(depth)?),
-            "for" => Op::For { bound: self.atom()?, init: self.atoms()?, body: self.nested(depth)? },
-            "while" => {
-                Op::While { init: self.atoms()?, cond: self.nested(depth)?, body: self.nested(depth)? }
+        }
+    };
+}
+
+opcode_table!(parsing);
+
+/// How a type of fields is read, so deep inside of blocks.
+trait Parsed: Sized {
+    fn parse(reader: &mut Reader<'_>, depth: usize) -> Result<Self>;
+}
+
+macro_rules! parsed_by {
+    ($($type:ty: |$reader:ident| $read:expr;)+) => {
+        $(impl Parsed for $type {
+            fn parse($reader: &mut Reader<'_>, _: usize) -> Result<$type> {
+                $read
             }
-            "call" => Op::Call(FuncId(self.id("@")?), self.atoms()?),
-            "assert" => Op::Assert(self.atom()?, self.quoted()?, self.atoms()?),
-            "fail" => Op::Fail(self.quoted()?, self.atoms()?),
-            "trace" => {
-                let label = self.quoted()?;
-                let form = self.quoted()?.parse().map_err(|error: String| self.error(error))?;
-                let stops: u32 = self.number()?;
-                Op::Trace { label, form, stops: stops != 0, values: self.atoms()? }
-            }
-            "param" => Op::Param(self.quoted()?),
-            "dim" => Op::Dim(self.var()?, self.number()?),
-            "index" => Op::Index(self.var()?, self.atoms()?),
-            "slice" => Op::Slice(self.var()?, self.dims()?),
-            "update" => Op::Update(self.var()?, self.dims()?, self.atom()?),
-            "permute" => Op::Permute(self.var()?, self.list(Self::number)?),
-            "reverse" => Op::Reverse(self.var()?, self.number()?),
-            "reshape" => Op::Reshape(self.var()?, self.atoms()?),
-            "concat" => Op::Concat(self.list(Self::var)?, self.number()?),
-            "replicate" => Op::Replicate(self.atom()?, self.atom()?),
-            "iota" => Op::Iota {
-                ty: self.word("an element type")?,
-                count: self.atom()?,
-                start: self.atom()?,
-                step: self.atom()?,
-            },
-            "array" => Op::Array(self.word("an element type")?, self.number()?, self.atoms()?),
-            "copy" => Op::Copy(self.var()?),
-            "map" => {
-                Op::Map { width: self.atom()?, arrays: self.list(Self::var)?, body: self.nested(depth)? }
-            }
-            "reduce" => Op::Reduce {
-                width: self.atom()?,
-                neutral: self.atoms()?,
-                arrays: self.list(Self::var)?,
-                body: self.nested(depth)?,
-            },
-            "scan" => Op::Scan {
-                width: self.atom()?,
-                neutral: self.atoms()?,
-                arrays: self.list(Self::var)?,
-                body: self.nested(depth)?,
-            },
-            "redomap" => Op::Redomap {
-                width: self.atom()?,
-                neutral: self.atoms()?,
-                arrays: self.list(Self::var)?,
-                map: self.nested(depth)?,
-                op: self.nested(depth)?,
-            },
-            "manifest" => Op::Manifest(self.var()?),
-            "rotate" => Op::Rotate(self.var()?, self.number()?, self.atom()?),
-            "equal" => Op::Equal(self.var()?, self.var()?),
-            "flat_index" => Op::FlatIndex {
-                array: self.var()?,
-                offset: self.atom()?,
-                sizes: self.atoms()?,
-                strides: self.atoms()?,
-            },
-            "flat_update" => Op::FlatUpdate {
-                array: self.var()?,
-                offset: self.atom()?,
-                strides: self.atoms()?,
-                value: self.var()?,
-            },
-            _ => return self.index_space(name, depth),
-        })
+        })+
+    };
+}
+
+parsed_by! {
+    Scalar: |r| match r.atom()? {
+        Atom::Const(value) => Ok(value),
+        Atom::Var(var) => Err(r.error(format!("expected a constant, found {var}"))),
+    };
+    ScalarOp: |r| r.word("an operation");
+    ElemType: |r| r.word("an element type");
+    u32: |r| r.number();
+    String: |r| r.quoted();
+    Form: |r| r.quoted()?.parse().map_err(|error: String| r.error(error));
+    FuncId: |r| r.id("@").map(FuncId);
+    Atom: |r| r.atom();
+    Var: |r| r.var();
+    SliceDim: |r| {
+        let first = r.part()?;
+        if !r.accept(":") {
+            return first.map(SliceDim::At).ok_or_else(|| r.error("expected an index"));
+        }
+        let second = r.part()?;
+        r.expect(":")?;
+        Ok(SliceDim::Range(first, second, r.part()?))
+    };
+}
+
+impl<T: Parsed> Parsed for Vec<T> {
+    fn parse(reader: &mut Reader<'_>, depth: usize) -> Result<Vec<T>> {
+        reader.list(|reader| T::parse(reader, depth))
     }
+}
 
-    /// The operators that write to places, and those that choose.
-    fn index_space(&mut self, name: &str, depth: usize) -> Result<Op> {
-        Ok(match name {
-            "scatter" => Op::Scatter {
-                width: self.atom()?,
-                dests: self.list(Self::var)?,
-                index: self.list(Self::var)?,
-                values: self.list(Self::var)?,
-            },
-            "hist" => Op::Hist {
-                width: self.atom()?,
-                dests: self.list(Self::var)?,
-                neutral: self.atoms()?,
-                index: self.list(Self::var)?,
-                values: self.list(Self::var)?,
-                op: self.nested(depth)?,
-            },
-            "filter" => {
-                Op::Filter { width: self.atom()?, arrays: self.list(Self::var)?, body: self.nested(depth)? }
-            }
-            "partition" => Op::Partition {
-                classes: self.number()?,
-                width: self.atom()?,
-                arrays: self.list(Self::var)?,
-                body: self.nested(depth)?,
-            },
-            "stream" => Op::Stream {
-                width: self.atom()?,
-                accs: self.list(Self::var)?,
-                arrays: self.list(Self::var)?,
-                body: self.nested(depth)?,
-            },
-            "acc_write" => Op::AccWrite {
-                accs: self.list(Self::var)?,
-                index: self.atoms()?,
-                values: self.atoms()?,
-                op: self.nested(depth)?,
-            },
-            _ => return Err(self.error(format!("unknown statement `{name}`"))),
-        })
+impl Parsed for Block {
+    fn parse(reader: &mut Reader<'_>, depth: usize) -> Result<Block> {
+        let params =
+            if reader.rest().starts_with('(') { reader.list(Reader::typed_var)? } else { Vec::new() };
+        reader.block(params, depth + 1)
     }
 }

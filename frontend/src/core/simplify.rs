@@ -36,7 +36,7 @@ fn sweep(block: &mut Block, used: &mut [bool]) {
 
 /// Drops those results of a branch or map that nobody uses.
 fn drop_results(stm: &mut Stm, used: &[bool]) {
-    if !matches!(stm.op, Op::If(..) | Op::Map { .. }) {
+    if !matches!(stm.op, Op::If { .. } | Op::Map { .. }) {
         return;
     }
     let mut live: Vec<bool> = stm.defs.iter().map(|v| used[v.index()]).collect();
@@ -82,7 +82,7 @@ impl Renumber<'_> {
     fn block(&mut self, block: &mut Block) {
         block.params.iter_mut().for_each(|v| self.define(v));
         for stm in &mut block.stms {
-            self.operands(&mut stm.op);
+            stm.op.atoms_mut(&mut |atom| self.atom(atom));
             stm.defs.iter_mut().for_each(|v| self.define(v));
             for inner in stm.op.blocks_mut() {
                 self.block(inner);
@@ -93,18 +93,7 @@ impl Renumber<'_> {
 
     fn atom(&self, atom: &mut Atom) {
         if let Atom::Var(var) = atom {
-            self.var(var);
+            *var = self.map[var.index()];
         }
-    }
-
-    fn var(&self, var: &mut Var) {
-        *var = self.map[var.index()];
-    }
-
-    fn operands(&self, op: &mut Op) {
-        op.atoms_mut(&mut |a| match a {
-            AtomMut::Atom(atom) => self.atom(atom),
-            AtomMut::Var(var) => self.var(var),
-        });
     }
 }

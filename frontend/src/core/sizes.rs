@@ -429,7 +429,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let mut atom = Atom::Const(Scalar::new(elem, 0));
         for (k, extent) in extents.iter().enumerate().rev() {
             let ty = self.fun.type_of(atom).array_of();
-            atom = self.fun.emit(Op::Replicate(*extent, atom), ty);
+            atom = self.fun.emit(Op::Replicate { count: *extent, value: atom }, ty);
             for (d, known) in extents[k..].iter().enumerate() {
                 self.fun.know(atom, d as u32, *known);
             }

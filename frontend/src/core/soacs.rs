@@ -117,7 +117,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             return Some(array);
         }
         let same = ty.rank == 1 && self.fun.visible(result);
-        same.then(|| self.fun.emit(Op::Replicate(width, result), ty))
+        same.then(|| self.fun.emit(Op::Replicate { count: width, value: result }, ty))
     }
 
     /// The view of an array whose rows a variable of an operator's block is, if the block only permutes and reverses
@@ -128,12 +128,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         let maker = block.stms.iter().find(|stm| stm.defs == [var])?;
         match &maker.op {
-            Op::Permute(row, perm) => {
+            Op::Permute { array: row, perm } => {
                 let array = self.view_of_rows(*row, block, arrays)?;
                 let perm: Vec<u32> = [0].into_iter().chain(perm.iter().map(|d| d + 1)).collect();
                 Some(self.permute(array, perm))
             }
-            Op::Reverse(row, dim) => {
+            Op::Reverse { array: row, dim } => {
                 let array = self.view_of_rows(*row, block, arrays)?;
                 Some(self.reverse(array, dim + 1))
             }

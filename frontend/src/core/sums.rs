@@ -210,7 +210,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     /// Whether two arrays have equal extents and equal elements.
     fn equal_arrays(&mut self, a: Atom, b: Atom) -> Atom {
         match (a, b) {
-            (Atom::Var(x), Atom::Var(y)) => self.fun.emit(Op::Equal(x, y), ValueType::scalar(ElemType::Bool)),
+            (Atom::Var(x), Atom::Var(y)) => {
+                self.fun.emit(Op::Equal { a: x, b: y }, ValueType::scalar(ElemType::Bool))
+            }
             _ => Atom::bool(a == b),
         }
     }
@@ -222,7 +224,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             self.fun.splice(yes);
             return result;
         }
-        self.fun.emit(Op::If(condition, yes, no), ValueType::scalar(ElemType::Bool))
+        self.fun.emit(Op::If { cond: condition, then: yes, otherwise: no }, ValueType::scalar(ElemType::Bool))
     }
 
     /// Whether two arrays have equal lengths and equal rows, row by row.

@@ -1,10 +1,12 @@
-//! Operand modes: the kinds of field that opcode rows are made of.
+//! The types of fields that instructions are made of.
 //!
-//! Each mode encodes, decodes, prints, parses and visits itself. Text: `r7` a register, `r7!` its last use,
+//! Each type encodes, decodes, prints, parses and visits itself. Text: `r7` a register, `r7!` its last use,
 //! `b2` a block, `@3` a function, `(..)` a list, types and scalar operations by name, constants as scalars, strings
 //! quoted.
 
 use crate::form::Form;
+use crate::parts::Parts;
+use crate::role::Role;
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
 use galopvm_base::{ElemType, Scalar, ScalarOp, define_id};
@@ -70,32 +72,31 @@ pub trait FieldVisitor {
     /// A definition.
     fn def(&mut self, _def: Def) {}
     /// A use.
-    fn operand(&mut self, _operand: Operand) {}
+    fn operand(&mut self, _role: Role, _operand: Operand) {}
     /// A reference to a block.
-    fn block(&mut self, _block: BlockId) {}
+    fn block(&mut self, _role: Role, _block: BlockId) {}
     /// A reference to a function.
     fn function(&mut self, _function: FuncId) {}
 }
 
-/// An operand mode.
+/// A type of fields.
 pub(crate) trait Field: Sized {
-    const MODE: &'static str;
-    const IS_DEF: bool = false;
     fn encode(&self, out: &mut Encoder<'_>);
     fn decode(input: &mut Decoder<'_>) -> Result<Self, WireError>;
     fn print(&self) -> String;
     fn parse(input: &mut Reader<'_>) -> Result<Self, TextError>;
-    fn visit(&self, _visitor: &mut dyn FieldVisitor) {}
+    fn visit(&self, _role: Role, _visitor: &mut dyn FieldVisitor) {}
     fn operands_mut<'f>(&'f mut self, _out: &mut Vec<&'f mut Operand>) {}
-    /// For definitions, which text writes in front of the mnemonic.
-    fn from_defs(_defs: &mut std::vec::IntoIter<Def>) -> Option<Self> {
-        None
-    }
+    /// Says which part of the instruction the field is.
+    fn part<'f>(&'f self, _role: Role, _parts: &mut Parts<'f>) {}
+}
+
+/// Definitions, which text writes in front of the mnemonic.
+pub(crate) trait Defines: Field {
+    fn from_defs(defs: &mut std::vec::IntoIter<Def>) -> Option<Self>;
 }
 
 impl Field for Def {
-    const MODE: &'static str = "def";
-    const IS_DEF: bool = true;
     fn encode(&self, out: &mut Encoder<'_>) {
         out.number(self.0.0 as u64);
     }
@@ -108,17 +109,18 @@ impl Field for Def {
     fn parse(input: &mut Reader<'_>) -> Result<Def, TextError> {
         input.id("r").map(|n| Def(RegId(n)))
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
+    fn visit(&self, _: Role, visitor: &mut dyn FieldVisitor) {
         visitor.def(*self);
     }
+}
+
+impl Defines for Def {
     fn from_defs(defs: &mut std::vec::IntoIter<Def>) -> Option<Def> {
         defs.next()
     }
 }
 
 impl Field for Vec<Def> {
-    const MODE: &'static str = "defs";
-    const IS_DEF: bool = true;
     fn encode(&self, out: &mut Encoder<'_>) {
         out.list(self, Field::encode);
     }
@@ -131,16 +133,21 @@ impl Field for Vec<Def> {
     fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
         input.list(Field::parse)
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
+    fn visit(&self, _: Role, visitor: &mut dyn FieldVisitor) {
         self.iter().for_each(|d| visitor.def(*d));
     }
+    fn part<'f>(&'f self, _: Role, parts: &mut Parts<'f>) {
+        parts.dsts = self;
+    }
+}
+
+impl Defines for Vec<Def> {
     fn from_defs(defs: &mut std::vec::IntoIter<Def>) -> Option<Self> {
         Some(defs.collect())
     }
 }
 
 impl Field for Operand {
-    const MODE: &'static str = "use";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.number((self.reg.0 as u64) << 1 | self.last as u64);
     }
@@ -156,16 +163,22 @@ impl Field for Operand {
         let reg = RegId(input.id("r")?);
         Ok(Operand { reg, last: input.accept("!") })
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        visitor.operand(*self);
+    fn visit(&self, role: Role, visitor: &mut dyn FieldVisitor) {
+        visitor.operand(role, *self);
     }
     fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
         out.push(self);
     }
+    fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
+        match role {
+            Role::Width => parts.width = Some(*self),
+            Role::Extent => parts.extent = Some(*self),
+            _ => {}
+        }
+    }
 }
 
 impl Field for SliceDim {
-    const MODE: &'static str = "slice dimension";
     fn encode(&self, out: &mut Encoder<'_>) {
         match self {
             SliceDim::At(index) => {
@@ -214,11 +227,11 @@ impl Field for SliceDim {
         input.expect(":")?;
         Ok(SliceDim::Range { start, end, step: part(input)? })
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
+    fn visit(&self, role: Role, visitor: &mut dyn FieldVisitor) {
         match self {
-            SliceDim::At(index) => visitor.operand(*index),
+            SliceDim::At(index) => visitor.operand(role, *index),
             SliceDim::Range { start, end, step } => {
-                [start, end, step].into_iter().flatten().for_each(|o| visitor.operand(*o));
+                [start, end, step].into_iter().flatten().for_each(|o| visitor.operand(role, *o));
             }
         }
     }
@@ -231,7 +244,6 @@ impl Field for SliceDim {
 }
 
 impl Field for BlockId {
-    const MODE: &'static str = "block";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.number(self.0 as u64);
     }
@@ -244,13 +256,15 @@ impl Field for BlockId {
     fn parse(input: &mut Reader<'_>) -> Result<BlockId, TextError> {
         input.id("b").map(BlockId)
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        visitor.block(*self);
+    fn visit(&self, role: Role, visitor: &mut dyn FieldVisitor) {
+        visitor.block(role, *self);
+    }
+    fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
+        parts.blocks.push((role, *self));
     }
 }
 
 impl Field for FuncId {
-    const MODE: &'static str = "function";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.number(self.0 as u64);
     }
@@ -263,13 +277,12 @@ impl Field for FuncId {
     fn parse(input: &mut Reader<'_>) -> Result<FuncId, TextError> {
         input.id("@").map(FuncId)
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
+    fn visit(&self, _: Role, visitor: &mut dyn FieldVisitor) {
         visitor.function(*self);
     }
 }
 
 impl Field for ElemType {
-    const MODE: &'static str = "type";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.byte(self.code());
     }
@@ -286,7 +299,6 @@ impl Field for ElemType {
 }
 
 impl Field for ScalarOp {
-    const MODE: &'static str = "operation";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.byte(self.code());
     }
@@ -303,7 +315,6 @@ impl Field for ScalarOp {
 }
 
 impl Field for Scalar {
-    const MODE: &'static str = "constant";
     fn encode(&self, out: &mut Encoder<'_>) {
         let index = out.constant(*self);
         out.number(index);
@@ -327,7 +338,6 @@ impl Field for Scalar {
 }
 
 impl Field for u32 {
-    const MODE: &'static str = "number";
     fn encode(&self, out: &mut Encoder<'_>) {
         out.number(*self as u64);
     }
@@ -343,7 +353,6 @@ impl Field for u32 {
 }
 
 impl Field for String {
-    const MODE: &'static str = "text";
     fn encode(&self, out: &mut Encoder<'_>) {
         let index = out.string(self);
         out.number(index);
@@ -361,7 +370,6 @@ impl Field for String {
 }
 
 impl Field for Form {
-    const MODE: &'static str = "form";
     fn encode(&self, out: &mut Encoder<'_>) {
         self.to_string().encode(out);
     }
@@ -376,25 +384,30 @@ impl Field for Form {
     }
 }
 
-/// A mode whose lists are a mode of their own.
+/// A type whose lists are fields.
 pub(crate) trait Item: Field {
-    const LIST_MODE: &'static str;
+    /// Says which part of the instruction a list is.
+    fn list_part<'f>(_list: &'f [Self], _role: Role, _parts: &mut Parts<'f>) {}
 }
 
 impl Item for Operand {
-    const LIST_MODE: &'static str = "uses";
+    fn list_part<'f>(list: &'f [Self], role: Role, parts: &mut Parts<'f>) {
+        match role {
+            Role::Initial => parts.initial = list,
+            Role::Neutral => parts.neutral = list,
+            Role::Rows => parts.rows = list,
+            Role::Dests => parts.dests = list,
+            Role::Values | Role::Written => parts.values = list,
+            _ => {}
+        }
+    }
 }
 
-impl Item for SliceDim {
-    const LIST_MODE: &'static str = "slice";
-}
+impl Item for SliceDim {}
 
-impl Item for u32 {
-    const LIST_MODE: &'static str = "numbers";
-}
+impl Item for u32 {}
 
 impl<T: Item> Field for Vec<T> {
-    const MODE: &'static str = T::LIST_MODE;
     fn encode(&self, out: &mut Encoder<'_>) {
         out.list(self, Field::encode);
     }
@@ -407,11 +420,14 @@ impl<T: Item> Field for Vec<T> {
     fn parse(input: &mut Reader<'_>) -> Result<Self, TextError> {
         input.list(Field::parse)
     }
-    fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        self.iter().for_each(|item| item.visit(visitor));
+    fn visit(&self, role: Role, visitor: &mut dyn FieldVisitor) {
+        self.iter().for_each(|item| item.visit(role, visitor));
     }
     fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
         self.iter_mut().for_each(|item| item.operands_mut(out));
+    }
+    fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
+        T::list_part(self, role, parts);
     }
 }
 
@@ -437,10 +453,10 @@ impl FieldVisitor for Fields {
     fn def(&mut self, def: Def) {
         self.defs.push(def);
     }
-    fn operand(&mut self, operand: Operand) {
+    fn operand(&mut self, _: Role, operand: Operand) {
         self.operands.push(operand);
     }
-    fn block(&mut self, block: BlockId) {
+    fn block(&mut self, _: Role, block: BlockId) {
         self.blocks.push(block);
     }
     fn function(&mut self, function: FuncId) {

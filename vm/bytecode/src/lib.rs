@@ -1,7 +1,8 @@
 //! The array bytecode: **the** opcode table and what derives from it.
 //!
-//! - `op.rs`: the table, one row per instruction. `field.rs`: the operand modes rows are made of; each mode knows
-//!   how to encode, decode, print, parse and visit itself, so a new row needs none of that.
+//! - `op.rs`: the table, one row per instruction. `role.rs`: what a field is to its instruction, and so its type.
+//!   `field.rs`: the types of fields; each knows how to encode, decode, print, parse and visit itself, so a new row needs
+//!   none of that. `parts.rs`: instructions taken apart by role.
 //! - `module.rs`: modules, functions, code blocks, entry points, source places.
 //! - `form.rs`: how values of the language are made of values of the machine.
 //! - `file.rs`: the `.gbc` container. `wire.rs`: its primitive encodings.
@@ -17,7 +18,9 @@ pub mod file;
 pub mod form;
 pub mod module;
 pub mod op;
+pub mod parts;
 pub mod reference;
+pub mod role;
 pub mod text;
 pub mod verify;
 mod wire;
@@ -27,4 +30,6 @@ pub use file::{FormatError, VERSION, decode, encode};
 pub use form::Form;
 pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 pub use op::{Effect, Instr, OpRow, Opcode};
+pub use parts::{Given, GivenAll, Operator, Parts};
+pub use role::Role;
 pub use verify::{VerifiedModule, VerifyError, verify};

@@ -1,14 +1,16 @@
 //! **The** opcode table.
 //!
-//! A row gives: code (never reused), variant, mnemonic, effect, fields with their modes, meaning. The
-//! instruction enum, encoder, decoder, assembler, disassembler, operand visitor and reference page are expansions of it;
-//! a new instruction is a row, its typing rule (`verify/types.rs`) and its execution (interpreter).
+//! A row gives: code (never reused), variant, mnemonic, effect, results in brackets and the other fields in braces with
+//! their roles (`role.rs`), meaning. The instruction enum, encoder, decoder, assembler, disassembler, operand visitor,
+//! how instructions are taken apart and the reference page are expansions of it, and so are the statements of core
+//! (`frontend/src/core/ir.rs`) with their text, visitors and lowering. A new instruction is a row, its typing rule
+//! (`verify/types.rs`) and its execution (interpreter).
 
-use crate::field::{BlockId, Def, Field, FieldVisitor, FuncId, Operand, SliceDim};
-use crate::form::Form;
+use crate::field::{Def, Defines, Field, FieldVisitor, Operand};
+use crate::parts::Parts;
+use crate::role::{Role, types};
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
-use galopvm_base::{ElemType, Scalar, ScalarOp};
 
 /// What executing an instruction can do besides defining its registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,15 +54,108 @@ pub struct OpRow {
     pub mnemonic: &'static str,
     /// Its effect.
     pub effect: Effect,
-    /// Names and modes of its fields, in the order of encoding and text.
-    pub fields: &'static [(&'static str, &'static str)],
+    /// Names and roles of its fields, in the order of encoding; results come first.
+    pub fields: &'static [(&'static str, Role)],
     /// Its meaning.
     pub doc: &'static str,
 }
 
-macro_rules! opcodes {
+/// The table: gives its rows to a macro, which expands them to what it needs.
+#[macro_export]
+macro_rules! opcode_table {
+    ($expand:ident) => {
+        $expand! {
+            // Scalars
+            0x01 Const "const" Pure [dst: Def] { value: Constant }
+                "A constant.";
+            0x02 Op1 "op1" Pure [dst: Def] { op: Operation, ty: Type, a: Value }
+                "A unary scalar operation on a type.";
+            0x03 Op2 "op2" Trap [dst: Def] { op: Operation, ty: Type, a: Value, b: Value }
+                "A binary scalar operation on a type; division traps on an integer zero.";
+            0x04 Op3 "op3" Pure [dst: Def] { op: Operation, ty: Type, a: Value, b: Value, c: Value }
+                "A ternary scalar operation on a type.";
+            0x05 Convert "convert" Pure [dst: Def] { from: Type, to: Type, a: Value }
+                "Conversion between element types.";
+            // Control
+            0x10 If "if" Control [dsts: Joined] { cond: Condition, then: Branch, otherwise: Branch }
+                "Executes one of two blocks (no parameters) and defines the registers as its results.";
+            0x11 For "for" Control [dsts: Carried] { bound: Extent, init: Initial, body: Round }
+                "Counts i from 0 below an i64 bound; block parameters: i, then the carried values, whose next values are the results.";
+            0x12 While "while" Control [dsts: Carried] { init: Initial, cond: Test, body: Round }
+                "Repeats the body while the condition block gives true; both take the carried values.";
+            0x13 Call "call" Control [dsts: Returned] { function: Function, args: Args }
+                "Calls a function.";
+            0x14 Assert "assert" Trap [] { cond: Claim, message: Text, args: Values }
+                "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
+            0x15 Fail "fail" Trap [dsts: Never] { message: Text, args: Values }
+                "Ends the program with the message, written as for `assert`; the registers may have any types and never get a value.";
+            0x16 Trace "trace" Seen [] { label: Text, form: Form, stops: Number, values: Values }
+                "Shows the value that the form makes of the values, under a label, to whoever listens; `stops` is 1 where a debugger may stop, else 0.";
+            0x17 Param "param" Pure [given: Def, value: Def] { name: Text }
+                "The tuning parameter of this name: whether the host has given it a value (bool), and that value (i64), else 0.";
+            // Arrays
+            0x20 Dim "dim" Pure [dst: Def] { array: Array, dim: Number }
+                "The extent of one dimension, as i64.";
+            0x21 Index "index" Trap [dst: Def] { array: Array, index: Positions }
+                "The element, or the sub-array (a view), at i64 indices of the first dimensions; outside: a trap.";
+            0x22 Slice "slice" Trap [dst: Def] { array: Array, dims: Slice }
+                "A view: per dimension an index, or a range start:end:step with Futhark's defaults; trailing dimensions stay whole.";
+            0x23 Update "update" AllocTrap [dst: Def] { array: Array, dims: Slice, value: Value }
+                "The array with an element or slice replaced; in place if this is the last use and nobody else holds the block.";
+            0x24 Permute "permute" Pure [dst: Def] { array: Array, perm: Numbers }
+                "A view whose dimension k is the array's dimension perm[k].";
+            0x25 Reverse "reverse" Pure [dst: Def] { array: Array, dim: Number }
+                "A view with one dimension reversed.";
+            0x26 Reshape "reshape" AllocTrap [dst: Def] { array: Array, shape: Extents }
+                "The elements in row-major order under a new shape of the same size; a view where one LMAD can say it, else a copy.";
+            0x27 Concat "concat" AllocTrap [dst: Def] { arrays: Arrays, dim: Number }
+                "Arrays one after the other along a dimension; other extents must agree.";
+            0x28 Replicate "replicate" AllocTrap [dst: Def] { count: Extent, value: Value }
+                "An array of i64 count copies of a value; a negative count is a trap.";
+            0x29 Iota "iota" AllocTrap [dst: Def] { ty: Type, count: Extent, start: Value, step: Value }
+                "start, start + step, .. in an integer type; a negative count is a trap.";
+            0x2a Array "array" AllocTrap [dst: Def] { ty: Type, rank: Number, rows: Values }
+                "An array (of this rank) of the given rows, which must have equal shapes.";
+            0x2b Copy "copy" Alloc [dst: Def] { array: Array }
+                "The same value in a row-major block of its own.";
+            0x2c Manifest "manifest" Alloc [dst: Def] { array: Array }
+                "The same value, row-major: the array itself if it lies like that, else a copy.";
+            0x2d Rotate "rotate" Alloc [dst: Def] { array: Array, dim: Number, amount: Position }
+                "Index i of the dimension is index (i + amount) mod extent of the array, for any i64 amount.";
+            0x2e Equal "equal" Pure [dst: Def] { a: Array, b: Array }
+                "Whether two arrays of one type have equal shapes and elements that are equal as `eq` says (NaN equals nothing), as bool.";
+            0x2f FlatIndex "flat_index" Trap [dst: Def] { array: Array, offset: Position, sizes: Extents, strides: Positions }
+                "A view: index (i1, .., ik) is row offset + i1*stride1 + .. + ik*stridek of the array (all i64); a place outside, or a negative size, is a trap. Rows may be arrays: the rank is k more than theirs.";
+            0x30 FlatUpdate "flat_update" AllocTrap [dst: Def] { array: Array, offset: Position, strides: Positions, value: Array }
+                "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; different values for the same row are a trap. In place as `update`.";
+            // Parallel operators
+            0x40 Map "map" Control [dsts: Made] { width: Width, arrays: Rows, body: Items }
+                "Applies the block to rows of arrays of i64 extent `width`; results become rows of the defined arrays.";
+            0x41 Reduce "reduce" Control [dsts: Totals] { width: Width, neutral: Neutral, arrays: Rows, body: Combine }
+                "Combines rows with an associative block (accumulators, then items) that has the given neutral elements.";
+            0x42 Scan "scan" Control [dsts: Prefixes] { width: Width, neutral: Neutral, arrays: Rows, body: Combine }
+                "All inclusive prefixes of `reduce`.";
+            0x43 Redomap "redomap" Control [dsts: Totals] { width: Width, neutral: Neutral, arrays: Rows, map: Items, op: Combine }
+                "Applies the map block to rows and combines its results, which are scalars, with the operator block as `reduce` does.";
+            0x44 Scatter "scatter" AllocTrap [dsts: Changed] { width: Width, dests: Dests, index: Index, values: Written }
+                "Each destination with row i of its value array in place of the element (or sub-array) at index (index1[i], .., indexd[i]) of its first d dimensions, for i from 0 below `width`; outside indices are ignored, the last write stays. The index arrays are d []i64; destinations agree in the first d extents. In place as `update`.";
+            0x45 Hist "hist" Control [dsts: Changed] { width: Width, dests: Dests, neutral: Neutral, index: Index, values: Written, op: Combine }
+                "As `scatter`, but what is written is the operator block (elements of all destinations, then rows of all value arrays, to new elements): associative, commutative, with the given neutral elements.";
+            0x46 Filter "filter" Control [dsts: Chosen] { width: Width, arrays: Rows, body: Items }
+                "Keeps the rows for which the block gives true, in order: defines their number (i64), then one array for each given one.";
+            0x47 Partition "partition" Control [dsts: Chosen] { classes: Number, width: Width, arrays: Rows, body: Items }
+                "Sorts rows stably by the class that the block gives (i64; what is not in 0 up to classes-1 counts as the last): defines the number of rows of each class (i64), then one array for each given one.";
+            0x48 Stream "stream" Control [dsts: Changed] { width: Width, accs: Dests, arrays: Rows, body: Pass }
+                "Passes accumulators (arrays) through the block for each row: block parameters are accumulators, then rows; results the accumulators. The block changes them by `acc_write` alone, so that rows may be taken in any order.";
+            0x49 AccWrite "acc_write" Control [dsts: Changed] { accs: Dests, index: Positions, values: Values, op: Combine }
+                "The accumulators with, at d i64 indices of their first dimensions, the operator block (elements of all, then the values, to new elements) in place; outside they stay. A block that only gives back the values replaces. In place as `update`.";
+        }
+    };
+}
+
+macro_rules! instructions {
     ($($code:literal $variant:ident $mnemonic:literal $effect:ident
-       { $($field:ident : $mode:ty),* $(,)? } $doc:literal;)+) => {
+       [$($def:ident : $gives:ident),*] { $($field:ident : $role:ident),* } $doc:literal;)+) => {
         /// An opcode.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[repr(u8)]
@@ -72,7 +167,7 @@ macro_rules! opcodes {
         #[derive(Clone, PartialEq, Eq, Debug)]
         #[allow(missing_docs, reason = "fields are described by the row's text")]
         pub enum Instr {
-            $(#[doc = $doc] $variant { $($field: $mode),* }),+
+            $(#[doc = $doc] $variant { $($def: types::$gives,)* $($field: types::$role),* }),+
         }
 
         static ROWS: &[OpRow] = &[$(OpRow {
@@ -80,7 +175,7 @@ macro_rules! opcodes {
             code: $code,
             mnemonic: $mnemonic,
             effect: Effect::$effect,
-            fields: &[$((stringify!($field), <$mode as Field>::MODE)),*],
+            fields: &[$((stringify!($def), Role::$gives),)* $((stringify!($field), Role::$role)),*],
             doc: $doc,
         }),+];
 
@@ -100,37 +195,63 @@ macro_rules! opcodes {
             /// Calls the visitor for each field in order.
             pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
                 match self {
-                    $(Instr::$variant { $($field),* } => { $($field.visit(visitor);)* let _ = visitor; })+
+                    $(Instr::$variant { $($def,)* $($field),* } => {
+                        $($def.visit(Role::$gives, visitor);)*
+                        $($field.visit(Role::$role, visitor);)*
+                    })+
                 }
             }
 
             /// Adds its uses, in the order of the fields.
             pub fn operands_mut<'i>(&'i mut self, out: &mut Vec<&'i mut Operand>) {
                 match self {
-                    $(Instr::$variant { $($field),* } => { $($field.operands_mut(out);)* let _ = out; })+
+                    $(Instr::$variant { $($def: _,)* $($field),* } => { $($field.operands_mut(out);)* let _ = out; })+
+                }
+            }
+
+            /// The fields by role.
+            pub fn parts(&self) -> Parts<'_> {
+                let mut parts = Parts::default();
+                match self {
+                    $(Instr::$variant { $($def,)* $($field),* } => {
+                        $($def.part(Role::$gives, &mut parts);)*
+                        $($field.part(Role::$role, &mut parts);)*
+                    })+
+                }
+                parts
+            }
+
+            /// What its results are to it, if it has any.
+            pub fn gives(&self) -> Option<Role> {
+                match self {
+                    $(Instr::$variant { .. } => <[Role]>::first(&[$(Role::$gives),*]).copied(),)+
                 }
             }
 
             pub(crate) fn encode(&self, out: &mut Encoder<'_>) {
                 out.byte(self.row().code);
                 match self {
-                    $(Instr::$variant { $($field),* } => { $($field.encode(out);)* })+
+                    $(Instr::$variant { $($def,)* $($field),* } => {
+                        $($def.encode(out);)*
+                        $($field.encode(out);)*
+                    })+
                 }
             }
 
             pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Instr, WireError> {
                 let code = input.byte()?;
                 match code {
-                    $($code => Ok(Instr::$variant { $($field: <$mode as Field>::decode(input)?),* }),)+
+                    $($code => Ok(Instr::$variant {
+                        $($def: Field::decode(input)?,)*
+                        $($field: Field::decode(input)?),*
+                    }),)+
                     _ => Err(input.error(format!("unknown opcode {code}"))),
                 }
             }
 
             pub(crate) fn print_fields(&self, out: &mut Vec<String>) {
                 match self {
-                    $(Instr::$variant { $($field),* } => {
-                        $(if !<$mode as Field>::IS_DEF { out.push(Field::print($field)); })*
-                    })+
+                    $(Instr::$variant { $($def: _,)* $($field),* } => { $(out.push($field.print());)* })+
                 }
             }
 
@@ -138,11 +259,8 @@ macro_rules! opcodes {
                 let mut defs = defs.into_iter();
                 let instr = match mnemonic {
                     $($mnemonic => Instr::$variant {
-                        $($field: if <$mode as Field>::IS_DEF {
-                            <$mode as Field>::from_defs(&mut defs).ok_or_else(|| input.error("a definition is missing"))?
-                        } else {
-                            <$mode as Field>::parse(input)?
-                        }),*
+                        $($def: Defines::from_defs(&mut defs).ok_or_else(|| input.error("a definition is missing"))?,)*
+                        $($field: Field::parse(input)?),*
                     },)+
                     _ => return Err(input.error(format!("unknown instruction `{mnemonic}`"))),
                 };
@@ -155,92 +273,7 @@ macro_rules! opcodes {
     };
 }
 
-opcodes! {
-    // Scalars
-    0x01 Const "const" Pure { dst: Def, value: Scalar }
-        "A constant.";
-    0x02 Op1 "op1" Pure { dst: Def, op: ScalarOp, ty: ElemType, a: Operand }
-        "A unary scalar operation on a type.";
-    0x03 Op2 "op2" Trap { dst: Def, op: ScalarOp, ty: ElemType, a: Operand, b: Operand }
-        "A binary scalar operation on a type; division traps on an integer zero.";
-    0x04 Op3 "op3" Pure { dst: Def, op: ScalarOp, ty: ElemType, a: Operand, b: Operand, c: Operand }
-        "A ternary scalar operation on a type.";
-    0x05 Convert "convert" Pure { dst: Def, from: ElemType, to: ElemType, a: Operand }
-        "Conversion between element types.";
-    // Control
-    0x10 If "if" Control { dsts: Vec<Def>, cond: Operand, then: BlockId, otherwise: BlockId }
-        "Executes one of two blocks (no parameters) and defines the registers as its results.";
-    0x11 For "for" Control { dsts: Vec<Def>, bound: Operand, init: Vec<Operand>, body: BlockId }
-        "Counts i from 0 below an i64 bound; block parameters: i, then the carried values, whose next values are the results.";
-    0x12 While "while" Control { dsts: Vec<Def>, init: Vec<Operand>, cond: BlockId, body: BlockId }
-        "Repeats the body while the condition block gives true; both take the carried values.";
-    0x13 Call "call" Control { dsts: Vec<Def>, function: FuncId, args: Vec<Operand> }
-        "Calls a function.";
-    0x14 Assert "assert" Trap { cond: Operand, message: String, args: Vec<Operand> }
-        "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
-    0x15 Fail "fail" Trap { dsts: Vec<Def>, message: String, args: Vec<Operand> }
-        "Ends the program with the message, written as for `assert`; the registers may have any types and never get a value.";
-    0x16 Trace "trace" Seen { label: String, form: Form, stops: u32, values: Vec<Operand> }
-        "Shows the value that the form makes of the values, under a label, to whoever listens; `stops` is 1 where a debugger may stop, else 0.";
-    0x17 Param "param" Pure { given: Def, value: Def, name: String }
-        "The tuning parameter of this name: whether the host has given it a value (bool), and that value (i64), else 0.";
-    // Arrays
-    0x20 Dim "dim" Pure { dst: Def, array: Operand, dim: u32 }
-        "The extent of one dimension, as i64.";
-    0x21 Index "index" Trap { dst: Def, array: Operand, index: Vec<Operand> }
-        "The element, or the sub-array (a view), at i64 indices of the first dimensions; outside: a trap.";
-    0x22 Slice "slice" Trap { dst: Def, array: Operand, dims: Vec<SliceDim> }
-        "A view: per dimension an index, or a range start:end:step with Futhark's defaults; trailing dimensions stay whole.";
-    0x23 Update "update" AllocTrap { dst: Def, array: Operand, dims: Vec<SliceDim>, value: Operand }
-        "The array with an element or slice replaced; in place if this is the last use and nobody else holds the block.";
-    0x24 Permute "permute" Pure { dst: Def, array: Operand, perm: Vec<u32> }
-        "A view whose dimension k is the array's dimension perm[k].";
-    0x25 Reverse "reverse" Pure { dst: Def, array: Operand, dim: u32 }
-        "A view with one dimension reversed.";
-    0x26 Reshape "reshape" AllocTrap { dst: Def, array: Operand, shape: Vec<Operand> }
-        "The elements in row-major order under a new shape of the same size; a view where one LMAD can say it, else a copy.";
-    0x27 Concat "concat" AllocTrap { dst: Def, arrays: Vec<Operand>, dim: u32 }
-        "Arrays one after the other along a dimension; other extents must agree.";
-    0x28 Replicate "replicate" AllocTrap { dst: Def, count: Operand, value: Operand }
-        "An array of i64 count copies of a value; a negative count is a trap.";
-    0x29 Iota "iota" AllocTrap { dst: Def, ty: ElemType, count: Operand, start: Operand, step: Operand }
-        "start, start + step, .. in an integer type; a negative count is a trap.";
-    0x2a Array "array" AllocTrap { dst: Def, ty: ElemType, rank: u32, rows: Vec<Operand> }
-        "An array (of this rank) of the given rows, which must have equal shapes.";
-    0x2b Copy "copy" Alloc { dst: Def, array: Operand }
-        "The same value in a row-major block of its own.";
-    0x2c Manifest "manifest" Alloc { dst: Def, array: Operand }
-        "The same value, row-major: the array itself if it lies like that, else a copy.";
-    0x2d Rotate "rotate" Alloc { dst: Def, array: Operand, dim: u32, amount: Operand }
-        "Index i of the dimension is index (i + amount) mod extent of the array, for any i64 amount.";
-    0x2e Equal "equal" Pure { dst: Def, a: Operand, b: Operand }
-        "Whether two arrays of one type have equal shapes and elements that are equal as `eq` says (NaN equals nothing), as bool.";
-    0x2f FlatIndex "flat_index" Trap { dst: Def, array: Operand, offset: Operand, sizes: Vec<Operand>, strides: Vec<Operand> }
-        "A view: index (i1, .., ik) is row offset + i1*stride1 + .. + ik*stridek of the array (all i64); a place outside, or a negative size, is a trap. Rows may be arrays: the rank is k more than theirs.";
-    0x30 FlatUpdate "flat_update" AllocTrap { dst: Def, array: Operand, offset: Operand, strides: Vec<Operand>, value: Operand }
-        "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; different values for the same row are a trap. In place as `update`.";
-    // Parallel operators
-    0x40 Map "map" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
-        "Applies the block to rows of arrays of i64 extent `width`; results become rows of the defined arrays.";
-    0x41 Reduce "reduce" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
-        "Combines rows with an associative block (accumulators, then items) that has the given neutral elements.";
-    0x42 Scan "scan" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
-        "All inclusive prefixes of `reduce`.";
-    0x43 Redomap "redomap" Control { dsts: Vec<Def>, width: Operand, neutral: Vec<Operand>, arrays: Vec<Operand>, map: BlockId, op: BlockId }
-        "Applies the map block to rows and combines its results, which are scalars, with the operator block as `reduce` does.";
-    0x44 Scatter "scatter" AllocTrap { dsts: Vec<Def>, width: Operand, dests: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand> }
-        "Each destination with row i of its value array in place of the element (or sub-array) at index (index1[i], .., indexd[i]) of its first d dimensions, for i from 0 below `width`; outside indices are ignored, the last write stays. The index arrays are d []i64; destinations agree in the first d extents. In place as `update`.";
-    0x45 Hist "hist" Control { dsts: Vec<Def>, width: Operand, dests: Vec<Operand>, neutral: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand>, op: BlockId }
-        "As `scatter`, but what is written is the operator block (elements of all destinations, then rows of all value arrays, to new elements): associative, commutative, with the given neutral elements.";
-    0x46 Filter "filter" Control { dsts: Vec<Def>, width: Operand, arrays: Vec<Operand>, body: BlockId }
-        "Keeps the rows for which the block gives true, in order: defines their number (i64), then one array for each given one.";
-    0x47 Partition "partition" Control { dsts: Vec<Def>, classes: u32, width: Operand, arrays: Vec<Operand>, body: BlockId }
-        "Sorts rows stably by the class that the block gives (i64; what is not in 0 up to classes-1 counts as the last): defines the number of rows of each class (i64), then one array for each given one.";
-    0x48 Stream "stream" Control { dsts: Vec<Def>, width: Operand, accs: Vec<Operand>, arrays: Vec<Operand>, body: BlockId }
-        "Passes accumulators (arrays) through the block for each row: block parameters are accumulators, then rows; results the accumulators. The block changes them by `acc_write` alone, so that rows may be taken in any order.";
-    0x49 AccWrite "acc_write" Control { dsts: Vec<Def>, accs: Vec<Operand>, index: Vec<Operand>, values: Vec<Operand>, op: BlockId }
-        "The accumulators with, at d i64 indices of their first dimensions, the operator block (elements of all, then the values, to new elements) in place; outside they stay. A block that only gives back the values replaces. In place as `update`.";
-}
+opcode_table!(instructions);
 
 impl Opcode {
     /// The opcode's row.
@@ -258,7 +291,7 @@ impl Instr {
 
     /// Whether it is a parallel operator that executes a block for each row.
     pub fn goes_over_rows(&self) -> bool {
-        matches!(self, Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. })
+        matches!(self.gives(), Some(Role::Made | Role::Totals | Role::Prefixes))
     }
 
     /// Whether back ends may be asked to execute it: an operator over rows, or writes at computed places.

@@ -12,7 +12,8 @@ pub fn instruction_page() -> String {
          |---|---|---|---|---|\n",
     );
     for row in Opcode::rows() {
-        let fields: Vec<String> = row.fields.iter().map(|(name, mode)| format!("{name}: {mode}")).collect();
+        let fields: Vec<String> =
+            row.fields.iter().map(|(name, role)| format!("{name}: {}", role.name())).collect();
         let _ = writeln!(
             page,
             "| {:#04x} | `{}` | {} | {} | {} |",

@@ -62,7 +62,11 @@ fn each_rule_has_its_message() {
         ("b0 ():\n r2 : i64, r3 : i64 = param \"p\"\n => (r0)", "the result: r2 has type i64, expected bool"),
         ("b0 ():\n r2 : []i64 = manifest r0\n => (r0)", "r0 is not an array"),
         ("b0 ():\n r2 : []i64 = rotate r1 1 r0\n => (r0)", "dimension 1 of an array of rank 1"),
-        ("b0 ():\n r2 : bool = equal r1 r0\n => (r0)", "the second array: r0 has type i64, expected []i64"),
+        (
+            "b0 ():\n r2 : [][]i64 = replicate r0 r1\n r3 : bool = equal r1 r2\n => (r0)",
+            "the second array: r2 has type [][]i64, expected []i64",
+        ),
+        ("b0 ():\n r2 : bool = equal r1 r0\n => (r0)", "r0 is not an array"),
         ("b0 ():\n r2 : bool = equal r0 r0\n => (r0)", "r0 is not an array"),
         ("b0 ():\n r2 : [][]i64 = flat_index r1 r0 (r0, r0) (r0)\n => (r0)", "2 sizes and 1 strides"),
         ("b0 ():\n r2 : []i64 = flat_index r1 r0 () ()\n => (r0)", "at least one dimension"),
@@ -86,6 +90,18 @@ fn each_rule_has_its_message() {
         (
             "b0 ():\n r2 : i64, r4 : []i64 = filter r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
             "block results: r3 has type i64, expected bool",
+        ),
+        (
+            "b0 ():\n r2 : i64, r4 : i64, r5 : []i64 = filter r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n r6 : bool = op2 eq i64 r3 r3\n => (r6)",
+            "1 classes, 1 arrays, 3 results",
+        ),
+        (
+            "b0 ():\n r2 : i64 = reduce r0 (r0) (r1) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3, r4)",
+            "block results: 2 values, expected 1",
+        ),
+        (
+            "b0 ():\n r5 : i32 = const 1i32\n r6 : []i32 = replicate r0 r5\n r2 : i64 = reduce r0 (r0) (r6) b1\n => (r0)\nb1 (r3 : i64, r4 : i32):\n => (r3)",
+            "neutral elements and rows of the arrays differ in type",
         ),
         (
             "b0 ():\n r2 : []i64 = partition 0 r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",

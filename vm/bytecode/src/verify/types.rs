@@ -1,9 +1,12 @@
-//! The typing rule of each instruction. Registers exist and are defined: `flow.rs` has checked that.
+//! The typing rule of each instruction: what the roles of its fields say, and what is left. Registers exist and are defined:
+//! `flow.rs` has checked that.
 
 use super::lookup;
-use crate::field::{BlockId, Def, FuncId, Operand, RegId, SliceDim};
+use crate::field::{BlockId, Def, FieldVisitor, FuncId, Operand, RegId, SliceDim};
 use crate::module::{CodeBlock, Function, ValueType};
 use crate::op::Instr;
+use crate::parts::{Given, Parts};
+use crate::role::Role;
 use galopvm_base::{ElemType, IdVec, ScalarOp};
 
 const BOOL: ValueType = ValueType::scalar(ElemType::Bool);
@@ -67,17 +70,6 @@ impl Types<'_> {
         lookup(&self.function.blocks, id, "block")
     }
 
-    /// A block that takes and gives values of these types.
-    fn block_is(&self, id: BlockId, params: &[ValueType], results: &[ValueType]) -> Result<(), String> {
-        let block = self.block(id)?;
-        same(self.function, &block.params, params, "block parameters")?;
-        same(self.function, &regs_of(&block.results), results, "block results")
-    }
-
-    fn sizes(&self, operands: &[Operand]) -> Result<(), String> {
-        operands.iter().try_for_each(|o| self.expect(*o, SIZE, "an index or extent"))
-    }
-
     fn scalar_op(&self, dst: Def, op: ScalarOp, ty: ElemType, operands: &[Operand]) -> Result<(), String> {
         if op.arity() != operands.len() {
             return Err(format!("{op} takes {} operands", op.arity()));
@@ -97,19 +89,8 @@ impl Types<'_> {
         if dims.len() > ty.rank as usize {
             return Err(format!("{} dimensions for an array of rank {}", dims.len(), ty.rank));
         }
-        let mut rank = ty.rank;
-        for dim in dims {
-            match dim {
-                SliceDim::At(index) => {
-                    self.sizes(&[*index])?;
-                    rank -= 1;
-                }
-                SliceDim::Range { start, end, step } => {
-                    let given: Vec<Operand> = [start, end, step].into_iter().flatten().copied().collect();
-                    self.sizes(&given)?;
-                }
-            }
-        }
+        let fixed = dims.iter().filter(|dim| matches!(dim, SliceDim::At(_))).count();
+        let rank = ty.rank.saturating_sub(fixed as u8);
         Ok(ValueType { rank, ..ty })
     }
 
@@ -121,235 +102,267 @@ impl Types<'_> {
             Ok(ty)
         }
     }
-
-    fn rows(&self, arrays: &[Operand]) -> Result<Vec<ValueType>, String> {
-        let row = |o: &Operand| self.of(*o).row().ok_or_else(|| format!("{} is not an array", o.reg));
-        arrays.iter().map(row).collect()
-    }
 }
 
-/// The typing rule of an instruction.
+/// The typing rule of an instruction: that of the roles of its fields, and what is its own.
 pub(super) fn instruction(
     functions: &IdVec<FuncId, Function>,
     function: &Function,
     instr: &Instr,
 ) -> Result<(), String> {
     let t = Types { function };
-    match instr {
-        Instr::Const { dst, value } => t.define(*dst, ValueType::scalar(value.ty)),
-        Instr::Op1 { dst, op, ty, a } => t.scalar_op(*dst, *op, *ty, &[*a]),
-        Instr::Op2 { dst, op, ty, a, b } => t.scalar_op(*dst, *op, *ty, &[*a, *b]),
-        Instr::Op3 { dst, op, ty, a, b, c } => t.scalar_op(*dst, *op, *ty, &[*a, *b, *c]),
-        Instr::Convert { dst, from, to, a } => {
-            t.expect(*a, ValueType::scalar(*from), "the operand")?;
-            t.define(*dst, ValueType::scalar(*to))
-        }
-        Instr::If { dsts, cond, then, otherwise } => {
-            t.expect(*cond, BOOL, "the condition")?;
-            let types = t.all(&t.block(*then)?.results);
-            t.block_is(*then, &[], &types)?;
-            t.block_is(*otherwise, &[], &types)?;
-            t.define_all(dsts, &types)
-        }
-        Instr::For { dsts, bound, init, body } => {
-            t.sizes(&[*bound])?;
-            let carried = t.all(init);
-            let params: Vec<ValueType> = [SIZE].iter().chain(&carried).copied().collect();
-            t.block_is(*body, &params, &carried)?;
-            t.define_all(dsts, &carried)
-        }
-        Instr::While { dsts, init, cond, body } => {
-            let carried = t.all(init);
-            t.block_is(*cond, &carried, &[BOOL])?;
-            t.block_is(*body, &carried, &carried)?;
-            t.define_all(dsts, &carried)
-        }
-        Instr::Call { dsts, function: callee, args } => {
-            let callee = lookup(functions, *callee, "function")?;
-            let params: Result<Vec<ValueType>, String> =
-                callee.params.iter().map(|p| lookup(&callee.regs, *p, "register").copied()).collect();
-            same(function, &regs_of(args), &params?, "the arguments")?;
-            t.define_all(dsts, &callee.results)
-        }
-        Instr::Assert { cond, message, args } => {
-            t.expect(*cond, BOOL, "the condition")?;
-            t.message(message, args)
-        }
-        Instr::Fail { dsts: _, message, args } => t.message(message, args),
-        Instr::Trace { label: _, form, stops, values } => {
-            if *stops > 1 {
-                return Err(format!("`stops` is {stops}, not 0 or 1"));
+    t.operands(instr)?;
+    t.own_rule(functions, instr)?;
+    t.blocks(instr)?;
+    t.results(instr)
+}
+
+/// Checks the operands by their roles.
+struct Operands<'a> {
+    types: &'a Types<'a>,
+    outcome: Result<(), String>,
+}
+
+impl FieldVisitor for Operands<'_> {
+    fn operand(&mut self, role: Role, operand: Operand) {
+        let t = self.types;
+        let check = match role {
+            Role::Width | Role::Extent | Role::Extents | Role::Position | Role::Positions | Role::Slice => {
+                t.expect(operand, SIZE, "an index or extent")
             }
-            if form.fits(&t.all(values)) {
-                Ok(())
-            } else {
-                Err(format!("the form {form} does not fit the values"))
+            Role::Condition | Role::Claim => t.expect(operand, BOOL, "the condition"),
+            Role::Index => t.expect(operand, ValueType::array(ElemType::I64, 1), "an array of indices"),
+            Role::Array | Role::Arrays | Role::Rows | Role::Dests | Role::Written => {
+                t.array(operand).map(drop)
             }
-        }
-        Instr::Param { given, value, name: _ } => {
-            t.define(*given, BOOL)?;
-            t.define(*value, SIZE)
-        }
-        Instr::Dim { dst, array, dim } => {
-            t.dimension(*array, *dim)?;
-            t.define(*dst, SIZE)
-        }
-        Instr::Index { dst, array, index } => {
-            let dims: Vec<SliceDim> = index.iter().map(|i| SliceDim::At(*i)).collect();
-            t.define(*dst, t.slice(*array, &dims)?)
-        }
-        Instr::Slice { dst, array, dims } => t.define(*dst, t.slice(*array, dims)?),
-        Instr::Update { dst, array, dims, value } => {
-            t.expect(*value, t.slice(*array, dims)?, "the new value")?;
-            t.define(*dst, t.array(*array)?)
-        }
-        Instr::Permute { dst, array, perm } => {
-            let ty = t.array(*array)?;
-            let mut sorted = perm.clone();
-            sorted.sort_unstable();
-            if sorted.iter().copied().ne(0..ty.rank as u32) {
-                return Err(format!("{perm:?} is not a permutation of {} dimensions", ty.rank));
-            }
-            t.define(*dst, ty)
-        }
-        Instr::Reverse { dst, array, dim } => t.define(*dst, t.dimension(*array, *dim)?),
-        Instr::Reshape { dst, array, shape } => {
-            let ty = t.array(*array)?;
-            t.sizes(shape)?;
-            let rank = u8::try_from(shape.len()).unwrap_or(u8::MAX);
-            t.define(*dst, ValueType { rank, ..ty })?;
-            if rank == 0 { Err("a reshape leaves at least one dimension".into()) } else { Ok(()) }
-        }
-        Instr::Concat { dst, arrays, dim } => {
-            let Some(first) = arrays.first() else { return Err("nothing to concatenate".into()) };
-            let ty = t.dimension(*first, *dim)?;
-            arrays.iter().try_for_each(|a| t.expect(*a, ty, "an array"))?;
-            t.define(*dst, ty)
-        }
-        Instr::Replicate { dst, count, value } => {
-            t.sizes(&[*count])?;
-            t.define(*dst, t.of(*value).array_of())
-        }
-        Instr::Iota { dst, ty, count, start, step } => {
-            if !ty.is_int() {
-                return Err(format!("iota of {ty}: only integers count"));
-            }
-            t.sizes(&[*count])?;
-            t.expect(*start, ValueType::scalar(*ty), "the start")?;
-            t.expect(*step, ValueType::scalar(*ty), "the step")?;
-            t.define(*dst, ValueType::array(*ty, 1))
-        }
-        Instr::Array { dst, ty, rank, rows } => {
-            let rank =
-                u8::try_from(*rank).ok().filter(|r| *r > 0).ok_or("the rank of an array literal is wrong")?;
-            let whole = ValueType::array(*ty, rank);
-            let row = ValueType { rank: rank - 1, ..whole };
-            rows.iter().try_for_each(|r| t.expect(*r, row, "a row"))?;
-            t.define(*dst, whole)
-        }
-        Instr::Copy { dst, array } | Instr::Manifest { dst, array } => t.define(*dst, t.array(*array)?),
-        Instr::Rotate { dst, array, dim, amount } => {
-            t.sizes(&[*amount])?;
-            t.define(*dst, t.dimension(*array, *dim)?)
-        }
-        Instr::Equal { dst, a, b } => {
-            t.expect(*b, t.array(*a)?, "the second array")?;
-            t.define(*dst, BOOL)
-        }
-        Instr::FlatIndex { dst, array, offset, sizes, strides } => {
-            t.sizes(sizes)?;
-            if sizes.len() != strides.len() {
-                return Err(format!("{} sizes and {} strides", sizes.len(), strides.len()));
-            }
-            t.define(*dst, t.flat(*array, *offset, strides)?)
-        }
-        Instr::FlatUpdate { dst, array, offset, strides, value } => {
-            t.expect(*value, t.flat(*array, *offset, strides)?, "the new value")?;
-            t.define(*dst, t.array(*array)?)
-        }
-        Instr::Map { dsts, width, arrays, body } => {
-            t.sizes(&[*width])?;
-            let results = t.all(&t.block(*body)?.results);
-            t.block_is(*body, &t.rows(arrays)?, &results)?;
-            t.define_all(dsts, &results.iter().map(|r| r.array_of()).collect::<Vec<_>>())
-        }
-        Instr::Reduce { dsts, width, neutral, arrays, body } => {
-            let types = t.operator(*width, neutral, arrays, *body)?;
-            t.define_all(dsts, &types)
-        }
-        Instr::Scan { dsts, width, neutral, arrays, body } => {
-            let types = t.operator(*width, neutral, arrays, *body)?;
-            t.define_all(dsts, &types.iter().map(|r| r.array_of()).collect::<Vec<_>>())
-        }
-        Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
-            t.sizes(&[*width])?;
-            let types = t.all(neutral);
-            if let Some(wide) = neutral.iter().find(|n| !t.of(**n).is_scalar()) {
-                return Err(format!("redomap combines scalars: {} has type {}", wide.reg, t.of(*wide)));
-            }
-            t.block_is(*map, &t.rows(arrays)?, &types)?;
-            t.combines(*op, &types)?;
-            t.define_all(dsts, &types)
-        }
-        Instr::Scatter { dsts, width, dests, index, values } => {
-            let elements = t.index_space(dests, index.len())?;
-            t.indexed(*width, index, values, &elements)?;
-            t.define_all(dsts, &t.all(dests))
-        }
-        Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
-            let elements = t.index_space(dests, index.len())?;
-            t.indexed(*width, index, values, &elements)?;
-            same(function, &regs_of(neutral), &elements, "the neutral elements")?;
-            t.combines(*op, &elements)?;
-            t.define_all(dsts, &t.all(dests))
-        }
-        Instr::Filter { dsts, width, arrays, body } => {
-            t.sizes(&[*width])?;
-            t.block_is(*body, &t.rows(arrays)?, &[BOOL])?;
-            t.define_all(dsts, &[vec![SIZE], t.all(arrays)].concat())
-        }
-        Instr::Partition { dsts, classes, width, arrays, body } => {
-            t.sizes(&[*width])?;
-            t.block_is(*body, &t.rows(arrays)?, &[SIZE])?;
-            // Compared first: the number of classes may be anything.
-            if *classes == 0 || dsts.len() as u64 != u64::from(*classes) + arrays.len() as u64 {
-                return Err(format!("{classes} classes, {} arrays, {} results", arrays.len(), dsts.len()));
-            }
-            t.define_all(dsts, &[vec![SIZE; *classes as usize], t.all(arrays)].concat())
-        }
-        Instr::Stream { dsts, width, accs, arrays, body } => {
-            t.sizes(&[*width])?;
-            t.rows(accs)?;
-            let types = t.all(accs);
-            t.block_is(*body, &[types.clone(), t.rows(arrays)?].concat(), &types)?;
-            t.define_all(dsts, &types)
-        }
-        Instr::AccWrite { dsts, accs, index, values, op } => {
-            let elements = t.index_space(accs, index.len())?;
-            t.sizes(index)?;
-            same(function, &regs_of(values), &elements, "the values")?;
-            t.combines(*op, &elements)?;
-            t.define_all(dsts, &t.all(accs))
-        }
+            _ => Ok(()),
+        };
+        self.outcome = std::mem::replace(&mut self.outcome, Ok(())).and(check);
     }
 }
 
 impl Types<'_> {
-    /// The rule that `reduce` and `scan` share; gives the types combined.
-    fn operator(
-        &self,
-        width: Operand,
-        neutral: &[Operand],
-        arrays: &[Operand],
-        body: BlockId,
-    ) -> Result<Vec<ValueType>, String> {
-        self.sizes(&[width])?;
-        let types = self.all(neutral);
-        if self.rows(arrays)? != types {
-            return Err("neutral elements and rows of the arrays differ in type".into());
+    /// What the roles of an instruction's fields do not say.
+    fn own_rule(&self, functions: &IdVec<FuncId, Function>, instr: &Instr) -> Result<(), String> {
+        match instr {
+            Instr::Const { dst, value } => self.define(*dst, ValueType::scalar(value.ty)),
+            Instr::Op1 { dst, op, ty, a } => self.scalar_op(*dst, *op, *ty, &[*a]),
+            Instr::Op2 { dst, op, ty, a, b } => self.scalar_op(*dst, *op, *ty, &[*a, *b]),
+            Instr::Op3 { dst, op, ty, a, b, c } => self.scalar_op(*dst, *op, *ty, &[*a, *b, *c]),
+            Instr::Convert { dst, from, to, a } => {
+                self.expect(*a, ValueType::scalar(*from), "the operand")?;
+                self.define(*dst, ValueType::scalar(*to))
+            }
+            // Their roles say it all.
+            Instr::If { .. }
+            | Instr::For { .. }
+            | Instr::While { .. }
+            | Instr::Map { .. }
+            | Instr::Reduce { .. }
+            | Instr::Scan { .. }
+            | Instr::Filter { .. }
+            | Instr::Partition { .. }
+            | Instr::Stream { .. } => Ok(()),
+            Instr::Call { dsts, function: callee, args } => {
+                let callee = lookup(functions, *callee, "function")?;
+                let params: Result<Vec<ValueType>, String> =
+                    callee.params.iter().map(|p| lookup(&callee.regs, *p, "register").copied()).collect();
+                same(self.function, &regs_of(args), &params?, "the arguments")?;
+                self.define_all(dsts, &callee.results)
+            }
+            Instr::Assert { cond: _, message, args } => self.message(message, args),
+            Instr::Fail { dsts: _, message, args } => self.message(message, args),
+            Instr::Trace { label: _, form, stops, values } => {
+                if *stops > 1 {
+                    return Err(format!("`stops` is {stops}, not 0 or 1"));
+                }
+                if form.fits(&self.all(values)) {
+                    Ok(())
+                } else {
+                    Err(format!("the form {form} does not fit the values"))
+                }
+            }
+            Instr::Param { given, value, name: _ } => {
+                self.define(*given, BOOL)?;
+                self.define(*value, SIZE)
+            }
+            Instr::Dim { dst, array, dim } => {
+                self.dimension(*array, *dim)?;
+                self.define(*dst, SIZE)
+            }
+            Instr::Index { dst, array, index } => {
+                let dims: Vec<SliceDim> = index.iter().map(|i| SliceDim::At(*i)).collect();
+                self.define(*dst, self.slice(*array, &dims)?)
+            }
+            Instr::Slice { dst, array, dims } => self.define(*dst, self.slice(*array, dims)?),
+            Instr::Update { dst, array, dims, value } => {
+                self.expect(*value, self.slice(*array, dims)?, "the new value")?;
+                self.define(*dst, self.of(*array))
+            }
+            Instr::Permute { dst, array, perm } => {
+                let ty = self.of(*array);
+                let mut sorted = perm.clone();
+                sorted.sort_unstable();
+                if sorted.iter().copied().ne(0..ty.rank as u32) {
+                    return Err(format!("{perm:?} is not a permutation of {} dimensions", ty.rank));
+                }
+                self.define(*dst, ty)
+            }
+            Instr::Reverse { dst, array, dim } | Instr::Rotate { dst, array, dim, amount: _ } => {
+                self.define(*dst, self.dimension(*array, *dim)?)
+            }
+            Instr::Reshape { dst, array, shape } => {
+                let rank = u8::try_from(shape.len()).unwrap_or(u8::MAX);
+                self.define(*dst, ValueType { rank, ..self.of(*array) })?;
+                if rank == 0 { Err("a reshape leaves at least one dimension".into()) } else { Ok(()) }
+            }
+            Instr::Concat { dst, arrays, dim } => {
+                let Some(first) = arrays.first() else { return Err("nothing to concatenate".into()) };
+                let ty = self.dimension(*first, *dim)?;
+                arrays.iter().try_for_each(|a| self.expect(*a, ty, "an array"))?;
+                self.define(*dst, ty)
+            }
+            Instr::Replicate { dst, count: _, value } => self.define(*dst, self.of(*value).array_of()),
+            Instr::Iota { dst, ty, count: _, start, step } => {
+                if !ty.is_int() {
+                    return Err(format!("iota of {ty}: only integers count"));
+                }
+                self.expect(*start, ValueType::scalar(*ty), "the start")?;
+                self.expect(*step, ValueType::scalar(*ty), "the step")?;
+                self.define(*dst, ValueType::array(*ty, 1))
+            }
+            Instr::Array { dst, ty, rank, rows } => {
+                let rank = u8::try_from(*rank)
+                    .ok()
+                    .filter(|r| *r > 0)
+                    .ok_or("the rank of an array literal is wrong")?;
+                let whole = ValueType::array(*ty, rank);
+                let row = ValueType { rank: rank - 1, ..whole };
+                rows.iter().try_for_each(|r| self.expect(*r, row, "a row"))?;
+                self.define(*dst, whole)
+            }
+            Instr::Copy { dst, array } | Instr::Manifest { dst, array } => self.define(*dst, self.of(*array)),
+            Instr::Equal { dst, a, b } => {
+                self.expect(*b, self.of(*a), "the second array")?;
+                self.define(*dst, BOOL)
+            }
+            Instr::FlatIndex { dst, array, offset: _, sizes, strides } => {
+                if sizes.len() != strides.len() {
+                    return Err(format!("{} sizes and {} strides", sizes.len(), strides.len()));
+                }
+                self.define(*dst, self.flat(*array, strides)?)
+            }
+            Instr::FlatUpdate { dst, array, offset: _, strides, value } => {
+                self.expect(*value, self.flat(*array, strides)?, "the new value")?;
+                self.define(*dst, self.of(*array))
+            }
+            Instr::Redomap { neutral, .. } => match neutral.iter().find(|n| !self.of(**n).is_scalar()) {
+                Some(wide) => {
+                    Err(format!("redomap combines scalars: {} has type {}", wide.reg, self.of(*wide)))
+                }
+                None => Ok(()),
+            },
+            Instr::Scatter { dsts: _, width: _, dests, index, values } => {
+                self.written(values, &self.index_space(dests, index.len())?)
+            }
+            Instr::Hist { dsts: _, width: _, dests, neutral, index, values, op: _ } => {
+                let elements = self.index_space(dests, index.len())?;
+                self.written(values, &elements)?;
+                same(self.function, &regs_of(neutral), &elements, "the neutral elements")
+            }
+            Instr::AccWrite { dsts: _, accs, index, values, op: _ } => {
+                let elements = self.index_space(accs, index.len())?;
+                same(self.function, &regs_of(values), &elements, "the values")
+            }
         }
-        self.combines(body, &types)?;
-        Ok(types)
+    }
+
+    /// The operands have the types of their roles.
+    fn operands(&self, instr: &Instr) -> Result<(), String> {
+        let mut operands = Operands { types: self, outcome: Ok(()) };
+        instr.visit(&mut operands);
+        operands.outcome
+    }
+
+    /// The blocks take what they are given, and give what their roles say.
+    fn blocks(&self, instr: &Instr) -> Result<(), String> {
+        let parts = instr.parts();
+        for (_, block) in &parts.blocks {
+            self.block(*block)?;
+        }
+        for ((role, block), (_, given)) in parts.blocks.iter().zip(instr.given(self.function)) {
+            let block = self.block(*block)?;
+            let params: Vec<ValueType> =
+                given.iter().map(|given| self.given(*given)).collect::<Result<_, _>>()?;
+            same(self.function, &block.params, &params, "block parameters")?;
+            let results = match (role, instr) {
+                (Role::Branch, _) => self.branch(&parts)?,
+                (Role::Round, _) => self.all(parts.initial),
+                (Role::Test, _) | (Role::Items, Instr::Filter { .. }) => vec![BOOL],
+                (Role::Items, Instr::Partition { .. }) => vec![SIZE],
+                (Role::Items, Instr::Redomap { neutral, .. }) => self.all(neutral),
+                (Role::Combine, _) => {
+                    let (first, second) = params.split_at(params.len() / 2);
+                    if first != second {
+                        return Err("neutral elements and rows of the arrays differ in type".into());
+                    }
+                    first.to_vec()
+                }
+                (Role::Pass, _) => self.all(parts.dests),
+                _ => continue,
+            };
+            same(self.function, &regs_of(&block.results), &results, "block results")?;
+        }
+        Ok(())
+    }
+
+    /// The type of what a parameter of a block is given.
+    fn given(&self, given: Given) -> Result<ValueType, String> {
+        match given {
+            Given::Counter => Ok(SIZE),
+            Given::Like(operand) => Ok(self.of(operand)),
+            Given::Row(array) => self.of(array).row().ok_or_else(|| format!("{} is not an array", array.reg)),
+            Given::Result(block, at) => {
+                let result = self.block(block)?.results.get(at).ok_or("a block gives too little")?;
+                Ok(self.of(*result))
+            }
+        }
+    }
+
+    /// What the first of two branches gives.
+    fn branch(&self, parts: &Parts<'_>) -> Result<Vec<ValueType>, String> {
+        let first = parts.block(Role::Branch).ok_or("a branch without blocks")?;
+        Ok(self.all(&self.block(first)?.results))
+    }
+
+    /// The results have the types that follow from the other fields.
+    fn results(&self, instr: &Instr) -> Result<(), String> {
+        let parts = instr.parts();
+        let arrays_of = |types: Vec<ValueType>| types.iter().map(|ty| ty.array_of()).collect::<Vec<_>>();
+        let types = match instr.gives() {
+            Some(Role::Joined) => self.branch(&parts)?,
+            Some(Role::Carried) => self.all(parts.initial),
+            Some(Role::Made) => {
+                let items = parts.block(Role::Items).ok_or("an operator without a block")?;
+                arrays_of(self.all(&self.block(items)?.results))
+            }
+            Some(Role::Totals) => self.all(parts.neutral),
+            Some(Role::Prefixes) => arrays_of(self.all(parts.neutral)),
+            Some(Role::Changed) => self.all(parts.dests),
+            Some(Role::Chosen) => {
+                let numbers = if let Instr::Partition { classes, .. } = instr { *classes } else { 1 };
+                // Compared first: the number of classes may be anything.
+                if numbers == 0 || parts.dsts.len() as u64 != u64::from(numbers) + parts.rows.len() as u64 {
+                    let (arrays, results) = (parts.rows.len(), parts.dsts.len());
+                    return Err(format!("{numbers} classes, {arrays} arrays, {results} results"));
+                }
+                [vec![SIZE; numbers as usize], self.all(parts.rows)].concat()
+            }
+            // Their own rules say it.
+            Some(Role::Def | Role::Returned | Role::Never) | None => return Ok(()),
+            Some(_) => return Err("results that are no results".into()),
+        };
+        self.define_all(parts.dsts, &types)
     }
 
     /// A message and the scalars that it shows.
@@ -366,10 +379,8 @@ impl Types<'_> {
     }
 
     /// The type of a view by offset and strides of the rows of an array.
-    fn flat(&self, array: Operand, offset: Operand, strides: &[Operand]) -> Result<ValueType, String> {
+    fn flat(&self, array: Operand, strides: &[Operand]) -> Result<ValueType, String> {
         let ty = self.array(array)?;
-        self.sizes(&[offset])?;
-        self.sizes(strides)?;
         if strides.is_empty() {
             return Err("a flat view has at least one dimension".into());
         }
@@ -391,25 +402,9 @@ impl Types<'_> {
         arrays.iter().map(element).collect()
     }
 
-    /// Index arrays, and value arrays with rows of these types.
-    fn indexed(
-        &self,
-        width: Operand,
-        index: &[Operand],
-        values: &[Operand],
-        elements: &[ValueType],
-    ) -> Result<(), String> {
-        self.sizes(&[width])?;
-        index
-            .iter()
-            .try_for_each(|o| self.expect(*o, ValueType::array(ElemType::I64, 1), "an array of indices"))?;
+    /// Arrays with rows of these types.
+    fn written(&self, values: &[Operand], elements: &[ValueType]) -> Result<(), String> {
         let rows: Vec<ValueType> = elements.iter().map(|e| e.array_of()).collect();
         same(self.function, &regs_of(values), &rows, "the arrays of values")
-    }
-
-    /// A block that combines two values of these types into one.
-    fn combines(&self, body: BlockId, types: &[ValueType]) -> Result<(), String> {
-        let twice: Vec<ValueType> = types.iter().chain(types).copied().collect();
-        self.block_is(body, &twice, types)
     }
 }

@@ -67,17 +67,8 @@ pub(super) fn delayed(function: &Function) -> Delayed {
 
 /// How often an instruction goes over an array with as many rows as a register says.
 fn times_gone_over(instr: &Instr, array: RegId, rows: RegId) -> usize {
-    match instr {
-        Instr::Map { width, arrays, .. }
-        | Instr::Reduce { width, arrays, .. }
-        | Instr::Scan { width, arrays, .. }
-        | Instr::Redomap { width, arrays, .. }
-            if width.reg == rows =>
-        {
-            arrays.iter().filter(|operand| operand.reg == array).count()
-        }
-        _ => 0,
-    }
+    let operator = instr.operator().filter(|operator| instr.goes_over_rows() && operator.width.reg == rows);
+    operator.map_or(0, |operator| operator.arrays.iter().filter(|operand| operand.reg == array).count())
 }
 
 /// The arrays that an operator goes over, with windows on those that were not made.

@@ -5,13 +5,12 @@
 //! registers of this call.
 
 use super::residence::{Ground, Placing};
-use super::soac::Operator;
 use super::{Interpreter, Registers};
 use crate::array::Granted;
 use crate::coverage::Met;
 use crate::explain::Unasked;
 use crate::memory::Block;
-use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Operator, RegId, field::Fields};
 use std::collections::HashSet;
 
 /// Estimated operations from which it is worth asking the analysis, which takes about 0.1 ms: as long as the interpreter takes

@@ -13,12 +13,12 @@ use super::changes::{Part, Rows};
 use super::columns::{self, Columns};
 use super::delay::Windows;
 use super::residence::{Placing, Target};
-use super::soac::{Arrays, Operator, inputs, set_rows};
+use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
 use crate::coverage::Met;
 use crate::error::Trap;
-use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, RegId};
+use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
@@ -48,13 +48,15 @@ impl<'a> Interpreter<'a> {
         for (k, dst) in operator.dsts.iter().enumerate() {
             making += usize::from(placing.planned(k).is_some_and(|place| self.making(dst.0, place)));
         }
-        let scalar_rows = registers.prepared.blocks[operator.body].scalar_results;
+        let scalar_rows = registers.prepared.blocks[operator.last_block()].scalar_results;
         if !scalar_rows {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        let changes =
-            placing.changes().cloned().filter(|_| scalar_rows || made_by_map(registers, operator.body));
+        let changes = placing
+            .changes()
+            .cloned()
+            .filter(|_| scalar_rows || made_by_map(registers, operator.last_block()));
         match changes {
             Some(changes) => {
                 for part in changes.parts() {
@@ -94,7 +96,7 @@ impl<'a> Interpreter<'a> {
         placing: &mut Placing,
         part: Option<&Part>,
     ) -> Outcome<()> {
-        if registers.prepared.blocks[operator.body].scalar_results {
+        if registers.prepared.blocks[operator.last_block()].scalar_results {
             let columns = self.columns(registers, block, index, rows.count).filter(|_| rows.step == 1);
             return match columns.is_none() && rows.is_all(width) {
                 true => self.in_pieces(registers, (block, index), (0, width), operator, inputs, placing),
@@ -124,8 +126,8 @@ impl<'a> Interpreter<'a> {
         inputs: &Arrays,
         placing: &mut Placing,
     ) -> Outcome<()> {
-        let block = &registers.code.blocks[operator.body];
-        let scope = &registers.prepared.blocks[operator.body].arrays;
+        let block = &registers.code.blocks[operator.last_block()];
+        let scope = &registers.prepared.blocks[operator.last_block()].arrays;
         for (k, result) in block.results.iter().enumerate() {
             placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
         }
@@ -142,7 +144,7 @@ impl<'a> Interpreter<'a> {
             inputs.show(next..end);
             for i in next..end {
                 set_rows(registers, &block.params, &inputs.arrays, i);
-                self.block(registers, operator.body)?;
+                self.block(registers, operator.last_block())?;
                 for (place, result) in placing.places.iter_mut().flatten().zip(&block.results) {
                     let at = place.array().lmad().fix(0, i).offset;
                     place.store(at, registers.bits(*result));
@@ -224,8 +226,8 @@ impl<'a> Interpreter<'a> {
         placing: &mut Placing,
         part: Option<&Part>,
     ) -> Outcome<()> {
-        let block = &registers.code.blocks[operator.body];
-        let scope = &registers.prepared.blocks[operator.body].arrays;
+        let block = &registers.code.blocks[operator.last_block()];
+        let scope = &registers.prepared.blocks[operator.last_block()].arrays;
         // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)
         let is_at_once = placing.is_at_once();
         let is_direct = |result: &Operand| is_at_once && is_made_by_map(block, result.reg);
@@ -242,8 +244,8 @@ impl<'a> Interpreter<'a> {
                 }
             }
             set_rows(registers, &block.params, inputs, i);
-            self.at_row(operator.body, Some(i));
-            let outcome = self.block(registers, operator.body);
+            self.at_row(operator.last_block(), Some(i));
+            let outcome = self.block(registers, operator.last_block());
             self.targets.truncate(before);
             outcome?;
             for (k, result) in block.results.iter().enumerate() {
@@ -272,7 +274,7 @@ impl<'a> Interpreter<'a> {
             }
             registers.release(scope);
         }
-        self.at_row(operator.body, None);
+        self.at_row(operator.last_block(), None);
         Ok(())
     }
 }

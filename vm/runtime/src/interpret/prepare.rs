@@ -7,7 +7,7 @@ use super::machine::Unit;
 use super::over;
 use crate::region::Code;
 use galopvm_base::IdVec;
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, Role, field::Fields};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -200,18 +200,8 @@ fn captured(
 
 fn units_of(code: &CodeBlock) -> Vec<(usize, Translated)> {
     let has_unit = |instr: &Instr| {
-        matches!(
-            instr,
-            Instr::For { .. }
-                | Instr::While { .. }
-                | Instr::Map { .. }
-                | Instr::Reduce { .. }
-                | Instr::Scan { .. }
-                | Instr::Redomap { .. }
-                | Instr::Filter { .. }
-                | Instr::Partition { .. }
-                | Instr::Hist { .. }
-        )
+        let is_loop = matches!(instr, Instr::For { .. } | Instr::While { .. } | Instr::Hist { .. });
+        is_loop || instr.operator().is_some()
     };
     let places = code.code.iter().enumerate().filter(|(_, instr)| has_unit(instr));
     places.map(|(index, _)| (index, Translated::default())).collect()
@@ -222,23 +212,18 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
     let of = |block: BlockId| function.blocks.get(block).map_or(0, |b| weight(function, b));
     code.code
         .iter()
-        .map(|instr| match instr {
-            Instr::If { then, otherwise, .. } => of(*then).max(of(*otherwise)).saturating_add(1),
-            Instr::For { body, .. }
-            | Instr::Map { body, .. }
-            | Instr::Reduce { body, .. }
-            | Instr::Scan { body, .. }
-            | Instr::Hist { op: body, .. }
-            | Instr::Filter { body, .. }
-            | Instr::Partition { body, .. }
-            | Instr::Stream { body, .. } => UNKNOWN_TRIPS.saturating_mul(of(*body).saturating_add(1)),
-            Instr::While { cond: first, body: then, .. } | Instr::Redomap { map: first, op: then, .. } => {
-                let once = of(*first).saturating_add(of(*then)).saturating_add(1);
-                UNKNOWN_TRIPS.saturating_mul(once)
+        .map(|instr| {
+            let parts = instr.parts();
+            let each = parts.blocks.iter().map(|(_, block)| of(*block));
+            match instr.gives() {
+                Some(Role::Joined) => each.fold(0, u64::max).saturating_add(1),
+                Some(Role::Returned) => UNKNOWN_TRIPS,
+                gives => {
+                    let once = each.fold(1, u64::saturating_add);
+                    let repeats = gives == Some(Role::Carried) || parts.width.is_some();
+                    if repeats { UNKNOWN_TRIPS.saturating_mul(once) } else { once }
+                }
             }
-            Instr::Call { .. } | Instr::Scatter { .. } => UNKNOWN_TRIPS,
-            Instr::AccWrite { op, .. } => of(*op).saturating_add(1),
-            _ => 1,
         })
         .fold(0, u64::saturating_add)
 }

@@ -10,13 +10,12 @@
 //! than the one it came with.
 
 use super::changes::{Changes, Rows};
-use super::soac::Operator;
 use super::{Interpreter, Outcome, Registers};
 use crate::array::{Array, Granted};
 use crate::coverage::Met;
 use crate::memory::Memory;
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, RegId};
+use galopvm_bytecode::{BlockId, Operator, RegId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

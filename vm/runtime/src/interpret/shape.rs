@@ -7,7 +7,7 @@ use super::prepare::UNKNOWN_TRIPS;
 use super::{Interpreter, Registers};
 use galopvm_base::ElemType;
 use galopvm_base::scalar::{convert, eval1, eval2};
-use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim, field::Fields};
+use galopvm_bytecode::{BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -110,68 +110,36 @@ impl<'a> Definitions<'_, 'a> {
 
     fn instruction_work(&mut self, instr: &'a Instr) -> Work {
         let one = Work::flat(1);
-        let (bound, blocks, is_loop) = match instr {
-            Instr::If { then, otherwise, .. } => {
-                return self.work(*then).max(self.work(*otherwise)).plus(one);
+        let parts = instr.parts();
+        let blocks = parts.blocks.iter().map(|(_, block)| *block);
+        let is_loop = match instr.gives() {
+            Some(Role::Joined) => {
+                return blocks.fold(Work::flat(0), |most, block| most.max(self.work(block))).plus(one);
             }
-            Instr::For { bound, body, .. } => (Some(bound), [Some(*body), None], true),
-            Instr::While { cond, body, .. } => (None, [Some(*cond), Some(*body)], true),
-            Instr::Map { width, body, .. }
-            | Instr::Reduce { width, body, .. }
-            | Instr::Scan { width, body, .. }
-            | Instr::Hist { width, op: body, .. }
-            | Instr::Filter { width, body, .. }
-            | Instr::Partition { width, body, .. }
-            | Instr::Stream { width, body, .. } => (Some(width), [Some(*body), None], false),
-            Instr::Scatter { width, .. } => (Some(width), [None, None], false),
-            Instr::AccWrite { op, .. } => return self.work(*op).plus(one),
-            Instr::Redomap { width, map, op, .. } => (Some(width), [Some(*map), Some(*op)], false),
-            Instr::Call { .. } => return Work::flat(UNKNOWN_TRIPS),
-            _ => return one,
+            Some(Role::Returned) => return Work::flat(UNKNOWN_TRIPS),
+            gives => gives == Some(Role::Carried),
         };
+        let once = blocks.fold(one, |sum, block| sum.plus(self.work(block)));
+        if !is_loop && parts.width.is_none() {
+            return once;
+        }
+        let bound = if is_loop { parts.extent } else { parts.width };
         let trips = bound.and_then(|b| self.int(b.reg)).map_or(UNKNOWN_TRIPS, |n| n.max(0) as u64);
-        let once = blocks.into_iter().flatten().fold(one, |sum, block| sum.plus(self.work(block)));
         let round = if is_loop { once.round } else { trips.saturating_mul(once.round) };
         Work { all: trips.saturating_mul(once.all), round }.plus(one)
     }
 
     /// Parameters of the blocks that an instruction names.
-    fn parameters(&mut self, instr: &'a Instr) {
-        let blocks = &self.registers.code.blocks;
-        let mut define = |params: &[RegId], sources: Vec<Definition<'a>>| {
-            self.at.extend(params.iter().copied().zip(sources));
-        };
-        let rows = |arrays: &[Operand]| arrays.iter().map(|o| Definition::Row(o.reg)).collect::<Vec<_>>();
-        let like = |init: &[Operand]| init.iter().map(|o| Definition::Like(o.reg)).collect::<Vec<_>>();
-        match instr {
-            Instr::Map { arrays, body, .. }
-            | Instr::Filter { arrays, body, .. }
-            | Instr::Partition { arrays, body, .. } => define(&blocks[*body].params, rows(arrays)),
-            Instr::Hist { neutral, op, .. } => {
-                define(&blocks[*op].params, [like(neutral), like(neutral)].concat());
-            }
-            Instr::AccWrite { values, op, .. } => {
-                define(&blocks[*op].params, [like(values), like(values)].concat());
-            }
-            Instr::Stream { accs, arrays, body, .. } => {
-                define(&blocks[*body].params, [like(accs), rows(arrays)].concat());
-            }
-            Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
-                define(&blocks[*body].params, [like(neutral), rows(arrays)].concat());
-            }
-            Instr::Redomap { neutral, arrays, map, op, .. } => {
-                let items = blocks[*map].results.iter().map(|o| Definition::Like(o.reg)).collect();
-                define(&blocks[*map].params, rows(arrays));
-                define(&blocks[*op].params, [like(neutral), items].concat());
-            }
-            Instr::For { init, body, .. } => {
-                define(&blocks[*body].params, [vec![Definition::Unknown], like(init)].concat());
-            }
-            Instr::While { init, cond, body, .. } => {
-                define(&blocks[*cond].params, like(init));
-                define(&blocks[*body].params, like(init));
-            }
-            _ => {}
+    fn parameters(&mut self, instr: &Instr) {
+        let code = self.registers.code;
+        for (block, all) in instr.given(code) {
+            let define = |given: Given| match given {
+                Given::Counter => Definition::Unknown,
+                Given::Like(operand) => Definition::Like(operand.reg),
+                Given::Row(array) => Definition::Row(array.reg),
+                Given::Result(block, k) => Definition::Like(code.blocks[block].results[k].reg),
+            };
+            self.at.extend(code.blocks[block].params.iter().copied().zip(all.into_iter().map(define)));
         }
     }
 
@@ -201,7 +169,37 @@ impl<'a> Definitions<'_, 'a> {
     }
 
     fn result_shape(&mut self, instr: &'a Instr, k: usize) -> Option<Shape> {
+        let parts = instr.parts();
         let blocks = &self.registers.code.blocks;
+        match instr.gives()? {
+            Role::Made | Role::Prefixes => {
+                let operator = instr.operator()?;
+                let result = blocks[operator.last_block()].results[k].reg;
+                let width = self.extent(operator.width.reg);
+                let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
+                Some([width].into_iter().chain(row).collect())
+            }
+            Role::Totals => self.shape(parts.neutral[k].reg),
+            Role::Carried => self.shape(parts.initial[k].reg),
+            Role::Changed => self.shape(parts.dests[k].reg),
+            Role::Chosen => {
+                let numbers = parts.dsts.len() - parts.rows.len();
+                let mut shape = self.shape(parts.rows.get(k.checked_sub(numbers)?)?.reg)?;
+                // The classes of a partition are all rows.
+                if let Instr::Filter { .. } = instr {
+                    shape[0] = UNKNOWN;
+                }
+                Some(shape)
+            }
+            Role::Joined => {
+                parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[*block].results[k].reg))
+            }
+            _ => self.own_shape(instr),
+        }
+    }
+
+    /// The shape of an instruction's only result.
+    fn own_shape(&mut self, instr: &'a Instr) -> Option<Shape> {
         match instr {
             Instr::Slice { array, dims, .. } => {
                 let shape = self.shape(array.reg)?;
@@ -228,18 +226,6 @@ impl<'a> Definitions<'_, 'a> {
                 let rows = self.shape(array.reg)?;
                 Some(sizes.iter().map(|n| self.extent(n.reg)).chain(rows[1..].iter().copied()).collect())
             }
-            Instr::Scatter { dests, .. }
-            | Instr::Hist { dests, .. }
-            | Instr::Stream { accs: dests, .. }
-            | Instr::AccWrite { accs: dests, .. } => self.shape(dests[k].reg),
-            Instr::Filter { arrays, .. } => {
-                let mut shape = self.shape(arrays.get(k.checked_sub(1)?)?.reg)?;
-                shape[0] = UNKNOWN;
-                Some(shape)
-            }
-            Instr::Partition { arrays, classes, .. } => {
-                self.shape(arrays.get(k.checked_sub(*classes as usize)?)?.reg)
-            }
             Instr::Permute { array, perm, .. } => {
                 self.shape(array.reg).map(|shape| perm.iter().map(|d| shape[*d as usize]).collect())
             }
@@ -265,18 +251,6 @@ impl<'a> Definitions<'_, 'a> {
                     _ => SmallVec::from_elem(UNKNOWN, *rank as usize - 1),
                 };
                 Some([rows.len() as i64].into_iter().chain(row).collect())
-            }
-            Instr::Map { width, body, .. } | Instr::Scan { width, body, .. } => {
-                let result = blocks[*body].results[k].reg;
-                let width = self.extent(width.reg);
-                let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
-                Some([width].into_iter().chain(row).collect())
-            }
-            Instr::Reduce { neutral, .. } | Instr::Redomap { neutral, .. } => self.shape(neutral[k].reg),
-            Instr::For { init, .. } | Instr::While { init, .. } => self.shape(init[k].reg),
-            Instr::If { then, otherwise, .. } => {
-                let then = blocks[*then].results[k].reg;
-                self.shape(then).or_else(|| self.shape(blocks[*otherwise].results[k].reg))
             }
             _ => None,
         }

@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, Trap};
 use crate::memory::Memory;
 use crate::tier::Run;
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
 use smallvec::SmallVec;
 
 pub(super) type Arrays = SmallVec<[Array; 4]>;
@@ -32,51 +32,6 @@ struct Outputs {
 /// Where scalar rows go: the bytes of the arrays in [`Outputs::scalars`].
 pub(super) type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Map,
-    Reduce,
-    Scan,
-}
-
-/// The fields that the operators share.
-pub(super) struct Operator<'a> {
-    kind: Kind,
-    pub(super) dsts: &'a [Def],
-    width: Operand,
-    neutral: &'a [Operand],
-    pub(super) arrays: &'a [Operand],
-    /// The block that makes items of rows, for an operator that has one.
-    map: Option<BlockId>,
-    pub(super) body: BlockId,
-}
-
-impl Operator<'_> {
-    /// True for `map`.
-    pub(super) fn is_map(&self) -> bool {
-        matches!(self.kind, Kind::Map)
-    }
-
-    fn of(instr: &Instr) -> Option<Operator<'_>> {
-        let mut map = None;
-        let (kind, dsts, width, neutral, arrays, body) = match instr {
-            Instr::Map { dsts, width, arrays, body } => (Kind::Map, dsts, width, &[][..], arrays, body),
-            Instr::Reduce { dsts, width, neutral, arrays, body } => {
-                (Kind::Reduce, dsts, width, &neutral[..], arrays, body)
-            }
-            Instr::Scan { dsts, width, neutral, arrays, body } => {
-                (Kind::Scan, dsts, width, &neutral[..], arrays, body)
-            }
-            Instr::Redomap { dsts, width, neutral, arrays, map: items, op } => {
-                map = Some(*items);
-                (Kind::Reduce, dsts, width, &neutral[..], arrays, op)
-            }
-            _ => return None,
-        };
-        Some(Operator { kind, dsts, width: *width, neutral, arrays, map, body: *body })
-    }
-}
-
 impl<'a> Interpreter<'a> {
     pub(super) fn operator(
         &mut self,
@@ -86,14 +41,12 @@ impl<'a> Interpreter<'a> {
         instr: &'a Instr,
     ) -> Outcome<()> {
         let site = registers.prepared.blocks[block].site(index).expect("every parallel operator is a site");
-        let operator = Operator::of(instr).expect("only parallel operators come here");
+        let operator = instr.operator().expect("only parallel operators come here");
         let width = registers.int(operator.width);
         if width < 0 {
             return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
         }
-        let work = self.tiers.estimate(site, width, || {
-            shape::work(registers, operator.map.into_iter().chain([operator.body]), width)
-        });
+        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.blocks(), width));
         if !self.done.is_empty() && self.is_done(registers, (block, index), instr) {
             return self.pay(work);
         }
@@ -183,9 +136,9 @@ impl<'a> Interpreter<'a> {
         operator: &Operator<'_>,
         (inputs, first): (Arrays, i64),
     ) -> Outcome<()> {
-        if let Kind::Map = operator.kind {
+        if operator.is_map() {
             let rows = (operator.arrays, inputs, first);
-            let results = self.all_rows(registers, (block, index), width, operator.body, rows)?;
+            let results = self.all_rows(registers, (block, index), width, operator.last_block(), rows)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
         }
@@ -209,9 +162,9 @@ impl<'a> Interpreter<'a> {
         }
         self.tiers.coverage.rows(columns.is_some(), strands.is_some());
         let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
-        match operator.kind {
-            Kind::Map | Kind::Reduce => self.reduce(registers, width, operator, inputs, (columns, strands)),
-            Kind::Scan => self.scan(registers, width, operator, inputs, columns),
+        match operator.gives {
+            Role::Prefixes => self.scan(registers, width, operator, inputs, columns),
+            _ => self.reduce(registers, width, operator, inputs, (columns, strands)),
         }
     }
 
@@ -286,7 +239,7 @@ impl<'a> Interpreter<'a> {
         mut inputs: Windows,
         (columns, strands): (Option<&Columns>, Option<&Columns>),
     ) -> Outcome<()> {
-        let body = operator.body;
+        let body = operator.last_block();
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let (accumulators, items) = block.params.split_at(operator.neutral.len());
@@ -304,7 +257,7 @@ impl<'a> Interpreter<'a> {
                     inputs.show(next..end);
                 }
                 for i in next..end {
-                    match operator.map {
+                    match operator.items {
                         Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
                         None => set_rows(registers, items, &inputs.arrays, i),
                     }
@@ -358,7 +311,7 @@ impl<'a> Interpreter<'a> {
         mut inputs: Windows,
         columns: Option<&Columns>,
     ) -> Outcome<()> {
-        let body = operator.body;
+        let body = operator.last_block();
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let (accumulators, items) = block.params.split_at(operator.neutral.len());

@@ -227,15 +227,8 @@ impl Lifter<'_> {
                 let value = self.concat(frame, arrays, *dim as usize)?;
                 self.define(frame, dst.0, value);
             }
-            Instr::Map { dsts, width, arrays, body } => self.lift_map(frame, dsts, *width, arrays, *body)?,
-            Instr::Reduce { dsts, width, neutral, arrays, body } => {
-                self.lift_reduce(frame, dsts, *width, neutral, arrays, *body)?
-            }
-            Instr::Scan { dsts, width, neutral, arrays, body } => {
-                self.lift_scan(frame, dsts, *width, neutral, arrays, *body)?
-            }
-            Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
-                self.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?
+            Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
+                self.lift_operator(frame, instr)?;
             }
             Instr::Scatter { dsts, width, dests, index, values } => {
                 self.lift_scatter(frame, dsts, *width, Writes { dests, index, values }, None)?

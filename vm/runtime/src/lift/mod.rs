@@ -26,7 +26,7 @@ pub(crate) use sequence::{Sequence, lift_sequence};
 
 use build::Lifter;
 use galopvm_base::Scalar;
-use galopvm_bytecode::{BlockId, FuncId, Instr, RegId, VerifiedModule};
+use galopvm_bytecode::{BlockId, FuncId, RegId, VerifiedModule};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, VarId, VerifiedRegion};
 use std::fmt;
@@ -104,29 +104,11 @@ pub fn lift(
     let mut lifter = Lifter::new(module, function);
     let frame = Frame { function, number: 0 };
     lifter.burn()?;
-    let dsts = match instr {
-        Instr::Map { dsts, width, arrays, body } => {
-            lifter.lift_map(frame, dsts, *width, arrays, *body)?;
-            dsts
-        }
-        Instr::Reduce { dsts, width, neutral, arrays, body } => {
-            lifter.lift_reduce(frame, dsts, *width, neutral, arrays, *body)?;
-            dsts
-        }
-        Instr::Scan { dsts, width, neutral, arrays, body } => {
-            lifter.lift_scan(frame, dsts, *width, neutral, arrays, *body)?;
-            dsts
-        }
-        Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
-            lifter.lift_redomap(frame, dsts, (*width, neutral, arrays), *map, *op)?;
-            dsts
-        }
-        Instr::Scatter { dsts, .. } | Instr::Hist { dsts, .. } => {
-            lifter.lift_instr(frame, instr)?;
-            dsts
-        }
-        other => return refuse(format!("`{}` is not a parallel operator", other.row().mnemonic)),
-    };
+    if !instr.is_parallel() {
+        return refuse(format!("`{}` is not a parallel operator", instr.row().mnemonic));
+    }
+    lifter.lift_instr(frame, instr)?;
+    let dsts = instr.parts().dsts;
     let mut results = Vec::new();
     for dst in dsts {
         results.push(match lifter.env.get(&(frame, dst.0)) {

@@ -10,7 +10,7 @@ use super::uses::Origin;
 use super::value::{Array, Delayed, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, RegId, Role};
 use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
@@ -18,15 +18,49 @@ use std::rc::Rc;
 const CHEAP: usize = 16;
 
 impl Lifter<'_> {
-    pub fn lift_map(
+    /// An operator that makes its results of what its blocks give.
+    pub fn lift_operator(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+        let Some(Operator { gives, dsts, width, neutral, arrays, items, combine, .. }) = instr.operator()
+        else {
+            return refuse(format!("`{}`", instr.row().mnemonic));
+        };
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        let Some(combine) = combine else {
+            let body = items.ok_or_else(|| LiftRefusal::new("an operator without a block"))?;
+            return self.lift_map(frame, dsts, width, arrays, body);
+        };
+        // What a block makes of rows is computed where it is combined, whatever that block is.
+        let arrays = match items {
+            None => arrays,
+            Some(body) => {
+                let map = Rc::new(Delayed { frame, body, arrays });
+                let item = |(k, dst): (usize, &Def)| {
+                    let elem = self.reg_type(frame, dst.0).elem;
+                    Array::whole(elem, vec![width.clone()], Source::Map(map.clone(), k))
+                };
+                dsts.iter().enumerate().map(item).collect()
+            }
+        };
+        if gives == Role::Prefixes {
+            return self.lift_scan(frame, dsts, width, neutral, arrays, combine);
+        }
+        let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
+        let results = self.reduction(frame, &width, neutral, arrays, combine, &elems)?;
+        for (dst, value) in dsts.iter().zip(results) {
+            self.define(frame, dst.0, value);
+        }
+        Ok(())
+    }
+
+    fn lift_map(
         &mut self,
         frame: Frame,
         dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
+        width: Exp,
+        arrays: Vec<Array>,
         body: BlockId,
     ) -> Lift<()> {
-        let (width, arrays) = self.operands(frame, width, arrays)?;
         let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
         let map = Rc::new(Delayed { frame, body, arrays });
         let delay = self.depth() > 1 && self.uses(frame.function).can_delay(&regs);
@@ -256,57 +290,6 @@ impl Lifter<'_> {
         Ok(Combine { acc: vars, neutral, item, body })
     }
 
-    pub fn lift_reduce(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        width: Operand,
-        neutral: &[Operand],
-        arrays: &[Operand],
-        body: BlockId,
-    ) -> Lift<()> {
-        let (width, arrays) = self.operands(frame, width, arrays)?;
-        let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
-        self.define_reduction(frame, dsts, &width, neutral, arrays, body)
-    }
-
-    /// A reduction of a map that is delayed, whatever its block is.
-    pub fn lift_redomap(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        (width, neutral, arrays): (Operand, &[Operand], &[Operand]),
-        map: BlockId,
-        op: BlockId,
-    ) -> Lift<()> {
-        let (width, arrays) = self.operands(frame, width, arrays)?;
-        let neutral: Vec<Value> = neutral.iter().map(|n| self.value(frame, *n)).collect();
-        let map = Rc::new(Delayed { frame, body: map, arrays });
-        let item = |(k, dst): (usize, &Def)| {
-            let elem = self.reg_type(frame, dst.0).elem;
-            Array::whole(elem, vec![width.clone()], Source::Map(map.clone(), k))
-        };
-        let items = dsts.iter().enumerate().map(item).collect();
-        self.define_reduction(frame, dsts, &width, neutral, items, op)
-    }
-
-    fn define_reduction(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        width: &Exp,
-        neutral: Vec<Value>,
-        arrays: Vec<Array>,
-        body: BlockId,
-    ) -> Lift<()> {
-        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
-        let results = self.reduction(frame, width, neutral, arrays, body, &elems)?;
-        for (dst, value) in dsts.iter().zip(results) {
-            self.define(frame, dst.0, value);
-        }
-        Ok(())
-    }
-
     /// The combination of rows. Rows that are arrays are combined element by element, if that is what the operator
     /// does: a reduction of maps is a kernel of reductions.
     fn reduction(
@@ -379,16 +362,15 @@ impl Lifter<'_> {
         Ok(*inner)
     }
 
-    pub fn lift_scan(
+    fn lift_scan(
         &mut self,
         frame: Frame,
         dsts: &[Def],
-        width: Operand,
+        width: Exp,
         neutral: &[Operand],
-        arrays: &[Operand],
+        arrays: Vec<Array>,
         body: BlockId,
     ) -> Lift<()> {
-        let (width, arrays) = self.operands(frame, width, arrays)?;
         self.open();
         let axis = self.axis(width.clone());
         let items = self.rows(&arrays, &Exp::Var(axis.var))?;

@@ -87,13 +87,7 @@ impl Uses {
         let first = fields.defs.first().map(|d| d.0);
         let (whole, kind) = match (instr, first) {
             (Instr::Dim { .. }, _) => return,
-            (
-                Instr::Map { arrays, .. }
-                | Instr::Reduce { arrays, .. }
-                | Instr::Scan { arrays, .. }
-                | Instr::Redomap { arrays, .. },
-                Some(dst),
-            ) => (arrays.len(), Use::Operator(dst)),
+            (_, Some(dst)) if instr.goes_over_rows() => (instr.parts().rows.len(), Use::Operator(dst)),
             (Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. }, Some(dst)) => {
                 (index.len() + values.len(), Use::Operator(dst))
             }

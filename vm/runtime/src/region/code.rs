@@ -2,6 +2,7 @@
 
 use super::idle::Idle;
 use galopvm_base::IdVec;
+use galopvm_bytecode::Role;
 use galopvm_bytecode::field::FieldVisitor;
 use galopvm_bytecode::{BlockId, Def, FuncId, Function, Module, Operand, RegId};
 use std::sync::OnceLock;
@@ -89,7 +90,7 @@ fn visit(code: &Function, id: BlockId, found: &mut IdVec<BlockId, Option<Arrays>
     let mut fields = ArrayFields { code, arrays: Arrays::default(), blocks: Vec::new() };
     block.params.iter().for_each(|param| fields.def(Def(*param)));
     block.code.iter().for_each(|instr| instr.visit(&mut fields));
-    block.results.iter().for_each(|result| fields.operand(*result));
+    block.results.iter().for_each(|result| fields.operand(Role::Value, *result));
     let ArrayFields { mut arrays, blocks, .. } = fields;
     for inner in blocks {
         visit(code, inner, found);
@@ -118,13 +119,13 @@ impl FieldVisitor for ArrayFields<'_> {
         }
     }
 
-    fn operand(&mut self, operand: Operand) {
+    fn operand(&mut self, _: Role, operand: Operand) {
         if !self.code.regs[operand.reg].is_scalar() {
             self.arrays.used.push(operand.reg);
         }
     }
 
-    fn block(&mut self, block: BlockId) {
+    fn block(&mut self, _: Role, block: BlockId) {
         self.blocks.push(block);
     }
 }

@@ -9,7 +9,7 @@
 
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::{
-    BlockId, CodeBlock, Def, Function, Instr, Operand, RegId, field::Fields, module::BODY,
+    BlockId, CodeBlock, Def, Function, Given, Instr, Operand, RegId, field::Fields, module::BODY,
 };
 
 /// The idle instructions of a function.
@@ -218,15 +218,10 @@ impl Flow<'_> {
             Instr::Call { dsts, .. } => self.calls |= !self.are_scalars(dsts),
             _ => {}
         }
-        for block in &fields.blocks {
-            self.block(*block);
-            let rows = match instr {
-                Instr::Map { arrays, .. } => arrays.as_slice(),
-                Instr::Redomap { arrays, map, .. } if map == block => arrays.as_slice(),
-                _ => &[],
-            };
-            for (k, param) in code.blocks[*block].params.iter().enumerate() {
-                let is_count = rows.get(k).is_some_and(|array| self.counts[array.reg.index()]);
+        for (block, given) in instr.given(code) {
+            self.block(block);
+            for (param, given) in code.blocks[block].params.iter().zip(given) {
+                let is_count = matches!(given, Given::Row(array) if self.counts[array.reg.index()]);
                 if !is_count {
                     self.data.push(*param);
                 }

@@ -3,31 +3,15 @@
 use super::arrays::unknown;
 use super::record::{Known, Recorder, Step};
 use super::{Counter, Maker};
-use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, RegId, module::BODY};
+use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, Operator, RegId, Role, module::BODY};
 use galopvm_kir::{Axis, Body, Combine, Exp, Index, Rhs, Type, VarId};
-
-/// Combines rows: the neutral elements, the block that makes items, the block of the operator.
-struct Reduction<'a> {
-    neutral: &'a [Operand],
-    map: Option<BlockId>,
-    op: BlockId,
-}
 
 impl<'a> Recorder<'a> {
     pub(super) fn with_blocks(&mut self, block: BlockId, index: usize, instr: &'a Instr) -> Step<()> {
         match instr {
             Instr::Map { dsts, width, arrays, body } => self.map((block, index), dsts, *width, arrays, *body),
-            Instr::Reduce { dsts, width, neutral, arrays, body } => {
-                let how = Reduction { neutral, map: None, op: *body };
-                self.reduce((block, index), dsts, *width, arrays, how, false)
-            }
-            Instr::Redomap { dsts, width, neutral, arrays, map, op } => {
-                let how = Reduction { neutral, map: Some(*map), op: *op };
-                self.reduce((block, index), dsts, *width, arrays, how, false)
-            }
-            Instr::Scan { dsts, width, neutral, arrays, body } => {
-                let how = Reduction { neutral, map: None, op: *body };
-                self.reduce((block, index), dsts, *width, arrays, how, true)
+            Instr::Reduce { .. } | Instr::Redomap { .. } | Instr::Scan { .. } => {
+                self.reduce((block, index), instr)
             }
             Instr::For { dsts, bound, init, body } => self.count((block, index), dsts, *bound, init, *body),
             Instr::While { dsts, init, cond, body } => self.repeat(dsts, init, *cond, *body),
@@ -239,18 +223,16 @@ impl<'a> Recorder<'a> {
         self.push(pat, Rhs::Kernel { axes: vec![axis], body: Body { stms, results } })
     }
 
-    fn reduce(
-        &mut self,
-        (block, index): (BlockId, usize),
-        dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
-        how: Reduction<'_>,
-        prefixes: bool,
-    ) -> Step<()> {
-        let Reduction { neutral, map, op } = how;
+    fn reduce(&mut self, (block, index): (BlockId, usize), instr: &Instr) -> Step<()> {
+        let Some((operator, op)) =
+            instr.operator().and_then(|operator| Some((operator.clone(), operator.combine?)))
+        else {
+            return self.refuse(block, index, "an instruction that no region describes");
+        };
+        let Operator { dsts, width, neutral, arrays, items: map, .. } = operator;
+        let prefixes = operator.gives == Role::Prefixes;
         if neutral.iter().any(|operand| self.is_array(operand.reg)) {
-            return self.reduce_arrays(dsts, width, arrays, how, prefixes);
+            return self.reduce_arrays(&operator);
         }
         let width = self.scalar(width)?;
         let neutral = self.scalars(neutral)?;
@@ -324,19 +306,14 @@ impl<'a> Recorder<'a> {
 
     /// A reduction of arrays: its results may share memory with anything that goes into it. The results of its operator
     /// have the shapes of the neutral elements.
-    fn reduce_arrays(
-        &mut self,
-        dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
-        how: Reduction<'_>,
-        prefixes: bool,
-    ) -> Step<()> {
+    fn reduce_arrays(&mut self, operator: &Operator<'_>) -> Step<()> {
+        let Operator { dsts, width, neutral, arrays, .. } = *operator;
+        let prefixes = operator.gives == Role::Prefixes;
         let width = self.scalar(width)?;
         let mut args = self.operands(arrays)?;
-        args.extend(self.operands(how.neutral)?);
-        args.extend(self.free(&how.map.into_iter().chain([how.op]).collect::<Vec<_>>())?);
-        for (dst, neutral) in dsts.iter().zip(how.neutral) {
+        args.extend(self.operands(neutral)?);
+        args.extend(self.free(&operator.blocks().collect::<Vec<_>>())?);
+        for (dst, neutral) in dsts.iter().zip(neutral) {
             let row = self.known(neutral.reg)?;
             match row {
                 // Prefixes are copied, row by row.

@@ -4,7 +4,7 @@ use crate::interpret::Registers;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{Function, Instr, Module};
+use galopvm_bytecode::{Function, Instr, Module, Operator, Role};
 
 /// Floats of operators that may be re-associated, and of library functions, differ by less than this part of the greater one,
 /// or of 1.
@@ -47,13 +47,11 @@ fn is_inexact_at(module: &Module, code: &Function, instr: &Instr, depth: u32) ->
         Instr::Op1 { op, ty, .. } | Instr::Op2 { op, ty, .. } | Instr::Op3 { op, ty, .. } => {
             ty.is_float() && op.info().precision == Precision::Library
         }
-        Instr::Reduce { .. }
-        | Instr::Redomap { .. }
-        | Instr::Scan { .. }
-        | Instr::Hist { .. }
-        | Instr::Stream { .. }
-        | Instr::AccWrite { .. } => fields.defs.iter().any(|def| is_float(def.0)),
-        _ => false,
+        _ => {
+            let parts = instr.parts();
+            let combines = parts.block(Role::Combine).or(parts.block(Role::Pass)).is_some();
+            combines && fields.defs.iter().any(|def| is_float(def.0))
+        }
     };
     let inside = |code: &Function, block| {
         code.blocks[block].code.iter().any(|instr| is_inexact_at(module, code, instr, depth + 1))
@@ -69,10 +67,11 @@ fn is_inexact_at(module: &Module, code: &Function, instr: &Instr, depth: u32) ->
 /// Whether an instruction writes every element of its results, so that all must be right when it is done. What only moves
 /// elements may have been left out for those that nobody will look at.
 pub(super) fn computes(real: &Registers<'_>, instr: &Instr) -> bool {
+    if let Some(operator) = instr.operator().filter(Operator::makes_rows) {
+        let results = &real.code.blocks[operator.last_block()].results;
+        return results.iter().all(|result| !real.is_array(result.reg));
+    }
     match instr {
-        Instr::Map { body, .. } | Instr::Scan { body, .. } => {
-            real.code.blocks[*body].results.iter().all(|result| !real.is_array(result.reg))
-        }
         Instr::Iota { .. } | Instr::Rotate { .. } | Instr::Filter { .. } | Instr::Partition { .. } => true,
         Instr::Replicate { value, .. } => !real.is_array(value.reg),
         Instr::Array { rank, .. } => *rank == 1,

@@ -20,7 +20,7 @@ use super::soac::Targets;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, machine};
 use crate::array::Granted;
 use galopvm_base::{Bits, ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, Role};
 use program::Program;
 use run::{Outputs, Running};
 use smallvec::SmallVec;
@@ -50,25 +50,21 @@ pub(crate) struct Columns {
 impl Columns {
     /// The form of an operator, if it has one.
     pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
-        let (program, combine, blocks) = match instr {
-            Instr::Map { arrays, body, .. }
-            | Instr::Filter { arrays, body, .. }
-            | Instr::Partition { arrays, body, .. } => {
-                (translate::translate(function, *body, arrays, true)?, Vec::new(), [Some(*body), None])
-            }
-            Instr::Reduce { neutral, arrays, body, .. } | Instr::Scan { neutral, arrays, body, .. } => {
-                let combine = combinations(function, *body)?;
-                let items = &function.blocks[*body].params[neutral.len()..];
-                (translate::rows(function, items, arrays)?, combine, [Some(*body), None])
-            }
-            Instr::Redomap { arrays, map, op, .. } => {
-                let combine = combinations(function, *op)?;
-                (translate::translate(function, *map, arrays, false)?, combine, [Some(*map), Some(*op)])
-            }
-            _ => return None,
+        let operator = instr.operator()?;
+        let arrays = operator.arrays;
+        let combine = match operator.combine {
+            Some(block) => combinations(function, block)?,
+            None => Vec::new(),
         };
-        let cost = blocks.into_iter().flatten().map(|block| machine::cost(function, block)).sum();
-        let reduces = !matches!(instr, Instr::Scan { .. });
+        let program = match operator.items {
+            Some(block) => translate::translate(function, block, arrays, operator.combine.is_none())?,
+            None => {
+                let params = &function.blocks[operator.last_block()].params;
+                translate::rows(function, &params[operator.neutral.len()..], arrays)?
+            }
+        };
+        let cost = operator.blocks().map(|block| machine::cost(function, block)).sum();
+        let reduces = operator.gives != Role::Prefixes;
         Some(Columns { program, combine, reduces, cost })
     }
 

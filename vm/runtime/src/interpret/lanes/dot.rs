@@ -5,10 +5,9 @@
 
 use super::program::{Across, Lane, Number, Step, View};
 use super::run::Running;
-use crate::interpret::machine::Parts;
 use galopvm_base::scalar::Native;
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, Operator, RegId};
 
 /// A row, or the same row for all lanes.
 #[derive(Clone, Copy)]
@@ -54,9 +53,9 @@ fn operation(function: &Function, block: BlockId) -> Option<(ScalarOp, ElemType,
 }
 
 /// The loops of an operator, and whether the rows are its operands in order.
-pub(super) fn loops(function: &Function, parts: &Parts<'_>) -> Option<(Runs, bool)> {
-    let (map, ty, in_order) = operation(function, parts.map?)?;
-    let (op, other, true) = operation(function, parts.combine?)? else { return None };
+pub(super) fn loops(function: &Function, operator: &Operator<'_>) -> Option<(Runs, bool)> {
+    let (map, ty, in_order) = operation(function, operator.items?)?;
+    let (op, other, true) = operation(function, operator.combine?)? else { return None };
     (ty == other).then_some((runs(map, op, ty)?, in_order))
 }
 

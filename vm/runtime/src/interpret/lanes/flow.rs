@@ -4,7 +4,7 @@ use super::dot::{self, Dot};
 use super::program::{Across, Lane, Number, Step, Value, View};
 use super::translate::{Made, Refused, Translator};
 use crate::interpret::columns::{Columns, kernels};
-use crate::interpret::machine::{Parts, cost};
+use crate::interpret::machine::cost;
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 
 /// A value that goes around a loop.
@@ -338,21 +338,21 @@ impl<'a> Translator<'a> {
     /// An operator: a loop over rows.
     pub(super) fn operator(&mut self, instr: &'a Instr) -> Made<()> {
         let function = self.function;
-        let parts = Parts::of(instr).ok_or(Refused)?;
-        let width = self.one(parts.width.reg)?;
-        let arrays: Made<Vec<View>> = parts.arrays.iter().map(|array| self.view(array.reg)).collect();
+        let operator = instr.operator().ok_or(Refused)?;
+        let width = self.one(operator.width.reg)?;
+        let arrays: Made<Vec<View>> = operator.arrays.iter().map(|array| self.view(array.reg)).collect();
         let arrays = arrays?;
-        let results = &function.blocks[parts.combine.or(parts.map).ok_or(Refused)?].results;
-        let has_array_rows = parts.rows && results.iter().any(|result| self.is_array(result.reg));
+        let results = &function.blocks[operator.last_block()].results;
+        let has_array_rows = operator.has_rows() && results.iter().any(|result| self.is_array(result.reg));
         let extents = arrays.iter().map(|view| view.dims[0].0).collect();
         self.emit(Step::Width { width, extents, least: i64::from(has_array_rows) });
         self.weigh_entry();
-        let params = parts.combine.map_or(&[][..], |block| &function.blocks[block].params);
-        let (accumulators, items) = params.split_at(parts.neutral.len());
-        let carried = self.carry(parts.neutral, accumulators)?;
+        let params = operator.combine.map_or(&[][..], |block| &function.blocks[block].params);
+        let (accumulators, items) = params.split_at(operator.neutral.len());
+        let carried = self.carry(operator.neutral, accumulators)?;
         let mut outputs = Vec::new();
-        if parts.rows {
-            for (dst, result) in parts.dsts.iter().zip(results) {
+        if operator.has_rows() {
+            for (dst, result) in operator.dsts.iter().zip(results) {
                 let ty = function.regs[dst.0];
                 let to = self.own_view(ty.elem, ty.rank as usize, self.varies(dst.0));
                 if !self.is_array(result.reg) {
@@ -365,55 +365,53 @@ impl<'a> Translator<'a> {
             }
         }
         let columns = Columns::of(function, instr).is_some();
-        let outer = std::mem::replace(&mut self.elementwise, columns && parts.combine.is_none());
+        let outer = std::mem::replace(&mut self.elementwise, columns && operator.combine.is_none());
         let counter = self.number();
-        let rows = parts.map.map_or(items, |block| &function.blocks[block].params);
+        let rows = operator.items.map_or(items, |block| &function.blocks[block].params);
         let steps = self.turn(Some(width), |this| {
             for (view, row) in arrays.iter().zip(rows) {
                 this.row(view, *row, counter)?;
             }
-            if let Some(map) = parts.map {
+            if let Some(map) = operator.items {
                 this.block(map)?;
                 for (result, item) in function.blocks[map].results.iter().zip(items) {
                     this.same(result.reg, *item)?;
                 }
-                if parts.combine.is_some() {
+                if operator.combine.is_some() {
                     this.end_block(map);
                 }
             }
-            if let Some(combine) = parts.combine {
+            if let Some(combine) = operator.combine {
                 this.block(combine)?;
             }
             for (result, to) in results.iter().zip(&outputs) {
                 this.put_row(result.reg, to, counter, width)?;
             }
-            if parts.combine.is_some() {
+            if operator.combine.is_some() {
                 this.go_around(&carried, results)?;
             }
-            if let Some(last) = parts.combine.or(parts.map) {
-                this.end_block(last);
-            }
+            this.end_block(operator.last_block());
             Ok(())
         });
         self.elementwise = outer;
         rows.iter().chain(params).for_each(|param| {
             self.alive.remove(param);
         });
-        let cost = parts.map.into_iter().chain(parts.combine).map(|block| cost(function, block)).sum();
+        let cost = operator.blocks().map(|block| cost(function, block)).sum();
         let turns = Step::Loop { counter, bound: width, cost, steps: steps? };
-        let step = match (&carried[..], &arrays[..], dot::loops(function, &parts)) {
-            ([Carried::Many(accumulator)], [a, b], Some(loops)) if !parts.rows => {
+        let step = match (&carried[..], &arrays[..], dot::loops(function, &operator)) {
+            ([Carried::Many(accumulator)], [a, b], Some(loops)) if !operator.has_rows() => {
                 Step::Dot(Box::new(Dot::new(loops, [a, b], *accumulator, width, cost, turns)))
             }
             _ => turns,
         };
         self.emit(step);
-        if parts.rows {
-            for (dst, view) in parts.dsts.iter().zip(outputs) {
+        if operator.has_rows() {
+            for (dst, view) in operator.dsts.iter().zip(outputs) {
                 self.define_view(dst.0, view);
             }
         } else {
-            self.leave(parts.dsts, carried);
+            self.leave(operator.dsts, carried);
         }
         Ok(())
     }

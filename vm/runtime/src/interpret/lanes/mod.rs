@@ -72,16 +72,13 @@ pub(crate) struct Lanes {
 impl Lanes {
     /// The form of an operator, if it has one.
     fn of(function: &Function, instr: &Instr) -> Option<Lanes> {
-        let (body, folds) = match instr {
-            Instr::Map { body, .. } | Instr::Filter { body, .. } | Instr::Partition { body, .. } => {
-                (*body, Vec::new())
-            }
-            Instr::Redomap { map, op, .. } => {
-                let folds = columns::combinations(function, *op)?;
-                (*map, folds.into_iter().map(|(op, ty)| kernels::fold(op, ty)).collect::<Option<_>>()?)
-            }
-            _ => return None,
+        let operator = instr.operator()?;
+        let body = operator.items?;
+        let folds = match operator.combine {
+            Some(block) => columns::combinations(function, block)?,
+            None => Vec::new(),
         };
+        let folds = folds.into_iter().map(|(op, ty)| kernels::fold(op, ty)).collect::<Option<_>>()?;
         let program = translate::translate(function, body)?;
         let has_operators = function.has_operators(body);
         Some(Lanes { program, folds, has_operators, given_up: AtomicU32::new(0) })

@@ -1,7 +1,6 @@
 //! Which registers differ from row to row.
 
-use crate::interpret::machine::Parts;
-use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, Function, Instr, Operand, Operator, RegId, Role, field::Fields};
 use std::collections::HashSet;
 
 struct Varying<'a> {
@@ -71,8 +70,8 @@ impl Varying<'_> {
             }
             // The extents of all rows agree.
             Instr::Dim { .. } => {}
-            _ => match Parts::of(instr) {
-                Some(parts) => self.operator(&parts),
+            _ => match instr.operator() {
+                Some(operator) => self.operator(&operator),
                 None => {
                     let fields = Fields::of(instr);
                     let varies = fields.operands.iter().any(|operand| self.varies(operand));
@@ -82,30 +81,33 @@ impl Varying<'_> {
         }
     }
 
-    fn operator(&mut self, parts: &Parts<'_>) {
+    fn operator(&mut self, operator: &Operator<'_>) {
         let blocks = &self.function.blocks;
-        let params = parts.combine.map_or(&[][..], |block| &blocks[block].params);
-        let (accumulators, items) = params.split_at(parts.neutral.len());
-        let rows = parts.map.map_or(items, |block| &blocks[block].params);
-        for (array, row) in parts.arrays.iter().zip(rows) {
+        let params = operator.combine.map_or(&[][..], |block| &blocks[block].params);
+        let (accumulators, items) = params.split_at(operator.neutral.len());
+        let rows = operator.items.map_or(items, |block| &blocks[block].params);
+        for (array, row) in operator.arrays.iter().zip(rows) {
             self.mark(*row, self.varies(array));
         }
-        if let Some(map) = parts.map {
+        if let Some(map) = operator.items {
             self.block(map);
             for (result, item) in blocks[map].results.iter().zip(items) {
                 self.mark(*item, self.varies(result));
             }
         }
-        if let Some(combine) = parts.combine {
+        if let Some(combine) = operator.combine {
             self.block(combine);
             for (k, accumulator) in accumulators.iter().enumerate() {
-                let varies = self.varies(&parts.neutral[k]) || self.varies(&blocks[combine].results[k]);
+                let varies = self.varies(&operator.neutral[k]) || self.varies(&blocks[combine].results[k]);
                 self.mark(*accumulator, varies);
             }
         }
-        let Some(last) = parts.combine.or(parts.map) else { return };
-        for (k, dst) in parts.dsts.iter().enumerate() {
-            let varies = self.varies(&blocks[last].results[k])
+        if operator.gives == Role::Chosen {
+            // How many rows are chosen may be different everywhere.
+            return operator.dsts.iter().for_each(|dst| self.mark(dst.0, true));
+        }
+        for (k, dst) in operator.dsts.iter().enumerate() {
+            let varies = self.varies(&blocks[operator.last_block()].results[k])
                 || accumulators.get(k).is_some_and(|a| self.found.contains(a));
             self.mark(dst.0, varies);
         }

@@ -20,7 +20,6 @@ mod unit;
 
 pub(super) use flow::cost;
 pub(super) use functions::{Function1, Function2};
-pub(super) use operators::Parts;
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 

@@ -6,76 +6,18 @@ use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
 use super::{LONG, WIDE};
 use crate::interpret::columns::Columns;
 use crate::interpret::prepare::in_operators;
-use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use galopvm_bytecode::{BlockId, Instr, Operator, RegId};
 use smallvec::SmallVec;
-
-/// An operator's parts.
-pub(in crate::interpret) struct Parts<'a> {
-    pub(in crate::interpret) dsts: &'a [Def],
-    pub(in crate::interpret) width: Operand,
-    pub(in crate::interpret) neutral: &'a [Operand],
-    pub(in crate::interpret) arrays: &'a [Operand],
-    /// The block that makes items of rows, if there is one.
-    pub(in crate::interpret) map: Option<BlockId>,
-    /// The block that combines, for all operators but `map`.
-    pub(in crate::interpret) combine: Option<BlockId>,
-    /// Whether there is a row of results for each row.
-    pub(in crate::interpret) rows: bool,
-}
-
-impl<'a> Parts<'a> {
-    pub(in crate::interpret) fn of(instr: &'a Instr) -> Option<Parts<'a>> {
-        Some(match instr {
-            Instr::Map { dsts, width, arrays, body } => Parts {
-                dsts,
-                width: *width,
-                neutral: &[],
-                arrays,
-                map: Some(*body),
-                combine: None,
-                rows: true,
-            },
-            Instr::Reduce { dsts, width, neutral, arrays, body } => {
-                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: false }
-            }
-            Instr::Scan { dsts, width, neutral, arrays, body } => {
-                Parts { dsts, width: *width, neutral, arrays, map: None, combine: Some(*body), rows: true }
-            }
-            Instr::Redomap { dsts, width, neutral, arrays, map, op } => Parts {
-                dsts,
-                width: *width,
-                neutral,
-                arrays,
-                map: Some(*map),
-                combine: Some(*op),
-                rows: false,
-            },
-            // What they make of rows says which ones to take.
-            Instr::Filter { width, arrays, body, .. } | Instr::Partition { width, arrays, body, .. } => {
-                Parts {
-                    dsts: &[],
-                    width: *width,
-                    neutral: &[],
-                    arrays,
-                    map: Some(*body),
-                    combine: None,
-                    rows: true,
-                }
-            }
-            _ => return None,
-        })
-    }
-}
 
 impl<'a> Translator<'a> {
     /// The operator that a unit consists of; whoever enters it has looked at the arrays' extents.
     pub(super) fn outer_operator(&mut self, instr: &'a Instr) -> Made<()> {
-        let parts = Parts::of(instr).ok_or(Refused)?;
+        let operator = instr.operator().ok_or(Refused)?;
         let arrays: Made<Vec<Place>> =
-            (0..parts.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
+            (0..operator.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
         let mut outputs = Vec::new();
-        if parts.rows {
-            let last = parts.combine.or(parts.map).ok_or(Refused)?;
+        if operator.has_rows() {
+            let last = operator.last_block();
             for result in &self.function.blocks[last].results {
                 let elem = self.function.regs[result.reg].elem;
                 let cell = self.cell(Origin::Output(elem))?;
@@ -85,8 +27,8 @@ impl<'a> Translator<'a> {
             }
         }
         let width = self.rows()?;
-        let accumulators = self.operator(&parts, width, &arrays?, &outputs)?;
-        if !parts.rows {
+        let accumulators = self.operator(&operator, width, &arrays?, &outputs)?;
+        if !operator.has_rows() {
             self.unit.results = accumulators.into_iter().map(Left::Scalar).collect();
         }
         Ok(())
@@ -146,10 +88,10 @@ impl<'a> Translator<'a> {
 
     /// An operator inside a unit, which leaves scalars.
     pub(super) fn inner_operator(&mut self, instr: &'a Instr) -> Made<()> {
-        let parts = Parts::of(instr).filter(|parts| !parts.rows).ok_or(Refused)?;
-        let arrays: Made<Vec<Place>> = parts.arrays.iter().map(|o| self.place(o.reg)).collect();
+        let operator = instr.operator().filter(|operator| !operator.has_rows()).ok_or(Refused)?;
+        let arrays: Made<Vec<Place>> = operator.arrays.iter().map(|o| self.place(o.reg)).collect();
         let arrays = arrays?;
-        let width = self.slot(parts.width.reg)?;
+        let width = self.slot(operator.width.reg)?;
         self.emit(Op::Width, width, 0, 0)?;
         for place in &arrays {
             let extent = self.extent(place, 0)?;
@@ -170,30 +112,30 @@ impl<'a> Translator<'a> {
         } else if self.inner == Inner::Short {
             self.unit.limits.push((width, LONG));
         }
-        self.operator(&parts, width, &arrays, &[])?;
+        self.operator(&operator, width, &arrays, &[])?;
         Ok(())
     }
 
     /// The loop; gives the slots of the accumulators.
     fn operator(
         &mut self,
-        parts: &Parts<'a>,
+        operator: &Operator<'a>,
         width: Slot,
         arrays: &[Place],
         outputs: &[u16],
     ) -> Made<Vec<Slot>> {
         let function = self.function;
-        let params = parts.combine.map_or(&[][..], |block| &function.blocks[block].params);
-        let (accumulators, items) = params.split_at(parts.neutral.len());
+        let params = operator.combine.map_or(&[][..], |block| &function.blocks[block].params);
+        let (accumulators, items) = params.split_at(operator.neutral.len());
         let outer = self.covered.len();
         let mut slots = Vec::new();
         let mut moves = Vec::new();
-        for (k, (neutral, param)) in parts.neutral.iter().zip(accumulators).enumerate() {
+        for (k, (neutral, param)) in operator.neutral.iter().zip(accumulators).enumerate() {
             if self.is_array(*param) {
                 return Err(Refused);
             }
             let from = self.slot(neutral.reg)?;
-            let slot = if parts.rows { self.fresh()? } else { self.define(parts.dsts[k].0)? };
+            let slot = if operator.has_rows() { self.fresh()? } else { self.define(operator.dsts[k].0)? };
             self.carry_in(*param, slot);
             moves.push((slot, from));
             slots.push(slot);
@@ -201,11 +143,11 @@ impl<'a> Translator<'a> {
         self.moves(moves)?;
         let counter = self.fresh()?;
         let start = self.start_counting(counter, width)?;
-        let rows = parts.map.map_or(items, |block| &function.blocks[block].params);
+        let rows = operator.items.map_or(items, |block| &function.blocks[block].params);
         for (place, row) in arrays.iter().zip(rows) {
             self.row(place, *row, counter)?;
         }
-        if let Some(map) = parts.map {
+        if let Some(map) = operator.items {
             self.block(map)?;
             let results = &function.blocks[map].results;
             for (result, item) in results.iter().zip(items) {
@@ -213,17 +155,17 @@ impl<'a> Translator<'a> {
                 self.bind(*item, slot);
             }
         }
-        if let Some(combine) = parts.combine {
+        if let Some(combine) = operator.combine {
             let targets: Vec<Option<Slot>> = slots.iter().copied().map(Some).collect();
             self.turn(combine, accumulators, &targets)?;
         }
         self.end_carrying(outer);
         for (k, output) in outputs.iter().enumerate() {
-            let (value, reg) = match parts.combine {
+            let (value, reg) = match operator.combine {
                 Some(_) => (slots[k], accumulators[k]),
                 None => {
                     let result =
-                        parts.map.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
+                        operator.items.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
                     if self.is_array(result) {
                         return Err(Refused);
                     }
@@ -232,7 +174,7 @@ impl<'a> Translator<'a> {
             };
             self.emit(stored_by_width(function.regs[reg].elem), *output, counter, value)?;
         }
-        let blocks: Vec<BlockId> = parts.map.into_iter().chain(parts.combine).collect();
+        let blocks: Vec<BlockId> = operator.blocks().collect();
         self.go_on_counting(start, &blocks)?;
         Ok(slots)
     }

@@ -5,8 +5,9 @@
 
 use crate::array::Array;
 use crate::interpret::Registers;
-use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
-use smallvec::{SmallVec, smallvec};
+use galopvm_bytecode::field::{FieldVisitor, Fields};
+use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, Role};
+use smallvec::SmallVec;
 
 /// The registers from outside that a region's plan depends on.
 #[derive(Debug, Default)]
@@ -94,8 +95,7 @@ impl Flow {
         for reg in fields.defs.iter().map(|def| def.0).chain(params.copied()) {
             self.link(reg.0, all);
         }
-        let shaping = shaping(code, instr, &fields.operands);
-        self.shaping.extend(shaping.into_iter().filter(|reg| code.regs[*reg].is_scalar()));
+        instr.visit(&mut Shaping { code, found: &mut self.shaping });
     }
 
     /// By register: whether the region's shape is computed from it.
@@ -116,33 +116,24 @@ impl Flow {
     }
 }
 
-/// The operands of an instruction that can change more than elements. Elements that are used as an index or an extent
+/// Collects the scalars of an instruction that can change more than elements. Elements that are used as an index or an extent
 /// are found by following where these come from.
-fn shaping(code: &Function, instr: &Instr, operands: &[Operand]) -> SmallVec<[RegId; 4]> {
-    match instr {
-        Instr::Const { .. }
-        | Instr::Op1 { .. }
-        | Instr::Op2 { .. }
-        | Instr::Op3 { .. }
-        | Instr::Convert { .. }
-        | Instr::Assert { .. }
-        | Instr::Fail { .. }
-        | Instr::Trace { .. }
-        | Instr::Array { .. } => SmallVec::new(),
-        Instr::Update { value, .. } => {
-            let others = operands.iter().filter(|operand| operand.reg != value.reg);
-            // The value may be an index as well.
-            let twice = operands.iter().filter(|operand| operand.reg == value.reg).count() > 1;
-            others.map(|operand| operand.reg).chain(twice.then_some(value.reg)).collect()
+struct Shaping<'a> {
+    code: &'a Function,
+    found: &'a mut Vec<RegId>,
+}
+
+impl FieldVisitor for Shaping<'_> {
+    fn operand(&mut self, role: Role, operand: Operand) {
+        if role.is_shaping() && self.code.regs[operand.reg].is_scalar() {
+            self.found.push(operand.reg);
         }
-        Instr::Replicate { count, .. } | Instr::Iota { count, .. } => smallvec![count.reg],
-        Instr::For { bound, .. } => smallvec![bound.reg],
-        Instr::While { cond, .. } => code.blocks[*cond].results.iter().map(|operand| operand.reg).collect(),
-        Instr::Map { width, .. }
-        | Instr::Reduce { width, .. }
-        | Instr::Scan { width, .. }
-        | Instr::Redomap { width, .. }
-        | Instr::Hist { width, .. } => smallvec![width.reg],
-        _ => operands.iter().map(|operand| operand.reg).collect(),
+    }
+
+    fn block(&mut self, role: Role, block: BlockId) {
+        // Whether a loop goes on.
+        if role == Role::Test {
+            self.found.extend(self.code.blocks[block].results.iter().map(|operand| operand.reg));
+        }
     }
 }

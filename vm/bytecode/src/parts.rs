@@ -1,0 +1,148 @@
+//! Instructions taken apart by the roles of their fields: what an operator goes over and gives, and what the parameters of
+//! a block are given. A new operator is taken apart by its row of the table.
+
+use crate::field::{BlockId, Def, Operand};
+use crate::module::Function;
+use crate::op::Instr;
+use crate::role::Role;
+use smallvec::SmallVec;
+
+/// The fields of an instruction by role; what it does not have is empty.
+#[derive(Default, Debug)]
+pub struct Parts<'i> {
+    /// What it defines, if that is a list.
+    pub dsts: &'i [Def],
+    /// The number of rows.
+    pub width: Option<Operand>,
+    /// Another number of rows, or of rounds.
+    pub extent: Option<Operand>,
+    /// What a loop carries at its start.
+    pub initial: &'i [Operand],
+    /// Neutral elements.
+    pub neutral: &'i [Operand],
+    /// Arrays whose rows are gone over.
+    pub rows: &'i [Operand],
+    /// Arrays that are changed.
+    pub dests: &'i [Operand],
+    /// Values, of whatever kind.
+    pub values: &'i [Operand],
+    /// Blocks, with what they are for.
+    pub blocks: SmallVec<[(Role, BlockId); 2]>,
+}
+
+impl Parts<'_> {
+    /// The block with a role.
+    pub fn block(&self, role: Role) -> Option<BlockId> {
+        self.blocks.iter().find(|(own, _)| *own == role).map(|(_, block)| *block)
+    }
+}
+
+/// An operator over rows whose result is made of what its blocks give: `map`, reductions, `scan`, `filter`, `partition`.
+#[derive(Clone, Debug)]
+pub struct Operator<'i> {
+    /// How its results follow from the rest.
+    pub gives: Role,
+    /// Its results.
+    pub dsts: &'i [Def],
+    /// The number of rows.
+    pub width: Operand,
+    /// Neutral elements, for what combines.
+    pub neutral: &'i [Operand],
+    /// The arrays that it goes over.
+    pub arrays: &'i [Operand],
+    /// The block that takes rows, if there is one; without it, the rows are combined as they are.
+    pub items: Option<BlockId>,
+    /// The block that combines, if there is one.
+    pub combine: Option<BlockId>,
+    /// The first of these two.
+    first: BlockId,
+}
+
+impl Operator<'_> {
+    /// Its blocks, in the order in which a row goes through them.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> + use<> {
+        self.items.into_iter().chain(self.combine)
+    }
+
+    /// The block whose results are the rows, the totals, or the choices.
+    pub fn last_block(&self) -> BlockId {
+        self.combine.unwrap_or(self.first)
+    }
+
+    /// Whether its last block gives something for each row, and not only the totals in the end.
+    pub fn has_rows(&self) -> bool {
+        self.gives != Role::Totals
+    }
+
+    /// Whether its results are what the last block gives for rows that know nothing of each other: a `map`.
+    pub fn is_map(&self) -> bool {
+        self.gives == Role::Made
+    }
+
+    /// Whether the rows of its results are what the last block gives.
+    pub fn makes_rows(&self) -> bool {
+        matches!(self.gives, Role::Made | Role::Prefixes)
+    }
+}
+
+/// What a parameter of a block is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// The number of the round.
+    Counter,
+    /// A value like this one.
+    Like(Operand),
+    /// A row of an array.
+    Row(Operand),
+    /// What a block gives at this position.
+    Result(BlockId, usize),
+}
+
+/// What the parameters of one block are given.
+pub type GivenAll = SmallVec<[Given; 6]>;
+
+impl Instr {
+    /// The instruction as an operator over rows, if it is one.
+    pub fn operator(&self) -> Option<Operator<'_>> {
+        if !matches!(self.gives(), Some(Role::Made | Role::Totals | Role::Prefixes | Role::Chosen)) {
+            return None;
+        }
+        let parts = self.parts();
+        let (items, combine) = (parts.block(Role::Items), parts.block(Role::Combine));
+        let Parts { dsts, width, neutral, rows, .. } = parts;
+        let (gives, width, first) = (self.gives()?, width?, items.or(combine)?);
+        Some(Operator { gives, dsts, width, neutral, arrays: rows, items, combine, first })
+    }
+
+    /// What the parameters of its blocks are given.
+    pub fn given(&self, function: &Function) -> SmallVec<[(BlockId, GivenAll); 2]> {
+        let parts = self.parts();
+        let like = |operands: &[Operand]| operands.iter().map(|o| Given::Like(*o)).collect::<GivenAll>();
+        let rows = || parts.rows.iter().map(|o| Given::Row(*o));
+        // Without neutral elements, what is combined is like the values.
+        let combined = if parts.neutral.is_empty() { parts.values } else { parts.neutral };
+        let of = |role: Role| match role {
+            Role::Round => {
+                let counter = parts.extent.map(|_| Given::Counter);
+                counter.into_iter().chain(like(parts.initial)).collect()
+            }
+            Role::Test => like(parts.initial),
+            Role::Items => rows().collect(),
+            Role::Pass => like(parts.dests).into_iter().chain(rows()).collect(),
+            Role::Combine => {
+                let mut all = like(combined);
+                match parts.block(Role::Items).and_then(|items| Some((items, function.blocks.get(items)?))) {
+                    Some((items, code)) => {
+                        all.extend((0..code.results.len()).map(|k| Given::Result(items, k)));
+                    }
+                    None if parts.rows.is_empty() => all.extend(like(combined)),
+                    None => all.extend(rows()),
+                }
+                all
+            }
+            // A branch takes nothing; the other roles are not those of blocks.
+            _ => GivenAll::new(),
+        };
+        parts.blocks.iter().map(|(role, block)| (*block, of(*role))).collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! Roles: what a field is to its instruction.
+//!
+//! The opcode table gives each field a role, not a type. A form of code says with which type it writes each role down
+//! ([`types`] for bytecode; core has a module of the same kind), and what follows from roles alone is said once: how a
+//! field is encoded and written, which type an operand must have, what an operator goes over, and what the parameters of a
+//! block are given (`parts.rs`).
+
+macro_rules! roles {
+    ($($role:ident $word:literal $doc:literal;)+) => {
+        /// What a field is to its instruction.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Role {
+            $(#[doc = $doc] $role),+
+        }
+
+        impl Role {
+            /// The words in reference pages.
+            pub const fn name(self) -> &'static str {
+                match self { $(Role::$role => $word),+ }
+            }
+        }
+    };
+}
+
+roles! {
+    // Definitions. What has a word of its own says how the results follow from the other fields.
+    Def "def" "A result.";
+    Joined "results of either block" "Results that either block gives.";
+    Carried "carried values" "What a loop carries, at its end.";
+    Returned "results of the function" "What a function gives.";
+    Never "results without a value" "Registers that never get a value.";
+    Made "arrays of rows" "Arrays with what the block gives for each row.";
+    Totals "totals" "All rows, combined: like the neutral elements.";
+    Prefixes "arrays of totals" "Arrays with the totals so far for each row.";
+    Changed "changed arrays" "The destinations, changed.";
+    Chosen "numbers, arrays" "Numbers of rows, then as many arrays as are gone over.";
+    // What is known before anything runs
+    Constant "constant" "A constant.";
+    Operation "operation" "A scalar operation.";
+    Type "type" "An element type.";
+    Number "number" "A number: of a dimension, of dimensions, of classes.";
+    Numbers "numbers" "Numbers of dimensions.";
+    Text "text" "A name or a message.";
+    Form "form" "How a value of the language is made of values.";
+    Function "function" "A function.";
+    // Operands
+    Value "value" "A value: it changes elements, and nothing else.";
+    Values "values" "Values.";
+    Args "arguments" "What a function is given.";
+    Condition "condition" "A truth value that decides what is executed.";
+    Claim "claim" "A truth value without which the program ends.";
+    Extent "extent" "A number of rows, or of rounds.";
+    Extents "extents" "Extents of the result.";
+    Position "position" "An i64 that says which elements are meant.";
+    Positions "positions" "Numbers that say which elements are meant.";
+    Slice "slice" "Which part of an array is meant, by dimensions.";
+    Array "array" "An array.";
+    Arrays "arrays" "Arrays.";
+    Width "width" "The number of rows that an operator goes over.";
+    Rows "rows of arrays" "Arrays that an operator goes over, row by row.";
+    Neutral "neutral elements" "Neutral elements of the operator's block.";
+    Dests "destinations" "Arrays that are changed, in place if nobody else holds them.";
+    Index "arrays of positions" "Arrays of the positions that are written, row by row.";
+    Written "rows to write" "Arrays of what is written, row by row.";
+    Initial "initial values" "What a loop carries, at its start.";
+    // Blocks
+    Branch "block" "A block that is executed once or not at all; it takes nothing.";
+    Round "body" "The body of a loop: it takes the counter, if there is one, and what is carried.";
+    Test "condition" "The condition of a loop: it takes what is carried.";
+    Items "block over rows" "A block that takes a row of each array.";
+    Combine "operator" "A block that takes two of what it gives.";
+    Pass "block over rows" "A block that takes the destinations and a row of each array, and gives the destinations.";
+}
+
+/// The types of the fields of a form of code by their roles, for all roles but those of definitions: given are its types of
+/// a value, of an array, of one dimension of a slice, and of a block.
+#[macro_export]
+macro_rules! field_types {
+    ($value:ty, $array:ty, $slice:ty, $block:ty) => {
+        pub type Constant = galopvm_base::Scalar;
+        pub type Operation = galopvm_base::ScalarOp;
+        pub type Type = galopvm_base::ElemType;
+        pub type Number = u32;
+        pub type Numbers = Vec<u32>;
+        pub type Text = String;
+        pub type Form = $crate::form::Form;
+        pub type Function = $crate::field::FuncId;
+        pub type Value = $value;
+        pub type Values = Vec<$value>;
+        pub type Args = Vec<$value>;
+        pub type Condition = $value;
+        pub type Claim = $value;
+        pub type Extent = $value;
+        pub type Extents = Vec<$value>;
+        pub type Position = $value;
+        pub type Positions = Vec<$value>;
+        pub type Slice = Vec<$slice>;
+        pub type Array = $array;
+        pub type Arrays = Vec<$array>;
+        pub type Width = $value;
+        pub type Rows = Vec<$array>;
+        pub type Neutral = Vec<$value>;
+        pub type Dests = Vec<$array>;
+        pub type Index = Vec<$array>;
+        pub type Written = Vec<$array>;
+        pub type Initial = Vec<$value>;
+        pub type Branch = $block;
+        pub type Round = $block;
+        pub type Test = $block;
+        pub type Items = $block;
+        pub type Combine = $block;
+        pub type Pass = $block;
+    };
+}
+
+/// The type of a field of an instruction, by its role.
+#[allow(missing_docs, reason = "they are the roles")]
+pub mod types {
+    use crate::field::{self, BlockId, Operand, SliceDim};
+
+    field_types!(Operand, Operand, SliceDim, BlockId);
+
+    pub type Def = field::Def;
+    pub type Joined = Vec<field::Def>;
+    pub type Carried = Vec<field::Def>;
+    pub type Returned = Vec<field::Def>;
+    pub type Never = Vec<field::Def>;
+    pub type Made = Vec<field::Def>;
+    pub type Totals = Vec<field::Def>;
+    pub type Prefixes = Vec<field::Def>;
+    pub type Changed = Vec<field::Def>;
+    pub type Chosen = Vec<field::Def>;
+}
+
+impl Role {
+    /// Whether a scalar can change more than elements: what is executed, how often, how large or where a result is.
+    pub const fn is_shaping(self) -> bool {
+        use Role::{Args, Condition, Extent, Extents, Position, Positions, Slice, Width};
+        matches!(self, Condition | Extent | Extents | Position | Positions | Slice | Width | Args)
+    }
+
+    /// Whether a block is a piece of its own that is executed for rows, in any order.
+    pub const fn is_for_rows(self) -> bool {
+        matches!(self, Role::Items | Role::Combine | Role::Pass)
+    }
+}
