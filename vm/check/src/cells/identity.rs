@@ -2,7 +2,7 @@
 //!
 //! An element is new where a statement makes it, and is copied with its identity. After a branch that nobody knows it is
 //! one of two. Such choices are ordered decision diagrams: what was joined last is asked first, and equal elements have
-//! equal numbers.
+//! equal numbers. An element that is longer than the cells of its memory takes several; the later ones hold its parts.
 
 use galopvm_kir::VarId;
 use std::collections::HashMap;
@@ -22,18 +22,21 @@ enum Kind {
     New(VarId, i64),
     /// One of two, by the number of a branch.
     Choice(u32, Id, Id),
+    /// What a later cell of an element holds: which element, and the number of the cell.
+    Part(Id, u8),
 }
 
 /// All elements.
 pub(crate) struct Elements {
     all: Vec<Kind>,
     choices: HashMap<(u32, Id, Id), Id>,
+    parts: HashMap<(Id, u8), Id>,
 }
 
 impl Elements {
     pub fn new() -> Elements {
         let none = Kind::New(VarId(0), 0);
-        Elements { all: vec![none; 2], choices: HashMap::new() }
+        Elements { all: vec![none; 2], choices: HashMap::new(), parts: HashMap::new() }
     }
 
     pub fn count(&self) -> usize {
@@ -52,6 +55,7 @@ impl Elements {
             _ if id <= LOST => None,
             Kind::New(by, element) => Some((by, element)),
             Kind::Choice(_, a, b) => self.maker(a).or_else(|| self.maker(b)),
+            Kind::Part(of, _) => self.maker(of),
         }
     }
 
@@ -59,7 +63,7 @@ impl Elements {
     fn first(&self, id: Id) -> Option<u32> {
         match self.all[id as usize] {
             Kind::Choice(which, ..) => Some(which),
-            Kind::New(..) => None,
+            Kind::New(..) | Kind::Part(..) => None,
         }
     }
 
@@ -75,7 +79,7 @@ impl Elements {
         if a == b {
             return a;
         }
-        let Elements { all, choices } = self;
+        let Elements { all, choices, .. } = self;
         *choices.entry((which, a, b)).or_insert_with(|| {
             all.push(Kind::Choice(which, a, b));
             (all.len() - 1) as Id
@@ -92,6 +96,38 @@ impl Elements {
         }
         let (a, b) = (self.sides(a, which).0, self.sides(b, which).1);
         self.node(which, a, b)
+    }
+
+    /// What the cell of this number holds of an element.
+    pub fn part(&mut self, id: Id, cell: u8) -> Id {
+        if cell == 0 || id == LOST {
+            return id;
+        }
+        if let Kind::Choice(which, a, b) = self.all[id as usize] {
+            let (a, b) = (self.part(a, cell), self.part(b, cell));
+            return self.node(which, a, b);
+        }
+        let Elements { all, parts, .. } = self;
+        *parts.entry((id, cell)).or_insert_with(|| {
+            all.push(Kind::Part(id, cell));
+            (all.len() - 1) as Id
+        })
+    }
+
+    /// The element that cells hold together, on each side of each branch; nothing to rely on where they hold parts of several.
+    pub fn whole(&mut self, cells: &[Id]) -> Id {
+        if let ([id], true) = (cells, self.parts.is_empty()) {
+            return *id;
+        }
+        if let Some(which) = cells.iter().filter_map(|id| self.first(*id)).max() {
+            let (first, second): (Vec<Id>, Vec<Id>) = cells.iter().map(|id| self.sides(*id, which)).unzip();
+            let (first, second) = (self.whole(&first), self.whole(&second));
+            return self.node(which, first, second);
+        }
+        let id = cells[0];
+        let is_whole = !matches!(self.all[id as usize], Kind::Part(..))
+            && (1..).zip(&cells[1..]).all(|(cell, part)| self.part(id, cell) == *part);
+        if is_whole { id } else { LOST }
     }
 
     /// Whether what is found is what is wanted, on all sides.
@@ -115,10 +151,17 @@ impl Elements {
             None => {
                 names.insert(id, next);
                 words.push(next);
-                if let Kind::Choice(_, a, b) = self.all[id as usize] {
-                    words.push(u64::MAX);
-                    self.describe(a, since, names, words);
-                    self.describe(b, since, names, words);
+                match self.all[id as usize] {
+                    Kind::New(..) => {}
+                    Kind::Choice(_, a, b) => {
+                        words.push(u64::MAX);
+                        self.describe(a, since, names, words);
+                        self.describe(b, since, names, words);
+                    }
+                    Kind::Part(of, cell) => {
+                        words.push(u64::MAX - u64::from(cell));
+                        self.describe(of, since, names, words);
+                    }
                 }
             }
         }

@@ -5,6 +5,7 @@ use super::order::{Strand, Strands};
 use crate::store::{Fault, Step, Stop};
 use galopvm_kir::VarId;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A cell of a memory.
 pub(crate) type Place = (usize, usize);
@@ -24,22 +25,19 @@ enum Kind {
     Change(VarId),
 }
 
-/// The element of a cell, and which part of it; an element that is longer than a cell takes several.
-pub(crate) type Content = (Id, u8);
-
 /// One side of a branch.
 struct Fork {
     /// What cells held before, in order.
-    before: Vec<(Place, Content)>,
+    before: Vec<(Place, Id)>,
     /// What they hold after the first side, if that is over.
-    first: Option<BTreeMap<Place, Content>>,
+    first: Option<BTreeMap<Place, Id>>,
 }
 
 /// All memories.
 pub(crate) struct Memory {
     pub elements: Elements,
     pub strands: Strands,
-    memories: Vec<Vec<Content>>,
+    memories: Vec<Vec<Id>>,
     /// By cell: where to find what strands that are under way did, and 0 for those of which nobody did anything.
     logs: Vec<Vec<u32>>,
     accesses: Vec<Vec<Access>>,
@@ -75,7 +73,7 @@ impl Memory {
     /// A new memory.
     pub fn add(&mut self, cells: usize) -> Step<usize> {
         self.count(cells as u64 / 4)?;
-        self.memories.push(vec![(LOST, 0); cells]);
+        self.memories.push(vec![LOST; cells]);
         self.logs.push(Vec::new());
         Ok(self.memories.len() - 1)
     }
@@ -89,16 +87,21 @@ impl Memory {
         let more = cells.saturating_sub(self.memories[memory].len());
         self.count(more as u64 / 4)?;
         let cells = &mut self.memories[memory];
-        cells.resize(cells.len() + more, (LOST, 0));
+        cells.resize(cells.len() + more, LOST);
         Ok(())
     }
 
-    pub fn cells(&self, memory: usize) -> &[Content] {
+    pub fn cells(&self, memory: usize) -> &[Id] {
         &self.memories[memory]
     }
 
+    /// The element that some cells hold together.
+    pub fn whole(&mut self, memory: usize, cells: Range<usize>) -> Id {
+        self.elements.whole(&self.memories[memory][cells])
+    }
+
     /// What a cell holds.
-    pub fn get(&self, (memory, cell): Place) -> Content {
+    pub fn get(&self, (memory, cell): Place) -> Id {
         self.memories[memory][cell]
     }
 
@@ -119,7 +122,7 @@ impl Memory {
         logs[place.1] as usize - 1
     }
 
-    fn put(&mut self, place: Place, content: Content) {
+    fn put(&mut self, place: Place, content: Id) {
         let cell = &mut self.memories[place.0][place.1];
         if let Some(fork) = self.forks.last_mut() {
             fork.before.push((place, *cell));
@@ -130,7 +133,7 @@ impl Memory {
     /// Nobody can rely on what cells hold from now on. That is nobody's access.
     pub fn lose(&mut self, memory: usize, from: usize, count: usize) -> Step<()> {
         self.count(count as u64)?;
-        (from..from + count).for_each(|cell| self.put((memory, cell), (LOST, 0)));
+        (from..from + count).for_each(|cell| self.put((memory, cell), LOST));
         Ok(())
     }
 
@@ -159,14 +162,14 @@ impl Memory {
     }
 
     /// A statement writes a cell; `Err` says who reads it in no order.
-    pub fn write(&mut self, place: Place, content: Content, by: VarId) -> Step<Result<(), VarId>> {
+    pub fn write(&mut self, place: Place, content: Id, by: VarId) -> Step<Result<(), VarId>> {
         let strand = self.strands.now();
         let old = self.get(place);
         let mut content = content;
         if strand != super::order::OUTSIDE {
             let log = self.log(place);
             let all = &mut self.accesses[log];
-            let changes = old != content || content.0 == LOST;
+            let changes = old != content || content == LOST;
             for access in all.iter() {
                 let matters = changes || matches!(access.kind, Kind::Change(_));
                 if !matters || !self.strands.are_free(access.strand, strand) {
@@ -175,7 +178,7 @@ impl Memory {
                 match access.kind {
                     Kind::Read(name) => return Ok(Err(name)),
                     // Whichever comes last stays.
-                    Kind::Same | Kind::Change(_) => content = (LOST, 0),
+                    Kind::Same | Kind::Change(_) => content = LOST,
                 }
             }
             let steps = all.len() as u64 / 4;
@@ -220,7 +223,7 @@ impl Memory {
         self.joined += 1;
         let Some(Fork { before, first }) = self.forks.pop() else { return Ok(which) };
         let first = first.unwrap_or_default();
-        let mut second: BTreeMap<Place, Content> = BTreeMap::new();
+        let mut second: BTreeMap<Place, Id> = BTreeMap::new();
         for (place, content) in before {
             second.entry(place).or_insert(content);
         }
@@ -229,16 +232,7 @@ impl Memory {
             let before = second.get(place).copied().unwrap_or_else(|| self.get(*place));
             let now = self.get(*place);
             let then = first.get(place).copied().unwrap_or(before);
-            // What is lost on one side is no part of an element there.
-            let part = match (then.0, now.0) {
-                (LOST, _) => Some(now.1),
-                (_, LOST) => Some(then.1),
-                _ => (then.1 == now.1).then_some(now.1),
-            };
-            let content = match part {
-                Some(part) => (self.elements.choice(which, then.0, now.0), part),
-                None => (LOST, 0),
-            };
+            let content = self.elements.choice(which, then, now);
             // Seen from around, the cell held what it did before.
             self.memories[place.0][place.1] = before;
             self.put(*place, content);

@@ -146,11 +146,9 @@ impl Cells {
     }
 
     /// What lies at a place of a block.
-    fn element(&self, block: usize, place: i64) -> Step<Id> {
+    fn element(&mut self, block: usize, place: i64) -> Step<Id> {
         let (memory, first, width) = self.cell(block, place)?;
-        let (id, _) = self.memory.get((memory, first));
-        let is_whole = (0..width).all(|k| self.memory.get((memory, first + usize::from(k))) == (id, k));
-        Ok(if is_whole { id } else { LOST })
+        Ok(self.memory.whole(memory, first..first + usize::from(width)))
     }
 
     /// What lies where element `k` of an array should be, which is then read by a name if `wanted` matters.
@@ -184,7 +182,7 @@ impl Cells {
         let (memory, first, width) = self.cell(block, place)?;
         for part in 0..width {
             let at = (memory, first + usize::from(part));
-            let content = if id == LOST { (LOST, 0) } else { (id, part) };
+            let content = self.memory.elements.part(id, part);
             if let Err(array) = self.memory.write(at, content, self.statement)? {
                 let (place, changed) = ((block, place), self.statement);
                 return Err(Stop::Refused(Fault::Race { array, place, changed }));
@@ -294,7 +292,7 @@ impl Store for Cells {
                     let id = self.memory.elements.make(self.statement, k);
                     self.lists[list][k as usize] = id;
                     let (memory, first, _) = self.cell(block, k)?;
-                    let written = self.memory.write((memory, first), (id, 0), self.statement)?;
+                    let written = self.memory.write((memory, first), id, self.statement)?;
                     debug_assert!(written.is_ok(), "nothing is under way");
                 }
                 self.received.insert(block, list);
@@ -413,8 +411,10 @@ impl Store for Cells {
             };
             let wanted = std::mem::replace(&mut self.lists[member.list][at as usize], new);
             // What may stay has to be there.
-            let stays =
-                array.exact || certain || self.memory.elements.is(wanted, self.element(block, place)?);
+            let stays = array.exact || certain || {
+                let there = self.element(block, place)?;
+                self.memory.elements.is(wanted, there)
+            };
             self.put(block, place, if stays { new } else { LOST })?;
         }
         Ok(())
@@ -577,9 +577,8 @@ impl Store for Cells {
                 continue;
             }
             self.memory.count(self.memory.cells(memory).len() as u64)?;
-            for (id, part) in self.memory.cells(memory) {
+            for id in self.memory.cells(memory) {
                 self.memory.elements.describe(*id, elements, &mut ids, &mut words);
-                words.push(u64::from(*part));
             }
         }
         Ok(Some(words))

@@ -281,3 +281,20 @@ fn named(region: &CheckedRegion, name: &str) -> VarId {
     let region = region.region();
     region.vars.ids().find(|var| region.name_of(*var) == name).expect("a name")
 }
+
+/// The same where the other side leaves shorter elements in that memory.
+#[test]
+fn sides_make_arrays_over_shorter_elements() {
+    let text = "let c : bool = A[0] > 3\n\
+                let f : [8]i32 = kernel h < 8 do in 1i32\n\
+                let g : i32 = f[1]\n\
+                let x : [2]i64 = if c then let y : [2]i64 = kernel i < 2 do in i\nin y else in B\n\
+                let s : i64 = x[1]\nin (s, g)\n";
+    let inputs = "array A : [4]i64 rc 1\narray B : [2]i64 rc 2\n";
+    let (region, observed) = case::region_of(inputs, text).expect("a region");
+    let at = |name| (named(&region, name), Memory::At { memory: 0, first: 0 });
+    let decisions = Decisions { memory: [at("f"), at("y")].into(), ..Decisions::default() };
+    // Element by element.
+    let budget = Budget { questions: 0, ..Budget::default() };
+    assert_eq!(check(&region, &observed, &decisions, budget), Verdict::Proved);
+}
