@@ -467,7 +467,8 @@ fn foolish_decisions_change_no_result() {
             let at = random.below(names.len());
             let (a, b) = (names[at], random.one_of(&names[at..names.len().min(at + 3)]));
             let fusion = if random.below(2) == 0 { Fusion::Fuse(a, vec![b]) } else { Fusion::Join(a, b) };
-            fusions.lines.push(galopvm_analysis::fusion::FusionLine { fusion, reason: "why not".into() });
+            let reason = "why not".into();
+            fusions.lines.push(galopvm_analysis::fusion::FusionLine { fusion, reason, saving: None });
         }
         let after = apply(&region, &fusions);
         let after = verify(after.region().clone()).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));

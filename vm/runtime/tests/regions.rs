@@ -307,3 +307,42 @@ fn a_slice_with_an_unknown_step_has_some_size() {
          per-iteration allocs 0",
     );
 }
+
+#[test]
+fn what_is_looked_at_is_used_there_and_parameters_of_the_host_are_unknown() {
+    is_recorded_as(
+        "fn @0 \"traced\" (r0 : []i32) -> ([]i32)
+         b0 ():
+           r1 : bool, r2 : i64 = param \"n\"
+           r3 : i64 = const 4i64
+           r4 : []i32 = map r3 (r0) b1
+           trace \"t\" \"0\" 0 (r2)
+           trace \"u\" \"0\" 0 (r4)
+           r5 : []i32 = concat (r4!, r0!) 0
+           => (r5!)
+         b1 (r6 : i32):
+           r7 : i32 = op2 add i32 r6 r6
+           => (r7!)",
+        &[4],
+        "region traced (r0 : [4]i32)
+         let r1 : bool = param()
+         let r2 : i64 = param()
+         let r4 : [4]i32 =
+           kernel row1 < 4 do
+             let r6 : i32 = r0[row1]
+             let r7 : i32 = r6 + r6
+             in r7
+         let t7 : i64 = trace(r2)
+         let t8 : i64 = trace(r4)
+         let r5 : [8]i32 = concat r4 r0
+         in r5
+         point r5 : r4 last-use yes ; r0 last-use yes
+         r0 -> no reason block-not-in-scope
+         r4 -> yes block r5 lmad 0 + {(4:1)}
+         alloc r5 hoisted before r4
+         copies 1 : r5[4 :+ 4 * 1] from r5[0 :+ 4 * 1] ; class memcpy(4)
+         order : r4 ; allocs 1
+         allocs 1 ; copies 1
+         per-iteration allocs 0",
+    );
+}

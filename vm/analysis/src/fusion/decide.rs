@@ -9,7 +9,7 @@ use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker, price_fuse};
 use super::known::Known;
 use super::lines::{Fusion, FusionLine, Fusions};
-use super::price::{Saving, Sizes};
+use super::price::{Sizes, Unwritten};
 use super::prove::Prover;
 use super::reads::{Uses, uses};
 use crate::work::ASSUMED_TRIPS;
@@ -160,14 +160,14 @@ impl Decision {
                     let users: Vec<VarId> = fuse.copies.keys().map(|user| body.stms[*user].pat[0]).collect();
                     let changed = inline(&mut self.region, body, at, fuse);
                     self.changed(body, &changed);
-                    self.line(Fusion::Fuse(name, users), format!("reads {reads}, {}", saving.text()));
+                    self.line(Fusion::Fuse(name, users), format!("reads {reads}"), saving);
                 }
                 Err(reason) => {
                     for (number, stm) in before {
                         body.stms[number] = stm;
                         self.known.changed(&self.region, &body.stms[number]);
                     }
-                    kept.push(FusionLine { fusion: Fusion::Keep(name), reason });
+                    kept.push(FusionLine { fusion: Fusion::Keep(name), reason, saving: None });
                     at += 1;
                 }
             }
@@ -205,17 +205,17 @@ impl Decision {
                 let axes = body.stms[first].rhs.parallel_axes();
                 let elements = self.sizes.runs(axes);
                 let assumed = (!self.sizes.are_known(axes)).then_some(elements);
-                let saving = Saving { bytes: elements.saturating_mul(found.bytes), assumed };
+                let saving = Unwritten { bytes: elements.saturating_mul(found.bytes), assumed };
                 let saving = saving.times(self.around);
                 let mut names: Vec<VarId> = found.shared.iter().copied().collect();
                 names.extend(found.sites.iter().map(|site| site.of));
                 names.dedup();
                 let names: Vec<&str> = names.iter().map(|var| self.region.name_of(*var)).collect();
-                let reason = format!("shares {}, {}", names.join(" "), saving.text());
+                let reason = format!("shares {}", names.join(" "));
                 let fusion = Fusion::Join(body.stms[first].pat[0], body.stms[second].pat[0]);
                 let name = join(&mut self.region, body, first, second, &found);
                 self.changed(body, &[name]);
-                self.line(fusion, reason);
+                self.line(fusion, reason, saving);
                 joined = true;
                 if found.late {
                     // What stands at the first place now was not looked at yet.
@@ -230,8 +230,8 @@ impl Decision {
         joined
     }
 
-    fn line(&mut self, fusion: Fusion, reason: String) {
-        self.fusions.lines.push(FusionLine { fusion, reason });
+    fn line(&mut self, fusion: Fusion, reason: String, saving: Unwritten) {
+        self.fusions.lines.push(FusionLine { fusion, reason, saving: Some(saving.told()) });
     }
 
     /// Statements are other ones now.

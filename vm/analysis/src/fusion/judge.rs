@@ -1,7 +1,7 @@
 //! Whether a fusion is right, and whether it pays. The answers say what the change needs, or why not.
 
 use super::known::{Known, body_nodes};
-use super::price::{ACCESS, BESIDE_A_WRITE, Saving, Sizes};
+use super::price::{ACCESS, BESIDE_A_WRITE, Sizes, Unwritten};
 use super::prove::Prover;
 use super::reads::{Round, Site, Uses, Way, covers, uses};
 use super::traps::exp_is_safe;
@@ -185,7 +185,7 @@ pub(super) fn price_fuse(
     fuse: &Fuse,
     (sizes, in_kernel): (&Sizes, bool),
     prover: &mut Prover,
-) -> Result<Saving, String> {
+) -> Result<Unwritten, String> {
     let axes = &fuse.maker.axes;
     let elements = sizes.runs(axes);
     let made = extent_of(axes, prover);
@@ -241,7 +241,7 @@ pub(super) fn price_fuse(
     }
     let again = runs.saturating_sub(elements).saturating_mul(cost.bytes);
     let bytes = stores.saturating_add(load_bytes).saturating_sub(again);
-    Ok(Saving { bytes, assumed: assumed.then_some(elements) })
+    Ok(Unwritten { bytes, assumed: assumed.then_some(elements) })
 }
 
 fn extent_of(axes: &[Axis], prover: &mut Prover) -> Polynomial {

@@ -11,7 +11,8 @@
 use galopvm_base::Pos;
 use galopvm_kir::text::ParseError;
 use galopvm_kir::{Region, VarId};
-use std::fmt::Write;
+use std::fmt::{self, Write};
+use std::str::FromStr;
 
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +25,40 @@ pub enum Fusion {
     Keep(VarId),
 }
 
+/// What no longer goes to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Saving {
+    /// So many bytes in all.
+    Bytes(u64),
+    /// So many bytes for each element, of which nobody knows how many there are.
+    BytesEach(u64),
+}
+
+impl fmt::Display for Saving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Saving::Bytes(bytes) => write!(f, "saves {bytes} bytes"),
+            Saving::BytesEach(bytes) => write!(f, "saves {bytes} bytes for each element"),
+        }
+    }
+}
+
+impl FromStr for Saving {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Saving, String> {
+        let error = || format!("`{text}` is no number of bytes that are saved");
+        let words: Vec<&str> = text.split(' ').collect();
+        let ["saves", bytes, "bytes", each @ ..] = &words[..] else { return Err(error()) };
+        let bytes = bytes.parse().map_err(|_| error())?;
+        match each {
+            [] => Ok(Saving::Bytes(bytes)),
+            ["for", "each", "element"] => Ok(Saving::BytesEach(bytes)),
+            _ => Err(error()),
+        }
+    }
+}
+
 /// A decision and why it was taken.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FusionLine {
@@ -31,6 +66,8 @@ pub struct FusionLine {
     pub fusion: Fusion,
     /// Why, for people; one line, never empty.
     pub reason: String,
+    /// What that saves, where something is done.
+    pub saving: Option<Saving>,
 }
 
 /// Every decision, in the order in which the changes are made.
@@ -59,7 +96,8 @@ impl Fusions {
                 Fusion::Join(first, second) => format!("join {} with {}", name(first), name(second)),
                 Fusion::Keep(made) => format!("keep {}", name(made)),
             };
-            let _ = writeln!(text, "{decision} : {}", line.reason);
+            let saving = line.saving.map_or(String::new(), |saving| format!(", {saving}"));
+            let _ = writeln!(text, "{decision} : {}{saving}", line.reason);
         }
         text
     }
@@ -95,7 +133,11 @@ impl Fusions {
                 Some(("keep", rest)) => Fusion::Keep(named(rest)?),
                 _ => return Err(error(format!("`{decision}` is not a decision"))),
             };
-            fusions.lines.push(FusionLine { fusion, reason: reason.to_string() });
+            let (reason, saving) = match reason.rsplit_once(", ").map(|(reason, end)| (reason, end.parse())) {
+                Some((reason, Ok(saving))) if !matches!(fusion, Fusion::Keep(_)) => (reason, Some(saving)),
+                _ => (reason, None),
+            };
+            fusions.lines.push(FusionLine { fusion, reason: reason.to_string(), saving });
         }
         Ok(fusions)
     }

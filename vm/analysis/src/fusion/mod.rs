@@ -28,4 +28,4 @@ mod view;
 
 pub use apply::apply;
 pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
-pub use lines::{Fusion, FusionLine, Fusions};
+pub use lines::{Fusion, FusionLine, Fusions, Saving};

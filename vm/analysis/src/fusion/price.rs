@@ -3,6 +3,7 @@
 //! Work is counted in additions (the weights of `work.rs`); an element that is loaded or stored counts as [`ACCESS`] of
 //! them. Sizes that were not observed are taken as [`ASSUMED_TRIPS`], and bytes are then told for each element.
 
+use super::lines::Saving;
 use super::reads::Round;
 use crate::work::{ASSUMED_TRIPS, weight};
 use galopvm_base::{ElemType, Scalar};
@@ -189,29 +190,29 @@ impl Cost {
 
 /// What no longer goes to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Saving {
+pub(super) struct Unwritten {
     /// Bytes altogether.
     pub bytes: u64,
     /// The number of elements that sizes were taken for, if one of them was not observed.
     pub assumed: Option<u64>,
 }
 
-impl Saving {
+impl Unwritten {
     /// For a body that is executed so often; `true` if that is assumed.
-    pub fn times(self, (rounds, unknown): (u64, bool)) -> Saving {
+    pub fn times(self, (rounds, unknown): (u64, bool)) -> Unwritten {
         let times = |count: u64| count.saturating_mul(rounds);
         let bytes = times(self.bytes);
         match self.assumed {
             None if unknown => self,
-            assumed => Saving { bytes, assumed: assumed.map(times) },
+            assumed => Unwritten { bytes, assumed: assumed.map(times) },
         }
     }
 
-    /// `saves 8000 bytes`
-    pub fn text(self) -> String {
+    /// As the decision tells it.
+    pub fn told(self) -> Saving {
         match self.assumed {
-            None => format!("saves {} bytes", self.bytes),
-            Some(elements) => format!("saves {} bytes for each element", self.bytes / elements.max(1)),
+            None => Saving::Bytes(self.bytes),
+            Some(elements) => Saving::BytesEach(self.bytes / elements.max(1)),
         }
     }
 }

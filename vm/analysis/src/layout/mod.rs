@@ -6,9 +6,8 @@
 //! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel),
 //!   `producer.rs` (results born in the layout of their consumer), `part.rs` (copies of a part), `mapping.rs` (instructions
 //!   and threads).
-//! - The change: `transform.rs`. Copies that are kept: `cache.rs`. All of it in words: `explain.rs`.
+//! - The change: `transform.rs`. All of it in words: `explain.rs`.
 
-pub mod cache;
 pub mod candidates;
 pub mod choice;
 pub mod class;
@@ -29,7 +28,6 @@ pub mod value;
 mod view;
 mod walk;
 
-pub use cache::{LayoutCache, LayoutKey};
 pub use candidates::{Candidate, candidates, memory_order};
 pub use choice::{ArrayChoice, Copy, Means};
 pub use class::{Class, class, class_in, class_text};

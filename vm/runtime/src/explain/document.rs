@@ -388,6 +388,8 @@ pub struct ReuseResult {
     pub choice: Option<String>,
     /// What happened at the executions, with counts.
     pub happened: Vec<(Reason, u64)>,
+    /// Of these, how many wrote it over an array.
+    pub over: u64,
 }
 
 /// What was found for one array.

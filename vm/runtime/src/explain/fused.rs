@@ -32,8 +32,8 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
             let number = word.strip_prefix('r').and_then(|number| number.parse().ok());
             number.map_or_else(|| word.to_string(), |number| name(RegId(number))) + end
         };
-        let reason: Vec<String> = line.reason.split(' ').map(word).collect();
-        FusedFact { made: name(line.made), spot: spot(line.made), fate, others, reason: reason.join(" ") }
+        let why: Vec<String> = line.why().split(' ').map(word).collect();
+        FusedFact { made: name(line.made), spot: spot(line.made), fate, others, reason: why.join(" ") }
     };
     FusedPart {
         spot: place.and_then(|place| setting.lines.spot(setting.module, place)),

@@ -221,6 +221,8 @@ fn reuse_results<'h>(
             let own = || names.of(reg).name.unwrap_or_else(|| reg.to_string());
             var.map_or_else(own, |var| code.name_of(*var).to_string())
         };
+        let is_over = |what: &Happened| matches!(what, Happened::Over(_));
+        let over = happened(k).into_iter().flatten().filter(|(what, _)| is_over(what)).map(|(_, n)| n).sum();
         let told = happened(k).into_iter().flatten().map(|(what, count)| {
             let reason = match what {
                 Happened::Over(reg) => {
@@ -244,6 +246,7 @@ fn reuse_results<'h>(
             arrays: arrays.collect(),
             choice: choice.map(|choice| code.name_of(choice.array).into()),
             happened: told.collect(),
+            over,
         });
     }
     results

@@ -64,12 +64,11 @@ impl Document {
         for part in &self.parts {
             let Part::Operator(operator) = part else { continue };
             for result in &operator.reuse {
-                for (reason, count) in &result.happened {
-                    let all =
-                        result.bytes.unwrap_or(0).saturating_mul(i64::try_from(*count).unwrap_or(i64::MAX));
-                    let sum = if reason.exact == "in place" { &mut over } else { &mut fresh };
-                    *sum = sum.saturating_add(all);
-                }
+                let times = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+                let all = |count| result.bytes.unwrap_or(0).saturating_mul(times(count));
+                let executions: u64 = result.happened.iter().map(|(_, count)| count).sum();
+                over = over.saturating_add(all(result.over));
+                fresh = fresh.saturating_add(all(executions.saturating_sub(result.over)));
             }
         }
         (over, fresh)

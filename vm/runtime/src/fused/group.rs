@@ -135,7 +135,8 @@ fn told(
             links.push(others.iter().filter_map(origin).chain([at]).collect());
         }
         if let Some(made) = register(made) {
-            told.push((at, Line { made, fate, reason: in_registers(sequence, region, &line.reason) }));
+            let reason = in_registers(sequence, region, &line.reason);
+            told.push((at, Line { made, fate, reason, saving: line.saving }));
         }
     }
     (told, links)

@@ -22,6 +22,7 @@ pub(crate) use group::group;
 
 use crate::interpret::Registers;
 use crate::lift::{Binding, Lifted};
+use galopvm_analysis::fusion::Saving;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Operand, RegId};
 use galopvm_kir::types::scalar_value;
@@ -76,8 +77,10 @@ pub struct Line {
     pub made: RegId,
     /// What happens to it.
     pub fate: Fate,
-    /// Why: what is saved, or what speaks against a fusion.
+    /// Why, or what speaks against a fusion.
     pub reason: String,
+    /// What is saved.
+    pub saving: Option<Saving>,
 }
 
 impl Line {
@@ -95,16 +98,23 @@ impl Line {
         }
     }
 
-    /// The bytes that are saved in all, if the reason says so.
+    /// Why, with what is saved.
+    pub(crate) fn why(&self) -> String {
+        self.saving.map_or_else(|| self.reason.clone(), |saving| format!("{}, {saving}", self.reason))
+    }
+
+    /// The bytes that are saved in all, if that is known.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        let (number, rest) = self.reason.rsplit_once("saves ")?.1.split_once(' ')?;
-        number.parse().ok().filter(|_| rest == "bytes")
+        match self.saving? {
+            Saving::Bytes(bytes) => Some(bytes),
+            Saving::BytesEach(_) => None,
+        }
     }
 }
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what(), self.reason)
+        write!(f, "{}: {}", self.what(), self.why())
     }
 }
 

@@ -5,7 +5,6 @@
 //! empties all shelves before it refuses a block.
 
 use super::{Block, Memory};
-use galopvm_analysis::layout::{LayoutCache, LayoutKey};
 use galopvm_base::ElemType;
 use galopvm_lmad::Lmad;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// Views of one block that copies are kept of.
 const MOST_VIEWS: usize = 4;
 
-/// A shelf never outlives a change of its block, so there is one version.
-const VERSION: u64 = 0;
+/// Copies that are kept of one view.
+const MOST_COPIES: usize = 2;
 
 /// What is kept with a block.
 #[derive(Default)]
@@ -26,7 +25,8 @@ struct Kept {
     view: Lmad,
     /// By layout: how often it was asked for.
     asked: Vec<(Vec<usize>, u64)>,
-    copies: LayoutCache<Block>,
+    /// By layout; the one used last is last.
+    copies: Vec<(Vec<usize>, Block)>,
 }
 
 /// A view of a block, and a layout of it: dimensions, outermost in memory first.
@@ -35,12 +35,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) elem: ElemType,
     pub(crate) view: &'a Lmad,
     pub(crate) order: &'a [usize],
-}
-
-impl Wanted<'_> {
-    fn key(&self) -> LayoutKey {
-        LayoutKey { version: VERSION, order: self.order.to_vec() }
-    }
 }
 
 impl Shelf {
@@ -52,12 +46,20 @@ impl Shelf {
     pub(crate) fn copy(&self, wanted: Wanted<'_>) -> Option<Block> {
         let mut kept = self.kept();
         let kept = kept.iter_mut().find(|kept| kept.is_of(wanted))?;
-        kept.copies.get(&wanted.key()).cloned()
+        let copy = kept.take(wanted.order)?;
+        kept.copies.push((wanted.order.to_vec(), copy.clone()));
+        Some(copy)
     }
 
     /// Keeps a copy; another one may go for it.
     pub(crate) fn keep(&self, wanted: Wanted<'_>, copy: Block) {
-        let gone = self.of(wanted, |kept| kept.copies.keep(wanted.key(), copy));
+        // What goes is dropped when nobody holds the lock.
+        let gone = self.of(wanted, |kept| {
+            let same = kept.take(wanted.order);
+            let oldest = (kept.copies.len() == MOST_COPIES).then(|| kept.copies.remove(0).1);
+            kept.copies.push((wanted.order.to_vec(), copy));
+            (same, oldest)
+        });
         drop(gone);
     }
 
@@ -80,7 +82,7 @@ impl Shelf {
                 all.remove(0);
             }
             let (elem, view) = (wanted.elem, wanted.view.clone());
-            all.push(Kept { elem, view, asked: Vec::new(), copies: LayoutCache::new(VERSION) });
+            all.push(Kept { elem, view, asked: Vec::new(), copies: Vec::new() });
             all.len() - 1
         });
         f(&mut all[at])
@@ -88,7 +90,7 @@ impl Shelf {
 
     /// Gives up all copies; says whether there were any.
     fn empty(&self) -> bool {
-        let gone: Vec<Block> = self.kept().iter_mut().flat_map(|kept| kept.copies.changed(VERSION)).collect();
+        let gone: Vec<_> = self.kept().iter_mut().flat_map(|kept| std::mem::take(&mut kept.copies)).collect();
         !gone.is_empty()
     }
 }
@@ -96,6 +98,12 @@ impl Shelf {
 impl Kept {
     fn is_of(&self, wanted: Wanted<'_>) -> bool {
         self.elem == wanted.elem && self.view == *wanted.view
+    }
+
+    /// The copy in a layout, which is kept no longer.
+    fn take(&mut self, order: &[usize]) -> Option<Block> {
+        let at = self.copies.iter().position(|(own, _)| own == order)?;
+        Some(self.copies.remove(at).1)
     }
 }
 
@@ -167,6 +175,24 @@ mod tests {
         block.shelf(&memory).keep(wanted(&view, &[1, 0]), memory.block(64).unwrap());
         drop(block);
         assert_eq!(memory.stats().live_bytes, 0);
+    }
+
+    #[test]
+    fn of_too_many_copies_the_one_not_used_for_longest_goes() {
+        let memory = Memory::new(None);
+        let block = memory.block(64).unwrap();
+        let view = Lmad::row_major(&[2, 2, 2]);
+        let orders: [&[usize]; 3] = [&[1, 0, 2], &[2, 1, 0], &[0, 2, 1]];
+        let shelf = block.shelf(&memory);
+        let is_there = |order| shelf.copy(wanted(&view, order)).is_some();
+        shelf.keep(wanted(&view, orders[0]), memory.block(64).unwrap());
+        shelf.keep(wanted(&view, orders[1]), memory.block(64).unwrap());
+        assert!(is_there(orders[0]));
+        shelf.keep(wanted(&view, orders[2]), memory.block(64).unwrap());
+        assert_eq!(orders.map(is_there), [true, false, true]);
+        shelf.keep(wanted(&view, orders[2]), memory.block(64).unwrap());
+        assert_eq!(orders.map(is_there), [true, false, true]);
+        assert_eq!(memory.stats().live_bytes, 3 * 64);
     }
 
     #[test]

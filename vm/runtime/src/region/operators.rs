@@ -71,12 +71,12 @@ impl<'a> Recorder<'a> {
         self.same_values(dsts, results)
     }
 
-    fn operands(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
+    pub(super) fn operands(&mut self, operands: &[Operand]) -> Step<Vec<Exp>> {
         operands.iter().map(|operand| self.operand(*operand)).collect()
     }
 
     /// Scalars that nothing is known of.
-    fn opaque(&mut self, name: &str, dsts: &[Def], args: Vec<Exp>) -> Step<()> {
+    pub(super) fn opaque(&mut self, name: &str, dsts: &[Def], args: Vec<Exp>) -> Step<()> {
         for dst in dsts {
             self.define(dst.0, Exp::Opaque(name.into(), args.clone()))?;
         }

@@ -482,6 +482,14 @@ impl<'a> Recorder<'a> {
                 self.define(dst.0, Exp::Convert(*to, Box::new(arg)))?;
             }
             Instr::Assert { .. } => {}
+            // Somebody looks at the values as they are then.
+            Instr::Trace { values, .. } => {
+                let seen = Exp::Opaque("trace".into(), self.operands(values)?);
+                let var = self.temporary(Type::scalar(ElemType::I64));
+                self.push(vec![var], Rhs::Exps(vec![seen]))?;
+            }
+            // The host may say another one in the next call.
+            Instr::Param { given, value, .. } => self.opaque("param", &[*given, *value], Vec::new())?,
             Instr::If { .. }
             | Instr::For { .. }
             | Instr::While { .. }
