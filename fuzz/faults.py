@@ -43,7 +43,7 @@ pub fn planted(name: &str) -> bool {
 """
 # What the fuzzer is made of: optimised a little, in pieces that are compiled again only where they changed. The rest is
 # compiled once, as always.
-CRATES = ["base", "lmad", "bytecode", "kir", "analysis", "check", "runtime", "stdlib", "frontend", "jit", "gpu", "fuzz"]
+CRATES = ["base", "lmad", "bytecode", "kir", "analysis", "check", "store", "data", "lift", "runtime", "stdlib", "frontend", "jit", "gpu", "fuzz"]
 QUICK = ["--config", "profile.release.incremental=true"]
 QUICK += [word for crate in CRATES for word in ("--config", f"profile.release.package.galopvm-{crate}.opt-level=1")]
 

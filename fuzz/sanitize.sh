@@ -33,7 +33,7 @@ case "$tool" in
         export MIRIFLAGS="${MIRIFLAGS:--Zmiri-disable-isolation}"
         # Left out is what takes many minutes, and what needs calls of the system that it has not: files as blocks, advice about
         # large ones.
-        exec cargo +nightly miri test --target-dir target/miri -p galopvm-runtime --lib -- \
+        exec cargo +nightly miri test --target-dir target/miri -p galopvm-store --lib -- \
             memory::reserve memory::shelf memory::pool::tests::classes array:: \
             --skip copies_of_every_kind --skip large_copies
         ;;

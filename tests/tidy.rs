@@ -12,7 +12,14 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     ("vm/kir", "galopvm-kir", &["base", "lmad"]),
     ("vm/analysis", "galopvm-analysis", &["base", "lmad", "kir"]),
     ("vm/check", "galopvm-check", &["base", "lmad", "kir"]),
-    ("vm/runtime", "galopvm-runtime", &["base", "lmad", "bytecode", "kir", "analysis", "check"]),
+    ("vm/lift", "galopvm-lift", &["base", "lmad", "bytecode", "kir"]),
+    ("vm/store", "galopvm-store", &["base", "lmad", "bytecode"]),
+    ("vm/data", "galopvm-data", &["base", "lmad", "bytecode", "store"]),
+    (
+        "vm/runtime",
+        "galopvm-runtime",
+        &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "store", "data"],
+    ),
     ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
     ("stdlib", "galopvm-stdlib", &["base", "bytecode"]),
     ("jit", "galopvm-jit", &["base", "lmad", "kir"]),
@@ -26,8 +33,8 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "repl",
         "galopvm-cli",
         &[
-            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "runtime", "frontend", "stdlib", "jit",
-            "gpu",
+            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime", "frontend",
+            "stdlib", "jit", "gpu",
         ],
     ),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
@@ -36,11 +43,11 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
 
 /// The only files that may hold unsafe code, and what for.
 const UNSAFE_FILES: &[(&str, &str)] = &[
-    ("vm/runtime/src/memory/block.rs", "raw blocks of elements"),
-    ("vm/runtime/src/array/granted.rs", "blocks that are written and read by one execution"),
-    ("vm/runtime/src/memory/slab.rs", "small pieces of larger storage"),
-    ("vm/runtime/src/memory/reserve.rs", "storage that blocks take in turn"),
-    ("vm/runtime/src/memory/mapped.rs", "mapped input files"),
+    ("vm/store/src/memory/block.rs", "raw blocks of elements"),
+    ("vm/store/src/array/granted.rs", "blocks that are written and read by one execution"),
+    ("vm/store/src/memory/slab.rs", "small pieces of larger storage"),
+    ("vm/store/src/memory/reserve.rs", "storage that blocks take in turn"),
+    ("vm/store/src/memory/mapped.rs", "mapped input files"),
     ("vm/runtime/src/stack.rs", "where the stack of a thread ends"),
     ("vm/runtime/src/interpret/columns/wide.rs", "loops compiled for wide vectors"),
     ("jit/src/executable.rs", "executable memory and the calls into it"),

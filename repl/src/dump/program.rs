@@ -8,7 +8,7 @@ use galopvm_base::Sources;
 use galopvm_bytecode::text;
 use galopvm_frontend::{Options, core, core_program, syntax_text};
 use galopvm_kir::text::{parse_region, print_exp, print_region};
-use galopvm_runtime::lift::{Binding, Lifted, lift};
+use galopvm_lift::{Binding, Lifted, lift};
 use std::sync::Arc;
 
 /// The tree as canonical source text.

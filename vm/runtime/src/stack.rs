@@ -4,7 +4,7 @@
 //! not say where a stack ends, none counts as left, and work runs on a stack of its own.
 #![allow(unsafe_code)]
 
-use crate::error::{ErrorKind, Trap};
+use galopvm_store::error::{ErrorKind, Trap};
 use std::cell::Cell;
 
 /// Bytes of a fresh stack.

@@ -1,7 +1,6 @@
 //! Which row of the table a verdict is.
 
 use super::{Coverage, Met};
-use crate::error::ErrorKind;
 use crate::explain::{RelaidAnswer, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Fate;
 use crate::interpret::{Changes, Comes};
@@ -11,6 +10,7 @@ use galopvm_analysis::layout::{Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_check::Verdict as CheckVerdict;
 use galopvm_kir::{CpuMode, Machine};
+use galopvm_store::error::ErrorKind;
 
 impl Coverage {
     /// What short-circuiting decided about a region.

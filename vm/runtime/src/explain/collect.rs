@@ -10,13 +10,13 @@ use super::words;
 use super::{DecisionSeen, Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Line;
 use crate::interpret::Site;
-use crate::lift::Lifted;
-use crate::region::{Recorded, Scope};
 use crate::tier::SiteReport;
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::layout::{Costs, Means, Target};
 use galopvm_bytecode::{FuncId, Module, Place, RegId};
 use galopvm_kir::{Machine, Observed};
+use galopvm_lift::Lifted;
+use galopvm_lift::region::{Recorded, Scope};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

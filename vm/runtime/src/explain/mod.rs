@@ -37,13 +37,13 @@ pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
 use crate::fused::Line;
-use crate::lift::Lifted;
 use crate::profile::SiteName;
-use crate::region::{RecordRefusal, Recorded, Scope};
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::reuse::Reuse;
 use galopvm_bytecode::{FuncId, Place, RegId};
 use galopvm_kir::{Observed, Region};
+use galopvm_lift::Lifted;
+use galopvm_lift::region::{RecordRefusal, Recorded, Scope};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

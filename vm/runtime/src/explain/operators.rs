@@ -6,7 +6,6 @@ use super::names::{Names, renamed};
 use super::regions::{array_fact, size_in_bytes};
 use super::words;
 use crate::interpret::Site;
-use crate::lift::{Binding, Lifted};
 use crate::profile::SiteProfile;
 use galopvm_analysis::layout::{
     Candidate, Copy, Pricing, Profile, Role, Table, Verdict, order_text, table, wish,
@@ -17,6 +16,7 @@ use galopvm_analysis::strategy::{kernel, kernel_strategies};
 use galopvm_bytecode::RegId;
 use galopvm_kir::text::{print_plan, print_region};
 use galopvm_kir::{CheckedRegion, Exp, Observed, Region, Rhs, VarId, check};
+use galopvm_lift::{Binding, Lifted};
 use std::collections::BTreeMap;
 
 /// How often what became of a result.

@@ -7,13 +7,13 @@ use super::document::{
 use super::names::{Names, Origin, renamed};
 use super::operators::layout_copy;
 use super::words;
-use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::{self, Circuits, Facts, Inside, Outcome, Place, PointKind, Source};
 use galopvm_analysis::layout::{Pricing, Profile, Table, table};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::FuncId;
 use galopvm_kir::text::{print_region, print_type};
 use galopvm_kir::{CheckedRegion, Exp, Observed, ObservedParam, Region, VarId, check};
+use galopvm_lift::region::{Recorded, Scope};
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 
 use super::{ExplainSink, Explained, OperatorSeen, RefusalSeen, RegionSeen};
 use crate::interpret::Registers;
-use crate::lift::{LiftRefusal, Lifted};
 use crate::profile::SiteName;
-use crate::region::{Recorded, Scope, Seen, record};
 use galopvm_analysis::circuit::{Circuits, Outcome, circuits};
 use galopvm_bytecode::{BlockId, FuncId, Module, Place, field::Fields, module::BODY};
 use galopvm_kir::Observed;
+use galopvm_lift::region::{Recorded, Scope, record};
+use galopvm_lift::{LiftRefusal, Lifted};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -59,7 +59,7 @@ impl Explainer {
             return;
         }
         let start = Instant::now();
-        let recorded = record(module, function, scope, &|reg| Seen::of(registers, reg));
+        let recorded = record(module, function, scope, &|reg| registers.seen(reg));
         let place = place_of(module, function, scope);
         match recorded {
             Ok(recorded) => {

@@ -5,10 +5,10 @@
 
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
-use crate::lift::{Binding, Sequence};
 use galopvm_analysis::fusion::{Fusion, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
+use galopvm_lift::{Binding, Sequence};
 use std::collections::BTreeSet;
 
 /// Statements that are kernels, or could be.

@@ -21,12 +21,12 @@ mod step;
 pub(crate) use group::group;
 
 use crate::interpret::Registers;
-use crate::lift::{Binding, Lifted};
 use galopvm_analysis::fusion::Saving;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Operand, RegId};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, VarId, VerifiedRegion};
+use galopvm_lift::{Binding, Lifted};
 use std::collections::HashMap;
 use std::fmt;
 

@@ -3,10 +3,10 @@
 
 use super::Step;
 use super::group::is_operator;
-use crate::lift::{Binding, Lifted, Sequence};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Body, Exp, Region, Rhs, Stm, Type, VarId, verify};
+use galopvm_lift::{Binding, Lifted, Sequence};
 use std::collections::{BTreeSet, HashMap};
 
 /// A fused region and what its names were before.
@@ -132,7 +132,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A statement that traps unless a condition holds (`lift/build.rs` makes them).
+/// A statement that traps unless a condition holds (`vm/lift/src/kernels/build.rs` makes them).
 fn is_check(stm: &Stm) -> bool {
     let Rhs::Exps(exps) = &stm.rhs else { return false };
     let is_condition = |exp: &Exp| matches!(exp, Exp::Convert(ElemType::I64, _) | Exp::Const(_));

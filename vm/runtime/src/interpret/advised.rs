@@ -1,6 +1,6 @@
 //! Layouts that are chosen for all operators of a function or loop together.
 //!
-//! What is about to run is recorded (`region/`), and the cheapest sequence of lanes, copies and births is found
+//! What is about to run is recorded (`vm/lift/src/region/`), and the cheapest sequence of lanes, copies and births is found
 //! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
@@ -9,17 +9,17 @@ use super::plan::site::Policy;
 use super::plan::{PlanFigures, PlanPhases, Watch};
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::{Array, Granted};
 use crate::coverage::Met;
 use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
-use crate::region::{Purpose, Recorded, Scope};
 use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::{FuncId, Function, Instr, Operator};
 use galopvm_kir::{Exp, VarId};
+use galopvm_lift::region::{Purpose, Recorded, Scope};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::{Array, Granted};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;

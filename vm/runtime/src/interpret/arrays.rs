@@ -2,13 +2,13 @@
 
 use super::delay::DELAYED_FROM;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers};
-use crate::array::view::{self, shape_text};
-use crate::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
-use crate::error::Trap;
-use crate::stop::Pace;
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Def, Instr, Operand, RegId, SliceDim};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::view::{self, shape_text};
+use galopvm_store::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
+use galopvm_store::error::Trap;
+use galopvm_store::stop::Pace;
 use smallvec::SmallVec;
 
 pub(super) type Indices = SmallVec<[i64; 4]>;

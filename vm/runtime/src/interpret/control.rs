@@ -3,10 +3,10 @@
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
-use crate::error::Trap;
-use crate::region::Scope;
 use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
+use galopvm_lift::region::Scope;
+use galopvm_store::error::Trap;
 use smallvec::SmallVec;
 
 impl<'a> Interpreter<'a> {

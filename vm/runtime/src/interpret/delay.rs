@@ -1,5 +1,5 @@
 //! Ranges that need no memory: an `iota` that only operators of its own block go over is made when one of them wants it
-//! in memory. Kernels count for themselves (`lift/operator.rs`), and columns count for themselves, too, or
+//! in memory. Kernels count for themselves (`vm/lift/src/kernels/operator.rs`), and columns count for themselves, too, or
 //! look at a window of it, which stays in the caches; so most of the time nobody does.
 //!
 //! Invariant: what is in the register of such an `iota` until then - a shape without a block - is seen by
@@ -8,11 +8,11 @@
 use super::columns::Columns;
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
-use crate::array::{Array, store};
-use crate::memory::Memory;
 use galopvm_base::Bits;
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Operand, RegId};
+use galopvm_store::array::{Array, store};
+use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ops::Range;

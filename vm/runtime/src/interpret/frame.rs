@@ -4,10 +4,11 @@
 //! after its definition and never after its last use; that is what the `expect`s here rely on.
 
 use super::prepare::PreparedFunction;
-use crate::array::Array;
-use crate::value::Value;
 use galopvm_base::{Bits, ElemType, Scalar, TypedId};
 use galopvm_bytecode::{FuncId, Operand, RegId, ValueType};
+use galopvm_data::Value;
+use galopvm_lift::region::Seen;
+use galopvm_store::array::Array;
 use smallvec::SmallVec;
 
 /// Values of registers.
@@ -121,6 +122,26 @@ impl<'a> Registers<'a> {
     /// An array register, if it has a value now.
     pub(crate) fn array_of(&self, reg: RegId) -> Option<&Array> {
         self.frame.arrays[self.array_slot(reg)].as_ref()
+    }
+
+    /// What a register holds, as a recording asks for it; nothing for an array that is not there.
+    pub(crate) fn seen(&self, reg: RegId) -> Option<Seen> {
+        if !self.is_array(reg) {
+            return Some(Seen::Scalar(self.scalar(reg)));
+        }
+        let array = self.array_of(reg)?;
+        let block = array.block();
+        Some(Seen::Array {
+            elem: array.elem(),
+            lmad: array.lmad().clone(),
+            block: block.id(),
+            block_elements: (block.len() / array.elem().bytes()) as i64,
+            references: match block.is_own() {
+                true => u32::try_from(block.references()).unwrap_or(u32::MAX),
+                // What somebody else owns is never written.
+                false => u32::MAX,
+            },
+        })
     }
 
     /// An array operand: taken out of its register if this is the last use, else shared.

@@ -5,9 +5,9 @@
 //! group at most.
 
 use super::{Interpreter, Outcome, Registers};
-use crate::array::Array;
 use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
+use galopvm_store::array::Array;
 
 /// An operator that has run already.
 pub(crate) struct Done {

@@ -8,11 +8,11 @@ use super::arrays::mismatch;
 use super::machine::Entry;
 use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers, scalar};
-use crate::array::{Array, copy_elements, load, store};
-use crate::error::Trap;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, CodeBlock, Def, Instr, Operand, RegId};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::{Array, copy_elements, load, store};
+use galopvm_store::error::Trap;
 use smallvec::SmallVec;
 
 /// Iterations between two payments.

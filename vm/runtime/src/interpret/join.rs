@@ -3,12 +3,12 @@
 
 use super::arrays::{Indices, range_message};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::view::{shape_text, too_large};
-use crate::array::{Array, Granted};
-use crate::error::Trap;
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Operand, RegId};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::view::{shape_text, too_large};
+use galopvm_store::array::{Array, Granted};
+use galopvm_store::error::Trap;
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which places are filled.
@@ -180,7 +180,7 @@ impl<'a> Interpreter<'a> {
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let pattern = bits.to_le_bytes();
         let mut pace = self.stop.pace();
-        for piece in target.chunks_mut(crate::stop::Pace::STRETCH) {
+        for piece in target.chunks_mut(galopvm_store::stop::Pace::STRETCH) {
             pace.go(piece.len())?;
             match elem.bytes() {
                 1 => piece.fill(pattern[0]),

@@ -2,8 +2,6 @@
 
 use super::plan::PlanPhases;
 use super::{Interpreter, Registers};
-use crate::array::Array;
-use crate::error::Trap;
 use crate::explain::RelaidAnswer;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Wants, wants};
@@ -11,6 +9,8 @@ use crate::layouts::executor::Executor;
 use crate::layouts::{Key, LEAST_WORK};
 use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{BlockId, Operand, RegId};
+use galopvm_store::array::Array;
+use galopvm_store::error::Trap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;

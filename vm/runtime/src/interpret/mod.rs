@@ -64,18 +64,18 @@ use plan::{Active, Reserves};
 use residence::Target;
 
 use crate::costs::LazyCosts;
-use crate::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use crate::layouts::Layouts;
-use crate::memory::Memory;
-use crate::region::Scope;
 use crate::shadow::Shadow;
 use crate::stack;
-use crate::stop::Stop;
 use crate::switches::Switches;
 use crate::tier::Tiers;
-use crate::value::Value;
 use galopvm_base::scalar::{convert, eval1, eval3};
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
+use galopvm_data::Value;
+use galopvm_lift::region::Scope;
+use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap};
+use galopvm_store::memory::Memory;
+use galopvm_store::stop::Stop;
 use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.
@@ -87,18 +87,6 @@ const LOOK_AFTER: u64 = 4096;
 /// Rows from which on fast ways of executing operators are taken where little is enough ([`Interpreter::eager`]): some operators
 /// are still small.
 const ENOUGH_ROWS: i64 = 5;
-
-impl From<Trap> for Box<RuntimeError> {
-    fn from(trap: Trap) -> Box<RuntimeError> {
-        Box::new(trap.into())
-    }
-}
-
-impl From<crate::memory::OutOfMemory> for Box<RuntimeError> {
-    fn from(error: crate::memory::OutOfMemory) -> Box<RuntimeError> {
-        Trap::from(error).into()
-    }
-}
 
 /// What bounds an execution.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@
 
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Registers};
-use crate::array::Granted;
 use crate::coverage::Met;
 use crate::explain::Unasked;
-use crate::memory::Block;
 use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Operator, RegId, field::Fields};
+use galopvm_store::array::Granted;
+use galopvm_store::memory::Block;
 use std::collections::HashSet;
 
 /// Estimated operations from which it is worth asking the analysis, which takes about 0.1 ms: as long as the interpreter takes

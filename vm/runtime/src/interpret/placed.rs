@@ -15,10 +15,10 @@ use super::delay::Windows;
 use super::residence::{Placing, Target};
 use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::{Array, Granted};
 use crate::coverage::Met;
-use crate::error::Trap;
 use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
+use galopvm_store::array::{Array, Granted};
+use galopvm_store::error::Trap;
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.

@@ -5,9 +5,9 @@ use super::delay::{Delayed, delayed};
 use super::lanes::Lanes;
 use super::machine::Unit;
 use super::over;
-use crate::region::Code;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, Role, field::Fields};
+use galopvm_lift::region::Code;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 

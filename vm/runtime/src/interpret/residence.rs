@@ -11,11 +11,11 @@
 
 use super::changes::{Changes, Rows};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::{Array, Granted};
 use crate::coverage::Met;
-use crate::memory::Memory;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operator, RegId};
+use galopvm_store::array::{Array, Granted};
+use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -5,10 +5,10 @@
 
 use super::soac::{Arrays, inputs};
 use super::{Interpreter, Outcome, Registers};
-use crate::array::{Array, copy_elements, load, store};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::{Array, copy_elements, load, store};
 use smallvec::SmallVec;
 
 /// The class of each row.

@@ -7,9 +7,9 @@
 //! some of them are still ahead, what lies in memory is nothing that the code in between says, and is not compared.
 
 use super::{Interpreter, Outcome, Registers};
-use crate::error::{ErrorKind, Trap};
 use crate::shadow::Foreseen;
 use galopvm_bytecode::{BlockId, FuncId, Instr, Operand, RegId, module::BODY};
+use galopvm_store::error::{ErrorKind, Trap};
 
 /// What becomes of an instruction.
 pub(super) enum Beside {

@@ -270,9 +270,9 @@ impl<'a> Definitions<'_, 'a> {
         let (Some(start), Some(end), Some(step)) = (part(start), part(end), part(step)) else {
             return UNKNOWN;
         };
-        let index = crate::array::SliceIndex::Range { start, end, step };
+        let index = galopvm_store::array::SliceIndex::Range { start, end, step };
         let view = galopvm_lmad::Lmad::row_major(&[extent]);
-        crate::array::view::slice(&view, &[index]).map_or(UNKNOWN, |view| view.dims[0].size)
+        galopvm_store::array::view::slice(&view, &[index]).map_or(UNKNOWN, |view| view.dims[0].size)
     }
 
     /// An extent: unknown or impossible ones count as nothing.

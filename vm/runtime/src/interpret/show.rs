@@ -1,10 +1,10 @@
 //! What programs show while they run, and what hosts tell them: `trace` and `param`.
 
 use super::{Interpreter, Outcome, Registers};
-use crate::data::{Style, write_form};
-use crate::error::CallSite;
-use crate::value::Value;
 use galopvm_bytecode::{BlockId, Form, Instr};
+use galopvm_data::Value;
+use galopvm_data::{Style, write_form};
+use galopvm_store::error::CallSite;
 use std::io::{self, Write};
 use std::sync::Arc;
 

@@ -10,12 +10,12 @@ use super::machine::Entry;
 use super::placed::PIECE;
 use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::array::{Array, copy_elements, move_elements, store};
-use crate::error::{ErrorKind, Trap};
-use crate::memory::Memory;
 use crate::tier::Run;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
+use galopvm_store::array::{Array, copy_elements, move_elements, store};
+use galopvm_store::error::{ErrorKind, Trap};
+use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
 pub(super) type Arrays = SmallVec<[Array; 4]>;

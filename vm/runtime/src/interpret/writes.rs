@@ -4,10 +4,10 @@
 //! otherwise, as the interpreter does it (`index_space.rs`); the copy is made when it is launched (`tier/launch.rs`).
 
 use super::{Interpreter, Outcome, Registers, shape};
-use crate::array::Granted;
 use crate::tier::Run;
 use galopvm_bytecode::{BlockId, Instr, Operand, field::Fields};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::Granted;
 
 /// What became of an attempt.
 pub(super) enum Written {

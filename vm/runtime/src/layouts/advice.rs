@@ -4,11 +4,11 @@
 //! Advice is about registers of one function. Nobody has to follow it: an array may be another one than it was thought
 //! to be, and then lies in an unlucky way at worst.
 
-use crate::region::{Counter, Recorded};
 use galopvm_analysis::layout::{ArrayInfo, Table};
 use galopvm_analysis::strategy::RegionChoice;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
+use galopvm_lift::region::{Counter, Recorded};
 use galopvm_lmad::{Dims, Lmad};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

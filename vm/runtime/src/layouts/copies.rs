@@ -3,10 +3,10 @@
 //! Views that show the same elements in another order of dimensions, or backwards, share their copies: a copy is of the
 //! *plain* view, whose dimensions go by falling distance and forwards, and is looked at as the array is.
 
-use crate::array::{Array, move_elements};
-use crate::error::Trap;
-use crate::memory::{Memory, Wanted};
 use galopvm_lmad::{Dim, Dims, Lmad};
+use galopvm_store::array::{Array, move_elements};
+use galopvm_store::error::Trap;
+use galopvm_store::memory::{Memory, Wanted};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 
@@ -111,7 +111,7 @@ impl<'a> Relaid<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::array::SliceIndex;
+    use galopvm_store::array::SliceIndex;
 
     fn matrix(memory: &Memory) -> Array {
         let elements: Vec<i32> = (0..24).collect();

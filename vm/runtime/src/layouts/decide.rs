@@ -4,12 +4,12 @@
 //! array is read as it is, which is known at the launch only: [`Want::verdict`].
 
 use super::executor::Executor;
-use crate::lift::{Binding, Lifted};
 use galopvm_analysis::layout::{
     Candidate, Costs, Pricing, Profile, Question, Role, Target, Verdict, candidates, table,
 };
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, VarId};
+use galopvm_lift::{Binding, Lifted};
 use galopvm_lmad::Lmad;
 
 /// What it takes to give an operator a copy, besides the copy.

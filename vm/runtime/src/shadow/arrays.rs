@@ -3,13 +3,13 @@
 use super::evaluate::Evaluator;
 use super::plain::Plain;
 use super::{Halt, Step};
-use crate::array::SliceIndex;
-use crate::array::view;
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::{convert, eval2};
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Instr, Operand, SliceDim};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::SliceIndex;
+use galopvm_store::array::view;
 
 /// The number of elements of a shape that can be in memory.
 pub(super) fn elements(shape: &[i64]) -> Step<i64> {

@@ -30,11 +30,11 @@ mod operators;
 mod plain;
 
 use crate::interpret::Registers;
-use crate::value::Value;
 use evaluate::{Evaluator, Real};
 use galopvm_base::{Bits, TypedId};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Module, Operand, RegId};
+use galopvm_data::Value;
 use plain::Plain;
 
 /// Steps - instructions, and elements moved or compared - that the shadow takes for one call from outside; the rest of a

@@ -1,11 +1,11 @@
 //! Arrays of the shadow: elements in row-major order, and views of them while an instruction is executed.
 
 use super::agree;
-use crate::array::Array;
-use crate::array::view::shape_text;
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::RegId;
 use galopvm_lmad::Lmad;
+use galopvm_store::array::Array;
+use galopvm_store::array::view::shape_text;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

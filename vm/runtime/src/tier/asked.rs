@@ -3,9 +3,9 @@
 use super::{Tiering, Tiers, launch};
 use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
 use crate::interpret::{Registers, Work};
-use crate::lift::{Binding, Lifted};
 use galopvm_bytecode::RegId;
 use galopvm_kir::Observed;
+use galopvm_lift::{Binding, Lifted};
 use std::sync::Arc;
 
 /// Operations of a row, or of one round of the loops in it, up to which its operators are not worth launches. Rows of maps

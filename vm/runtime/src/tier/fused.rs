@@ -5,16 +5,16 @@
 
 use super::launch;
 use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
-use crate::array::Granted;
 use crate::coverage::Met;
-use crate::error::Trap;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
 use crate::interpret::{PlanPhases, Registers, Site};
-use crate::lift::lift_sequence;
-use crate::memory::Memory;
-use crate::value::Value;
 use galopvm_bytecode::RegId;
+use galopvm_data::Value;
+use galopvm_lift::lift_sequence;
+use galopvm_store::array::Granted;
+use galopvm_store::error::Trap;
+use galopvm_store::memory::Memory;
 use std::sync::Arc;
 use std::time::Instant;
 

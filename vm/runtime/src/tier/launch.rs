@@ -6,21 +6,21 @@
 //! goes for a destination that a scatter changes where it lies; otherwise a copy is changed.
 
 use super::traps::cannot_trap;
-use crate::array::{Array, Granted};
-use crate::error::Trap;
 use crate::interpret::Registers;
-use crate::lift::{Binding, Lifted};
-use crate::memory::{Block, Memory};
-use crate::stop::Stop;
-use crate::value::Value;
 use galopvm_base::Scalar;
 use galopvm_bytecode::Operand;
+use galopvm_data::Value;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ReadId, ResultView, RunError, VarId,
     VerifiedRegion,
 };
+use galopvm_lift::{Binding, Lifted};
 use galopvm_lmad::{Lmad, Overlap, disjoint};
+use galopvm_store::array::{Array, Granted};
+use galopvm_store::error::Trap;
+use galopvm_store::memory::{Block, Memory};
+use galopvm_store::stop::Stop;
 
 /// The arguments of a launch.
 pub(super) struct Gathered {

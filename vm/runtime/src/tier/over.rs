@@ -10,12 +10,12 @@ use super::version::in_order;
 use crate::coverage::Met;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::{Changes, PlanPhases, Registers, Watch};
-use crate::lift::{Binding, Lifted};
 use crate::patience::Patience;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
 use galopvm_check::{Budget, Decisions, Verdict, check};
 use galopvm_kir::{Body, Exp, Observed, ObservedParam, Rhs, VarId};
+use galopvm_lift::{Binding, Lifted};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -6,12 +6,12 @@
 //! it has - are parameters, so that all parts of one kind share their code.
 
 use super::launch::Gathered;
-use crate::array::Granted;
 use crate::interpret::Part;
-use crate::lift::Lifted;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Axis, Exp, Rhs, Stm, Type, VarId, verify};
+use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
+use galopvm_store::array::Granted;
 
 /// The steps of a part that code is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use super::{Tiers, launch};
 use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
 use crate::interpret::Registers;
-use crate::lift::LiftRefusal;
+use galopvm_lift::LiftRefusal;
 
 impl Tiers {
     /// Tells of an operator that is about to be executed, with its kernel and the numbers of this execution.

@@ -1,12 +1,12 @@
 //! Compiled versions of a site, and what a launch must be like to use one.
 
 use super::Tiering;
-use crate::lift::Lifted;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
     Backend, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
     VerifiedPlan, VerifiedRegion,
 };
+use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
 use std::sync::Arc;
 use std::time::Instant;

@@ -3,7 +3,7 @@
 use crate::assembled;
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{BlockId, FuncId};
-use galopvm_runtime::lift::lift;
+use galopvm_lift::lift;
 use std::fmt::Write;
 
 /// A map over rows whose block has these lines; they may use `r1` (the matrix), `r3` (the row) and define registers

@@ -7,7 +7,7 @@ mod meaning;
 
 use galopvm_bytecode::{BlockId, FuncId, Module, VerifiedModule, text, verify};
 use galopvm_kir::text::{print_exp, print_region};
-use galopvm_runtime::lift::{Binding, Lifted, lift};
+use galopvm_lift::{Binding, Lifted, lift};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{FuncId, Function, Instr, RegId, VerifiedModule};
 use galopvm_kir::evaluate::{Layout, Reference, Trial, Value};
 use galopvm_kir::{Backend, Machine, RunError, Unit, VerifiedPlan};
-use galopvm_runtime::lift::{Binding, lift};
+use galopvm_lift::{Binding, lift};
 use galopvm_runtime::{Array, Options, Session};
 use std::collections::BTreeMap;
 use std::fs;

@@ -11,7 +11,7 @@ use galopvm_analysis::layout::Costs;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{FuncId, Function, text, verify};
 use galopvm_kir::{Backend, Reference, evaluate};
-use galopvm_runtime::region::{Recorded, Scope};
+use galopvm_lift::region::{Recorded, Scope};
 use galopvm_runtime::{
     ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Tiering, Value,
 };

@@ -3,13 +3,13 @@
 use super::BLOCK;
 use super::kernels;
 use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
-use crate::array::Array;
 use crate::interpret::Registers;
-use crate::memory::Block;
 use galopvm_base::Bits;
 use galopvm_base::scalar::{convert, eval};
 use galopvm_bytecode::Operand;
 use galopvm_lmad::Dim;
+use galopvm_store::array::Array;
+use galopvm_store::memory::Block;
 use smallvec::SmallVec;
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Arrays while a lane program runs: what it reads and what it makes, by number, and elements of all rows at once.
 
-use crate::array::{load, move_elements, store};
-use crate::error::Trap;
 use crate::interpret::columns::kernels;
-use crate::memory::{Block, Exclusive, Memory, OutOfMemory};
 use galopvm_lmad::{Dim, Lmad};
+use galopvm_store::array::{load, move_elements, store};
+use galopvm_store::error::Trap;
+use galopvm_store::memory::{Block, Exclusive, Memory, OutOfMemory};
 
 /// The memory of an array.
 pub(super) enum Base<'v> {

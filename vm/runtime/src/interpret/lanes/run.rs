@@ -2,15 +2,15 @@
 
 use super::memory::{Bases, Rows};
 use super::program::{Across, Lane, Number, Program, Step, Value, View};
-use crate::array::{load, store, view};
-use crate::error::{RuntimeError, Trap};
 use crate::interpret::Interpreter;
 use crate::interpret::columns::kernels;
 use crate::interpret::machine::functions;
-use crate::memory::{Memory, OutOfMemory};
 use galopvm_base::Bits;
 use galopvm_base::scalar::eval2;
 use galopvm_lmad::{Dim, Lmad};
+use galopvm_store::array::{load, store, view};
+use galopvm_store::error::{RuntimeError, Trap};
+use galopvm_store::memory::{Memory, OutOfMemory};
 use smallvec::SmallVec;
 
 /// Why a program does not go on.
@@ -458,7 +458,7 @@ impl Interpreter<'_> {
                     dims: std::iter::once(Dim::new(run.int(from.size), run.int(from.stride))).collect(),
                 };
                 let number = |number: &Option<Number>| number.map(|number| run.int(number));
-                let index = crate::array::SliceIndex::Range {
+                let index = galopvm_store::array::SliceIndex::Range {
                     start: number(start),
                     end: number(end),
                     step: number(step),

@@ -1,11 +1,11 @@
 //! Arrays while a unit runs: inputs, which are only read, and cells, which are the unit's own.
 
-use crate::array::{Array, load, store};
-use crate::error::{RuntimeError, Trap};
 use crate::interpret::arrays::mismatch;
-use crate::memory::Exclusive;
 use galopvm_base::{Bits, ElemType};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::{Array, load, store};
+use galopvm_store::error::{RuntimeError, Trap};
+use galopvm_store::memory::Exclusive;
 
 /// An array that is only read.
 pub(super) struct Input<'v> {
@@ -71,7 +71,7 @@ pub(super) struct Cell {
 
 enum Held {
     Own(Exclusive),
-    Shared(crate::memory::Block),
+    Shared(galopvm_store::memory::Block),
 }
 
 impl Cell {

@@ -8,13 +8,13 @@ use super::code::{Ins, Op, typed_instructions};
 use super::functions;
 use super::operands::{Cell, Input, extent_mismatch};
 use super::unit::{Access, Unit};
-use crate::array::view;
-use crate::error::{RuntimeError, Trap};
 use crate::interpret::Interpreter;
 use crate::interpret::control::assert_message;
 use galopvm_base::scalar::{Native, ScalarTrap, convert_inlined};
 use galopvm_base::{Bits, ElemType, Scalar, ScalarOp};
 use galopvm_lmad::Lmad;
+use galopvm_store::array::view;
+use galopvm_store::error::{RuntimeError, Trap};
 use smallvec::SmallVec;
 use std::fmt;
 

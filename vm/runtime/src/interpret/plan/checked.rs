@@ -9,12 +9,12 @@
 use super::build::RegionPlan;
 use super::record::Place;
 use crate::coverage::{Coverage, Met};
-use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::VarId;
+use galopvm_lift::region::Recorded;
 
 /// What the checker says of a plan.
 pub(super) fn verdict(

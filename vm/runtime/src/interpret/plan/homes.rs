@@ -5,13 +5,13 @@
 
 use super::build::flat_blocks;
 use super::record::{Home, Place, Record};
-use crate::memory::LINE;
-use crate::region::{Recorded, Scope};
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::memory::{Home as Scheduled, schedule_of};
 use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, module::BODY};
 use galopvm_kir::VarId;
+use galopvm_lift::region::{Recorded, Scope};
+use galopvm_store::memory::LINE;
 use std::collections::{HashMap, HashSet};
 
 /// When the homes of a region are offered; which they are is in its record.

@@ -3,10 +3,10 @@
 //! Invariant: two runs of a region with equal words are recorded alike, up to scalars that no extent, index, condition
 //! or count is computed from.
 
-use crate::array::Array;
 use crate::interpret::Registers;
 use galopvm_bytecode::field::{FieldVisitor, Fields};
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, Role};
+use galopvm_store::array::Array;
 use smallvec::SmallVec;
 
 /// The registers from outside that a region's plan depends on.

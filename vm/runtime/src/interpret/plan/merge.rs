@@ -5,15 +5,15 @@
 //! a block and nothing else. What a loop has set aside is kept from round to round.
 
 use super::record::{Home, Place};
-use crate::array::Array;
 use crate::coverage::Met;
 use crate::interpret::Interpreter;
-use crate::memory::{LINE, Memory, Reserve};
-use crate::region::Scope;
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, FuncId, RegId};
 use galopvm_kir::VarId;
+use galopvm_lift::region::Scope;
+use galopvm_store::array::Array;
+use galopvm_store::memory::{LINE, Memory, Reserve};
 use std::sync::Arc;
 
 /// Regions, and registers, that a loop keeps memory for; the oldest are given up for others.
@@ -68,7 +68,7 @@ impl Reserves {
         }
         if all.len() >= IN_TURN {
             #[cfg(test)]
-            if crate::memory::in_use::are_given() {
+            if galopvm_store::memory::in_use::are_given() {
                 // The one that was given first.
                 all.rotate_left(1);
                 return all.last().cloned();

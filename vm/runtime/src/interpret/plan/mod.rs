@@ -1,6 +1,6 @@
 //! Plans: the verdicts of short-circuiting, applied while a region runs.
 //!
-//! When a function or a loop is about to run that copies arrays into others, it is recorded (`region/`), the analysis
+//! When a function or a loop is about to run that copies arrays into others, it is recorded (`vm/lift/src/region/`), the analysis
 //! says which arrays can be built in the place they would be copied to, and what is left is a *plan* (`build.rs`): for
 //! registers, the block and the view that their value is made in (`record.rs`). While the region runs, instructions that make arrays ask
 //! for the place of their result (`place.rs`). Where a copy finds that its source lies in its target already, there is
@@ -37,14 +37,14 @@ pub(crate) use record::Comes;
 
 use super::advised::Advised;
 use super::{Interpreter, Registers};
-use crate::array::Granted;
 use crate::coverage::Met;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
-use crate::region::{self, Purpose, Recorded, Scope, Seen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
 use galopvm_check::{Budget, Verdict};
+use galopvm_lift::region::{self, Purpose, Recorded, Scope};
+use galopvm_store::array::Granted;
 use key::Inputs;
 use site::{Found, SitePlans};
 use std::collections::HashMap;
@@ -343,7 +343,7 @@ impl<'a> Interpreter<'a> {
         scope: Scope,
         purpose: Purpose,
     ) -> Option<Recorded> {
-        let value = |reg: RegId| Seen::of(registers, reg);
+        let value = |reg: RegId| registers.seen(reg);
         let code = (self.module, &self.prepared.code);
         // People want to see everything.
         let purpose = if self.tiers.explainer.is_some() { Purpose::Everything } else { purpose };

@@ -2,15 +2,15 @@
 
 use super::Active;
 use super::record::Comes;
-use crate::array::{Array, Granted, same_places};
 use crate::coverage::Met;
 use crate::interpret::residence::{Ground, Placing};
 use crate::interpret::{Interpreter, Outcome, Registers};
-use crate::region::Counter;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, RegId};
 use galopvm_kir::VarId;
+use galopvm_lift::region::Counter;
 use galopvm_lmad::Lmad;
+use galopvm_store::array::{Array, Granted, same_places};
 use std::sync::Arc;
 
 impl<'a> Interpreter<'a> {

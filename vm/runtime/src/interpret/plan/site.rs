@@ -6,10 +6,10 @@
 use super::build::RegionPlan;
 use super::key::{Flow, Inputs};
 use crate::patience::Patience;
-use crate::region::Scope;
 use galopvm_analysis::version::Switch;
 use galopvm_base::TypedId;
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
+use galopvm_lift::region::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -11,12 +11,12 @@
 mod blocks;
 mod trial;
 
-use crate::region::Recorded;
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving, Place, Places};
 use galopvm_analysis::memory::Schedule;
 use galopvm_check::Verdict;
 use galopvm_kir::VarId;
+use galopvm_lift::region::Recorded;
 use std::cell::RefCell;
 
 /// What a wrong decision is wrong about.

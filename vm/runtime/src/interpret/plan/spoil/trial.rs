@@ -2,13 +2,13 @@
 
 use super::blocks::Fault as InSchedule;
 use super::{Fault, Kind, PLANTED, Planted};
-use crate::array::Array;
-use crate::error::ErrorKind;
-use crate::memory::in_use;
 use crate::session::{Options, Session};
 use galopvm_base::Scalar;
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_check::Verdict;
+use galopvm_store::array::Array;
+use galopvm_store::error::ErrorKind;
+use galopvm_store::memory::in_use;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

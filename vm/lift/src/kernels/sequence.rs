@@ -1,0 +1,354 @@
+//! Lifting a part of a block, from one of its operators on: all operators together are one region, one statement for
+//! each, so that what one makes and another reads can be seen.
+//!
+//! What cannot be lifted is left out, and so is what uses what was left out: the region is a function of what is in the
+//! registers in front of its first instruction.
+//!
+//! Invariants: every operator of the part that is not left out is a statement of the region's own body. A value that
+//! somebody may look at who is not such an operator - the rest of the code, or an instruction that was left out -
+//! is a result of the region, and so is what an operator is given and its statement does not read. Views and extents of an array are no look at it: they need its shape alone.
+
+use super::build::{Lift, Lifter};
+use super::value::{Frame, Value};
+use super::{LiftRefusal, Lifted, refuse};
+use galopvm_bytecode::field::Fields;
+use galopvm_bytecode::{BlockId, FuncId, Function, Instr, RegId, VerifiedModule};
+use galopvm_kir::{Body, Exp, Rhs, VarId};
+use std::collections::{BTreeSet, HashMap};
+
+/// Instructions of a part at most.
+const LONGEST: usize = 128;
+
+/// How often a part is tried, each time without the instruction that could not be lifted.
+const MOST_TRIES: usize = 12;
+
+/// What is known of a part before it is lifted.
+struct Part<'m> {
+    code: &'m Function,
+    block: BlockId,
+    from: usize,
+    /// Copies of a value or an array that are nothing but the destination of a later scatter or histogram: they count as
+    /// operators.
+    fills: BTreeSet<usize>,
+}
+
+/// A part of a block as a region.
+#[derive(Debug)]
+pub struct Sequence {
+    /// The region. Its parameters are bound to registers as they are in front of the first instruction.
+    pub lifted: Lifted,
+    /// The registers of what operators define, by their names in the region.
+    pub registers: HashMap<String, RegId>,
+    /// The instruction that each statement of the region's own body comes from, by the names it binds.
+    pub origins: HashMap<String, usize>,
+    /// Destinations of scatters and histograms that nothing else of the part uses, nor what comes after it.
+    pub consumed: BTreeSet<RegId>,
+}
+
+/// Lifts the instructions of a block from an operator on. With `scans`, operators that not every back end takes - scans,
+/// scatters, histograms - are operators, too.
+pub fn lift_sequence(
+    module: &VerifiedModule,
+    function: FuncId,
+    block: BlockId,
+    from: usize,
+    scans: bool,
+) -> Lift<Sequence> {
+    let code = &module.module().functions[function];
+    let instrs = &code.blocks[block].code;
+    let range = from..instrs.len().min(from + LONGEST);
+    let mut left: BTreeSet<usize> =
+        (from..instrs.len()).filter(|k| !range.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
+    let part = Part { code, block, from, fills: fills(code, block, from) };
+    let mut given: BTreeSet<RegId> = BTreeSet::new();
+    for _ in 0..MOST_TRIES {
+        spread(code, instrs, from, &mut left);
+        let operators =
+            range.clone().filter(|k| !left.contains(k) && part.is_operator(*k)).collect::<Vec<_>>();
+        if operators.first() != Some(&from) || operators.len() < 2 {
+            return refuse("there is no other operator that could run together with it");
+        }
+        match attempt(module, function, &part, &left, &given) {
+            // An operator may be given an array that it does not look at; by itself it would go over it.
+            Ok(sequence) => match unread(&part, &left, &sequence) {
+                unread if unread.is_subset(&given) => return Ok(sequence),
+                unread => given.extend(unread),
+            },
+            Err((at, refusal)) if at == from => return Err(refusal),
+            Err((at, _)) => drop(left.insert(at)),
+        }
+    }
+    refuse("too many instructions around it cannot be lifted")
+}
+
+/// Whether it is worth trying to lift an instruction that stands next to operators.
+fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
+    match instr {
+        Instr::Const { .. }
+        | Instr::Op1 { .. }
+        | Instr::Op2 { .. }
+        | Instr::Op3 { .. }
+        | Instr::Convert { .. }
+        | Instr::Assert { .. }
+        | Instr::Dim { .. }
+        | Instr::Index { .. }
+        | Instr::Slice { .. }
+        | Instr::Permute { .. }
+        | Instr::Reverse { .. }
+        | Instr::Reshape { .. }
+        | Instr::Replicate { .. }
+        | Instr::Iota { .. }
+        | Instr::Copy { .. }
+        | Instr::Manifest { .. }
+        | Instr::Call { .. }
+        | Instr::Map { .. }
+        | Instr::Reduce { .. }
+        | Instr::Redomap { .. } => true,
+        Instr::Scan { .. } | Instr::Scatter { .. } | Instr::Hist { .. } => scans,
+        Instr::If { dsts, then, otherwise, .. } => {
+            let scalar =
+                |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
+            dsts.iter().all(|dst| code.regs[dst.0].is_scalar()) && scalar(then) && scalar(otherwise)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an instruction is about scalars alone.
+fn is_scalar(code: &Function, instr: &Instr) -> bool {
+    let fields = Fields::of(instr);
+    let regs = fields.operands.iter().map(|operand| operand.reg).chain(fields.defs.iter().map(|def| def.0));
+    fields.blocks.is_empty()
+        && fields.functions.is_empty()
+        && regs.into_iter().all(|reg| code.regs[reg].is_scalar())
+}
+
+impl Part<'_> {
+    fn instrs(&self) -> &[Instr] {
+        &self.code.blocks[self.block].code
+    }
+
+    /// Instructions that may be executed together with others.
+    fn is_operator(&self, at: usize) -> bool {
+        let instr = &self.instrs()[at];
+        instr.is_parallel() || matches!(instr, Instr::Call { .. }) || self.fills.contains(&at)
+    }
+}
+
+/// Copies that are nothing but the destination of a later scatter or histogram of the part.
+fn fills(code: &Function, block: BlockId, from: usize) -> BTreeSet<usize> {
+    let whole = &code.blocks[block];
+    let is_written = |reg: RegId, instr: &Instr| match instr {
+        Instr::Scatter { dests, .. } | Instr::Hist { dests, .. } => {
+            dests.iter().any(|dest| dest.last && dest.reg == reg)
+        }
+        _ => false,
+    };
+    let is_fill = |at: &usize| {
+        let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = &whole.code[*at] else { return false };
+        let mut uses = whole.results.iter().filter(|operand| operand.reg == dst.0).count();
+        let mut writes = 0;
+        for instr in &whole.code[at + 1..] {
+            each_use(code, instr, &mut |reg| uses += usize::from(reg == dst.0));
+            writes += usize::from(is_written(dst.0, instr));
+        }
+        (uses, writes) == (1, 1)
+    };
+    (from..whole.code.len()).filter(is_fill).collect()
+}
+
+/// Destinations of scatters and histograms that nothing of the part uses besides.
+fn consumed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let mut found = BTreeSet::new();
+    for (at, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(at, _)| !left.contains(at)) {
+        let (Instr::Scatter { dests, .. } | Instr::Hist { dests, .. }) = instr else { continue };
+        for dest in dests.iter().filter(|dest| dest.last) {
+            let mut uses = 0;
+            for other in &part.instrs()[part.from..=at] {
+                each_use(part.code, other, &mut |reg| uses += usize::from(reg == dest.reg));
+            }
+            if uses == 1 {
+                found.insert(dest.reg);
+            }
+        }
+    }
+    found
+}
+
+impl Lifter<'_> {
+    /// Computes the arrays that an instruction defines into memory.
+    fn make(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+        for def in Fields::of(instr).defs {
+            if let Some(Value::Array(array)) = self.env.get(&(frame, def.0)).cloned() {
+                let made = self.materialise(array)?;
+                self.define(frame, def.0, Value::Array(made));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Leaves out what uses what is left out.
+fn spread(code: &Function, instrs: &[Instr], from: usize, left: &mut BTreeSet<usize>) {
+    let mut late: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in instrs.iter().enumerate().skip(from) {
+        let mut uses = false;
+        each_use(code, instr, &mut |reg| uses |= late.contains(&reg));
+        if uses {
+            left.insert(k);
+        }
+        if left.contains(&k) {
+            late.extend(Fields::of(instr).defs.iter().map(|def| def.0));
+        }
+    }
+}
+
+/// Every register that an instruction uses, in its blocks as well.
+fn each_use(code: &Function, instr: &Instr, f: &mut dyn FnMut(RegId)) {
+    let fields = Fields::of(instr);
+    fields.operands.iter().for_each(|operand| f(operand.reg));
+    for inner in fields.blocks {
+        let inner = &code.blocks[inner];
+        inner.code.iter().for_each(|instr| each_use(code, instr, f));
+        inner.results.iter().for_each(|operand| f(operand.reg));
+    }
+}
+
+/// The region without what is left out, or which instruction stands in the way. Besides what is looked at, its results are
+/// the given registers.
+fn attempt(
+    module: &VerifiedModule,
+    function: FuncId,
+    part: &Part<'_>,
+    left: &BTreeSet<usize>,
+    given: &BTreeSet<RegId>,
+) -> Result<Sequence, (usize, LiftRefusal)> {
+    let Part { code, from, .. } = *part;
+    let instrs = part.instrs();
+    let mut lifter = Lifter::new(module.module(), function);
+    let frame = Frame { function, number: 0 };
+    let mut origins: HashMap<VarId, usize> = HashMap::new();
+    let mut registers: HashMap<VarId, RegId> = HashMap::new();
+    for (k, instr) in instrs.iter().enumerate().skip(from).filter(|(k, _)| !left.contains(k)) {
+        let before = lifter.stms().len();
+        lifter.burn().and_then(|()| lifter.lift_instr(frame, instr)).map_err(|refusal| (k, refusal))?;
+        if part.fills.contains(&k) {
+            lifter.make(frame, instr).map_err(|refusal| (k, refusal))?;
+        }
+        let mut made: BTreeSet<VarId> = BTreeSet::new();
+        for stm in &lifter.stms()[before..] {
+            origins.extend(stm.pat.iter().map(|var| (*var, k)));
+            if let Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } = &stm.rhs
+            {
+                made.extend(&stm.pat);
+            }
+        }
+        for dst in Fields::of(instr).defs.iter().filter(|_| part.is_operator(k)) {
+            let var = match lifter.env.get(&(frame, dst.0)) {
+                Some(Value::Scalar(Exp::Var(var))) => Some(*var),
+                Some(Value::Array(array)) => array.as_name(),
+                _ => None,
+            };
+            // Two results of a call may be one array, of which one register would get the value.
+            match var.filter(|var| made.contains(var) && !registers.contains_key(var)) {
+                Some(var) => drop(registers.insert(var, dst.0)),
+                None => return Err((k, LiftRefusal::new("a result that no statement makes for it alone"))),
+            }
+        }
+    }
+    let needed = needed(part, left);
+    let mut results: Vec<VarId> = registers.keys().copied().collect();
+    results.retain(|var| needed.contains(&registers[var]) || given.contains(&registers[var]));
+    results.sort_unstable();
+    let name = format!("{}_{}", code.name, from);
+    let results = results.into_iter().map(Exp::Var).collect();
+    let (lifted, names) =
+        lifter.finish_named(galopvm_kir::text::as_name(&name), results).map_err(|refusal| (from, refusal))?;
+    let named = |var: VarId| names[var].clone();
+    let registers = registers.into_iter().map(|(var, reg)| (named(var), reg)).collect();
+    let origins = origins.into_iter().map(|(var, at)| (named(var), at)).collect();
+    Ok(Sequence { lifted, registers, origins, consumed: consumed(part, left) })
+}
+
+/// The array that a view shows, for views that are no look at it.
+fn shown(part: &Part<'_>, left: &BTreeSet<usize>) -> HashMap<RegId, RegId> {
+    let mut shown: HashMap<RegId, RegId> = HashMap::new();
+    for (_, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(k, _)| !left.contains(k)) {
+        match instr {
+            Instr::Permute { dst, array, .. }
+            | Instr::Reverse { dst, array, .. }
+            | Instr::Slice { dst, array, .. }
+            | Instr::Index { dst, array, .. }
+                if !part.code.regs[dst.0].is_scalar() =>
+            {
+                shown.insert(dst.0, array.reg);
+            }
+            // A view of a view may have to be copied.
+            Instr::Reshape { dst, array, .. } if !shown.contains_key(&array.reg) => {
+                shown.insert(dst.0, array.reg);
+            }
+            _ => {}
+        }
+    }
+    shown
+}
+
+/// What operators define, others are given, and these do not look at.
+fn unread(part: &Part<'_>, left: &BTreeSet<usize>, sequence: &Sequence) -> BTreeSet<RegId> {
+    let region = sequence.lifted.region.region();
+    let mut read: BTreeSet<(usize, RegId)> = BTreeSet::new();
+    for stm in &region.body.stms {
+        let name = stm.pat.first().map_or("", |var| region.name_of(*var));
+        let Some(at) = sequence.origins.get(name) else { continue };
+        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
+            read.extend(sequence.registers.get(region.name_of(var)).map(|reg| (*at, *reg)));
+        });
+    }
+    let shown = shown(part, left);
+    let made: BTreeSet<RegId> = sequence.registers.values().copied().collect();
+    let mut unread = BTreeSet::new();
+    for (at, instr) in part.instrs().iter().enumerate().skip(part.from) {
+        if left.contains(&at) || !part.is_operator(at) {
+            continue;
+        }
+        each_use(part.code, instr, &mut |mut reg| {
+            while let Some(array) = shown.get(&reg) {
+                reg = *array;
+            }
+            if made.contains(&reg) && !read.contains(&(at, reg)) {
+                unread.insert(reg);
+            }
+        });
+    }
+    unread
+}
+
+/// What operators define and somebody else may look at. Scalars always count as looked at.
+fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
+    let Part { code, from, .. } = *part;
+    let block = &code.blocks[part.block];
+    let mut needed: BTreeSet<RegId> = block.results.iter().map(|operand| operand.reg).collect();
+    let shown = shown(part, left);
+    let mut made: BTreeSet<RegId> = BTreeSet::new();
+    for (k, instr) in block.code.iter().enumerate().skip(from) {
+        let is_here = !left.contains(&k);
+        let is_view = || Fields::of(instr).defs.iter().any(|def| shown.contains_key(&def.0));
+        match instr {
+            Instr::Dim { .. } => {}
+            _ if is_here && part.is_operator(k) => {
+                made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
+            }
+            _ if is_here && is_view() => {}
+            _ => each_use(code, instr, &mut |reg| _ = needed.insert(reg)),
+        }
+    }
+    let looked_at: Vec<RegId> = needed.iter().copied().collect();
+    for mut reg in looked_at {
+        while let Some(array) = shown.get(&reg) {
+            reg = *array;
+            needed.insert(reg);
+        }
+    }
+    needed.extend(made.into_iter().filter(|reg| code.regs[*reg].is_scalar()));
+    needed
+}

@@ -1,0 +1,14 @@
+//! Bytecode as kernel IR: the only crate that says what instructions are there.
+//!
+//! - `kernels/`: a parallel operator, or several of a block, as a region that holds for all numbers. Views are dissolved into
+//!   index arithmetic, so the region is a kernel as back ends want it.
+//! - `region/`: a function, a loop or a round as a region with the numbers of this run. Each array of the code has a name
+//!   there, so what an analysis says of a name holds for a register.
+//!
+//! Invariants: code alone is looked at, and the numbers that are given; nothing is executed, nothing is decided.
+#![forbid(unsafe_code)]
+
+mod kernels;
+pub mod region;
+
+pub use kernels::{Binding, LiftRefusal, Lifted, Sequence, lift, lift_sequence};

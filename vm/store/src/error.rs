@@ -1,0 +1,155 @@
+//! What goes wrong while a program runs.
+//!
+//! A [`Trap`] is what happened; a [`RuntimeError`] is a trap with the stack of call sites that led there.
+
+use crate::memory::OutOfMemory;
+use galopvm_base::Pos;
+use galopvm_bytecode::Place;
+use std::fmt;
+
+/// Entries of a long back trace that are shown of either end.
+const SHOWN: usize = 10;
+
+/// The kind of a run-time error, for those who act on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ErrorKind {
+    /// The program did something undefined: an index outside its array, a division by zero, a failed assertion, ..
+    Program,
+    /// The caller gave arguments that do not fit the entry point, or asked for one that does not exist.
+    Usage,
+    /// There is no memory, or the limit is reached.
+    OutOfMemory,
+    /// The fuel is used up.
+    OutOfFuel,
+    /// Calls are nested too deeply.
+    CallDepth,
+    /// The interrupt flag was set.
+    Interrupted,
+    /// The time is used up.
+    Timeout,
+    /// A file that arguments lie in became shorter meanwhile.
+    Input,
+    /// A check of the machine found that it is wrong.
+    Defect,
+}
+
+/// What happened, without the place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trap {
+    /// The kind.
+    pub kind: ErrorKind,
+    /// The message.
+    pub message: String,
+}
+
+impl Trap {
+    /// An error of the program.
+    pub fn new(message: impl Into<String>) -> Trap {
+        Trap { kind: ErrorKind::Program, message: message.into() }
+    }
+
+    /// An error of another kind.
+    pub fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Trap {
+        Trap { kind, message: message.into() }
+    }
+}
+
+impl From<OutOfMemory> for Trap {
+    fn from(error: OutOfMemory) -> Trap {
+        Trap::of_kind(ErrorKind::OutOfMemory, error.to_string())
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Trap {}
+
+/// One entry of a back trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallSite {
+    /// The function in which the place lies.
+    pub function: String,
+    /// The source file, if the program still has its source map.
+    pub file: Option<String>,
+    /// The place, if the program still has its source map.
+    pub place: Option<Place>,
+}
+
+/// As Futhark writes it: the last column is the one after the place.
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let after = |end: Pos| end.column.saturating_add(1);
+        match (&self.file, self.place) {
+            (Some(file), Some(Place { start, end, .. })) if start.line == end.line => {
+                write!(f, "{file}:{}:{}-{}", start.line, start.column, after(end))
+            }
+            (Some(file), Some(Place { start, end, .. })) => {
+                write!(f, "{file}:{}:{}-{}:{}", start.line, start.column, end.line, after(end))
+            }
+            _ => write!(f, "{}", self.function),
+        }
+    }
+}
+
+/// A run-time error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuntimeError {
+    /// The kind.
+    pub kind: ErrorKind,
+    /// What happened.
+    pub message: String,
+    /// Where, innermost first; empty if no code was running.
+    pub trace: Vec<CallSite>,
+}
+
+impl RuntimeError {
+    /// An error that happened before any code ran.
+    pub fn usage(message: impl Into<String>) -> RuntimeError {
+        RuntimeError { kind: ErrorKind::Usage, message: message.into(), trace: Vec::new() }
+    }
+}
+
+impl From<Trap> for RuntimeError {
+    fn from(trap: Trap) -> RuntimeError {
+        RuntimeError { kind: trap.kind, message: trap.message, trace: Vec::new() }
+    }
+}
+
+/// The message, and the back trace as Futhark's programs print it.
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if !self.trace.is_empty() {
+            f.write_str("\n\nBacktrace:")?;
+        }
+        let left_out = self.trace.len().saturating_sub(2 * SHOWN);
+        for (k, site) in self.trace.iter().enumerate() {
+            if left_out > 0 && (SHOWN..SHOWN + left_out).contains(&k) {
+                if k == SHOWN {
+                    write!(f, "\n   ... {left_out} calls ...")?;
+                }
+                continue;
+            }
+            write!(f, "\n{}#{k:<2} {site}", if k == 0 { "-> " } else { "   " })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+impl From<Trap> for Box<RuntimeError> {
+    fn from(trap: Trap) -> Box<RuntimeError> {
+        Box::new(trap.into())
+    }
+}
+
+impl From<OutOfMemory> for Box<RuntimeError> {
+    fn from(error: OutOfMemory) -> Box<RuntimeError> {
+        Trap::from(error).into()
+    }
+}
