@@ -100,6 +100,29 @@ fn bits_of_floats_that_do_not_vary() {
 }
 
 #[test]
+fn extremes_with_constants() {
+    let mut random = Random(26);
+    for op in [ScalarOp::Min, ScalarOp::Max] {
+        for ty in [ElemType::F16, ElemType::F32, ElemType::F64] {
+            for constant in ["0.0", "-0.0", "1.5", "-2.0", "nan", "inf"] {
+                let literal = match constant {
+                    "nan" | "inf" => format!("{ty}.{constant}"),
+                    _ => format!("{constant}{ty}"),
+                };
+                for operands in [format!("a[i], {literal}"), format!("{literal}, a[i]")] {
+                    let text = format!(
+                        "region r (n : i64, a : [n]{ty})
+                         let r : [n]{ty} = kernel i < n do let x : {ty} = {op}({operands}) in x
+                         in r"
+                    );
+                    check(&text, &[size(40), array(ty, &[40], &mut random)]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn operations_with_constants() {
     let mut random = Random(25);
     for op in [

@@ -18,3 +18,4 @@ mod sequences;
 mod support;
 mod unused;
 mod versions;
+mod zeros;

@@ -40,7 +40,7 @@ fn backends() -> Vec<Arc<dyn Backend>> {
     backends
 }
 
-fn agree(text: &str, numbers: &[f64]) {
+pub fn agree(text: &str, numbers: &[f64]) {
     let plain = outcomes(text, numbers, Switches::OFF, None);
     let both = Switches { reuse: true, shortcircuit: true, ..Switches::OFF };
     let ways = [

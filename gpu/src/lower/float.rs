@@ -124,19 +124,24 @@ pub fn binary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val, b: Val) -> Resul
         ScalarOp::Le => c.bin(BinOp::FLe, a, b),
         ScalarOp::Gt => c.bin(BinOp::FLt, b, a),
         ScalarOp::Ge => c.bin(BinOp::FLe, b, a),
-        ScalarOp::Min => lesser(c, a, b, b, a),
-        ScalarOp::Max => lesser(c, a, b, a, b),
+        ScalarOp::Min => extreme(c, (a, b), (b, a), BinOp::Or),
+        ScalarOp::Max => extreme(c, (a, b), (a, b), BinOp::And),
         ScalarOp::CopySign => copy_sign(c, a, b),
         ScalarOp::Mod => remainder(c, a, b),
         _ => return Err(format!("`{op}` on {ty} is not available on the Vulkan back end")),
     })
 }
 
-/// `b` where `a` is NaN or `x < y`, else `a`.
-fn lesser(c: &mut Code, a: Val, b: Val, x: Val, y: Val) -> Val {
+/// `b` where `a` is NaN or `x < y`, else `a`; of two zeros, what the operation makes of their signs.
+fn extreme(c: &mut Code, (a, b): (Val, Val), (x, y): (Val, Val), tie: BinOp) -> Val {
     let (nan, less) = (is_nan(c, a), c.bin(BinOp::FLt, x, y));
     let other = c.bin(BinOp::LOr, nan, less);
-    c.select(other, b, a)
+    let extreme = c.select(other, b, a);
+    // Equal numbers have the same bits, but for the sign of zeros.
+    let (a_bits, b_bits) = (c.un(UnOp::BitsOf, a), c.un(UnOp::BitsOf, b));
+    let either = c.bin(tie, a_bits, b_bits);
+    let (equal, either) = (c.bin(BinOp::FEq, a, b), c.un(UnOp::OfBits, either));
+    c.select(equal, either, extreme)
 }
 
 /// The remainder of a division towards zero, exact: long division of the significands, a few bits at a time.

@@ -442,15 +442,33 @@ impl Lower<'_> {
             ScalarOp::Sub => self.bin(Bin::Sub, lane, a, &args[1]),
             ScalarOp::Mul => self.bin(Bin::Mul, lane, a, &args[1]),
             ScalarOp::Div => self.bin(Bin::Div, lane, a, &args[1]),
-            // The instruction gives its second operand for ties and NaN: `a` there is right, but for NaN in `a`.
+            // The instruction gives its second operand for ties and NaN.
             ScalarOp::Min | ScalarOp::Max => {
-                let bin = if op == ScalarOp::Min { Bin::FMin } else { Bin::FMax };
-                let extreme = self.bin(bin, lane, &args[1], a);
-                if values[0].known().is_some_and(|bits| !Scalar::new(ty, bits).as_f64().is_nan()) {
-                    return Some(extreme);
+                let (bin, tie, zero) = match op {
+                    ScalarOp::Min => (Bin::FMin, Bin::Or, sign),
+                    _ => (Bin::FMax, Bin::And, 0),
+                };
+                let b = &args[1];
+                // A number that is right for ties with it stands there: any, but for the zero that gives way.
+                let is_right = |value: &Value| {
+                    let right = |bits: u64| {
+                        let number = Scalar::new(ty, bits).as_f64();
+                        !number.is_nan() && (number != 0.0 || bits & ty.mask() == zero)
+                    };
+                    value.known().is_some_and(right)
+                };
+                if is_right(&values[0]) {
+                    return Some(self.bin(bin, lane, b, a));
                 }
+                if is_right(&values[1]) {
+                    return Some(self.bin(bin, lane, a, b));
+                }
+                let extreme = self.bin(bin, lane, b, a);
                 let nan = self.cmp(Cond::Ne, lane, a, a);
-                self.select(&nan, lane, &args[1], &extreme)
+                let extreme = self.select(&nan, lane, b, &extreme);
+                // Equal numbers have the same bits, but for the sign of zeros.
+                let (equal, either) = (self.cmp(Cond::Eq, lane, a, b), self.bin(tie, lane, a, b));
+                self.select(&equal, lane, &either, &extreme)
             }
             ScalarOp::Neg => {
                 let sign = self.raw_const(lane, sign, many);
