@@ -88,6 +88,7 @@ pub(crate) trait Field: Sized {
     fn visit(&self, _role: Role, _visitor: &mut dyn FieldVisitor) {}
     fn operands_mut<'f>(&'f mut self, _out: &mut Vec<&'f mut Operand>) {}
     /// Says which part of the instruction the field is.
+    #[inline(always)]
     fn part<'f>(&'f self, _role: Role, _parts: &mut Parts<'f>) {}
 }
 
@@ -136,6 +137,7 @@ impl Field for Vec<Def> {
     fn visit(&self, _: Role, visitor: &mut dyn FieldVisitor) {
         self.iter().for_each(|d| visitor.def(*d));
     }
+    #[inline(always)]
     fn part<'f>(&'f self, _: Role, parts: &mut Parts<'f>) {
         parts.dsts = self;
     }
@@ -169,6 +171,7 @@ impl Field for Operand {
     fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
         out.push(self);
     }
+    #[inline(always)]
     fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
         match role {
             Role::Width => parts.width = Some(*self),
@@ -259,8 +262,9 @@ impl Field for BlockId {
     fn visit(&self, role: Role, visitor: &mut dyn FieldVisitor) {
         visitor.block(role, *self);
     }
+    #[inline(always)]
     fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
-        parts.blocks.push((role, *self));
+        parts.blocks.push(role, *self);
     }
 }
 
@@ -387,10 +391,12 @@ impl Field for Form {
 /// A type whose lists are fields.
 pub(crate) trait Item: Field {
     /// Says which part of the instruction a list is.
+    #[inline(always)]
     fn list_part<'f>(_list: &'f [Self], _role: Role, _parts: &mut Parts<'f>) {}
 }
 
 impl Item for Operand {
+    #[inline(always)]
     fn list_part<'f>(list: &'f [Self], role: Role, parts: &mut Parts<'f>) {
         match role {
             Role::Initial => parts.initial = list,
@@ -426,6 +432,7 @@ impl<T: Item> Field for Vec<T> {
     fn operands_mut<'f>(&'f mut self, out: &mut Vec<&'f mut Operand>) {
         self.iter_mut().for_each(|item| item.operands_mut(out));
     }
+    #[inline(always)]
     fn part<'f>(&'f self, role: Role, parts: &mut Parts<'f>) {
         T::list_part(self, role, parts);
     }

@@ -7,7 +7,7 @@
 //! (`verify/types.rs`) and its execution (interpreter).
 
 use crate::field::{Def, Defines, Field, FieldVisitor, Operand};
-use crate::parts::Parts;
+use crate::parts::{Operator, Parts};
 use crate::role::{Role, types};
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
@@ -221,10 +221,25 @@ macro_rules! instructions {
                 parts
             }
 
+            /// The instruction as an operator over rows, if it is one. Asked at each execution, so each row of the table
+            /// becomes code of its own.
+            pub fn operator(&self) -> Option<Operator<'_>> {
+                match self {
+                    $(Instr::$variant { $($def,)* $($field),* } => {
+                        const GIVES: Option<Role> = Role::first(&[$(Role::$gives),*]);
+                        let mut parts = Parts::default();
+                        $($def.part(Role::$gives, &mut parts);)*
+                        $($field.part(Role::$role, &mut parts);)*
+                        parts.operator(GIVES)
+                    })+
+                }
+            }
+
             /// What its results are to it, if it has any.
+            #[inline]
             pub fn gives(&self) -> Option<Role> {
                 match self {
-                    $(Instr::$variant { .. } => <[Role]>::first(&[$(Role::$gives),*]).copied(),)+
+                    $(Instr::$variant { .. } => const { Role::first(&[$(Role::$gives),*]) },)+
                 }
             }
 

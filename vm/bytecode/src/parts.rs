@@ -27,13 +27,53 @@ pub struct Parts<'i> {
     /// Values, of whatever kind.
     pub values: &'i [Operand],
     /// Blocks, with what they are for.
-    pub blocks: SmallVec<[(Role, BlockId); 2]>,
+    pub blocks: Blocks,
 }
 
-impl Parts<'_> {
+/// The blocks of an instruction with their roles: no instruction has more than two.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Blocks {
+    first: Option<(Role, BlockId)>,
+    second: Option<(Role, BlockId)>,
+}
+
+impl Blocks {
+    /// One more.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, role: Role, block: BlockId) {
+        let place = if self.first.is_none() { &mut self.first } else { &mut self.second };
+        debug_assert!(place.is_none(), "an instruction has two blocks at most");
+        *place = Some((role, block));
+    }
+
+    /// In order.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = (Role, BlockId)> + use<> {
+        self.first.into_iter().chain(self.second)
+    }
+}
+
+impl<'i> Parts<'i> {
+    /// The operator over rows that has these parts, if an instruction that gives such results is one.
+    #[inline(always)]
+    pub(crate) fn operator(self, gives: Option<Role>) -> Option<Operator<'i>> {
+        let gives = gives?;
+        if !matches!(gives, Role::Made | Role::Totals | Role::Prefixes | Role::Chosen) {
+            return None;
+        }
+        let (items, combine) = (self.block(Role::Items), self.block(Role::Combine));
+        let (width, first) = (self.width?, items.or(combine)?);
+        let Parts { dsts, neutral, rows: arrays, .. } = self;
+        Some(Operator { gives, dsts, width, neutral, arrays, items, combine, first })
+    }
+
     /// The block with a role.
+    #[inline(always)]
     pub fn block(&self, role: Role) -> Option<BlockId> {
-        self.blocks.iter().find(|(own, _)| *own == role).map(|(_, block)| *block)
+        let Blocks { first, second } = self.blocks;
+        let of =
+            |place: Option<(Role, BlockId)>| place.filter(|(own, _)| *own == role).map(|(_, block)| block);
+        of(first).or(of(second))
     }
 }
 
@@ -102,18 +142,6 @@ pub enum Given {
 pub type GivenAll = SmallVec<[Given; 6]>;
 
 impl Instr {
-    /// The instruction as an operator over rows, if it is one.
-    pub fn operator(&self) -> Option<Operator<'_>> {
-        if !matches!(self.gives(), Some(Role::Made | Role::Totals | Role::Prefixes | Role::Chosen)) {
-            return None;
-        }
-        let parts = self.parts();
-        let (items, combine) = (parts.block(Role::Items), parts.block(Role::Combine));
-        let Parts { dsts, width, neutral, rows, .. } = parts;
-        let (gives, width, first) = (self.gives()?, width?, items.or(combine)?);
-        Some(Operator { gives, dsts, width, neutral, arrays: rows, items, combine, first })
-    }
-
     /// What the parameters of its blocks are given.
     pub fn given(&self, function: &Function) -> SmallVec<[(BlockId, GivenAll); 2]> {
         let parts = self.parts();
@@ -143,6 +171,6 @@ impl Instr {
             // A branch takes nothing; the other roles are not those of blocks.
             _ => GivenAll::new(),
         };
-        parts.blocks.iter().map(|(role, block)| (*block, of(*role))).collect()
+        parts.blocks.iter().map(|(role, block)| (block, of(role))).collect()
     }
 }

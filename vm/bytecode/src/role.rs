@@ -133,6 +133,14 @@ pub mod types {
 }
 
 impl Role {
+    /// The first of some.
+    pub(crate) const fn first(roles: &[Role]) -> Option<Role> {
+        match roles {
+            [first, ..] => Some(*first),
+            [] => None,
+        }
+    }
+
     /// Whether a scalar can change more than elements: what is executed, how often, how large or where a result is.
     pub const fn is_shaping(self) -> bool {
         use Role::{Args, Condition, Extent, Extents, Position, Positions, Slice, Width};

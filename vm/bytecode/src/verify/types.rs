@@ -287,11 +287,11 @@ impl Types<'_> {
     /// The blocks take what they are given, and give what their roles say.
     fn blocks(&self, instr: &Instr) -> Result<(), String> {
         let parts = instr.parts();
-        for (_, block) in &parts.blocks {
-            self.block(*block)?;
+        for (_, block) in parts.blocks.iter() {
+            self.block(block)?;
         }
         for ((role, block), (_, given)) in parts.blocks.iter().zip(instr.given(self.function)) {
-            let block = self.block(*block)?;
+            let block = self.block(block)?;
             let params: Vec<ValueType> =
                 given.iter().map(|given| self.given(*given)).collect::<Result<_, _>>()?;
             same(self.function, &block.params, &params, "block parameters")?;

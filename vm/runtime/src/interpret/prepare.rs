@@ -214,7 +214,7 @@ fn weight(function: &Function, code: &CodeBlock) -> u64 {
         .iter()
         .map(|instr| {
             let parts = instr.parts();
-            let each = parts.blocks.iter().map(|(_, block)| of(*block));
+            let each = parts.blocks.iter().map(|(_, block)| of(block));
             match instr.gives() {
                 Some(Role::Joined) => each.fold(0, u64::max).saturating_add(1),
                 Some(Role::Returned) => UNKNOWN_TRIPS,

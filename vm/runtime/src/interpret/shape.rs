@@ -111,7 +111,7 @@ impl<'a> Definitions<'_, 'a> {
     fn instruction_work(&mut self, instr: &'a Instr) -> Work {
         let one = Work::flat(1);
         let parts = instr.parts();
-        let blocks = parts.blocks.iter().map(|(_, block)| *block);
+        let blocks = parts.blocks.iter().map(|(_, block)| block);
         let is_loop = match instr.gives() {
             Some(Role::Joined) => {
                 return blocks.fold(Work::flat(0), |most, block| most.max(self.work(block))).plus(one);
@@ -192,7 +192,7 @@ impl<'a> Definitions<'_, 'a> {
                 Some(shape)
             }
             Role::Joined => {
-                parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[*block].results[k].reg))
+                parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[block].results[k].reg))
             }
             _ => self.own_shape(instr),
         }

@@ -39,6 +39,7 @@ pub struct Array {
 
 impl Array {
     /// A row-major array with a block of its own and unspecified elements.
+    #[inline]
     pub fn fresh(memory: &Memory, elem: ElemType, shape: &[i64]) -> Result<Array, OutOfMemory> {
         let lmad = Lmad::row_major(shape);
         let bytes = i128::from(lmad.elements()) * elem.bytes() as i128;
