@@ -216,7 +216,11 @@ impl<'a, S: Store> Walk<'a, S> {
         if !may_copy {
             return refuse(format!("no view shows `{}`", self.name(var)));
         }
-        let (to, is_sized) = self.make(var, None)?;
+        // A view of what others hold shows the copy that an update has made of it; where that lies otherwise and has to be
+        // copied, it gets a block of its own.
+        let planned = if self.is_moved(var) { self.planned(var)? } else { None };
+        let is_of_held = planned.is_some_and(|(block, _)| self.store.is_held(block));
+        let (to, is_sized) = if is_of_held { self.fresh(var)? } else { self.make(var, None)? };
         self.store.copy((&of, name), &to, !is_sized)?;
         self.set(var, to);
         Ok(())

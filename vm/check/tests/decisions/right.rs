@@ -298,3 +298,19 @@ fn sides_make_arrays_over_shorter_elements() {
     let budget = Budget { questions: 0, ..Budget::default() };
     assert_eq!(check(&region, &observed, &decisions, budget), Verdict::Proved);
 }
+
+/// What an update copies because others hold it lies otherwise than before, and so a flat view of it has to be copied as well.
+#[test]
+fn a_copy_made_by_an_update_may_be_flattened() {
+    let inputs = "array A : [8][2]i32 @ 0 + {(8:1),(2:8)} rc 2\n";
+    let text = "let u : [2]i32 = kernel i < 2 do in 0i32\n\
+                let w : [8][2]i32 = A with [2] = u\n\
+                let t : [2][8]i32 = rearrange (1,0) w\n\
+                let f : [16]i32 = reshape [16] t\n\
+                let s : [16]i32 = kernel j < 16 do let r : i32 = f[j]\nin r\nin s\n";
+    let (region, observed) = case::region_of(inputs, text).expect("a region");
+    let mut tally = Tally::default();
+    both(&mut tally, "flattened", &region, &observed);
+    tally.show("a copy that is flattened");
+    assert_eq!(tally.large, BTreeMap::new());
+}
