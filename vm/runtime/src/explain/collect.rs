@@ -9,6 +9,7 @@ use super::relaid::Relaid;
 use super::words;
 use super::{DecisionSeen, Document, ExplainSink, Explained, Part, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Line;
+use crate::interpret::FormTaken;
 use crate::interpret::Site;
 use crate::tier::SiteReport;
 use galopvm_analysis::circuit::Circuits;
@@ -37,6 +38,7 @@ pub(super) struct KeptOperator {
     pub width: i64,
     pub work: u64,
     pub kernel: Result<(Lifted, Observed), String>,
+    pub form: FormTaken,
 }
 
 /// What became of a result that could have been written over an array.
@@ -179,6 +181,7 @@ impl Collector {
                     width: seen.width,
                     work: seen.work,
                     kernel: kernel.map_err(str::to_string),
+                    form: seen.form,
                 };
                 kept.operators.insert(seen.site.site, operator);
             }

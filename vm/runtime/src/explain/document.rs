@@ -1,5 +1,7 @@
 //! The facts of an explanation, as text and JSON show them. Names are those of the source where they are known.
 
+use crate::interpret::FormTaken;
+
 /// A place in the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Spot {
@@ -282,6 +284,8 @@ pub struct OperatorPart {
     pub tier: String,
     /// Why.
     pub tier_reason: String,
+    /// The form in which the interpreter executes it, and why no faster one.
+    pub form: FormTaken,
     /// Why it is no kernel.
     pub refused: Option<String>,
     /// Its arrays.

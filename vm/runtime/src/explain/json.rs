@@ -194,6 +194,10 @@ fn layout(copy: &LayoutCopy) -> Json {
     ])
 }
 
+fn declined((form, why): &(&'static str, String)) -> Json {
+    Json::Object(vec![("form", (*form).into()), ("reason", why.into())])
+}
+
 fn operator_json(operator: &OperatorPart, kernels: bool) -> Json {
     let mut fields = vec![
         ("kind", Json::from("operator")),
@@ -204,6 +208,8 @@ fn operator_json(operator: &OperatorPart, kernels: bool) -> Json {
         ("work", operator.work.into()),
         ("tier", (&operator.tier).into()),
         ("tier_reason", (&operator.tier_reason).into()),
+        ("interpreted_by", operator.form.form.into()),
+        ("declined", operator.form.declined.iter().map(declined).collect()),
         ("refused", operator.refused.as_ref().into()),
     ];
     if operator.refused.is_none() {

@@ -37,6 +37,7 @@ pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
 use crate::fused::Line;
+use crate::interpret::FormTaken;
 use crate::profile::SiteName;
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::reuse::Reuse;
@@ -149,6 +150,8 @@ pub struct OperatorSeen<'a> {
     pub work: u64,
     /// Its kernel and what the parameters are now, or why it has none.
     pub kernel: Result<(&'a Lifted, &'a Observed), &'a str>,
+    /// The form in which the interpreter would execute it.
+    pub form: FormTaken,
 }
 
 /// Operators that run together.

@@ -1,7 +1,7 @@
 //! Who tells what happens: every function and loop once, every operator at its largest execution so far.
 
 use super::{ExplainSink, Explained, OperatorSeen, RefusalSeen, RegionSeen};
-use crate::interpret::Registers;
+use crate::interpret::{FormTaken, Registers};
 use crate::profile::SiteName;
 use galopvm_analysis::circuit::{Circuits, Outcome, circuits};
 use galopvm_bytecode::{BlockId, FuncId, Module, Place, field::Fields, module::BODY};
@@ -102,9 +102,9 @@ impl Explainer {
     pub(crate) fn operator(
         &mut self,
         site: SiteName,
-        width: i64,
-        work: u64,
+        (width, work): (i64, u64),
         kernel: Result<(&Arc<Lifted>, &Observed), &LiftRefusal>,
+        form: FormTaken,
     ) {
         let kernel = match kernel {
             Ok((lifted, observed)) => {
@@ -113,7 +113,7 @@ impl Explainer {
             }
             Err(refusal) => Err(refusal.reason.as_str()),
         };
-        self.tell(Explained::Operator(OperatorSeen { site, width, work, kernel }));
+        self.tell(Explained::Operator(OperatorSeen { site, width, work, kernel, form }));
     }
 
     /// Whether a loop has parallel operators in it, which are to be seen one by one.

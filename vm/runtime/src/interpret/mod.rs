@@ -34,6 +34,7 @@ mod over;
 mod placed;
 mod plan;
 mod prepare;
+mod refused;
 mod residence;
 mod scalar;
 mod select;
@@ -47,6 +48,7 @@ mod writes;
 pub(crate) use plan::Watch;
 pub use plan::{PlanFigures, PlanPhases};
 pub use prepare::Site;
+pub use refused::FormTaken;
 pub use show::{ShowSink, Shown};
 
 pub(crate) use advised::Advices;

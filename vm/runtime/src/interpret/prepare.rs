@@ -5,14 +5,15 @@ use super::delay::{Delayed, delayed};
 use super::lanes::Lanes;
 use super::machine::Unit;
 use super::over;
+use super::refused::Made;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, Role, field::Fields};
 use galopvm_lift::region::Code;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// What is translated at the first execution, or that it cannot be.
-type Translation<T> = OnceLock<Option<Box<T>>>;
+/// What is translated at the first execution, or why it cannot be.
+type Translation<T> = OnceLock<Made<Box<T>>>;
 
 /// Faster forms of an instruction that has blocks.
 #[derive(Debug, Default)]

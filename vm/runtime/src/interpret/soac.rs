@@ -51,7 +51,8 @@ impl<'a> Interpreter<'a> {
             return self.pay(work);
         }
         if self.tiers.explainer.is_some() {
-            self.tiers.tell_operator(site, registers, width, work);
+            let form = self.form_of(registers, (block, index), width);
+            self.tiers.tell_operator(site, registers, (width, work), form);
         }
         if self.run_group(registers, (block, index, site), (width, work))? {
             return self.pay(work);

@@ -2,12 +2,18 @@
 
 use super::{Tiers, launch};
 use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
-use crate::interpret::Registers;
+use crate::interpret::{FormTaken, Registers};
 use galopvm_lift::LiftRefusal;
 
 impl Tiers {
     /// Tells of an operator that is about to be executed, with its kernel and the numbers of this execution.
-    pub(crate) fn tell_operator(&mut self, site: u32, registers: &Registers<'_>, width: i64, work: u64) {
+    pub(crate) fn tell_operator(
+        &mut self,
+        site: u32,
+        registers: &Registers<'_>,
+        (width, work): (i64, u64),
+        form: FormTaken,
+    ) {
         let name = self.name(site);
         let Some(explainer) = &mut self.explainer else { return };
         if !explainer.wants_operator(self.module.module(), &name, work) {
@@ -20,7 +26,7 @@ impl Tiers {
         });
         let kernel = kernel.as_ref().map(|(lifted, observed)| (lifted, observed));
         if let Some(explainer) = &mut self.explainer {
-            explainer.operator(name, width, work, kernel);
+            explainer.operator(name, (width, work), kernel, form);
         }
     }
 

@@ -18,6 +18,7 @@ mod wide;
 use super::delay::Windows;
 use super::soac::Targets;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, machine};
+use crate::interpret::refused::{Made, NO_FORM, Refused};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, Role};
 use galopvm_store::array::Granted;
@@ -34,6 +35,10 @@ pub(super) const BLOCK: usize = 2048;
 /// Below so many rows setting columns up is not worth it.
 const FEW_ROWS: i64 = 24;
 
+/// Items are combined by more than one operation each.
+pub(super) const NOT_ONE_OPERATION: Refused =
+    Refused::Because("accumulators are combined by more than an operation each");
+
 /// An operator by columns.
 #[derive(Debug)]
 pub(crate) struct Columns {
@@ -49,11 +54,11 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The form of an operator, if it has one.
-    pub(super) fn of(function: &Function, instr: &Instr) -> Option<Columns> {
-        let operator = instr.operator()?;
+    pub(super) fn of(function: &Function, instr: &Instr) -> Made<Columns> {
+        let operator = instr.operator().ok_or(Refused::instruction(instr))?;
         let arrays = operator.arrays;
         let combine = match operator.combine {
-            Some(block) => combinations(function, block)?,
+            Some(block) => combinations(function, block).ok_or(NOT_ONE_OPERATION)?,
             None => Vec::new(),
         };
         let program = match operator.items {
@@ -65,7 +70,7 @@ impl Columns {
         };
         let cost = operator.blocks().map(|block| machine::cost(function, block)).sum();
         let reduces = operator.gives != Role::Prefixes;
-        Some(Columns { program, combine, reduces, cost })
+        Ok(Columns { program, combine, reduces, cost })
     }
 
     /// Whether an array that the operator goes over is looked at by columns.
@@ -107,8 +112,23 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
+        self.columns_or_why(registers, block, index, width).ok()
+    }
+
+    /// The same, or why not.
+    pub(super) fn columns_or_why(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Made<&'a Columns> {
         let few = if self.eager { ENOUGH_ROWS } else { FEW_ROWS };
-        if width < few || !self.switches.columns { None } else { self.column_form(registers, block, index) }
+        match () {
+            () if !self.switches.columns => Err(Refused::SwitchedOff),
+            () if width < few => Err(Refused::FewRows(few)),
+            () => self.column_form(registers, block, index),
+        }
     }
 
     /// The columns of an operator whose rows are combined in strands, whoever executes it.
@@ -122,14 +142,14 @@ impl<'a> Interpreter<'a> {
         if width < MANY_ROWS || registers.prepared.blocks[block].in_operator {
             return None;
         }
-        self.column_form(registers, block, index).filter(|columns| columns.has_strands())
+        self.column_form(registers, block, index).ok().filter(|columns| columns.has_strands())
     }
 
-    fn column_form(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Columns> {
-        let translated = registers.prepared.blocks[block].translated(index)?;
+    fn column_form(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Made<&'a Columns> {
+        let translated = registers.prepared.blocks[block].translated(index).ok_or(NO_FORM)?;
         let instr = &registers.code.blocks[block].code[index];
         let make = || Columns::of(registers.code, instr).map(Box::new);
-        translated.columns.get_or_init(make).as_deref()
+        translated.columns.get_or_init(make).as_deref().map_err(|refused| *refused)
     }
 
     /// Computes rows of a map; gives the row where it stopped: one of the next [`BLOCK`] rows may trap.

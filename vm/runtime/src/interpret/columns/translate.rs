@@ -7,6 +7,7 @@
 
 use super::kernels;
 use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
+use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId};
 use smallvec::SmallVec;
@@ -14,11 +15,6 @@ use std::collections::HashMap;
 
 /// Columns of a program at most.
 const MOST_COLUMNS: usize = 4000;
-
-/// Why there is no program.
-struct Refused;
-
-type Made<T> = Result<T, Refused>;
 
 #[derive(Clone, Copy)]
 enum Value {
@@ -46,26 +42,26 @@ pub(super) fn translate(
     block: BlockId,
     arrays: &[Operand],
     outputs: bool,
-) -> Option<Program> {
+) -> Made<Program> {
     let code = &function.blocks[block];
     if code.results.iter().any(|result| !function.regs[result.reg].is_scalar()) {
-        return None;
+        return Err(Refused::Because("rows that are arrays"));
     }
     let mut translator = Translator::new(function);
-    translator.params(&code.params, arrays).ok()?;
-    translator.block(block).ok()?;
+    translator.params(&code.params, arrays)?;
+    translator.block(block)?;
     let results: Vec<RegId> = code.results.iter().map(|result| result.reg).collect();
-    translator.finish(&results, outputs).ok()
+    translator.finish(&results, outputs)
 }
 
 /// The program whose results are the rows themselves.
-pub(super) fn rows(function: &Function, params: &[RegId], arrays: &[Operand]) -> Option<Program> {
+pub(super) fn rows(function: &Function, params: &[RegId], arrays: &[Operand]) -> Made<Program> {
     if params.iter().any(|param| !function.regs[*param].is_scalar()) {
-        return None;
+        return Err(Refused::Because("rows that are arrays"));
     }
     let mut translator = Translator::new(function);
-    translator.params(params, arrays).ok()?;
-    translator.finish(params, false).ok()
+    translator.params(params, arrays)?;
+    translator.finish(params, false)
 }
 
 /// First number and step of an array that is a range.
@@ -95,7 +91,7 @@ impl<'a> Translator<'a> {
 
     fn params(&mut self, params: &[RegId], arrays: &[Operand]) -> Made<()> {
         for (k, (param, array)) in params.iter().zip(arrays).enumerate() {
-            let k = u16::try_from(k).map_err(|_| Refused)?;
+            let k = u16::try_from(k).map_err(|_| TOO_LARGE)?;
             if !self.function.regs[*param].is_scalar() {
                 self.rows.insert(*param, k);
             } else if let Some((start, step)) = range(self.function, array.reg) {
@@ -115,7 +111,7 @@ impl<'a> Translator<'a> {
     /// A column that is there, and its number among these.
     fn input(&mut self, input: Input, elem: ElemType) -> Made<(Column, u16)> {
         let column = self.column(elem)?;
-        let number = u16::try_from(self.program.inputs.len()).map_err(|_| Refused)?;
+        let number = u16::try_from(self.program.inputs.len()).map_err(|_| TOO_LARGE)?;
         self.program.places[usize::from(column)] = Place::Input(number);
         self.program.inputs.push(input);
         Ok((column, number))
@@ -128,7 +124,7 @@ impl<'a> Translator<'a> {
     /// A new column; where it is, is decided at the end.
     fn column(&mut self, elem: ElemType) -> Made<Column> {
         if self.program.widths.len() >= MOST_COLUMNS {
-            return Err(Refused);
+            return Err(TOO_LARGE);
         }
         self.program.widths.push(elem.bytes());
         self.program.places.push(Place::Buffer(u16::MAX));
@@ -136,7 +132,7 @@ impl<'a> Translator<'a> {
     }
 
     fn number(&mut self) -> Made<Number> {
-        let number = Number::try_from(self.program.numbers).map_err(|_| Refused)?;
+        let number = Number::try_from(self.program.numbers).map_err(|_| TOO_LARGE)?;
         self.program.numbers += 1;
         Ok(number)
     }
@@ -283,7 +279,7 @@ impl<'a> Translator<'a> {
                 let cond = self.as_column(Value::Number(zero), ElemType::Bool)?;
                 self.program.steps.push(Step::Check { cond, mask: self.mask });
                 if dsts.iter().any(|dst| !self.function.regs[dst.0].is_scalar()) {
-                    return Err(Refused);
+                    return Err(Refused::Because("an array that never gets a value"));
                 }
                 dsts.iter().for_each(|dst| self.define(*dst, Value::Number(zero)));
                 Ok(())
@@ -296,7 +292,7 @@ impl<'a> Translator<'a> {
                 Ok(())
             }
             Instr::Index { dst, array, index } => self.index(*dst, *array, index),
-            _ => Err(Refused),
+            _ => Err(Refused::instruction(instr)),
         }
     }
 
@@ -323,12 +319,12 @@ impl<'a> Translator<'a> {
         match *operands {
             [a] => {
                 let a = self.operand(a)?;
-                let run = kernels::unary(op, ty).ok_or(Refused)?;
+                let run = kernels::unary(op, ty).ok_or(NO_SUCH_OPERATION)?;
                 self.step(dst, |dst| Step::One { run, dst, a })
             }
             [a, b] => {
                 let (a, mut b) = (self.operand(a)?, self.operand(b)?);
-                let run = kernels::binary(op, ty).ok_or(Refused)?;
+                let run = kernels::binary(op, ty).ok_or(NO_SUCH_OPERATION)?;
                 if let Some(mask) = self.mask.filter(|_| op.can_trap(ty)) {
                     // Rows that do not count divide by 1.
                     let one = self.constant(1)?;
@@ -342,11 +338,11 @@ impl<'a> Translator<'a> {
                 let (a, b, c) = (self.operand(a)?, self.operand(b)?, self.operand(c)?);
                 let run = match op {
                     ScalarOp::Select => kernels::selection(ty.bytes()),
-                    _ => kernels::ternary(op, ty).ok_or(Refused)?,
+                    _ => kernels::ternary(op, ty).ok_or(NO_SUCH_OPERATION)?,
                 };
                 self.step(dst, |dst| Step::Three { run, dst, a, b, c })
             }
-            _ => Err(Refused),
+            _ => Err(NO_SUCH_OPERATION),
         }
     }
 
@@ -385,7 +381,7 @@ impl<'a> Translator<'a> {
 
     fn index(&mut self, dst: Def, array: Operand, index: &[Operand]) -> Made<()> {
         if !self.function.regs[dst.0].is_scalar() {
-            return Err(Refused);
+            return Err(Refused::Because("a part of an array"));
         }
         let gathered = self.gathered(array.reg)?;
         if let (Gathered::Free(array), None) = (gathered, self.mask)
@@ -429,7 +425,7 @@ impl<'a> Translator<'a> {
         self.mask = Some(self.narrowed(outer, cond)?);
         let first = self.arm(then)?;
         let opposite = self.column(ElemType::Bool)?;
-        let not = kernels::unary(ScalarOp::Not, ElemType::Bool).ok_or(Refused)?;
+        let not = kernels::unary(ScalarOp::Not, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
         self.program.steps.push(Step::One { run: not, dst: opposite, a: cond });
         self.mask = Some(self.narrowed(outer, opposite)?);
         let second = self.arm(otherwise)?;
@@ -448,7 +444,7 @@ impl<'a> Translator<'a> {
         let function = self.function;
         let results = &function.blocks[block].results;
         if results.iter().any(|result| !function.regs[result.reg].is_scalar()) {
-            return Err(Refused);
+            return Err(Refused::Because("a branch that gives arrays"));
         }
         results.iter().map(|result| self.value(result.reg)).collect()
     }
@@ -457,7 +453,7 @@ impl<'a> Translator<'a> {
     fn narrowed(&mut self, mask: Option<Column>, cond: Column) -> Made<Column> {
         let Some(mask) = mask else { return Ok(cond) };
         let dst = self.column(ElemType::Bool)?;
-        let and = kernels::binary(ScalarOp::And, ElemType::Bool).ok_or(Refused)?;
+        let and = kernels::binary(ScalarOp::And, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
         self.program.steps.push(Step::Two { run: and, dst, a: mask, b: cond, traps: false });
         Ok(dst)
     }
@@ -477,7 +473,7 @@ impl<'a> Translator<'a> {
                     column = dst;
                 }
                 self.program.places[usize::from(column)] =
-                    Place::Output(u16::try_from(k).map_err(|_| Refused)?);
+                    Place::Output(u16::try_from(k).map_err(|_| TOO_LARGE)?);
             }
             self.program.results.push(column);
         }

@@ -1,7 +1,8 @@
 //! Arrays of a lane program: views, which only compute numbers, and fresh arrays.
 
 use super::program::{Across, Number, Part, Step, Value, View};
-use super::translate::{Made, Refused, Translator};
+use super::translate::Translator;
+use crate::interpret::refused::{Made, Refused};
 use galopvm_bytecode::{Def, Instr, Operand, SliceDim};
 use smallvec::SmallVec;
 
@@ -86,7 +87,7 @@ impl<'a> Translator<'a> {
                     }
                     self.emit(Step::Reserve { to: to.clone(), sizes: std::iter::once(width).collect() });
                 } else if rows.is_empty() {
-                    return Err(Refused);
+                    return Err(Refused::Because("an array literal without rows"));
                 }
                 for (k, row) in rows.iter().enumerate() {
                     let index = self.constant(k as u64);
@@ -118,7 +119,7 @@ impl<'a> Translator<'a> {
                 self.emit(Step::Concat { parts, to: to.clone(), dim: *dim as usize });
                 self.define_view(dst.0, to);
             }
-            _ => return Err(Refused),
+            _ => return Err(Refused::instruction(instr)),
         }
         Ok(())
     }
@@ -246,7 +247,11 @@ impl<'a> Translator<'a> {
         let value = match place.across {
             Across::Same => match value {
                 Value::One(_) => value,
-                Value::Many(_) => return Err(Refused),
+                Value::Many(_) => {
+                    return Err(Refused::Because(
+                        "elements that differ from row to row in an array that is the same for all",
+                    ));
+                }
             },
             _ => Value::Many(self.many(value, place.elem)?),
         };
@@ -296,7 +301,9 @@ impl<'a> Translator<'a> {
         let view = self.writable(array, self.varies(dst.0))?;
         let mut part = self.slice(&view, dims)?;
         if part.across != view.across && view.across == Across::Same {
-            return Err(Refused);
+            return Err(Refused::Because(
+                "a part that differs from row to row of an array that is the same for all",
+            ));
         }
         if self.is_array(value.reg) {
             let mut from = self.view(value.reg)?;
@@ -304,7 +311,9 @@ impl<'a> Translator<'a> {
                 from = self.materialize(from.clone(), from.across != Across::Same);
             }
             if part.across == Across::Same && from.across != Across::Same {
-                return Err(Refused);
+                return Err(Refused::Because(
+                    "elements that differ from row to row in an array that is the same for all",
+                ));
             }
             let mask = self.mask;
             self.emit(Step::Assign { from, to: part, mask });

@@ -2,9 +2,10 @@
 
 use super::dot::{self, Dot};
 use super::program::{Across, Lane, Number, Step, Value, View};
-use super::translate::{Made, Refused, Translator};
+use super::translate::Translator;
 use crate::interpret::columns::{Columns, kernels};
 use crate::interpret::machine::cost;
+use crate::interpret::refused::{Made, Refused};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
 
 /// A value that goes around a loop.
@@ -273,7 +274,8 @@ impl<'a> Translator<'a> {
     ) -> Made<()> {
         let function = self.function;
         let block = &function.blocks[body];
-        let (counter, params) = block.params.split_first().ok_or(Refused)?;
+        let (counter, params) =
+            block.params.split_first().ok_or(Refused::Because("a loop without a counter"))?;
         let bound = self.one(bound.reg)?;
         let carried = self.carry(init, params)?;
         let number = self.number();
@@ -338,7 +340,7 @@ impl<'a> Translator<'a> {
     /// An operator: a loop over rows.
     pub(super) fn operator(&mut self, instr: &'a Instr) -> Made<()> {
         let function = self.function;
-        let operator = instr.operator().ok_or(Refused)?;
+        let operator = instr.operator().ok_or(Refused::instruction(instr))?;
         let width = self.one(operator.width.reg)?;
         let arrays: Made<Vec<View>> = operator.arrays.iter().map(|array| self.view(array.reg)).collect();
         let arrays = arrays?;
@@ -364,7 +366,7 @@ impl<'a> Translator<'a> {
                 outputs.push(to);
             }
         }
-        let columns = Columns::of(function, instr).is_some();
+        let columns = Columns::of(function, instr).is_ok();
         let outer = std::mem::replace(&mut self.elementwise, columns && operator.combine.is_none());
         let counter = self.number();
         let rows = operator.items.map_or(items, |block| &function.blocks[block].params);

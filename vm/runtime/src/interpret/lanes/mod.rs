@@ -28,6 +28,7 @@ use super::columns::kernels::{self, Fold};
 use super::soac::Arrays;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, columns};
 use crate::coverage::Met;
+use crate::interpret::refused::{Made, NO_FORM, NO_SUCH_OPERATION, Refused};
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand};
 use galopvm_lmad::Lmad;
@@ -71,17 +72,21 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// The form of an operator, if it has one.
-    fn of(function: &Function, instr: &Instr) -> Option<Lanes> {
-        let operator = instr.operator()?;
-        let body = operator.items?;
+    fn of(function: &Function, instr: &Instr) -> Made<Lanes> {
+        let operator = instr.operator().ok_or(Refused::instruction(instr))?;
+        let body = operator.items.ok_or(Refused::Because("nothing is computed from rows"))?;
         let folds = match operator.combine {
-            Some(block) => columns::combinations(function, block)?,
+            Some(block) => columns::combinations(function, block).ok_or(columns::NOT_ONE_OPERATION)?,
             None => Vec::new(),
         };
-        let folds = folds.into_iter().map(|(op, ty)| kernels::fold(op, ty)).collect::<Option<_>>()?;
+        let folds = folds
+            .into_iter()
+            .map(|(op, ty)| kernels::fold(op, ty))
+            .collect::<Option<_>>()
+            .ok_or(NO_SUCH_OPERATION)?;
         let program = translate::translate(function, body)?;
         let has_operators = function.has_operators(body);
-        Some(Lanes { program, folds, has_operators, given_up: AtomicU32::new(0) })
+        Ok(Lanes { program, folds, has_operators, given_up: AtomicU32::new(0) })
     }
 }
 
@@ -97,16 +102,38 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Lanes> {
-        if !self.switches.lanes || width < self.few_lanes() {
-            return None;
+        self.lanes_or_why(registers, block, index, width).ok()
+    }
+
+    /// The same, or why not.
+    pub(super) fn lanes_or_why(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        width: i64,
+    ) -> Made<&'a Lanes> {
+        if !self.switches.lanes {
+            return Err(Refused::SwitchedOff);
         }
-        let translated = registers.prepared.blocks[block].translated(index)?;
+        if width < self.few_lanes() {
+            return Err(Refused::FewRows(self.few_lanes()));
+        }
+        let translated = registers.prepared.blocks[block].translated(index).ok_or(NO_FORM)?;
         let instr = &registers.code.blocks[block].code[index];
-        let lanes =
-            translated.lanes.get_or_init(|| Lanes::of(registers.code, instr).map(Box::new)).as_deref()?;
+        let lanes = translated
+            .lanes
+            .get_or_init(|| Lanes::of(registers.code, instr).map(Box::new))
+            .as_deref()
+            .map_err(|refused| *refused)?;
         let site = registers.prepared.blocks[block].site(index);
-        let wanted = !lanes.has_operators || site.is_none_or(|site| self.tiers.leaves_rows(site));
-        (wanted && lanes.given_up.load(Ordering::Relaxed) < TRIES).then_some(lanes)
+        if lanes.has_operators && !site.is_none_or(|site| self.tiers.leaves_rows(site)) {
+            return Err(Refused::Because("the operators in it are worth a kernel each"));
+        }
+        if lanes.given_up.load(Ordering::Relaxed) >= TRIES {
+            return Err(Refused::Because("its program gave up several times"));
+        }
+        Ok(lanes)
     }
 
     /// Whether an operator over these arrays is going to be executed in lock step, unless its program gives up.

@@ -6,15 +6,11 @@ use super::program::{Across, Lane, Need, Number, Param, Program, Result as Left,
 use super::varying::varying;
 use crate::interpret::columns::kernels;
 use crate::interpret::machine::{cost, functions};
+use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
-
-/// Why there is no program.
-pub(super) struct Refused;
-
-pub(super) type Made<T> = Result<T, Refused>;
 
 /// Lane registers of a program at most.
 const MOST_LANES: usize = 4000;
@@ -51,10 +47,10 @@ pub(super) struct Translator<'a> {
 }
 
 /// The program of a block that takes rows of arrays.
-pub(super) fn translate(function: &Function, block: BlockId) -> Option<Program> {
+pub(super) fn translate(function: &Function, block: BlockId) -> Made<Program> {
     let mut translator = Translator::new(function, block);
-    translator.whole(block).ok()?;
-    Some(translator.program)
+    translator.whole(block)?;
+    Ok(translator.program)
 }
 
 impl<'a> Translator<'a> {
@@ -207,7 +203,7 @@ impl<'a> Translator<'a> {
 
     pub(super) fn lane(&mut self, width: usize) -> Made<Lane> {
         if self.program.lanes.len() >= MOST_LANES {
-            return Err(Refused);
+            return Err(TOO_LARGE);
         }
         self.program.lanes.push(width);
         self.levels.push(self.level);
@@ -235,7 +231,7 @@ impl<'a> Translator<'a> {
             return Ok(*value);
         }
         if self.is_array(reg) {
-            return Err(Refused);
+            return Err(Refused::Because("an array where a scalar belongs"));
         }
         let number = self.early_number();
         self.program.scalars.push((reg, number));
@@ -247,7 +243,9 @@ impl<'a> Translator<'a> {
     pub(super) fn one(&mut self, reg: RegId) -> Made<Number> {
         match self.value(reg)? {
             Value::One(number) => Ok(number),
-            Value::Many(_) => Err(Refused),
+            Value::Many(_) => Err(Refused::Because(
+                "an extent, a trip count or a place of a part that differs from row to row",
+            )),
         }
     }
 
@@ -349,7 +347,7 @@ impl<'a> Translator<'a> {
             }
             Instr::Op1 { dst, op, ty, a } => {
                 let (one, many) = (functions::unary(*op, *ty), kernels::unary(*op, *ty));
-                self.unary(dst.0, *ty, *a, one.ok_or(Refused)?, many.ok_or(Refused)?)
+                self.unary(dst.0, *ty, *a, one.ok_or(NO_SUCH_OPERATION)?, many.ok_or(NO_SUCH_OPERATION)?)
             }
             Instr::Convert { dst, from, to, a } => {
                 let (one, many) = (functions::conversion(*from, *to), kernels::conversion(*from, *to));
@@ -358,13 +356,13 @@ impl<'a> Translator<'a> {
             Instr::Op2 { dst, op, ty, a, b } => {
                 let result = match (self.value(a.reg)?, self.value(b.reg)?) {
                     (Value::One(a), Value::One(b)) => {
-                        let run = functions::binary(*op, *ty).ok_or(Refused)?;
+                        let run = functions::binary(*op, *ty).ok_or(NO_SUCH_OPERATION)?;
                         let dst = self.number();
                         self.emit(Step::One2 { run, dst, a, b });
                         Value::One(dst)
                     }
                     (first, second) => {
-                        let run = kernels::binary(*op, *ty).ok_or(Refused)?;
+                        let run = kernels::binary(*op, *ty).ok_or(NO_SUCH_OPERATION)?;
                         let (first, second) = (self.many(first, *ty)?, self.many(second, self.elem(b.reg))?);
                         let lane = self.lane(self.elem(dst.0).bytes())?;
                         let (op, ty, mask) = (*op, *ty, self.mask);
@@ -386,7 +384,7 @@ impl<'a> Translator<'a> {
                     [first, second, third] => {
                         let run = match op {
                             ScalarOp::Select => kernels::selection(ty.bytes()),
-                            _ => kernels::ternary(*op, *ty).ok_or(Refused)?,
+                            _ => kernels::ternary(*op, *ty).ok_or(NO_SUCH_OPERATION)?,
                         };
                         let a = self.many(first, self.elem(a.reg))?;
                         let b = self.many(second, self.elem(b.reg))?;
@@ -408,7 +406,7 @@ impl<'a> Translator<'a> {
                 self.emit(Step::Fail);
                 for dst in dsts {
                     if self.is_array(dst.0) {
-                        return Err(Refused);
+                        return Err(Refused::Because("an array that never gets a value"));
                     }
                     let zero = self.constant(0);
                     self.values.insert(dst.0, Value::One(zero));

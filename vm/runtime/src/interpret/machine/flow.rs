@@ -4,8 +4,9 @@
 
 use super::code::Op;
 use super::share::{can_share, defined_in_place};
-use super::translate::{Made, Refused, Translator};
+use super::translate::Translator;
 use super::unit::{Base, Origin, Place, Slot};
+use crate::interpret::refused::{Made, Refused};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId};
 
 /// Operations that executing a block counts for, without the turns of loops in it, which count for themselves.
@@ -50,7 +51,7 @@ impl<'a> Translator<'a> {
         }
         for ((dst, first), second) in dsts.iter().zip(first).zip(second) {
             if first != second {
-                return Err(Refused);
+                return Err(Refused::Because("a branch that gives one of two arrays"));
             }
             if let Some(place) = first {
                 self.places.insert(dst.0, place);
@@ -113,7 +114,7 @@ impl<'a> Translator<'a> {
                 };
                 // What is updated must not be seen elsewhere.
                 if matches!(place.base, Base::Cell(_)) && !outermost && !init.last {
-                    return Err(Refused);
+                    return Err(Refused::Because("an array that is changed and seen elsewhere as well"));
                 }
                 self.places.insert(dst.0, place.clone());
                 self.places.insert(*param, place);
@@ -158,7 +159,7 @@ impl<'a> Translator<'a> {
         let places = self.arm(body, slots)?;
         for (param, place) in params.iter().zip(places) {
             if place.is_some_and(|place| self.places.get(param) != Some(&place)) {
-                return Err(Refused);
+                return Err(Refused::Because("a loop that carries another array in each round"));
             }
         }
         Ok(())
@@ -179,7 +180,8 @@ impl<'a> Translator<'a> {
         outermost: bool,
     ) -> Made<()> {
         let function = self.function;
-        let (counter, params) = function.blocks[body].params.split_first().ok_or(Refused)?;
+        let (counter, params) =
+            function.blocks[body].params.split_first().ok_or(Refused::Because("a loop without a counter"))?;
         let bound = self.slot(bound.reg)?;
         let outer = self.covered.len();
         let slots = self.carry(dsts, init, params, outermost)?;

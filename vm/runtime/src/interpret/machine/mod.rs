@@ -27,6 +27,7 @@ use super::columns::MANY_ROWS;
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
+use crate::interpret::refused::{Made, NO_FORM, Refused};
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use galopvm_store::array::Array;
@@ -73,9 +74,19 @@ enum Leaving {
 impl<'a> Interpreter<'a> {
     /// The unit of an instruction, if there is one.
     pub(super) fn unit(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Option<&'a Unit> {
-        let translated = registers.prepared.blocks[block].translated(index)?;
+        self.unit_or_why(registers, block, index).ok()
+    }
+
+    /// The same, or why not.
+    pub(super) fn unit_or_why(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+    ) -> Made<&'a Unit> {
+        let translated = registers.prepared.blocks[block].translated(index).ok_or(NO_FORM)?;
         if !self.switches.machine {
-            return None;
+            return Err(Refused::SwitchedOff);
         }
         let inner = match (self.tiers.has_backends(), self.tiers.compiles_all()) {
             (false, _) => Inner::Loops,
@@ -83,7 +94,7 @@ impl<'a> Interpreter<'a> {
             (true, true) => Inner::Nothing,
         };
         let make = || translate::translate(registers.code, block, index, inner).map(Box::new);
-        translated.unit.get_or_init(make).as_deref()
+        translated.unit.get_or_init(make).as_deref().map_err(|refused| *refused)
     }
 
     /// Whether an operator over these arrays is going to be executed as a unit.

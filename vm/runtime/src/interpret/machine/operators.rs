@@ -1,18 +1,19 @@
 //! Parallel operators of a unit: loops over rows.
 
 use super::code::Op;
-use super::translate::{Inner, Made, Refused, Translator, stored_by_width};
+use super::translate::{Inner, Translator, stored_by_width};
 use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
 use super::{LONG, WIDE};
 use crate::interpret::columns::Columns;
 use crate::interpret::prepare::in_operators;
+use crate::interpret::refused::{Made, Refused};
 use galopvm_bytecode::{BlockId, Instr, Operator, RegId};
 use smallvec::SmallVec;
 
 impl<'a> Translator<'a> {
     /// The operator that a unit consists of; whoever enters it has looked at the arrays' extents.
     pub(super) fn outer_operator(&mut self, instr: &'a Instr) -> Made<()> {
-        let operator = instr.operator().ok_or(Refused)?;
+        let operator = instr.operator().ok_or(Refused::instruction(instr))?;
         let arrays: Made<Vec<Place>> =
             (0..operator.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
         let mut outputs = Vec::new();
@@ -36,11 +37,13 @@ impl<'a> Translator<'a> {
 
     /// A histogram of scalars: its destinations are cells.
     pub(super) fn outer_histogram(&mut self, instr: &'a Instr) -> Made<()> {
-        let Instr::Hist { dests, index, values, op, .. } = instr else { return Err(Refused) };
+        let Instr::Hist { dests, index, values, op, .. } = instr else {
+            return Err(Refused::instruction(instr));
+        };
         let function = self.function;
         let block = &function.blocks[*op];
         if block.params.iter().any(|param| self.is_array(*param)) {
-            return Err(Refused);
+            return Err(Refused::Because("elements that are arrays"));
         }
         let mut cells = Vec::new();
         for k in 0..dests.len() {
@@ -58,7 +61,9 @@ impl<'a> Translator<'a> {
         let start = self.start_counting(counter, width)?;
         let mut at = SmallVec::<[Slot; 4]>::new();
         for place in index {
-            let Base::Input(base) = place.base else { return Err(Refused) };
+            let Base::Input(base) = place.base else {
+                return Err(Refused::Because("an index array that it makes itself"));
+            };
             let slot = self.fresh()?;
             self.emit(Op::Load8, slot, base, counter)?;
             at.push(slot);
@@ -88,7 +93,8 @@ impl<'a> Translator<'a> {
 
     /// An operator inside a unit, which leaves scalars.
     pub(super) fn inner_operator(&mut self, instr: &'a Instr) -> Made<()> {
-        let operator = instr.operator().filter(|operator| !operator.has_rows()).ok_or(Refused)?;
+        let operator =
+            instr.operator().filter(|operator| !operator.has_rows()).ok_or(Refused::instruction(instr))?;
         let arrays: Made<Vec<Place>> = operator.arrays.iter().map(|o| self.place(o.reg)).collect();
         let arrays = arrays?;
         let width = self.slot(operator.width.reg)?;
@@ -99,12 +105,14 @@ impl<'a> Translator<'a> {
         }
         let is_known = self.is_known(width);
         if self.inner == Inner::Short && !is_known {
-            return Err(Refused);
+            return Err(Refused::Because(
+                "an operator in it whose width is known late: back ends do long ones",
+            ));
         }
-        if let Some(columns) = Columns::of(self.function, instr) {
+        if let Ok(columns) = Columns::of(self.function, instr) {
             // Many rows are combined in another order than that of a loop.
             if columns.has_strands() && !is_known && !in_operators(self.function)[self.origin.0] {
-                return Err(Refused);
+                return Err(Refused::Because("an operator in it whose rows are combined in strands"));
             }
             if is_known {
                 self.unit.limits.push((width, WIDE));
@@ -132,7 +140,7 @@ impl<'a> Translator<'a> {
         let mut moves = Vec::new();
         for (k, (neutral, param)) in operator.neutral.iter().zip(accumulators).enumerate() {
             if self.is_array(*param) {
-                return Err(Refused);
+                return Err(Refused::Because("arrays are combined"));
             }
             let from = self.slot(neutral.reg)?;
             let slot = if operator.has_rows() { self.fresh()? } else { self.define(operator.dsts[k].0)? };
@@ -164,10 +172,12 @@ impl<'a> Translator<'a> {
             let (value, reg) = match operator.combine {
                 Some(_) => (slots[k], accumulators[k]),
                 None => {
-                    let result =
-                        operator.items.map(|block| function.blocks[block].results[k].reg).ok_or(Refused)?;
+                    let result = operator
+                        .items
+                        .map(|block| function.blocks[block].results[k].reg)
+                        .ok_or(Refused::Because("an operator without a block"))?;
                     if self.is_array(result) {
-                        return Err(Refused);
+                        return Err(Refused::Because("rows that are arrays"));
                     }
                     (self.slot(result)?, result)
                 }
@@ -182,7 +192,9 @@ impl<'a> Translator<'a> {
     /// The row of an array for a turn.
     fn row(&mut self, place: &Place, row: RegId, counter: Slot) -> Made<()> {
         if self.is_array(row) {
-            let Base::Input(_) = place.base else { return Err(Refused) };
+            let Base::Input(_) = place.base else {
+                return Err(Refused::Because("rows of an array that it makes itself"));
+            };
             let mut part = place.clone();
             part.lead.push(counter);
             self.places.insert(row, part);

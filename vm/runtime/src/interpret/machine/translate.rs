@@ -8,15 +8,11 @@ use super::code::{Ins, Op, canonical};
 use super::functions;
 use super::run;
 use super::unit::{Access, Assertion, Base, CellPlan, Left, Origin, Place, Slot, Source, Unit};
+use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId, SliceDim};
 use smallvec::SmallVec;
 use std::collections::HashMap;
-
-/// Why an instruction is no unit.
-pub(super) struct Refused;
-
-pub(super) type Made<T> = Result<T, Refused>;
 
 /// Instructions that a unit has at most: jumps name them in 16 bits.
 const MOST_CODE: usize = 60_000;
@@ -32,12 +28,13 @@ pub(super) enum Inner {
     Nothing,
 }
 
-/// The unit of an instruction, or nothing if it cannot be one.
-pub(super) fn translate(function: &Function, block: BlockId, index: usize, inner: Inner) -> Option<Unit> {
-    let instr = function.blocks[block].code.get(index)?;
-    let mut translator = Translator::new(function, (block, u32::try_from(index).ok()?), inner);
-    translator.outermost(instr).ok()?;
-    Some(translator.unit)
+/// The unit of an instruction, or why it cannot be one.
+pub(super) fn translate(function: &Function, block: BlockId, index: usize, inner: Inner) -> Made<Unit> {
+    let instr = &function.blocks[block].code[index];
+    let mut translator =
+        Translator::new(function, (block, u32::try_from(index).map_err(|_| TOO_LARGE)?), inner);
+    translator.outermost(instr)?;
+    Ok(translator.unit)
 }
 
 pub(super) struct Translator<'a> {
@@ -86,13 +83,13 @@ impl<'a> Translator<'a> {
 
     pub(super) fn fresh(&mut self) -> Made<Slot> {
         let slot = self.next;
-        self.next = self.next.checked_add(1).ok_or(Refused)?;
+        self.next = self.next.checked_add(1).ok_or(TOO_LARGE)?;
         Ok(slot)
     }
 
     pub(super) fn emit(&mut self, op: Op, a: Slot, b: Slot, c: Slot) -> Made<usize> {
         if self.unit.code.len() >= MOST_CODE {
-            return Err(Refused);
+            return Err(TOO_LARGE);
         }
         if run::wants_pause(self.unit.code.len()) {
             self.unit.code.push(Ins { op: Op::Pause, a: 0, b: 0, c: 0, d: 0 });
@@ -180,13 +177,13 @@ impl<'a> Translator<'a> {
     }
 
     pub(super) fn input(&mut self, source: Source) -> Made<Place> {
-        let number = Slot::try_from(self.unit.inputs.len()).map_err(|_| Refused)?;
+        let number = Slot::try_from(self.unit.inputs.len()).map_err(|_| TOO_LARGE)?;
         self.unit.inputs.push(source);
         Ok(Place { base: Base::Input(number), lead: SmallVec::new() })
     }
 
     pub(super) fn cell(&mut self, origin: Origin) -> Made<u16> {
-        let number = Slot::try_from(self.unit.cells.len()).map_err(|_| Refused)?;
+        let number = Slot::try_from(self.unit.cells.len()).map_err(|_| TOO_LARGE)?;
         self.unit.cells.push(CellPlan { origin, stored: false });
         Ok(number)
     }
@@ -261,7 +258,7 @@ impl<'a> Translator<'a> {
         for dst in dsts {
             let left = match self.places.get(&dst.0) {
                 Some(Place { base: Base::Cell(cell), .. }) => Left::Cell(*cell),
-                Some(_) => return Err(Refused),
+                Some(_) => return Err(Refused::Because("a result that is a view")),
                 None => Left::Scalar(self.slot(dst.0)?),
             };
             self.unit.results.push(left);
@@ -294,7 +291,7 @@ impl<'a> Translator<'a> {
                         let dst = self.define(dst.0)?;
                         self.emit(code, dst, a, 0)?;
                     }
-                    None => self.call1(dst.0, functions::unary(*op, ty).ok_or(Refused)?, a)?,
+                    None => self.call1(dst.0, functions::unary(*op, ty).ok_or(NO_SUCH_OPERATION)?, a)?,
                 }
             }
             Instr::Op2 { dst, op, ty, a, b } => self.binary(dst.0, *op, *ty, *a, *b)?,
@@ -323,7 +320,7 @@ impl<'a> Translator<'a> {
                 self.assert(never, message, args)?;
                 for dst in dsts {
                     if self.is_array(dst.0) {
-                        return Err(Refused);
+                        return Err(Refused::Because("an array that never gets a value"));
                     }
                     self.define(dst.0)?;
                 }
@@ -342,7 +339,7 @@ impl<'a> Translator<'a> {
             Instr::Reduce { .. } | Instr::Redomap { .. } if self.inner != Inner::Nothing => {
                 self.inner_operator(instr)?;
             }
-            _ => return Err(Refused),
+            _ => return Err(Refused::instruction(instr)),
         }
         Ok(())
     }
@@ -377,7 +374,8 @@ impl<'a> Translator<'a> {
                 self.emit(code, dst, a, b)?;
             }
             None => {
-                let number = number(&mut self.unit.binary, functions::binary(op, ty).ok_or(Refused)?)?;
+                let number =
+                    number(&mut self.unit.binary, functions::binary(op, ty).ok_or(NO_SUCH_OPERATION)?)?;
                 let at = self.emit(Op::Call2, dst, a, b)?;
                 self.unit.code[at].d = number;
             }
@@ -418,7 +416,7 @@ impl<'a> Translator<'a> {
                 self.places.insert(dst, Place { base: place.base, lead: indices().collect() });
             }
             // A part of a cell would see later updates.
-            Base::Cell(_) if partial => return Err(Refused),
+            Base::Cell(_) if partial => return Err(Refused::Because("a part of an array that is changed")),
             Base::Input(base) | Base::Cell(base) => {
                 let is_cell = matches!(place.base, Base::Cell(_));
                 if let ([index], 0) = (index, lead) {
@@ -437,15 +435,21 @@ impl<'a> Translator<'a> {
 
     fn update(&mut self, dst: RegId, array: Operand, dims: &[SliceDim], value: Operand) -> Made<()> {
         let place = self.place(array.reg)?;
-        let Base::Cell(cell) = place.base else { return Err(Refused) };
+        let Base::Cell(cell) = place.base else {
+            return Err(Refused::Because("a change of an array from outside"));
+        };
         let ty = self.function.regs[array.reg];
         // The value before the update must not be seen any more.
         if !array.last || self.is_array(value.reg) || dims.len() != usize::from(ty.rank) {
-            return Err(Refused);
+            return Err(Refused::Because(
+                "a change of an array that is used again, or of more than an element",
+            ));
         }
         let mut index = SmallVec::<[Slot; 4]>::new();
         for dim in dims {
-            let SliceDim::At(at) = dim else { return Err(Refused) };
+            let SliceDim::At(at) = dim else {
+                return Err(Refused::Because("a change of more than an element"));
+            };
             index.push(self.slot(at.reg)?);
         }
         let value = self.slot(value.reg)?;
@@ -464,7 +468,7 @@ impl<'a> Translator<'a> {
 /// Appends to a table of the unit.
 fn number<T>(table: &mut Vec<T>, item: T) -> Made<u16> {
     table.push(item);
-    u16::try_from(table.len() - 1).map_err(|_| Refused)
+    u16::try_from(table.len() - 1).map_err(|_| TOO_LARGE)
 }
 
 fn by_width(elem: ElemType, cell: bool) -> Op {
