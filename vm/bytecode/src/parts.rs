@@ -67,6 +67,11 @@ impl<'i> Parts<'i> {
         Some(Operator { gives, dsts, width, neutral, arrays, items, combine, first })
     }
 
+    /// What accumulators are like: the neutral elements, or the values where nothing else is combined.
+    pub fn accumulators(&self) -> &'i [Operand] {
+        if self.neutral.is_empty() && self.rows.is_empty() { self.values } else { self.neutral }
+    }
+
     /// The block with a role.
     #[inline(always)]
     pub fn block(&self, role: Role) -> Option<BlockId> {
@@ -147,8 +152,7 @@ impl Instr {
         let parts = self.parts();
         let like = |operands: &[Operand]| operands.iter().map(|o| Given::Like(*o)).collect::<GivenAll>();
         let rows = || parts.rows.iter().map(|o| Given::Row(*o));
-        // Without neutral elements, what is combined is like the values.
-        let combined = if parts.neutral.is_empty() { parts.values } else { parts.neutral };
+        let combined = parts.accumulators();
         let of = |role: Role| match role {
             Role::Round => {
                 let counter = parts.extent.map(|_| Given::Counter);

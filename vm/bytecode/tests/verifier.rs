@@ -93,7 +93,7 @@ fn each_rule_has_its_message() {
         ),
         (
             "b0 ():\n r2 : i64, r4 : i64, r5 : []i64 = filter r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n r6 : bool = op2 eq i64 r3 r3\n => (r6)",
-            "1 classes, 1 arrays, 3 results",
+            "1 number, 1 arrays, 3 results",
         ),
         (
             "b0 ():\n r2 : i64 = reduce r0 (r0) (r1) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3, r4)",
@@ -101,6 +101,15 @@ fn each_rule_has_its_message() {
         ),
         (
             "b0 ():\n r5 : i32 = const 1i32\n r6 : []i32 = replicate r0 r5\n r2 : i64 = reduce r0 (r0) (r6) b1\n => (r0)\nb1 (r3 : i64, r4 : i32):\n => (r3)",
+            "neutral elements and rows of the arrays differ in type",
+        ),
+        (
+            "b0 ():\n reduce r0 () (r1, r1) b1\n => (r0)\nb1 (r2 : i64, r3 : i64):\n => (r2)",
+            "neutral elements and rows of the arrays differ in type",
+        ),
+        (
+            "b0 ():\n r2 : i64 = reduce r0 (r0) (r1, r1, r1) b1\n => (r0)\n\
+             b1 (r3 : i64, r4 : i64, r5 : i64, r6 : i64):\n => (r3, r4)",
             "neutral elements and rows of the arrays differ in type",
         ),
         (

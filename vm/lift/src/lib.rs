@@ -1,4 +1,4 @@
-//! Bytecode as kernel IR: the only crate that says what instructions are there.
+//! Bytecode as kernel IR: what each instruction is to analyses and back ends.
 //!
 //! - `kernels/`: a parallel operator, or several of a block, as a region that holds for all numbers. Views are dissolved into
 //!   index arithmetic, so the region is a kernel as back ends want it.

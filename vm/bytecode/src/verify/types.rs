@@ -302,11 +302,12 @@ impl Types<'_> {
                 (Role::Items, Instr::Partition { .. }) => vec![SIZE],
                 (Role::Items, Instr::Redomap { neutral, .. }) => self.all(neutral),
                 (Role::Combine, _) => {
-                    let (first, second) = params.split_at(params.len() / 2);
-                    if first != second {
+                    // Items are as many as accumulators, and of their types.
+                    let types = self.all(parts.accumulators());
+                    if params.get(types.len()..) != Some(&types) {
                         return Err("neutral elements and rows of the arrays differ in type".into());
                     }
-                    first.to_vec()
+                    types
                 }
                 (Role::Pass, _) => self.all(parts.dests),
                 _ => continue,
@@ -354,7 +355,8 @@ impl Types<'_> {
                 // Compared first: the number of classes may be anything.
                 if numbers == 0 || parts.dsts.len() as u64 != u64::from(numbers) + parts.rows.len() as u64 {
                     let (arrays, results) = (parts.rows.len(), parts.dsts.len());
-                    return Err(format!("{numbers} classes, {arrays} arrays, {results} results"));
+                    let what = if let Instr::Filter { .. } = instr { "number" } else { "classes" };
+                    return Err(format!("{numbers} {what}, {arrays} arrays, {results} results"));
                 }
                 [vec![SIZE; numbers as usize], self.all(parts.rows)].concat()
             }

@@ -218,10 +218,14 @@ impl Flow<'_> {
             Instr::Call { dsts, .. } => self.calls |= !self.are_scalars(dsts),
             _ => {}
         }
+        // Only of a block that makes items of rows a region says which row it is.
+        let counting =
+            instr.operator().filter(|_| instr.goes_over_rows()).and_then(|operator| operator.items);
         for (block, given) in instr.given(code) {
             self.block(block);
             for (param, given) in code.blocks[block].params.iter().zip(given) {
-                let is_count = matches!(given, Given::Row(array) if self.counts[array.reg.index()]);
+                let is_counter = matches!(given, Given::Row(array) if self.counts[array.reg.index()]);
+                let is_count = is_counter && counting == Some(block);
                 if !is_count {
                     self.data.push(*param);
                 }

@@ -1,7 +1,7 @@
 //! Why a faster form of an operator or a loop does not exist, or is not taken; and which form the interpreter takes.
 
 use super::{Interpreter, Registers};
-use galopvm_bytecode::{BlockId, Instr, Opcode};
+use galopvm_bytecode::{BlockId, Instr, Opcode, Role};
 use std::fmt;
 
 /// What stands in the way of a faster form.
@@ -48,8 +48,14 @@ impl<'a> Interpreter<'a> {
     ) -> FormTaken {
         let mut declined = Vec::new();
         let columns = self.columns_or_why(registers, block, index, width).map(drop);
-        let lanes = self.lanes_or_why(registers, block, index, width).map(drop);
-        let unit = self.unit_or_why(registers, block, index).map(drop);
+        let mut lanes = self.lanes_or_why(registers, block, index, width).map(drop);
+        let mut unit = self.unit_or_why(registers, block, index).map(drop);
+        let is_map = registers.code.blocks[block].code[index].gives() == Some(Role::Made);
+        if columns.is_err() && !is_map && self.columns_in_strands(registers, block, index, width).is_some() {
+            // The order of the sums is that of columns, whoever makes them.
+            lanes = Err(Refused::Because("rows are combined in strands"));
+            unit = lanes;
+        }
         for (form, outcome) in [("columns", columns), ("lanes", lanes), ("a unit", unit)] {
             match outcome {
                 Ok(()) => return FormTaken { form, declined },
