@@ -10,6 +10,7 @@ use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
 use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
+use galopvm_vector::Vector;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -25,6 +26,8 @@ pub enum BackendChoice {
     Interp,
     /// The slow evaluator of kernels, for checking the others.
     Reference,
+    /// Kernels a group of rows at a time, on any processor, for all that can be.
+    Vector,
     /// x86-64 machine code for all that can be compiled.
     X86,
     /// Vulkan for all that can be compiled.
@@ -33,10 +36,11 @@ pub enum BackendChoice {
 
 impl BackendChoice {
     /// Every choice.
-    pub const ALL: [BackendChoice; 5] = [
+    pub const ALL: [BackendChoice; 6] = [
         BackendChoice::Auto,
         BackendChoice::Interp,
         BackendChoice::Reference,
+        BackendChoice::Vector,
         BackendChoice::X86,
         BackendChoice::Vulkan,
     ];
@@ -47,6 +51,7 @@ impl BackendChoice {
             BackendChoice::Auto => "auto",
             BackendChoice::Interp => "interp",
             BackendChoice::Reference => "reference",
+            BackendChoice::Vector => "vector",
             BackendChoice::X86 => "x86",
             BackendChoice::Vulkan => "vulkan",
         }
@@ -296,7 +301,7 @@ impl Engine {
             BackendChoice::Auto if X86Backend::is_available() => {
                 found.usable.push(Arc::new(X86Backend::default()))
             }
-            BackendChoice::Auto => {}
+            BackendChoice::Auto | BackendChoice::Vector => found.usable.push(Arc::new(Vector)),
             BackendChoice::X86 if X86Backend::is_available() => {
                 found.usable.push(Arc::new(X86Backend::default()))
             }

@@ -17,12 +17,13 @@ use galopvm_jit::X86Backend;
 use galopvm_kir::evaluate::Layout;
 use galopvm_kir::{Backend, CpuMode, Machine, Reference};
 use galopvm_runtime::{
-    Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, Switch, Switches, Tiering,
-    Value,
+    Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown, Switch,
+    Switches, Tiering, Value,
 };
+use galopvm_vector::Vector;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Operations of a call.
@@ -78,6 +79,8 @@ pub enum Executor {
     Interpreter,
     /// Kernels by the reference evaluator.
     Reference,
+    /// Kernels a group of rows at a time.
+    Vector,
     /// Kernels by machine code, with so many threads.
     X86(usize),
     /// Kernels through Vulkan.
@@ -228,23 +231,18 @@ pub fn results_of_calls(script: &Script) -> Vec<usize> {
 
 impl Setting {
     fn of(random: &mut Random) -> Setting {
-        let executor = match random.below(5) {
-            0 => Some(false),
-            1 if X86Backend::is_available() => Some(true),
-            _ => None,
-        };
+        let executor = random.below(6);
         let eager = !random.one_in(4);
         let without: Vec<Switch> = match random.below(3) {
             0 => vec![*random.pick(Switch::ALL)],
             1 => Switch::ALL.iter().copied().filter(|_| random.one_in(3)).collect(),
             _ => Vec::new(),
         };
-        let executor = match executor {
-            None => Executor::Interpreter,
-            Some(is_x86) => match (is_x86, 1 + random.below(2)) {
-                (false, _) => Executor::Reference,
-                (true, threads) => Executor::X86(threads),
-            },
+        let executor = match (executor, 1 + random.below(2)) {
+            (0, _) => Executor::Reference,
+            (1, threads) if X86Backend::is_available() => Executor::X86(threads),
+            (2, _) => Executor::Vector,
+            _ => Executor::Interpreter,
         };
         let fuel = if random.one_in(40) { 1 + random.below(20_000) as u64 } else { FUEL };
         let memory = if random.one_in(20) { (1 << 10) << random.below(10) } else { MEMORY };
@@ -266,7 +264,7 @@ impl Setting {
         Limits { fuel: Some(self.fuel), memory: Some(self.memory), call_depth: 200, timeout }
     }
 
-    fn options(&self) -> Options {
+    fn options(&self, said: &Said) -> Options {
         let compiled = |backend: Arc<dyn Backend>, threads| Tiering {
             backends: vec![backend],
             machine: Machine {
@@ -282,12 +280,21 @@ impl Setting {
         let tiering = match self.executor {
             Executor::Interpreter => Tiering::interpreter(),
             Executor::Reference => compiled(Arc::new(Reference), 1),
+            Executor::Vector => compiled(Arc::new(Vector), 1),
             Executor::X86(threads) => compiled(Arc::new(X86Backend::default()), threads),
             Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), |made| compiled(made, 1)),
         };
         let switches = Switches::without(&self.without);
         let limits = self.limits();
-        Options { limits, tiering, switches, eager: self.eager, check: true, ..Options::default() }
+        Options {
+            limits,
+            tiering,
+            switches,
+            shows: Some(said.sink()),
+            eager: self.eager,
+            check: true,
+            ..Options::default()
+        }
     }
 }
 
@@ -338,6 +345,29 @@ impl fmt::Display for Script {
     }
 }
 
+/// What a program shows while it runs.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl Said {
+    fn sink(&self) -> ShowSink {
+        let Said(said) = self.clone();
+        Arc::new(move |shown: &Shown<'_>| {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend_from_slice(shown.label.as_bytes());
+            said.extend_from_slice(b": ");
+            shown.write_value(&mut *said).expect("a vector takes everything");
+            said.push(b'\n');
+        })
+    }
+
+    /// What was shown since it was last asked.
+    fn take(&self) -> String {
+        let said = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8_lossy(&said).into_owned()
+    }
+}
+
 /// A session that is being tried.
 struct Trial {
     programs: Programs,
@@ -345,6 +375,7 @@ struct Trial {
     module: VerifiedModule,
     session: Session,
     memory: Memory,
+    said: Said,
     last: Outcome,
     /// Arrays that were returned, with their texts then, and arrays that were given and are held.
     returned: Vec<(Value, String)>,
@@ -362,7 +393,8 @@ impl Trial {
         };
         let module =
             verify(module).map_err(|e| Outcome::Wrong(format!("compiled code does not verify: {e}")))?;
-        let session = Session::new(module.clone(), script.setting.options());
+        let said = Said::default();
+        let session = Session::new(module.clone(), script.setting.options(&said));
         let memory = session.memory().clone();
         memory.set_budget(Some(MEMORY));
         Ok(Trial {
@@ -371,6 +403,7 @@ impl Trial {
             module,
             session,
             memory,
+            said,
             last: Outcome::Finished,
             returned: Vec::new(),
             held: Vec::new(),
@@ -481,9 +514,11 @@ impl Trial {
     }
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
-        let expected = {
+        let (expected, expected_said) = {
             let limits = Limits { memory: Some(MEMORY), ..self.setting.limits() };
-            let options = Options { limits, switches: Switches::OFF, ..Options::default() };
+            let said = Said::default();
+            let shows = Some(said.sink());
+            let options = Options { limits, switches: Switches::OFF, shows, ..Options::default() };
             let mut plain = Session::new(self.module.clone(), options);
             let memory = plain.memory().clone();
             let mut args = scalars(call);
@@ -496,7 +531,7 @@ impl Trial {
                     Arg::Result(k) => self.returned[*k].0.clone(),
                 });
             }
-            outcome(&plain.call(&call.entry, args))?
+            (outcome(&plain.call(&call.entry, args))?, said.take())
         };
         let mut args = scalars(call);
         for (arg, is_held) in call.arrays.iter().zip(&call.held) {
@@ -524,6 +559,7 @@ impl Trial {
         // Arguments and results that are held are no matter of the limit.
         self.memory.set_budget(Some(MEMORY));
         let found = outcome(&result)?;
+        let found_said = self.said.take();
         if let Some(what) = self.session.violation() {
             return Err(format!("the checker refused a plan: {what}"));
         }
@@ -541,6 +577,9 @@ impl Trial {
                 };
                 return Err(format!("expected\n{}found\n{}", text(a), text(b)));
             }
+        }
+        if found_said != expected_said {
+            return Err(format!("expected to be shown\n{expected_said}found\n{found_said}"));
         }
         let kind = found.err().map(|(kind, _)| kind);
         for value in result.into_iter().flatten().filter(|value| value.as_array().is_some()) {

@@ -136,7 +136,7 @@ fn text(
     let mut out = String::new();
     for (k, stage) in program.stages.iter().enumerate() {
         match kind {
-            Listing::Asm => return None,
+            Listing::Lir | Listing::Asm => return None,
             Listing::Spirv => {
                 out.push_str(&format!("{}{k}: {}\n", crate::spirv::text::STAGE, stage.name));
                 let printed = route

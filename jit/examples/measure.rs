@@ -6,14 +6,14 @@ use galopvm_base::Scalar;
 use galopvm_jit::{Options, X86Backend};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{
-    Argument, Backend, Buffer, CpuMode, Launch, Listing, Machine, Observed, ObservedParam, Plan, PlanLine,
+    Argument, Backend, Buffer, CpuMode, Decision, Launch, Listing, Machine, Observed, ObservedParam, Plan,
     ResultView, Unit, VerifiedPlan, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::time::Instant;
 
-/// Name, text, sizes by name, (repetitions).
-const KERNELS: &[(&str, &str, &[i64])] = &[
+/// Name, text, the axis across the lanes (none: the reduction has them), sizes in order.
+const KERNELS: &[(&str, &str, &str, &[i64])] = &[
     (
         "map_chain",
         "region map_chain (n : i64, x : [n]f32, y : [n]f32)
@@ -22,6 +22,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
            let s : f32 = sqrt(2.0f32 * a * a + 3.0f32 * y[i]) - a * 0.5f32
            in s
          in r",
+        "i",
         &[1 << 24],
     ),
     (
@@ -29,6 +30,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
         "region dot (n : i64, x : [n]f32, y : [n]f32)
          let r : f32 = red i < n do let p : f32 = x[i] * y[i] in p by (a : f32 = 0.0f32) (b : f32) do in a + b
          in r",
+        "",
         &[1 << 24],
     ),
     (
@@ -36,6 +38,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
         "region sum (n : i64, x : [n]i32)
          let r : i32 = red i < n do let p : i32 = x[i] in p by (a : i32 = 0i32) (b : i32) do in a + b
          in r",
+        "",
         &[1 << 24],
     ),
     (
@@ -45,6 +48,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
            let s : f32 = red j < m do let x : f32 = A[i, j] in x by (a : f32 = 0.0f32) (b : f32) do in a + b
            in s
          in r",
+        "j",
         &[4096, 4096],
     ),
     (
@@ -54,6 +58,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
            let s : f32 = red i < n do let x : f32 = A[i, j] in x by (a : f32 = 0.0f32) (b : f32) do in a + b
            in s
          in r",
+        "j",
         &[4096, 4096],
     ),
     (
@@ -69,6 +74,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
                in (nx, ny, it + 1i32)
            in k
          in r",
+        "j",
         &[1024, 1024],
     ),
     (
@@ -78,6 +84,7 @@ const KERNELS: &[(&str, &str, &[i64])] = &[
            let s : f32 = red q < k do let x : f32 = A[i, q] * B[q, j] in x by (a : f32 = 0.0f32) (b : f32) do in a + b
            in s
          in r",
+        "j",
         &[1024, 1024, 1024],
     ),
 ];
@@ -86,14 +93,14 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let mode = args.first().and_then(|a| a.parse().ok()).unwrap_or(CpuMode::Avx512);
     let threads = args.get(1).and_then(|a| a.parse().ok()).unwrap_or(1);
-    for (name, text, sizes) in KERNELS {
+    for (name, text, lane, sizes) in KERNELS {
         if args.get(2).is_none_or(|wanted| wanted == name) {
-            measure(name, text, sizes, mode, threads, args.len() > 3);
+            measure(name, (text, lane), sizes, mode, threads, args.len() > 3);
         }
     }
 }
 
-fn measure(name: &str, text: &str, sizes: &[i64], mode: CpuMode, threads: usize, list: bool) {
+fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode, threads: usize, list: bool) {
     let mut region = parse_region(text).expect("the texts parse");
     types::infer(&mut region);
     let region = verify(region).expect("the texts are right");
@@ -127,8 +134,12 @@ fn measure(name: &str, text: &str, sizes: &[i64], mode: CpuMode, threads: usize,
         arguments.push(Argument::Array { buffer: blocks.len() - 1, lmad });
     }
     let reads = region.region().all_reads().iter().map(|r| r.id).collect();
-    let decision = galopvm_kir::Decision::Unchecked(reads);
-    let plan = Plan { lines: vec![PlanLine { decision, reason: "indices are axes".into() }] };
+    let mut plan = Plan::default();
+    plan.decide(Decision::Unchecked(reads), "indices are axes");
+    let axes = region.region().parallel_axes();
+    if let Some(axis) = axes.into_iter().find(|axis| region.region().name_of(*axis) == lane) {
+        plan.decide(Decision::Lane(axis), "this is to be measured");
+    }
     let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
     let machine = Machine { cpu: mode, threads, l2_bytes: 5 << 18, ..Machine::default() };
     let backend = X86Backend::new(Options::default());

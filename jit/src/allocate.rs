@@ -1,41 +1,22 @@
-//! Register allocation: the low IR as `regalloc2` wants to see it.
+//! Register allocation: the low IR as `regalloc2` wants to see it, with the registers of a target.
 //!
-//! Some registers are never allocated: the emission needs a few for itself within one instruction (see the
-//! constants), and the allocator needs one of each class between instructions.
+//! Some registers are never allocated: an assembler needs a few for itself within one instruction, and the allocator
+//! needs one of each class between instructions.
 
-use crate::isa::Isa;
-use crate::lir::{Class, Code, Inst as LirInst, Op};
+use crate::lir::{Code, Effect, Inst as LirInst, Label, Op, Reg};
+use crate::target::{ResultPlace, Target, class_of, reg_class};
 use galopvm_base::TypedId;
-use galopvm_kir::{CpuMode, Refusal};
+use galopvm_kir::Refusal;
+use regalloc2::checker::{Checker, CheckerErrors};
 use regalloc2::{
-    Block, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind, OperandPos, PReg,
-    PRegSet, RegClass, RegallocOptions, VReg,
+    Block, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind, OperandPos,
+    Output, PRegSet, RegClass, RegallocOptions, VReg,
 };
-
-/// General registers that emission may overwrite within an instruction: rax, rcx, rdx.
-pub const INT_SCRATCH: [u8; 3] = [0, 1, 2];
-/// The register that holds the launch record: r15. (rsp and rbp keep the frame.)
-pub const RECORD: u8 = 15;
-/// The mask register that emission may overwrite within an instruction.
-pub const MASK_SCRATCH: u8 = 7;
-
-/// Vector registers that emission may overwrite within an instruction.
-pub fn vec_scratch(isa: Isa) -> [u8; 3] {
-    if isa.is_512() { [29, 30, 31] } else { [13, 14, 15] }
-}
-
-/// The class of registers as the allocator names them.
-pub fn reg_class(class: Class) -> RegClass {
-    match class {
-        Class::Int => RegClass::Int,
-        Class::Vec => RegClass::Float,
-        Class::Mask => RegClass::Vector,
-    }
-}
 
 /// A function in the allocator's terms, with instructions numbered through all blocks in memory order.
 pub struct Flat<'a> {
     code: &'a Code,
+    target: &'a dyn Target,
     /// Place of each label in memory order.
     position: Vec<usize>,
     /// Instructions in order.
@@ -46,24 +27,19 @@ pub struct Flat<'a> {
     preds: Vec<Vec<Block>>,
     params: Vec<Vec<VReg>>,
     jump_args: Vec<Vec<VReg>>,
-    vec_slots: usize,
-    clobbers_vec: PRegSet,
-    clobbers_scalar: PRegSet,
 }
 
 impl<'a> Flat<'a> {
     /// Numbers the instructions of a complete function. Blocks get their position in memory order as number.
-    pub fn new(code: &'a Code, isa: Isa) -> Result<Flat<'a>, Refusal> {
+    pub fn new(code: &'a Code, target: &'a dyn Target) -> Result<Flat<'a>, Refusal> {
         let mut position = vec![usize::MAX; code.blocks.len()];
         for (k, label) in code.order.iter().enumerate() {
             position[label.index()] = k;
         }
-        let vreg = |r: crate::lir::Reg| VReg::new(r.index(), reg_class(code.classes[r.index()]));
-        let clobbers_vec = call_clobbers(isa, true);
-        let clobbers_scalar = call_clobbers(isa, false);
         let count = code.order.len();
         let mut flat = Flat {
             code,
+            target,
             position,
             insts: Vec::new(),
             operands: Vec::new(),
@@ -72,9 +48,6 @@ impl<'a> Flat<'a> {
             preds: vec![Vec::new(); count],
             params: Vec::with_capacity(count),
             jump_args: vec![Vec::new(); count],
-            vec_slots: if isa.mode == CpuMode::Scalar { 1 } else { isa.vector_bytes() / 8 },
-            clobbers_vec,
-            clobbers_scalar,
         };
         for (k, label) in code.order.iter().enumerate() {
             let block = &code.blocks[label.index()];
@@ -83,17 +56,17 @@ impl<'a> Flat<'a> {
             };
             let first = flat.insts.len();
             for inst in block.insts.iter().chain([end]) {
+                if !fits(code, inst) {
+                    return Err(Refusal::new(format!("internal: `{}` has other operands", code.line(inst))));
+                }
                 let mut operands = Vec::with_capacity(inst.args.len() + 1);
-                if !matches!(inst.op, Op::Jump(_)) {
-                    for &arg in &inst.args {
-                        operands.push(Operand::reg_use(vreg(arg)));
-                    }
-                } else {
-                    check_jump(code, inst)?;
-                    flat.jump_args[k] = inst.args.iter().map(|a| vreg(*a)).collect();
+                let args = inst.args.iter().map(|arg| flat.vreg(*arg));
+                match inst.op {
+                    Op::Jump(_) => flat.jump_args[k] = args.collect(),
+                    _ => operands.extend(args.map(Operand::reg_use)),
                 }
                 if let Some(out) = inst.out {
-                    operands.push(define(inst, vreg(out)));
+                    operands.push(define(target.result(inst.op), flat.vreg(out)));
                 }
                 flat.operands.push(operands);
                 flat.insts.push(inst);
@@ -107,88 +80,59 @@ impl<'a> Flat<'a> {
                 flat.succs[k].push(Block::new(to));
                 flat.preds[to].push(Block::new(k));
             }
-            flat.params.push(block.params.iter().map(|p| vreg(*p)).collect());
+            flat.params.push(block.params.iter().map(|p| flat.vreg(*p)).collect());
         }
         Ok(flat)
     }
 
     /// Runs the allocator.
-    pub fn allocate(&self, isa: Isa) -> Result<regalloc2::Output, Refusal> {
+    pub fn allocate(&self) -> Result<Output, Refusal> {
         let options = RegallocOptions { validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };
-        regalloc2::run(self, &environment(isa), &options)
-            .map_err(|e| Refusal::new(format!("register allocation failed: {e}")))
+        let registers = self.target.registers();
+        let output = regalloc2::run(self, &registers, &options)
+            .map_err(|e| Refusal::new(format!("register allocation failed: {e}")))?;
+        if cfg!(debug_assertions) {
+            let checked = self.check(&registers, &output);
+            assert!(checked.is_ok(), "{checked:?}\n{}", self.code);
+        }
+        Ok(output)
+    }
+
+    /// The allocator's own proof that every operand is where the instruction looks for it.
+    fn check(&self, registers: &MachineEnv, output: &Output) -> Result<(), CheckerErrors> {
+        let mut checker = Checker::new(self, registers);
+        checker.prepare(output);
+        checker.run()
     }
 
     /// The memory position of a label.
-    pub fn position(&self, label: crate::lir::Label) -> usize {
+    pub fn position(&self, label: Label) -> usize {
         self.position[label.index()]
     }
-}
 
-/// A jump passes what its target takes.
-fn check_jump(code: &Code, inst: &LirInst) -> Result<(), Refusal> {
-    let classes = |regs: &[crate::lir::Reg]| regs.iter().map(|r| code.classes[r.index()]).collect::<Vec<_>>();
-    for target in inst.op.targets() {
-        if classes(&inst.args) != classes(&code.blocks[target.index()].params) {
-            return Err(Refusal::new(format!("internal: `{inst}` does not fit its target")));
-        }
-    }
-    Ok(())
-}
-
-fn define(inst: &LirInst, out: VReg) -> Operand {
-    match inst.op {
-        // The third operand is the addend that the instruction replaces.
-        Op::Fma(..) => Operand::reg_reuse_def(out, 2),
-        Op::Help(..) => Operand::reg_fixed_def(out, PReg::new(0, RegClass::Float)),
-        // These write their result before they have read all operands.
-        op if writes_early(op) => {
-            Operand::new(out, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early)
-        }
-        _ => Operand::reg_def(out),
+    fn vreg(&self, reg: Reg) -> VReg {
+        VReg::new(reg.index(), reg_class(self.code.classes[reg.index()]))
     }
 }
 
-fn writes_early(op: Op) -> bool {
-    matches!(op, Op::Gather(_) | Op::GatherEach(_))
+/// Whether an instruction has as many operands and results as the table of operations says, and a jump passes what its
+/// target takes: assemblers rely on that.
+fn fits(code: &Code, inst: &LirInst) -> bool {
+    let class = |reg: &Reg| code.classes[reg.index()];
+    let operands = match inst.op {
+        Op::Jump(to) => inst.args.iter().map(class).eq(code.blocks[to.index()].params.iter().map(class)),
+        op => inst.args.len() == op.operands().len(),
+    };
+    operands && inst.out.is_some() == inst.op.result().is_some()
 }
 
-fn ints(regs: &[usize]) -> PRegSet {
-    regs.iter().map(|r| PReg::new(*r, RegClass::Int)).collect()
-}
-
-fn vecs(isa: Isa) -> impl Iterator<Item = PReg> {
-    (0..vec_scratch(isa)[0] as usize).map(|r| PReg::new(r, RegClass::Float))
-}
-
-fn masks(isa: Isa) -> impl Iterator<Item = PReg> {
-    let count = if isa.is_512() { MASK_SCRATCH as usize } else { 1 };
-    (1..count).map(|r| PReg::new(r, RegClass::Vector))
-}
-
-fn environment(isa: Isa) -> MachineEnv {
-    let scratch = |r: u8, class| Some(PReg::new(r as usize, class));
-    MachineEnv {
-        preferred_regs_by_class: [ints(&[6, 7, 8, 9, 10, 11]), vecs(isa).collect(), masks(isa).collect()],
-        non_preferred_regs_by_class: [ints(&[3, 12, 13, 14]), PRegSet::empty(), PRegSet::empty()],
-        scratch_by_class: [
-            scratch(INT_SCRATCH[0], RegClass::Int),
-            scratch(vec_scratch(isa)[0], RegClass::Float),
-            scratch(MASK_SCRATCH, RegClass::Vector),
-        ],
-        fixed_stack_slots: Vec::new(),
+fn define(place: ResultPlace, out: VReg) -> Operand {
+    match place {
+        ResultPlace::Anywhere => Operand::reg_def(out),
+        ResultPlace::Apart => Operand::new(out, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early),
+        ResultPlace::Replacing(operand) => Operand::reg_reuse_def(out, operand),
+        ResultPlace::In(register) => Operand::reg_fixed_def(out, register),
     }
-}
-
-fn call_clobbers(isa: Isa, result_in_vector: bool) -> PRegSet {
-    let mut set = ints(&[6, 7, 8, 9, 10, 11]);
-    for reg in vecs(isa).chain(masks(isa)) {
-        set.add(reg);
-    }
-    if result_in_vector {
-        set.remove(PReg::new(0, RegClass::Float));
-    }
-    set
 }
 
 impl Function for Flat<'_> {
@@ -221,12 +165,12 @@ impl Function for Flat<'_> {
     }
 
     fn is_ret(&self, inst: Inst) -> bool {
-        matches!(self.insts[inst.index()].op, Op::Return | Op::Trap)
+        let op = self.insts[inst.index()].op;
+        op.effect() == Effect::Ends && op.targets().is_empty()
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        let op = self.insts[inst.index()].op;
-        op.is_end() && !matches!(op, Op::Return | Op::Trap)
+        !self.insts[inst.index()].op.targets().is_empty()
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, _: usize) -> &[VReg] {
@@ -238,11 +182,8 @@ impl Function for Flat<'_> {
     }
 
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
-        match self.insts[inst.index()].op {
-            Op::Help(..) => self.clobbers_vec,
-            Op::HelpScalar(_) => self.clobbers_scalar,
-            _ => PRegSet::empty(),
-        }
+        let op = self.insts[inst.index()].op;
+        op.effect().calls().map_or(PRegSet::empty(), |_| self.target.call_clobbers(op))
     }
 
     fn num_vregs(&self) -> usize {
@@ -250,6 +191,44 @@ impl Function for Flat<'_> {
     }
 
     fn spillslot_size(&self, class: RegClass) -> usize {
-        if class == RegClass::Float { self.vec_slots } else { 1 }
+        self.target.slot_words(class_of(class))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lir::parse;
+    use crate::x86::Isa;
+    use galopvm_kir::CpuMode;
+
+    #[test]
+    fn a_wrong_allocation_is_found() {
+        let text = "\
+masks vec
+block0:
+  %0:int = word.0
+  %1:int = word.1
+  %2:int = alu.sub.w64 %0 %1
+  store.b64.+0 %2 %0
+  return
+";
+        let code = parse(text).expect("it reads");
+        let isa = Isa { mode: CpuMode::Avx2 };
+        let flat = Flat::new(&code, &isa).expect("it fits");
+        let mut output = flat.allocate().expect("there are registers");
+        assert!(flat.check(&isa.registers(), &output).is_ok());
+        // The operands of the subtraction the other way round.
+        let at = output.inst_alloc_offsets[2] as usize;
+        output.allocs.swap(at, at + 1);
+        assert!(flat.check(&isa.registers(), &output).is_err());
+    }
+
+    #[test]
+    fn other_operands_than_the_table_has_are_refused() {
+        let text = "masks vec\nblock0:\n  %0:int = word.0\n  %1:int = alu.sub.w64 %0\n  return\n";
+        let code = parse(text).expect("it reads");
+        let refused = Flat::new(&code, &Isa { mode: CpuMode::Avx2 }).err().expect("an operand is missing");
+        assert!(refused.to_string().contains("`%1:int = alu.sub.w64 %0` has other operands"), "{refused}");
     }
 }

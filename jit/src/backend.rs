@@ -1,7 +1,7 @@
 //! The back end as the rest of the machine sees it.
 
-use crate::compiled::X86Compiled;
-use crate::isa::Isa;
+use crate::compiled::Native;
+use crate::x86::Isa;
 use galopvm_kir::{Backend, Compiled, CpuMode, Refusal, Unit};
 use std::sync::Arc;
 
@@ -44,10 +44,10 @@ impl Backend for X86Backend {
         if !X86Backend::is_available() {
             return Err(Refusal::new("this processor is not an x86-64"));
         }
-        let isa = Isa::of(unit.machine.cpu);
+        let target = Box::new(Isa::of(unit.machine.cpu));
         let plan = unit.plan.plan();
-        let compiled =
-            X86Compiled::new(unit.region, plan, unit.observed, unit.machine, isa, self.options.strict_fp)?;
+        let strict = self.options.strict_fp;
+        let compiled = Native::new(unit.region, plan, unit.observed, unit.machine, target, strict)?;
         Ok(Arc::new(compiled))
     }
 }

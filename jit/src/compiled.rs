@@ -1,13 +1,12 @@
-//! A compiled region: which of its forms a launch takes, and the pieces it is cut into for threads.
+//! A region compiled for a target: which of its forms a launch takes, and the pieces it is cut into for threads.
 
 use crate::apart;
-use crate::emit::emit;
+use crate::assemble::assemble;
 use crate::executable::Executable;
-use crate::isa::Isa;
-use crate::lir::sweep::sweep;
-use crate::listing::disassemble;
+use crate::lir::{self, sweep::sweep};
 use crate::lower::{Form, Job, Places, Shape, lower, observed_scalar, piece_axis};
 use crate::record::{Layout, Record, Stop};
+use crate::target::Target;
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
@@ -71,12 +70,12 @@ struct Code {
 }
 
 /// See the module's description.
-pub struct X86Compiled {
+pub struct Native {
     region: VerifiedRegion,
     plan: Plan,
     observed: Observed,
     machine: Machine,
-    isa: Isa,
+    target: Box<dyn Target>,
     strict: bool,
     layout: Layout,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
@@ -89,22 +88,22 @@ pub struct X86Compiled {
     codes: [OnceLock<Result<Code, Refusal>>; Variant::COUNT],
 }
 
-impl X86Compiled {
+impl Native {
     /// Compiles the form that the observed launch takes.
     pub fn new(
         region: &VerifiedRegion,
         plan: &Plan,
         observed: &Observed,
         machine: &Machine,
-        isa: Isa,
+        target: Box<dyn Target>,
         strict: bool,
-    ) -> Result<X86Compiled, Refusal> {
+    ) -> Result<Native, Refusal> {
         let form = Form::of(region)?;
         let fold = match form.shape {
             Shape::Fold(_, combine) => combine.scalar_ops(),
             Shape::Map(_) | Shape::Scatter(..) => None,
         };
-        let compiled = X86Compiled {
+        let compiled = Native {
             may_be_flat: form.is_flat(region),
             work: form.work(region, observed),
             fold,
@@ -113,7 +112,7 @@ impl X86Compiled {
             plan: plan.clone(),
             observed: observed.clone(),
             machine: machine.clone(),
-            isa,
+            target,
             strict,
             layout: Layout::new(region, noted(&form)),
             codes: std::array::from_fn(|_| OnceLock::new()),
@@ -138,13 +137,23 @@ impl X86Compiled {
     }
 
     fn generate(&self, variant: Variant) -> Result<Code, Refusal> {
+        let (code, pieces) = self.lowered(variant)?;
+        debug_assert_eq!(lir::check(&code), Ok(()), "{code}");
+        let bytes = assemble(&code, &*self.target)?;
+        let executable =
+            Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
+        Ok(Code { executable, pieces })
+    }
+
+    /// The low IR of a form, and the axis that pieces are cut from.
+    fn lowered(&self, variant: Variant) -> Result<(lir::Code, usize), Refusal> {
         let form = Form::of(&self.region)?;
         let pieces = piece_axis(&self.region, &self.plan, &self.observed, &form, self.machine.threads);
         let job = Job {
             region: &self.region,
             plan: &self.plan,
             observed: &self.observed,
-            isa: self.isa,
+            target: &*self.target,
             layout: &self.layout,
             strict: self.strict,
             flat: variant.flat,
@@ -154,10 +163,7 @@ impl X86Compiled {
         };
         let mut code = lower(&job, &form)?;
         sweep(&mut code);
-        let bytes = emit(&code, self.isa)?;
-        let executable =
-            Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
-        Ok(Code { executable, pieces })
+        Ok((code, pieces))
     }
 
     /// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
@@ -391,7 +397,7 @@ fn pieces(length: i64, parts: i64) -> Vec<(i64, i64)> {
     (0..parts).map(|k| (k * size, ((k + 1) * size).min(length))).filter(|(low, high)| low < high).collect()
 }
 
-impl Compiled for X86Compiled {
+impl Compiled for Native {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
         self.launch(launch, &|| false)
     }
@@ -405,14 +411,18 @@ impl Compiled for X86Compiled {
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {
-        if kind != Listing::Asm {
-            return None;
-        }
-        let texts = Variant::all().filter_map(|variant| {
+        let text = |variant: Variant, code: &Code| {
+            let header = format!("{} {} {}", self.region.region().name, variant.name(), self.target.name());
+            match kind {
+                Listing::Lir => Some(format!("; {header}\n{}", self.lowered(variant).ok()?.0)),
+                Listing::Asm => Some(self.target.disassemble(&header, code.executable.code())),
+                Listing::Spirv | Listing::Glsl => None,
+            }
+        };
+        let made = Variant::all().filter_map(|variant| {
             let code = self.codes[variant.number()].get()?.as_ref().ok()?;
-            let header = format!("{} {} {}", self.region.region().name, variant.name(), self.isa.mode);
-            Some(disassemble(&header, code.executable.code()))
+            Some((variant, code))
         });
-        Some(texts.collect())
+        made.map(|(variant, code)| text(variant, code)).collect()
     }
 }

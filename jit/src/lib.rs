@@ -1,11 +1,12 @@
 //! Kernel and plan to x86-64 machine code.
 //!
 //! - `backend.rs`: the door. `compiled.rs`: launches and threads. `apart.rs`: histograms by several threads. `record.rs`: what code is given at a launch.
-//! - `lower/`: KIR to low IR. `lir/`: the low IR. `allocate.rs`: registers. `emit/`: bytes.
-//! - `isa.rs`: what each instruction set can do. `library.rs`: functions that code calls. `executable.rs`: memory
-//!   that can be run. `listing.rs`: disassembly.
+//! - `lower/`: KIR to low IR. `lir/`: the low IR. `allocate.rs`: registers. `assemble.rs`: blocks, moves and jumps in order.
+//! - `target.rs`: what a machine is to all these. `x86/`: the one that there is.
+//! - `library.rs`: functions that code calls. `executable.rs`: memory that can be run.
 //!
 //! Invariants:
+//! - Only `x86/` knows registers and instructions.
 //! - What cannot be compiled is refused with a reason; nothing panics.
 //! - Results are those of `galopvm_base::scalar`, bit for bit, but for re-associated float reductions and fused
 //!   multiply-adds in them, neither of which strict mode has.
@@ -13,15 +14,17 @@
 
 mod allocate;
 mod apart;
+mod assemble;
 mod backend;
 mod compiled;
-mod emit;
 mod executable;
-mod isa;
 mod library;
 mod lir;
-pub mod listing;
 mod lower;
 mod record;
+mod target;
+mod x86;
 
 pub use backend::{Options, X86Backend};
+pub use lir::check_listing as check_lir;
+pub use x86::listing;

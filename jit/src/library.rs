@@ -34,6 +34,14 @@ impl Helper {
         })
     }
 
+    /// Number of operands.
+    pub fn arity(self) -> usize {
+        match self {
+            Helper::Apply(op, _) => op.arity(),
+            Helper::Convert(..) => 1,
+        }
+    }
+
     /// Bytes of a lane.
     pub fn lane_bytes(self) -> usize {
         match self {

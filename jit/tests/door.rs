@@ -141,3 +141,21 @@ fn listings_show_the_instructions_of_each_mode() {
         assert_eq!(code.listing(Listing::Spirv), None);
     }
 }
+
+#[test]
+fn low_ir_is_listed_and_checked() {
+    let args = [size(100), array(ElemType::F32, &[100], &mut Random(56))];
+    let region = region(MAP);
+    for cpu in CpuMode::ALL {
+        let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
+        let listing = code.listing(Listing::Lir).expect("there is a listing");
+        assert_eq!(galopvm_jit::check_lir(&listing), Ok(listing.lines().count()), "{listing}");
+        let twice = listing.repeat(2);
+        assert_eq!(galopvm_jit::check_lir(&twice), Ok(twice.lines().count()), "{twice}");
+        let broken = listing.replacen(":int = word.0", ":int = word.0 %0", 1);
+        let refused = galopvm_jit::check_lir(&broken).expect_err("words have no operands");
+        assert!(refused.contains("the operands are (int), not ()"), "{refused}");
+        assert!(galopvm_jit::check_lir(&listing.replacen("  return\n", "", 1)).is_err());
+        assert!(galopvm_jit::check_lir(&listing.replacen("masks ", "masks  ", 1)).is_err());
+    }
+}

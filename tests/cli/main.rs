@@ -256,6 +256,10 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
     ]);
     if cfg!(all(target_arch = "x86_64", unix)) {
         folder
+            .run("dump dot.fut --stage lir --cpu scalar", values)
+            .succeeds()
+            .shows(&["==== dot.fut:1:", "block0:\n"]);
+        folder
             .run("dump dot.fut --stage asm --cpu scalar", values)
             .succeeds()
             .shows(&["==== dot.fut:1:", "ret"]);
@@ -268,7 +272,7 @@ fn dump_shows_every_stage_and_its_text_parses_back() {
     all.succeeds().shows(&["#### kir", "region", "#### plan", "plan\n"]);
     let checked = folder.run("dump dot.fut --check", values);
     checked.succeeds().shows(&["ast: ", "core: ", "bytecode: ", "kir: ", "plan: "]);
-    let stages = if cfg!(feature = "shaderc") { 8 } else { 7 };
+    let stages = if cfg!(feature = "shaderc") { 9 } else { 8 };
     assert_eq!(checked.text().matches("parsed back to the same").count(), stages, "{}", checked.text());
     folder.run("compile dot.fut", "").prints("");
     folder.run("dump dot.gbc --check", values).succeeds().shows(&["bytecode: ", "kir: ", "plan: "]);

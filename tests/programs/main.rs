@@ -16,6 +16,7 @@ mod rows;
 mod seeds;
 mod sequences;
 mod support;
+mod traces;
 mod unused;
 mod versions;
 mod zeros;

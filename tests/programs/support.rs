@@ -27,7 +27,9 @@ pub fn interpreter() -> Engine {
 /// Every engine of this machine that must agree with the interpreter. Vulkan is skipped, with a message, where there is no
 /// driver.
 pub fn candidates() -> Vec<Candidate> {
-    let mut found = vec![candidate("reference", Engine::builder().backend(BackendChoice::Reference).build())];
+    let plain = [("reference", BackendChoice::Reference), ("vector", BackendChoice::Vector)];
+    let plain = plain.map(|(name, backend)| candidate(name, Engine::builder().backend(backend).build()));
+    let mut found = Vec::from(plain);
     for cpu in CpuMode::ALL.into_iter().filter(|mode| *mode <= galopvm_jit::X86Backend::greatest_mode()) {
         for threads in [1, 2] {
             let engine = Engine::builder().backend(BackendChoice::X86).cpu(cpu).threads(threads).build();

@@ -228,6 +228,15 @@ impl<'a> Scribe<'a> {
         self.held.push(Held { name, dims, own: false, ..of.clone() });
     }
 
+    /// An array is shown as it is now, under its own name or another one.
+    fn traced(&mut self, array: &Held) {
+        let name = &array.name;
+        if self.random.one_in(2) {
+            return self.line(&format!("let _ = #[trace({name})] {name}"));
+        }
+        self.seen(array, array.dims.clone(), &format!("#[trace({name})] {name}"));
+    }
+
     fn some(&mut self, fits: impl Fn(&Held) -> bool) -> Option<Held> {
         late(self.random, &self.held, fits).cloned()
     }
@@ -345,7 +354,7 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(12) {
+        match self.random.below(13) {
             0 => self.whole(&array),
             1 => self.view(&array),
             2 | 3 => self.update(&array),
@@ -355,6 +364,7 @@ impl<'a> Scribe<'a> {
             8 => self.computed_places(&array),
             9 => self.helped(&array),
             10 => self.composed(&array),
+            11 => self.traced(&array),
             _ => self.stencil(&array),
         }
     }

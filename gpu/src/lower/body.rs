@@ -3,11 +3,11 @@
 use super::convert::convert;
 use super::program::{Slot, Source, Table, Top, describe};
 use super::scalar::{self, Trap, reg};
-use super::view::{Dim, Stride, Value, View, is_view_change};
+use super::view::{Dim, Stride, Value, View};
 use crate::shader::{BinOp, Binding, Cell, Code, Ty, UnOp, Val, Width};
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::ElemType;
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{Axis, Body, Combine, Exp, ObservedParam, Refusal, Rhs, Stm, Type, VarId};
+use galopvm_kir::{ArrayOp, Axis, Body, Combine, Exp, ObservedParam, Refusal, Rhs, Stm, Type, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -192,7 +192,7 @@ impl<'t, 'a> Lower<'t, 'a> {
                 Some(exp) => l.exp(exp),
                 None => Err(Refusal::new("a name without a value")),
             },
-            Rhs::Array { op, args } => l.change(*op, args),
+            Rhs::Array(ArrayOp::View { change, array }) => l.change(change, array),
             other => Err(Refusal::new(format!("{} is not lowered", describe(other)))),
         })
     }
@@ -243,16 +243,12 @@ impl<'t, 'a> Lower<'t, 'a> {
         match exp {
             Exp::Const(value) => Ok(Value::Scalar(value.ty, scalar::constant(&mut self.c, *value))),
             Exp::Var(var) => self.var(*var),
-            Exp::Op(op, args) => {
-                let values = args.iter().map(|a| self.scalar(a)).collect::<Result<Vec<_>, _>>()?;
-                let at = usize::from(*op == ScalarOp::Select);
-                let ty = values
-                    .get(at)
-                    .map(|v| v.0)
-                    .ok_or_else(|| Refusal::new("an operation without operands"))?;
-                let vals: Vec<Val> = values.iter().map(|v| v.1).collect();
-                let value = scalar::apply(&mut self.c, *op, ty, &vals, self.trap).map_err(Refusal::new)?;
-                Ok(Value::Scalar(op.result_type(ty), value))
+            Exp::Op(op, elem, args) => {
+                let operands = args.iter().map(|a| Ok(self.scalar(a)?.1));
+                let operands = operands.collect::<Result<Vec<Val>, Refusal>>()?;
+                let value =
+                    scalar::apply(&mut self.c, *op, *elem, &operands, self.trap).map_err(Refusal::new)?;
+                Ok(Value::Scalar(op.result_type(*elem), value))
             }
             Exp::Convert(to, arg) => {
                 let (from, value) = self.scalar(arg)?;
@@ -352,8 +348,8 @@ impl<'t, 'a> Lower<'t, 'a> {
                 self.bind_cells(&stm.pat, &cells);
                 Ok(())
             }
-            Rhs::Array { op, args } if is_view_change(*op) => {
-                let value = self.change(*op, args)?;
+            Rhs::Array(ArrayOp::View { change, array }) if !change.is_reshape() => {
+                let value = self.change(change, array)?;
                 if let Some(var) = stm.pat.first() {
                     self.bind(*var, value);
                 }

@@ -8,7 +8,7 @@ use super::stage;
 use crate::info::Features;
 use crate::shader::{Shader, Ty, Width};
 use galopvm_base::ElemType;
-use galopvm_kir::{Body, Exp, Refusal, Rhs, Stm, Unit, VarId};
+use galopvm_kir::{ArrayOp, Body, Exp, Refusal, Rhs, Stm, Unit, VarId};
 use std::collections::HashMap;
 
 /// A number that the host puts into the parameter buffer, 64 bits each.
@@ -223,7 +223,7 @@ fn statement<'a>(table: &mut Table<'a>, stm: &'a Stm) -> Result<(), Refusal> {
             let results = stm.pat.iter().map(|var| Exp::Var(*var)).collect();
             stage::single(table, &stm.pat, &Body { stms: vec![stm.clone()], results })
         }
-        Rhs::Array { op, .. } if super::view::is_view_change(*op) => {
+        Rhs::Array(ArrayOp::View { change, .. }) if !change.is_reshape() => {
             for (k, var) in stm.pat.iter().enumerate() {
                 table.top.insert(*var, Top::View(stm, k));
             }
@@ -253,11 +253,7 @@ pub fn describe(rhs: &Rhs) -> String {
         Rhs::Scatter { combine: None, .. } => "a scatter".into(),
         Rhs::Scatter { .. } => "a histogram".into(),
         Rhs::Manifest { .. } => "a change of layout".into(),
-        Rhs::Array { op, .. } => {
-            let word =
-                galopvm_kir::ArrayOp::WORDS.iter().find(|(known, _)| known == op).map_or("?", |(_, w)| w);
-            format!("`{word}`")
-        }
+        Rhs::Array(op) => format!("`{}`", op.word()),
     }
 }
 

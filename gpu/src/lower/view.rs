@@ -8,7 +8,7 @@ use super::body::Lower;
 use crate::shader::{BinOp, Binding, Ty, UnOp, Val};
 use galopvm_base::ElemType;
 use galopvm_kir::backend::StrideClass;
-use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, DimIndex, Index, Read, Refusal, VarId};
+use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, Refusal, VarId, ViewChange};
 use std::rc::Rc;
 
 /// The distance of neighbours along a dimension.
@@ -52,11 +52,6 @@ pub enum Value {
     /// Result number so and so of a kernel inside a kernel: not an array yet, but written where it belongs when the
     /// kernel around it ends.
     Made(Rc<(Vec<Axis>, Body)>, usize),
-}
-
-/// True for operations that only look at an array differently.
-pub fn is_view_change(op: ArrayOp) -> bool {
-    matches!(op, ArrayOp::Transpose | ArrayOp::Rearrange | ArrayOp::Reverse)
 }
 
 impl Lower<'_, '_> {
@@ -236,22 +231,18 @@ impl Lower<'_, '_> {
     }
 
     /// An operation that only looks at its array differently.
-    pub fn change(&mut self, op: ArrayOp, args: &[ArrayArg]) -> Result<Value, Refusal> {
-        let array = args.iter().find_map(|arg| if let ArrayArg::Exp(exp) = arg { Some(exp) } else { None });
-        let array = array.ok_or_else(|| Refusal::new("an array operation without an array"))?;
+    pub fn change(&mut self, change: &ViewChange, array: &Exp) -> Result<Value, Refusal> {
         let Value::View(mut view) = self.exp(array)? else {
             return Err(Refusal::new("an operation on an array made inside a kernel"));
         };
-        match op {
-            ArrayOp::Transpose if view.dims.len() >= 2 => view.dims.swap(0, 1),
-            ArrayOp::Rearrange => {
-                let perm =
-                    args.iter().find_map(|arg| if let ArrayArg::Perm(p) = arg { Some(p) } else { None });
+        match change {
+            ViewChange::Transpose | ViewChange::Rearrange(_) => {
+                let perm = change.permutation(view.dims.len());
                 let dims: Option<Vec<Dim>> =
                     perm.and_then(|p| p.iter().map(|d| view.dims.get(*d).copied()).collect());
                 view.dims = dims.ok_or_else(|| Refusal::new("not a permutation"))?;
             }
-            ArrayOp::Reverse if !view.dims.is_empty() => {
+            ViewChange::Reverse if !view.dims.is_empty() => {
                 let dim = view.dims[0];
                 let (zero, one) = (self.b32(0), self.b32(1));
                 let stride = self.number(dim.stride);

@@ -6,7 +6,7 @@
 //! - out of a `Guard` (the test whether a loop runs at all) pure work moves, array reads do not;
 //! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing.
 
-use super::{Block, Class, Code, Extent, Inst, Label, Op, Reg};
+use super::{Block, Class, Code, Effect, Extent, Inst, Label, Op, Reg};
 use galopvm_base::TypedId;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -46,21 +46,18 @@ pub struct Builder {
     levels: Vec<u32>,
     /// About how many instructions were appended; helpers count for what they do.
     weight: u32,
-    /// AVX2 keeps masks in vector registers.
-    mask_class: Class,
 }
 
 impl Builder {
     /// An empty function whose masks have the given class.
-    pub fn new(mask_class: Class) -> Builder {
+    pub fn new(masks: Class) -> Builder {
         let mut builder = Builder {
-            code: Code::default(),
+            code: Code::new(masks),
             current: Label(0),
             scopes: Vec::new(),
             numbered: HashMap::new(),
             levels: Vec::new(),
             weight: 0,
-            mask_class,
         };
         let entry = builder.block();
         builder.start(entry);
@@ -131,8 +128,7 @@ impl Builder {
     pub fn op(&mut self, op: Op, args: &[Reg]) -> Reg {
         let class = self.result_class(op);
         let top = self.scopes.len() - 1;
-        let movable = op.is_pure() || op.reads_memory();
-        if !movable {
+        if !op.effect().is_movable() {
             let reg = self.register(class, top);
             self.append(self.current, Inst { op, out: Some(reg), args: args.into() });
             return reg;
@@ -147,8 +143,8 @@ impl Builder {
             let may_leave = match self.scopes[level].kind {
                 Scope::Root => false,
                 Scope::Loop => true,
-                Scope::Guard => !op.reads_memory(),
-                Scope::Branch => op.is_trivial(),
+                Scope::Guard => op.effect() != Effect::Reads,
+                Scope::Branch => op.effect() == Effect::Trivial,
             };
             if !may_leave {
                 break;
@@ -205,43 +201,17 @@ impl Builder {
     }
 
     fn append(&mut self, label: Label, inst: Inst) {
-        self.weight += match inst.op {
-            Op::Help(_, Extent::All) => HELP_WEIGHT,
-            Op::Help(_, Extent::One) | Op::HelpScalar(_) => HELP_WEIGHT / 8,
-            _ => 1,
+        self.weight += match inst.op.effect().calls() {
+            Some(Extent::All) => HELP_WEIGHT,
+            Some(Extent::One) => HELP_WEIGHT / 8,
+            None => 1,
         };
         self.code.blocks[label.index()].insts.push(inst);
     }
 
+    /// The class of an operation's result; operations without one are appended by [`Builder::act`].
     fn result_class(&self, op: Op) -> Class {
-        match op {
-            Op::Cmp(..) | Op::MaskAll | Op::MaskLogic(_) | Op::MaskHalf(_) | Op::MaskJoin => self.mask_class,
-            Op::ChooseFloat
-            | Op::LoadFloat(..)
-            | Op::LoadSplat(..)
-            | Op::ToFloat(_)
-            | Op::IntToFloat(..)
-            | Op::V(..)
-            | Op::Sqrt(..)
-            | Op::Round(..)
-            | Op::Fma(..)
-            | Op::Splat(_)
-            | Op::SplatFloat(_)
-            | Op::Iota(..)
-            | Op::Blend(_)
-            | Op::VShiftImm(..)
-            | Op::Convert(..)
-            | Op::Widen(..)
-            | Op::Narrow(..)
-            | Op::ConvertFloat(..)
-            | Op::MoveDown(_)
-            | Op::Reverse(_)
-            | Op::VLoad(..)
-            | Op::VLoadMask(..)
-            | Op::Gather(_)
-            | Op::GatherEach(_)
-            | Op::Help(..) => Class::Vec,
-            _ => Class::Int,
-        }
+        debug_assert!(op.result().is_some(), "{op} has no result");
+        op.result().map_or(Class::Int, |kind| kind.class(self.code.masks))
     }
 }

@@ -1,6 +1,6 @@
 //! Removing instructions whose results nobody uses.
 
-use super::{Code, Op};
+use super::Code;
 use galopvm_base::TypedId;
 
 /// Removes them, and what only they used.
@@ -18,10 +18,7 @@ pub fn sweep(code: &mut Code) {
         let block = &mut code.blocks[label.index()];
         let mut keep = vec![true; block.insts.len()];
         for (k, inst) in block.insts.iter().enumerate().rev() {
-            let removable = inst.op.is_pure()
-                || inst.op.reads_memory()
-                || matches!(inst.op, Op::Quot(..) | Op::Rem(..) | Op::Help(..) | Op::HelpScalar(_));
-            if removable && inst.out.is_some_and(|out| uses[out.index()] == 0) {
+            if inst.op.effect().is_removable() && inst.out.is_some_and(|out| uses[out.index()] == 0) {
                 keep[k] = false;
                 for arg in &inst.args {
                     uses[arg.index()] -= 1;

@@ -265,7 +265,7 @@ impl Lower<'_> {
             }
             return Value::uniform(ty, reg);
         }
-        let direct = mem.bytes() >= 4 || self.isa.is_512();
+        let direct = self.target.has_masked(mem);
         let raw = match (&spot.varying, spot.step, &self.mask) {
             (None, Factor::Const(1), None) => self.load_neighbours(mem, lane, &spot, None, stay),
             (None, Factor::Const(1), Some(mask)) if direct => {
@@ -284,7 +284,7 @@ impl Lower<'_> {
 
     /// Lanes of one register with these lanes.
     fn lanes_per_part(&self, lane: Lane) -> usize {
-        self.isa.vector_bytes() / lane.bytes()
+        self.target.vector_bytes() / lane.bytes()
     }
 
     fn load_neighbours(&mut self, mem: Mem, lane: Lane, spot: &Spot, mask: Option<Parts>, stay: bool) -> Raw {
@@ -384,7 +384,7 @@ impl Lower<'_> {
         }
         let Raw::Many(parts) = raw else { return };
         let per_part = self.lanes_per_part(lane);
-        let direct = mem.bytes() >= 4 || self.isa.is_512();
+        let direct = self.target.has_masked(mem);
         let neighbours = spot.varying.is_none() && spot.step == Factor::Const(1);
         let mask = self.mask.clone();
         if neighbours && (mask.is_none() || direct) {

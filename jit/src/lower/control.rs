@@ -216,9 +216,8 @@ impl<'a> Lower<'a> {
         });
         body.visit_exps(&mut |whole| {
             whole.visit(&mut |exp| match exp {
-                Exp::Op(op, args) => {
-                    let ty = self.operand_type(*op, args);
-                    plain &= !op.can_trap(ty) && op.is_exact(ty);
+                Exp::Op(op, elem, _) => {
+                    plain &= !op.can_trap(*elem) && op.is_exact(*elem);
                     count += 1;
                 }
                 Exp::Convert(..) => count += 2,

@@ -104,7 +104,9 @@ impl Lower<'_> {
             Raw::One(_) => Some(self.int_to_float(from, to, raw)),
             Raw::Many(_) => {
                 let change = if unsigned { Change::Unsigned } else { Change::Signed };
-                self.isa.has_change(change, source, target).then(|| self.change(change, source, target, raw))
+                self.target
+                    .has_change(change, source, target)
+                    .then(|| self.change(change, source, target, raw))
             }
         }
     }
@@ -114,7 +116,7 @@ impl Lower<'_> {
         let (source, target, many) = (lane_of(from), lane_of(to), raw.is_many());
         let full_unsigned = matches!(to, ElemType::U32 | ElemType::U64);
         let change = if full_unsigned { Change::Unsigned } else { Change::Signed };
-        if full_unsigned && !many || many && !self.isa.has_change(change, source, target) {
+        if full_unsigned && !many || many && !self.target.has_change(change, source, target) {
             return None;
         }
         let result = if full_unsigned {

@@ -1,4 +1,4 @@
-//! Lowering: a region and its plan to low IR, the same way for all three instruction sets.
+//! Lowering: a region and its plan to low IR, the same way for every target.
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
@@ -7,14 +7,15 @@
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `scatter.rs`: writes at computed places.
-//! - `choose.rs`: which axis goes across the lanes if the plan does not say.
+//! - `form.rs`: the outer shape of a region.
 //!
 //! In scalar mode there are no lanes and every value is uniform.
 
 mod access;
-mod choose;
+
 mod control;
 mod convert;
+mod form;
 mod nest;
 mod poll;
 mod primitive;
@@ -25,15 +26,15 @@ mod spread;
 mod tile;
 mod value;
 
-pub use choose::{Form, Shape, observed_scalar};
+pub use form::{Form, Shape, observed_scalar};
 pub use nest::{Job, Places, lower, piece_axis};
 
-use crate::isa::Isa;
 use crate::lir::build::Builder;
 use crate::lir::{Addr, Bin, Cond, Label, Lane, Op, Reg, Width};
 use crate::record::Layout;
+use crate::target::Target;
 use access::{View, ViewDim};
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::ElemType;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion};
 use std::collections::{HashMap, HashSet};
@@ -49,7 +50,7 @@ pub struct Lanes {
 /// The state of lowering one region.
 pub struct Lower<'a> {
     b: Builder,
-    isa: Isa,
+    target: &'a dyn Target,
     region: &'a VerifiedRegion,
     plan: &'a Plan,
     observed: &'a Observed,
@@ -78,7 +79,7 @@ pub struct Lower<'a> {
 
 impl Lower<'_> {
     fn lane_count(&self) -> usize {
-        self.groups() * self.isa.lanes()
+        self.groups() * self.target.lanes()
     }
 
     fn bind_scalar(&mut self, var: VarId, value: Value) {
@@ -103,7 +104,7 @@ impl Lower<'_> {
 
     /// The end for a loop over the remainder in steps of one group.
     fn end_of_rest(&mut self, high: Reg) -> Reg {
-        let lanes = self.isa.lanes() as i32;
+        let lanes = self.target.lanes() as i32;
         self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes - 1), &[high])
     }
 
@@ -116,12 +117,6 @@ impl Lower<'_> {
         self.mask = Some(Parts::from_slice(&[mask]));
     }
 
-    /// The type that an operation with these operands works on.
-    fn operand_type(&self, op: ScalarOp, args: &[Exp]) -> ElemType {
-        let first = usize::from(op == ScalarOp::Select);
-        args.get(first).and_then(|e| self.region.exp_type(e)).unwrap_or(ElemType::I64)
-    }
-
     fn exps(&mut self, exps: &[Exp]) -> Result<Vec<Value>, Refusal> {
         exps.iter().map(|e| self.exp(e)).collect()
     }
@@ -130,10 +125,9 @@ impl Lower<'_> {
         match exp {
             Exp::Const(scalar) => Ok(Value::constant(*scalar)),
             Exp::Var(var) => self.scalar_var(*var),
-            Exp::Op(op, args) => {
-                let ty = self.operand_type(*op, args);
+            Exp::Op(op, elem, args) => {
                 let values = self.exps(args)?;
-                self.scalar_op(*op, ty, &values)
+                self.scalar_op(*op, *elem, &values)
             }
             Exp::Convert(ty, inner) => {
                 let value = self.exp(inner)?;
@@ -225,7 +219,7 @@ impl Lower<'_> {
             Rhs::Update { .. } => return Err(Refusal::new("an array update")),
             Rhs::Scatter { .. } => return Err(Refusal::new("a scatter inside the body")),
             Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),
-            Rhs::Array { .. } => return Err(Refusal::new("an operation on a whole array")),
+            Rhs::Array(_) => return Err(Refusal::new("an operation on a whole array")),
         };
         self.bind_all(&stm.pat, &values);
         Ok(())

@@ -9,15 +9,15 @@
 //! so do those of a tile of rows. Only a broadcast that loads again for itself could come too late (`Lower::over`).
 
 use super::access::{View, ViewDim};
-use super::choose::{Form, Shape, extent};
 use super::control::Span;
+use super::form::{Form, Shape, extent};
 use super::tile::{ROWS, Tile};
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
-use crate::isa::Isa;
 use crate::lir::build::{Builder, Scope};
 use crate::lir::{Class, Code, Op, Reg};
 use crate::record::{self, Layout};
+use crate::target::Target;
 use galopvm_base::ElemType;
 use galopvm_kir::{
     Axis, Body, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion,
@@ -32,8 +32,8 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// The numbers it is compiled for.
     pub observed: &'a Observed,
-    /// The instruction set.
-    pub isa: Isa,
+    /// What runs the code.
+    pub target: &'a dyn Target,
     /// Where the launch record has things.
     pub layout: &'a Layout,
     /// All tiers must agree bit for bit on floats.
@@ -74,8 +74,8 @@ struct Nest<'a> {
 /// Lowers a region to low IR.
 pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
     let mut lower = Lower {
-        b: Builder::new(job.isa.mask_class()),
-        isa: job.isa,
+        b: Builder::new(job.target.masks()),
+        target: job.target,
         region: job.region,
         plan: job.plan,
         observed: job.observed,
@@ -185,8 +185,7 @@ impl Lower<'_> {
         if let Some(inner) = form.inner() {
             return self.map_outer(form, &inner, 0, results, piece);
         }
-        let lanes = self.isa.lanes();
-        let lane = form.lane(self.region, self.plan, self.observed, lanes).filter(|_| lanes > 1);
+        let lane = form.lane(self.plan).filter(|_| self.target.lanes() > 1);
         let tile = lane.and_then(|lane| Tile::of(form, lane));
         let row = tile.as_ref().map(|t| t.row);
         let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
@@ -317,7 +316,7 @@ impl Lower<'_> {
         nest: &Nest<'_>,
     ) -> Result<(), Refusal> {
         let form = nest.form;
-        if self.isa.lanes() == 1 {
+        if self.target.lanes() == 1 {
             self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
                 l.element(nest)?;
@@ -366,7 +365,7 @@ impl Lower<'_> {
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         self.counted(
-            Span { low: counter, high: end, step: self.isa.lanes() as i64, few: true },
+            Span { low: counter, high: end, step: self.target.lanes() as i64, few: true },
             &[],
             &[],
             &mut |l, counter, _| {
@@ -392,13 +391,8 @@ impl Lower<'_> {
         });
         body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
         let groups = match (folds, loops, exps) {
-            (1, false, 0..=12) => {
-                if self.isa.is_512() {
-                    8
-                } else {
-                    4
-                }
-            }
+            (1, false, 0..=12) if self.target.vector_registers() > 16 => 8,
+            (1, false, 0..=12) => 4,
             (_, true, 0..=80) | (_, _, 0..=48) => 2,
             _ => 1,
         };

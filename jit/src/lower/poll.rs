@@ -63,7 +63,7 @@ impl Lower<'_> {
                 let period = (LOOK / weight).clamp(1, MOST_TURNS).next_power_of_two();
                 let mask = (period * step - 1) & !(step - 1);
                 let cost = period.saturating_mul(weight).min(LOOK * 4);
-                self.b.act(Op::PollAt { cost, mask: mask as i32 }, &[counter]);
+                self.b.act(Op::PollAt(cost, mask as i32), &[counter]);
             }
             _ => self.b.act(Op::Poll(AROUND + weight.min(LOOK)), &[]),
         }

@@ -75,7 +75,7 @@ impl Lower<'_> {
 
     /// True if there is an instruction for this on values of this shape.
     pub fn has(&self, bin: Bin, lane: Lane, many: bool) -> bool {
-        !many || self.isa.has_bin(bin, lane)
+        !many || self.target.has_bin(bin, lane)
     }
 
     /// Two-operand arithmetic.
@@ -104,7 +104,7 @@ impl Lower<'_> {
     /// Shift by a constant below the width.
     pub fn shift(&mut self, bin: Bin, lane: Lane, a: &Raw, count: u8) -> Raw {
         match a {
-            Raw::Many(_) if bin == Bin::Sar && !self.isa.has_bin(bin, lane) => {
+            Raw::Many(_) if bin == Bin::Sar && !self.target.has_bin(bin, lane) => {
                 let count = self.raw_const(lane, u64::from(count), true);
                 self.sar_wide(a, &count)
             }
@@ -147,7 +147,11 @@ impl Lower<'_> {
         }
         let (mask, upper) = (masks[k / 2], k % 2 == 1);
         // A mask register's low bits serve the lower half as they are.
-        if self.isa.is_512() && !upper { mask } else { self.b.op(Op::MaskHalf(upper), &[mask]) }
+        if self.target.masks() == Class::Mask && !upper {
+            mask
+        } else {
+            self.b.op(Op::MaskHalf(upper), &[mask])
+        }
     }
 
     /// `condition ? a : b`; bools are masks or 0 and 1.

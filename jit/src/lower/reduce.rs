@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
         let ops = combine.scalar_ops();
         if let Some(ops) = ops.as_deref()
             && self.lanes.is_none()
-            && self.isa.lanes() > 1
+            && self.target.lanes() > 1
             && ops.iter().zip(&neutral).all(|(op, n)| !self.strict || op.order_free(n.ty))
         {
             return self.reduce_vector(axes, range, body, combine, ops, &neutral);
@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         let fuses = op == ScalarOp::Add
             && matches!(ty, ElemType::F32 | ElemType::F64)
             && !self.strict
-            && self.isa.has_fma();
+            && self.target.has_fma();
         if fuses && let Some((x, y)) = product(body, &body.results[k]) {
             let (x, y) = (self.exp(x)?, self.exp(y)?);
             return self.scalar_op(ScalarOp::Fma, ty, &[x, y, acc.clone()]);
@@ -205,7 +205,7 @@ impl<'a> Lower<'a> {
         let shapes: Vec<(ElemType, bool)> = accs.iter().map(|a| (a.ty, true)).collect();
         let saved = self.lanes.replace(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
-        let step = self.isa.lanes() as i64;
+        let step = self.target.lanes() as i64;
         let (_, firsts) = self.counted(
             Span { low, high: end, step, few: true },
             &firsts,
@@ -260,7 +260,7 @@ impl<'a> Lower<'a> {
             parts = Parts::from_slice(&[combined]);
         }
         let mut reg = parts[0];
-        let mut bytes = self.isa.vector_bytes() / 2;
+        let mut bytes = self.target.vector_bytes() / 2;
         while bytes >= lane.bytes() {
             let down = self.b.op(Op::MoveDown(bytes as u8), &[reg]);
             reg = self.one_register(op, ty, reg, down)?;
@@ -292,12 +292,12 @@ impl<'a> Lower<'a> {
 /// The factors, if an expression of a body is a product or the name of one.
 fn product<'e>(body: &'e Body, exp: &'e Exp) -> Option<(&'e Exp, &'e Exp)> {
     match exp {
-        Exp::Op(ScalarOp::Mul, args) => Some((args.first()?, args.get(1)?)),
+        Exp::Op(ScalarOp::Mul, _, args) => Some((args.first()?, args.get(1)?)),
         Exp::Var(var) => body.stms.iter().find_map(|stm| match &stm.rhs {
             Rhs::Exps(exps) => {
                 let at = stm.pat.iter().position(|p| p == var)?;
                 match exps.get(at)? {
-                    Exp::Op(ScalarOp::Mul, args) => Some((args.first()?, args.get(1)?)),
+                    Exp::Op(ScalarOp::Mul, _, args) => Some((args.first()?, args.get(1)?)),
                     _ => None,
                 }
             }

@@ -254,7 +254,7 @@ impl Lower<'_> {
             let mask = self.raw_const(lane, ty.mask(), many);
             a = self.bin(Bin::And, lane, &a, &mask);
         }
-        if many && self.isa.has_bin(bin, lane) {
+        if many && self.target.has_bin(bin, lane) {
             return Some(self.bin(bin, lane, &a, count));
         }
         let width = if lane.is_wide() { 64 } else { 32 };
@@ -337,7 +337,7 @@ impl Lower<'_> {
         if lane.is_wide() {
             return Some(self.divide_wide(op, ty, a, b));
         }
-        if !self.isa.has_change(change, Lane::I32, Lane::F64) {
+        if !self.target.has_change(change, Lane::I32, Lane::F64) {
             return None;
         }
         let (x, y) =
@@ -400,7 +400,7 @@ impl Lower<'_> {
         // The bits of 1.5 * 2^52: adding a small integer to them gives the double of the sum, and back.
         const SHIFT: u64 = 0x4338 << 48;
         let (bits, shift) = (self.raw_const(Lane::I64, SHIFT, true), self.raw_const(Lane::F64, SHIFT, true));
-        let native = self.isa.has_change(Change::Signed, Lane::I64, Lane::F64);
+        let native = self.target.has_change(Change::Signed, Lane::I64, Lane::F64);
         let double = |l: &mut Self, x: &Raw| {
             if native {
                 return l.change(Change::Signed, Lane::I64, Lane::F64, x);
@@ -496,7 +496,7 @@ impl Lower<'_> {
                 let (root, one) = (self.sqrt(lane, a), self.raw_float(lane, 1.0, many));
                 self.bin(Bin::Div, lane, &one, &root)
             }
-            ScalarOp::Floor | ScalarOp::Ceil | ScalarOp::Trunc | ScalarOp::Round if self.isa.has_fma() => {
+            ScalarOp::Floor | ScalarOp::Ceil | ScalarOp::Trunc | ScalarOp::Round if self.target.has_fma() => {
                 let round = match op {
                     ScalarOp::Floor => Round::Floor,
                     ScalarOp::Ceil => Round::Ceil,
@@ -512,7 +512,7 @@ impl Lower<'_> {
                 let infinity = self.raw_float(lane, f64::INFINITY, many);
                 self.cmp(Cond::Eq, lane, &size, &infinity)
             }
-            ScalarOp::Fma if self.isa.has_fma() => self.fma(lane, a, &args[1], &args[2]),
+            ScalarOp::Fma if self.target.has_fma() => self.fma(lane, a, &args[1], &args[2]),
             _ => return None,
         })
     }

@@ -7,8 +7,8 @@
 //! are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
 
 use super::access::{View, ViewDim};
-use super::choose::Form;
 use super::control::Span;
+use super::form::Form;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::lir::build::Scope;
@@ -79,7 +79,7 @@ impl Lower<'_> {
         writes: &Writes<'_>,
     ) -> Result<(), Refusal> {
         let Some(axis) = form.axes.last() else { return Err(Refusal::new("a scatter without an axis")) };
-        if self.isa.lanes() > 1 && is_worth_lanes(writes.body) {
+        if self.target.lanes() > 1 && is_worth_lanes(writes.body) {
             self.lanes = Some(Lanes { groups: GROUPS });
             let step = self.lane_count() as i64;
             (low, _) =
@@ -115,7 +115,7 @@ impl Lower<'_> {
             notes.push(note);
         }
         let lanes = self.lanes.take();
-        let count = self.b.int((lanes.map_or(1, |lanes| lanes.groups) * self.isa.lanes()) as i64);
+        let count = self.b.int((lanes.map_or(1, |lanes| lanes.groups) * self.target.lanes()) as i64);
         let span = Span { low: first, high: count, step: 1, few: true };
         self.counted(span, &[], &[], &mut |l, counter, _| {
             let at = Value::uniform(ElemType::I64, counter);
@@ -185,8 +185,8 @@ fn is_worth_lanes(body: &Body) -> bool {
         whole.visit(&mut |exp| {
             operations += match exp {
                 // Of integers, but for floats it does no harm.
-                Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _) => DIVISION,
-                Exp::Op(op, _) if op.info().precision == Precision::Library => DIVISION,
+                Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _, _) => DIVISION,
+                Exp::Op(op, _, _) if op.info().precision == Precision::Library => DIVISION,
                 Exp::Op(..) | Exp::Convert(..) => 1,
                 _ => 0,
             }

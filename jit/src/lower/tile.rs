@@ -6,7 +6,7 @@
 //! so that the columns of one vector stay in the caches.
 
 use super::access::View;
-use super::choose::{Form, Shape};
+use super::form::{Form, Shape};
 use super::value::Value;
 use super::{Lanes, Lower};
 use crate::lir::{Op, Reg, Width};
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
 
     /// Groups of lanes for a tile: its partial results and one row of operands in registers, with some to spare.
     pub fn tile_groups(&self, tile: &Tile<'_>) -> Lanes {
-        let registers = if self.isa.is_512() { 29 } else { 13 };
+        let registers = self.target.vector_registers();
         let per_group = (ROWS + 1) * tile.results_per_group(self).max(1);
         Lanes { groups: ((registers - 2) / per_group).clamp(1, 4) }
     }

@@ -101,7 +101,7 @@ impl Lower<'_> {
 
     /// The class of the registers of a varying value.
     pub fn part_class(&self, ty: ElemType) -> Class {
-        if ty == ElemType::Bool { self.isa.mask_class() } else { Class::Vec }
+        if ty == ElemType::Bool { self.target.masks() } else { Class::Vec }
     }
 
     /// Groups of lanes; a group fills one register of narrow lanes.
@@ -167,7 +167,7 @@ impl Lower<'_> {
 
     fn linear_parts(&mut self, start: Reg, step: Factor) -> Parts {
         let base = self.b.op(Op::Splat(Lane::I64), &[start]);
-        let per_part = self.isa.lanes() / 2;
+        let per_part = self.target.lanes() / 2;
         let step = match step {
             Factor::Const(1) => None,
             Factor::Const(c) => Some(self.splat(&Value::int(c))),
@@ -197,7 +197,7 @@ impl Lower<'_> {
         };
         (0..self.groups())
             .map(|group| {
-                let mut count = self.b.op(Op::Iota(Lane::I32, (group * self.isa.lanes()) as u32), &[]);
+                let mut count = self.b.op(Op::Iota(Lane::I32, (group * self.target.lanes()) as u32), &[]);
                 if let Some(step) = step {
                     count = self.b.op(vector(Bin::Mul, Lane::I32), &[count, step]);
                 }

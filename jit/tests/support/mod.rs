@@ -3,10 +3,10 @@
 
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{Options, X86Backend};
-use galopvm_kir::text::{parse_plan, parse_region};
+use galopvm_kir::text::{parse_plan, parse_region, print_plan};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Compiled, CpuMode, Launch, Machine, Observed, ObservedParam, Plan, Reference,
-    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+    Argument, Backend, Buffer, Compiled, CpuMode, Decision, Launch, Machine, Observed, ObservedParam, Plan,
+    Reference, Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
@@ -130,11 +130,36 @@ pub fn compile(
     cpu: CpuMode,
     strict_fp: bool,
 ) -> Result<Arc<dyn Compiled>, Refusal> {
-    let plan = if plan.is_empty() {
-        Plan::default()
-    } else {
-        parse_plan(region.region(), plan).unwrap_or_else(|e| panic!("{e}"))
-    };
+    compile_for(region, plan_of(region, plan), args, cpu, strict_fp)
+}
+
+fn plan_of(region: &VerifiedRegion, text: &str) -> Plan {
+    if text.is_empty() {
+        return Plan::default();
+    }
+    parse_plan(region.region(), text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The plan of a text; of none: a plan for each axis that can go across the lanes, and the one without decisions.
+fn plans_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Vec<Plan> {
+    let mut plans = vec![plan_of(region, text)];
+    if text.is_empty() && cpu != CpuMode::Scalar {
+        for axis in region.region().parallel_axes() {
+            let mut plan = Plan::default();
+            plan.decide(Decision::Lane(axis), "a test");
+            plans.push(plan);
+        }
+    }
+    plans
+}
+
+fn compile_for(
+    region: &VerifiedRegion,
+    plan: Plan,
+    args: &[Arg],
+    cpu: CpuMode,
+    strict_fp: bool,
+) -> Result<Arc<dyn Compiled>, Refusal> {
     let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{e}"));
     let (observed, machine) = (observe(args), machine(cpu));
     let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
@@ -280,17 +305,21 @@ pub fn same(ty: ElemType, a: u64, b: u64, tolerance: f64) -> bool {
     x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * x.abs().max(y.abs())
 }
 
-/// Compares all modes with the reference.
+/// Compares all modes with the reference, without a plan under each choice of lanes.
 pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
     let region = region(text);
     let expected = reference(&region, args);
     for cpu in CpuMode::ALL {
-        let code = compile(&region, plan, args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
-        let got = run(&region, code.as_ref(), args);
-        compare(&region, &format!("{cpu}\n{text}"), &expected, &got, tolerance, code.as_ref());
-        for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
-            let got = run_in(&region, code.as_ref(), args, &|| false, place);
-            compare(&region, &format!("{cpu}, {name}\n{text}"), &expected, &got, tolerance, code.as_ref());
+        for plan in plans_of(&region, plan, cpu) {
+            let title = format!("{cpu}, {}{text}", print_plan(region.region(), &plan));
+            let code = compile_for(&region, plan, args, cpu, false);
+            let code = code.unwrap_or_else(|e| panic!("{e}\n{title}"));
+            let got = run(&region, code.as_ref(), args);
+            compare(&region, &title, &expected, &got, tolerance, code.as_ref());
+            for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
+                let got = run_in(&region, code.as_ref(), args, &|| false, place);
+                compare(&region, &format!("{name}, {title}"), &expected, &got, tolerance, code.as_ref());
+            }
         }
     }
 }

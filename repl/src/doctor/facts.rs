@@ -90,6 +90,8 @@ impl Facts {
             BackendChoice::Auto if self.is_ready("x86") => {
                 format!("x86 ({mode}) for work that is worth compiling, {rest}")
             }
+            BackendChoice::Auto => format!("vector for work that is worth it, {rest}"),
+            BackendChoice::Vector => format!("vector for every kernel it takes, {rest}"),
             BackendChoice::X86 if self.is_ready("x86") => {
                 format!("x86 ({mode}) for every kernel it takes, {rest}")
             }
@@ -99,7 +101,7 @@ impl Facts {
             BackendChoice::Vulkan if self.is_ready("vulkan") => {
                 format!("the interpreter alone: the {} route is not built in", engine.route())
             }
-            BackendChoice::Auto | BackendChoice::X86 | BackendChoice::Vulkan => {
+            BackendChoice::X86 | BackendChoice::Vulkan => {
                 "the interpreter alone: the back end is not available (see above)".into()
             }
         }
@@ -135,6 +137,7 @@ fn backends(engine: &Engine, devices: &Result<Vec<DeviceInfo>, GpuError>) -> Vec
     vec![
         BackEnd { name: "interp", about: Ok("always there, does what the others refuse".into()) },
         BackEnd { name: "reference", about: Ok("slow, for checking the others".into()) },
+        BackEnd { name: "vector", about: Ok("rows in groups, without machine code".into()) },
         BackEnd { name: "x86", about: x86 },
         BackEnd { name: "vulkan", about: vulkan },
     ]

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{self, Values};
 use galopvm::{Backend, BackendChoice, Engine, Program, Route};
 use galopvm_gpu::spirv::text as spirv;
-use galopvm_jit::{X86Backend, listing};
+use galopvm_jit::{X86Backend, check_lir, listing};
 use galopvm_kir::text::{parse_plan, print_plan};
 use galopvm_kir::{Compiled, Launch, Listing, Refusal, Region, RunError, Unit};
 use galopvm_runtime::tier::Version;
@@ -24,7 +24,7 @@ pub fn dump(
     builder = match stage {
         Stage::Spirv => builder.own_backend(Arc::new(Listed { kind: Listing::Spirv, route: args.route })),
         Stage::Glsl => builder.own_backend(Arc::new(Listed { kind: Listing::Glsl, route: Route::Glsl })),
-        Stage::Asm => builder.backend(BackendChoice::X86),
+        Stage::Lir | Stage::Asm => builder.backend(BackendChoice::X86),
         _ => builder.own_backend(Arc::new(Planned)),
     };
     if let Some(cpu) = args.cpu {
@@ -47,6 +47,7 @@ pub fn dump(
                 for version in &site.versions {
                     let part = match stage {
                         Stage::Plan => plan(lifted.region.region(), version),
+                        Stage::Lir => text_of(version, Listing::Lir),
                         Stage::Asm => text_of(version, Listing::Asm),
                         Stage::Spirv => text_of(version, Listing::Spirv),
                         _ => text_of(version, Listing::Glsl),
@@ -83,6 +84,7 @@ fn parsed_back(
             let lines = same(part, &print_plan(region, &plan))?;
             if plan == *version.plan.plan() { Ok(Some(lines)) } else { Err("it is another plan".into()) }
         }
+        Stage::Lir => check_lir(part).map(Some),
         Stage::Asm => {
             let again = listing::parse(part)?
                 .iter()

@@ -15,9 +15,9 @@ use std::path::PathBuf;
 
 /// Show a program at any stage between source and machine code
 ///
-/// The stages ast, core, bytecode and kir depend on the program alone. The stages plan, asm, spirv and glsl show what
-/// is made for observed sizes: the entry point is run on values from standard input, and each kernel that was launched
-/// is shown, with what back ends refused and why.
+/// The stages ast, core, bytecode and kir depend on the program alone. The stages plan, lir, asm, spirv and glsl show
+/// what is made for observed sizes: the entry point is run on values from standard input, and each kernel that was
+/// launched is shown, with what back ends refused and why.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -37,13 +37,13 @@ pub struct Args {
     /// Show nothing, but prove that the text of each stage parses back to the same thing [default: all stages]
     #[arg(long)]
     check: bool,
-    /// The entry point to run for plan, asm, spirv and glsl
+    /// The entry point to run for plan, lir, asm, spirv and glsl
     #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
     entry: String,
     /// Read the entry point's arguments from this file instead of standard input
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Greatest instruction set for plan and asm [default: all the processor has]
+    /// Greatest instruction set for plan, lir and asm [default: all the processor has]
     #[arg(long, value_name = "MODE", value_parser = settings::cpu())]
     cpu: Option<CpuMode>,
     /// Worker threads that plans count on [default: one for each hardware thread]
@@ -81,6 +81,8 @@ enum Stage {
     Kir,
     /// The decisions for each launched kernel, with their reasons
     Plan,
+    /// The code generator's own code, before registers are allocated
+    Lir,
     /// x86-64 machine code, disassembled
     Asm,
     /// SPIR-V, disassembled
@@ -97,6 +99,7 @@ impl Stage {
             Stage::Bytecode => "bytecode",
             Stage::Kir => "kir",
             Stage::Plan => "plan",
+            Stage::Lir => "lir",
             Stage::Asm => "asm",
             Stage::Spirv => "spirv",
             Stage::Glsl => "glsl",
@@ -105,7 +108,7 @@ impl Stage {
 
     /// True if the stage exists only for observed sizes.
     fn is_observed(self) -> bool {
-        matches!(self, Stage::Plan | Stage::Asm | Stage::Spirv | Stage::Glsl)
+        matches!(self, Stage::Plan | Stage::Lir | Stage::Asm | Stage::Spirv | Stage::Glsl)
     }
 }
 

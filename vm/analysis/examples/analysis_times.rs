@@ -7,7 +7,8 @@
 use galopvm_analysis::bounds::bounds;
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::fusion;
-use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, table};
+use galopvm_analysis::index::table;
+use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target};
 use galopvm_analysis::memory::{allocations, pack};
 use galopvm_analysis::reuse::{Effort, analyse};
 use galopvm_analysis::strategy::decide;

@@ -137,7 +137,7 @@ impl Prover<'_> {
                 self.look(value);
             }
             Rhs::Manifest { .. } => {}
-            Rhs::Array { .. } => rhs.each_part(&mut |part| {
+            Rhs::Array(_) => rhs.each_part(&mut |part| {
                 if let galopvm_kir::walk::Part::Exp(exp) = part {
                     self.exp(exp);
                 }
@@ -170,12 +170,11 @@ impl Prover<'_> {
             Exp::Const(value) if value.ty.is_float() => Interval::of_type(ElemType::I64),
             Exp::Const(value) => Interval::point(value.as_i64().into()),
             Exp::Var(var) => self.ranges[var.index()],
-            Exp::Op(op, args) => {
-                let ty = args.last().and_then(|arg| self.type_of(arg));
+            Exp::Op(op, elem, args) => {
                 let args: [Option<Interval>; 3] = [0, 1, 2].map(|k| args.get(k).map(|arg| self.exp(arg)));
                 let known = args.iter().take_while(|a| a.is_some()).count();
                 let args = args.map(|a| a.unwrap_or(Interval::point(0)));
-                ty.map_or(Interval::of_type(ElemType::I64), |ty| apply(*op, ty, &args[..known]))
+                apply(*op, *elem, &args[..known])
             }
             Exp::Convert(to, arg) => {
                 let from = self.type_of(arg).unwrap_or(ElemType::F64);
@@ -194,14 +193,7 @@ impl Prover<'_> {
     }
 
     fn type_of(&self, exp: &Exp) -> Option<ElemType> {
-        match exp {
-            Exp::Var(var) => Some(self.elem(*var)),
-            Exp::Const(value) => Some(value.ty),
-            Exp::Convert(ty, _) => Some(*ty),
-            Exp::Read(read) => Some(self.elem(read.array)),
-            Exp::Op(op, args) => Some(op.result_type(self.type_of(args.last()?)?)),
-            Exp::Opaque(..) => None,
-        }
+        self.numbers.region.region().exp_type(exp)
     }
 
     fn read(&mut self, read: &Read) {
@@ -260,7 +252,7 @@ impl Prover<'_> {
     }
 
     fn narrow(&mut self, cond: &Exp, value: bool, before: &mut Vec<(VarId, Interval)>) {
-        let Exp::Op(op, args) = cond else { return };
+        let Exp::Op(op, _, args) = cond else { return };
         match (op, &args[..]) {
             (ScalarOp::Not, [cond]) => self.narrow(cond, !value, before),
             (ScalarOp::And, [a, b]) if value && self.type_of(a) == Some(ElemType::Bool) => {
@@ -286,7 +278,7 @@ impl Prover<'_> {
     fn limit(&mut self, exp: &Exp, op: ScalarOp, other: Interval, before: &mut Vec<(VarId, Interval)>) {
         let (var, offset) = match exp {
             Exp::Var(var) => (*var, 0),
-            Exp::Op(sign @ (ScalarOp::Add | ScalarOp::Sub), args) => match &args[..] {
+            Exp::Op(sign @ (ScalarOp::Add | ScalarOp::Sub), _, args) => match &args[..] {
                 [Exp::Var(var), Exp::Const(c)] if c.ty == ElemType::I64 => {
                     let c = i128::from(c.as_i64());
                     (*var, if *sign == ScalarOp::Add { c } else { -c })

@@ -3,12 +3,13 @@
 //! - `numbers.rs`: the numbers behind the names of a region at one launch. `interval.rs`: ranges of values.
 //! - `bounds.rs`: which reads stay inside their arrays. `work.rs`: how much there is to do. Facts only; each has a
 //!   text form. `plan.rs`: the decision that back ends are given, made from these facts.
+//! - `index/`: where every access goes, through views, and what its index does over the axes around it.
 //! - `layout/`: who reads what in which order, and what another layout would be worth. `strategy/`: lanes and layouts
 //!   of kernels, one after the other.
 //! - `affine/`: index arithmetic over iteration variables, and the places it reaches.
 //! - `effort.rs`: how much an answer may cost.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
-//!   are copied to. `memory/`: blocks that share memory. `version/`: versions of code and their guards.
+//!   are copied to. `memory/`: blocks that share memory.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
@@ -22,6 +23,7 @@ pub mod bounds;
 pub mod circuit;
 mod effort;
 pub mod fusion;
+pub mod index;
 mod interval;
 pub mod layout;
 pub mod memory;
@@ -29,7 +31,6 @@ mod numbers;
 pub mod plan;
 pub mod reuse;
 pub mod strategy;
-pub mod version;
 pub mod work;
 
 pub use effort::Effort;

@@ -6,7 +6,8 @@
 //! there is enough to do.
 
 use crate::bounds::{Bounds, bounds};
-use crate::layout::{Class, Quality, Table, class, table};
+use crate::index::{Quality, Table, table};
+use crate::layout::{Class, class};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
@@ -187,7 +188,7 @@ impl Facts<'_> {
 
     fn class(&self, read: ReadId, axis: VarId) -> Class {
         let Some(row) = self.table.read(read) else { return Class::Data };
-        let rough = |dim: &crate::layout::table::DimIndex| dim.value.step(axis).quality == Quality::Piecewise;
+        let rough = |dim: &crate::index::DimIndex| dim.value.step(axis).quality == Quality::Piecewise;
         if row.dims.iter().any(rough) { Class::Data } else { class(&self.table, row, axis) }
     }
 

@@ -153,7 +153,7 @@ impl Counter<'_> {
                 self.body(then, runs, 2);
                 self.body(otherwise, runs, 2);
             }
-            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {
+            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_) => {
                 rhs.each_part(&mut |part| {
                     if let Part::Exp(exp) = part {
                         self.exp(exp, piece);
@@ -192,10 +192,7 @@ impl Counter<'_> {
 
     fn exp(&self, exp: &Exp, piece: &mut Piece) {
         exp.visit(&mut |part| match part {
-            Exp::Op(op, args) => {
-                let ty = args.last().and_then(|arg| self.numbers.region.exp_type(arg));
-                piece.operations += weight(*op, ty.unwrap_or(ElemType::I64));
-            }
+            Exp::Op(op, elem, _) => piece.operations += weight(*op, *elem),
             Exp::Convert(..) => piece.operations += 1,
             Exp::Read(read) => piece.reads.push(read.id),
             _ => {}

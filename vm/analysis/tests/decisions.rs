@@ -1,9 +1,8 @@
 //! Decisions one by one: every gate, staging, parts, producers, profiles.
 
+use galopvm_analysis::index::{Role, Table, table};
 use galopvm_analysis::layout::producer::{Acceptance, acceptance, choose};
-use galopvm_analysis::layout::{
-    Costs, Gate, Means, Pricing, Profile, Question, Role, Table, Target, Verdict, order_text, table,
-};
+use galopvm_analysis::layout::{Costs, Gate, Means, Pricing, Profile, Question, Target, Verdict, order_text};
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{CheckedRegion, VarId, check, types};
 

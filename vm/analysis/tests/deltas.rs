@@ -1,6 +1,6 @@
 //! Delta analysis against enumeration: random index expressions over two kernel variables, evaluated everywhere.
 
-use galopvm_analysis::layout::{Quality, Step, table};
+use galopvm_analysis::index::{Quality, Step, table};
 use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};

@@ -2,7 +2,8 @@
 //! observed), `---- region`, then what follows: the index table with deltas, the analysis on both targets, the
 //! choice over all kernels. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
 
-use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, plain_text, table, transform};
+use galopvm_analysis::index::table;
+use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, plain_text, transform};
 use galopvm_analysis::strategy::decide;
 use galopvm_kir::text::{parse_env, parse_region, parse_region_in};
 use galopvm_kir::{Exp, Observed, VarId, check, types};

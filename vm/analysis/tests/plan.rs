@@ -2,7 +2,7 @@
 //! `---- env` (what was observed), `---- region`, then what follows from them: `---- accesses`, `---- bounds`,
 //! `---- work`, `---- plan`. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
 
-use galopvm_analysis::{bounds, decide, layout, work};
+use galopvm_analysis::{bounds, decide, index, work};
 use galopvm_kir::text::{parse_env, parse_plan, parse_region_in, print_plan};
 use galopvm_kir::{Machine, Observed, VerifiedPlan, VerifiedRegion, types, verify};
 use std::fs;
@@ -54,7 +54,7 @@ fn golden() {
         VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let got = format!(
             "{given}---- accesses\n{}---- bounds\n{}---- work\n{}---- plan\n{plan_text}",
-            layout::table(&region, &observed).report(&region),
+            index::table(&region, &observed).report(&region),
             bounds::bounds(&region, &observed).report(&region),
             work::work(&region, &observed).report(&region),
         );

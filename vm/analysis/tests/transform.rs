@@ -1,8 +1,9 @@
 //! Copies into other layouts change no result: random programs, random copies, executed before and after.
 
+use galopvm_analysis::index::{Role, Table, table};
 use galopvm_analysis::layout::{
-    Copy, Costs, Means, PartCopy, Pricing, Profile, Question, Role, Table, Target, Verdict, plain_text,
-    table, transform, transform_with_parts,
+    Copy, Costs, Means, PartCopy, Pricing, Profile, Question, Target, Verdict, plain_text, transform,
+    transform_with_parts,
 };
 use galopvm_analysis::strategy::{decide, kernel_strategies};
 use galopvm_base::ElemType;

@@ -9,6 +9,7 @@
 
 pub mod diagnostic;
 pub mod elem;
+pub mod element;
 pub mod id;
 pub mod json;
 pub mod path;

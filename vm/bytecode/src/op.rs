@@ -7,7 +7,7 @@
 //! (`verify/types.rs`) and its execution (interpreter).
 
 use crate::field::{Def, Defines, Field, FieldVisitor, Operand};
-use crate::parts::{Operator, Parts};
+use crate::parts::{Blocks, Operator, Parts};
 use crate::role::{Role, types};
 use crate::text::{Reader, TextError};
 use crate::wire::{Decoder, Encoder, WireError};
@@ -178,6 +178,11 @@ macro_rules! instructions {
             fields: &[$((stringify!($def), Role::$gives),)* $((stringify!($field), Role::$role)),*],
             doc: $doc,
         }),+];
+
+        $(const _: () = assert!(
+            Role::can_be_parts(&[$(Role::$role),*], Blocks::MOST),
+            concat!("fields of `", $mnemonic, "` cannot be told apart by their roles"),
+        );)+
 
         impl Opcode {
             /// Every row of the table.

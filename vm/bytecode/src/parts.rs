@@ -30,7 +30,7 @@ pub struct Parts<'i> {
     pub blocks: Blocks,
 }
 
-/// The blocks of an instruction with their roles: no instruction has more than two.
+/// The blocks of an instruction with their roles.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Blocks {
     first: Option<(Role, BlockId)>,
@@ -38,11 +38,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// No instruction has more: a row of the table with more does not compile.
+    pub(crate) const MOST: usize = 2;
+
     /// One more.
     #[inline(always)]
     pub(crate) fn push(&mut self, role: Role, block: BlockId) {
         let place = if self.first.is_none() { &mut self.first } else { &mut self.second };
-        debug_assert!(place.is_none(), "an instruction has two blocks at most");
         *place = Some((role, block));
     }
 

@@ -151,4 +151,41 @@ impl Role {
     pub const fn is_for_rows(self) -> bool {
         matches!(self, Role::Items | Role::Combine | Role::Pass)
     }
+
+    /// Whether it is the role of a block.
+    pub(crate) const fn is_block(self) -> bool {
+        use Role::{Branch, Combine, Items, Pass, Round, Test};
+        matches!(self, Branch | Round | Test | Items | Combine | Pass)
+    }
+
+    /// The place of [`Parts`](crate::Parts) that a field of this role has to itself, if it has one: a number of its own.
+    const fn single(self) -> Option<u8> {
+        use Role::{Combine, Dests, Extent, Initial, Items, Neutral, Pass, Rows, Values, Width, Written};
+        match self {
+            Written => Some(Values as u8),
+            Width | Extent | Initial | Neutral | Rows | Dests | Values | Items | Combine | Pass => {
+                Some(self as u8)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether fields of these roles can be told apart again: at most so many blocks, and no two that share a place.
+    pub(crate) const fn can_be_parts(roles: &[Role], most_blocks: usize) -> bool {
+        let (mut k, mut blocks) = (0, 0);
+        while k < roles.len() {
+            blocks += roles[k].is_block() as usize;
+            let mut other = 0;
+            while other < k {
+                if let (Some(a), Some(b)) = (roles[k].single(), roles[other].single())
+                    && a == b
+                {
+                    return false;
+                }
+                other += 1;
+            }
+            k += 1;
+        }
+        blocks <= most_blocks
+    }
 }

@@ -113,7 +113,7 @@ impl<'a, S: Store> Walk<'a, S> {
                 self.bind_all(&stm.pat, values)
             }
             Rhs::If { cond, then, otherwise } => self.branch(stm, cond, then, otherwise),
-            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => Ok(()),
+            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_) => Ok(()),
         }
     }
 

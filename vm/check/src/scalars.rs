@@ -35,9 +35,9 @@ impl<'a, S: Store> Walk<'a, S> {
                 _ => None,
             },
             Exp::Convert(ElemType::I64, arg) => self.form(arg),
-            Exp::Op(ScalarOp::Add, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, 1),
-            Exp::Op(ScalarOp::Sub, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, -1),
-            Exp::Op(ScalarOp::Mul, args) => {
+            Exp::Op(ScalarOp::Add, _, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, 1),
+            Exp::Op(ScalarOp::Sub, _, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, -1),
+            Exp::Op(ScalarOp::Mul, _, args) => {
                 let (a, b) = (self.form(&args[0])?, self.form(&args[1])?);
                 let zero = Form::number(0);
                 match (a.as_number(), b.as_number()) {
@@ -77,7 +77,7 @@ impl<'a, S: Store> Walk<'a, S> {
                 }
             }
             Exp::Convert(_, arg) => drop(self.scalar(arg)?),
-            Exp::Op(ScalarOp::Select, args) => {
+            Exp::Op(ScalarOp::Select, _, args) => {
                 let mut values = args.iter().map(|arg| self.scalar(arg)).collect::<Step<Vec<_>>>()?;
                 mark = match values[0] {
                     Bound::Number(cond) => {
@@ -87,7 +87,7 @@ impl<'a, S: Store> Walk<'a, S> {
                     _ => mark_of(&values[1]).filter(|then| mark_of(&values[2]) == Some(*then)),
                 };
             }
-            Exp::Op(_, args) | Exp::Opaque(_, args) => {
+            Exp::Op(_, _, args) | Exp::Opaque(_, args) => {
                 for arg in args {
                     self.scalar(arg)?;
                 }

@@ -4,7 +4,9 @@ use crate::store::{Step, Stop, Store};
 use crate::view::Change;
 use crate::walk::{Bound, UNSIZED, Walk, refuse};
 use galopvm_base::TypedId;
-use galopvm_kir::{ArrayArg, ArrayOp, Exp, Index, Rhs, Stm, VarId};
+use galopvm_kir::{ArrayOp, Exp, Index, Rhs, Stm, VarId, ViewChange};
+
+const NO_ARRAY: Stop = Stop::TooLarge("an array that is not there");
 
 impl<'a, S: Store> Walk<'a, S> {
     /// Executes a statement.
@@ -32,7 +34,7 @@ impl<'a, S: Store> Walk<'a, S> {
                 self.set(stm.pat[0], to);
                 Ok(())
             }
-            Rhs::Array { op, args } => self.array_op(stm.pat[0], *op, args),
+            Rhs::Array(op) => self.array_op(stm.pat[0], op),
             _ => self.control(stm),
         }
     }
@@ -46,7 +48,7 @@ impl<'a, S: Store> Walk<'a, S> {
     pub fn named(&self, var: VarId) -> Step<S::Array> {
         match &self.names[var.index()] {
             Bound::Array(array) => Ok(array.clone()),
-            _ => Err(Stop::TooLarge("an array that is not there")),
+            _ => Err(NO_ARRAY),
         }
     }
 
@@ -101,86 +103,68 @@ impl<'a, S: Store> Walk<'a, S> {
         Ok(())
     }
 
-    fn array_op(&mut self, var: VarId, op: ArrayOp, args: &'a [ArrayArg]) -> Step<()> {
-        let exps: Vec<&'a Exp> = args
-            .iter()
-            .filter_map(|arg| match arg {
-                ArrayArg::Exp(exp) => Some(exp),
-                _ => None,
-            })
-            .collect();
-        let first = match exps.first() {
-            Some(exp) => self.array(exp)?,
-            None => None,
-        };
-        let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
-        let change = match (op, args) {
-            (ArrayOp::Transpose, _) => {
-                let mut perm: Vec<usize> = (0..rank).collect();
-                if rank >= 2 {
-                    perm.swap(0, 1);
-                }
-                Some(Change::Permute(perm))
-            }
-            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(Change::Permute(perm.clone())),
-            (ArrayOp::Reverse, _) => Some(Change::Reverse),
-            (ArrayOp::Reshape | ArrayOp::Flatten, _) => {
-                Some(self.shape(var).map_or(Change::Somewhere, Change::Reshape))
-            }
-            _ => None,
-        };
-        if let Some(change) = change {
-            let Some((of, name)) = first else { return Err(Stop::TooLarge("an array that is not there")) };
-            return self.view_of(var, (of, name), &change, matches!(op, ArrayOp::Reshape | ArrayOp::Flatten));
-        }
-        if op == ArrayOp::Reduce {
-            for exp in exps {
-                self.scalar(exp)?;
-            }
-            self.names[var.index()] = Bound::Unknown(None);
-            return Ok(());
-        }
+    fn array_op(&mut self, var: VarId, op: &'a ArrayOp) -> Step<()> {
         match op {
-            ArrayOp::Copy => {
-                let Some((from, name)) = first else {
-                    return Err(Stop::TooLarge("an array that is not there"));
+            ArrayOp::View { change, array } => {
+                let Some((of, name)) = self.array(array)? else { return Err(NO_ARRAY) };
+                let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
+                let seen = match change {
+                    ViewChange::Transpose | ViewChange::Rearrange(_) => {
+                        Change::Permute(change.permutation(rank).unwrap_or_else(|| (0..rank).collect()))
+                    }
+                    ViewChange::Reverse => Change::Reverse,
+                    ViewChange::Reshape(_) | ViewChange::Flatten => {
+                        self.shape(var).map_or(Change::Somewhere, Change::Reshape)
+                    }
                 };
+                return self.view_of(var, (of, name), &seen, change.is_reshape());
+            }
+            ArrayOp::Reduce { array, .. } => {
+                self.array(array)?;
+                self.scalar(array)?;
+                self.names[var.index()] = Bound::Unknown(None);
+            }
+            ArrayOp::Copy(array) => {
+                let Some((from, name)) = self.array(array)? else { return Err(NO_ARRAY) };
                 let (to, is_sized) = self.make(var, None)?;
                 self.store.copy((&from, name), &to, !is_sized)?;
                 self.set(var, to);
             }
-            ArrayOp::Scratch => {
+            ArrayOp::Scratch { .. } => {
                 let (to, _) = self.make(var, None)?;
                 self.set(var, to);
             }
-            ArrayOp::Concat => self.concat(var, &exps)?,
-            _ => {
-                // Everything is read while everything is written.
-                let (to, _) = self.make(var, None)?;
-                self.store.begin();
-                self.store.strand(0);
-                for exp in exps {
-                    match self.array(exp)? {
-                        Some((array, name)) => drop(self.store.read(&array, name)?),
-                        None => drop(self.arguments_of(exp)?),
-                    }
-                }
-                self.store.strand(1);
-                self.store.assign(&to, None, true)?;
-                self.store.end()?;
-                self.set(var, to);
+            ArrayOp::Concat { first, rest } => {
+                let all: Vec<&'a Exp> = std::iter::once(first).chain(rest).collect();
+                self.concat(var, &all)?;
             }
+            ArrayOp::Iota(_) => self.filled(var, &[])?,
+            ArrayOp::Replicate { shape: _, value } => self.filled(var, std::slice::from_ref(value))?,
+            ArrayOp::Call { args, .. } => self.filled(var, args)?,
         }
         Ok(())
     }
 
+    /// An array of which everything is written while everything given is read.
+    fn filled(&mut self, var: VarId, given: &'a [Exp]) -> Step<()> {
+        let (to, _) = self.make(var, None)?;
+        self.store.begin();
+        self.store.strand(0);
+        self.read_whole(given)?;
+        self.store.strand(1);
+        self.store.assign(&to, None, true)?;
+        self.store.end()?;
+        self.set(var, to);
+        Ok(())
+    }
+
     /// Reads what a function is given: names and parts of arrays whole.
-    fn arguments_of(&mut self, exp: &'a Exp) -> Step<()> {
-        let Exp::Opaque(_, args) = exp else { return self.scalar(exp).map(drop) };
-        for arg in args {
-            match self.array(arg)? {
-                Some((array, name)) => drop(self.store.read(&array, name)?),
-                None => self.arguments_of(arg)?,
+    fn read_whole(&mut self, given: &'a [Exp]) -> Step<()> {
+        for arg in given {
+            match (self.array(arg)?, arg) {
+                (Some((array, name)), _) => drop(self.store.read(&array, name)?),
+                (None, Exp::Opaque(_, args)) => self.read_whole(args)?,
+                (None, exp) => drop(self.scalar(exp)?),
             }
         }
         Ok(())
@@ -229,7 +213,7 @@ impl<'a, S: Store> Walk<'a, S> {
     fn concat(&mut self, var: VarId, exps: &[&'a Exp]) -> Step<()> {
         let mut operands = Vec::new();
         for exp in exps {
-            operands.push(self.array(exp)?.ok_or(Stop::TooLarge("an array that is not there"))?);
+            operands.push(self.array(exp)?.ok_or(NO_ARRAY)?);
         }
         let (to, is_sized) = self.make(var, None)?;
         let counts: Option<Vec<i64>> =

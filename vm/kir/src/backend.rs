@@ -90,6 +90,8 @@ pub enum RunError {
 /// Texts that a compiled unit can show.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Listing {
+    /// The code generator's own code, before registers are allocated.
+    Lir,
     /// Machine code, disassembled.
     Asm,
     /// SPIR-V, disassembled.

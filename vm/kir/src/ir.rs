@@ -209,74 +209,135 @@ pub enum Rhs {
         combine: Option<Combine>,
     },
     /// An operation on whole arrays.
-    Array {
-        /// Which one.
-        op: ArrayOp,
-        /// Its arguments.
-        args: Vec<ArrayArg>,
+    Array(ArrayOp),
+}
+
+/// Operations on whole arrays, as the case files write them. An operand that is an array is a name or a slice.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ArrayOp {
+    /// `concat A B ..`
+    Concat {
+        /// The array whose rows come first.
+        first: Exp,
+        /// The others, in order.
+        rest: Vec<Exp>,
+    },
+    /// `copy A`
+    Copy(Exp),
+    /// `scratch [n] f32`: an array of unspecified values.
+    Scratch {
+        /// Its extents.
+        shape: Vec<Exp>,
+        /// Its element type.
+        elem: ElemType,
+    },
+    /// `iota [n]`: the numbers below an extent.
+    Iota(Exp),
+    /// `replicate [n] x`
+    Replicate {
+        /// The extents in front of those of the value.
+        shape: Vec<Exp>,
+        /// A scalar or an array.
+        value: Exp,
+    },
+    /// `transpose A`, ..: the elements of an array in another order or shape.
+    View {
+        /// Which ones are where.
+        change: ViewChange,
+        /// The array.
+        array: Exp,
+    },
+    /// `call f(A, B) [n][m]`: something the region does not look into.
+    Call {
+        /// Its name.
+        function: String,
+        /// What it is given.
+        args: Vec<Exp>,
+        /// The extents of what it gives.
+        shape: Vec<Exp>,
+    },
+    /// `reduce + A`: combines along the first dimension with a scalar operation.
+    Reduce {
+        /// The operation.
+        op: ScalarOp,
+        /// The array.
+        array: Exp,
     },
 }
 
-/// Operations on whole arrays, as the case files write them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ArrayOp {
-    /// `concat A B ..`
-    Concat,
-    /// `copy A`
-    Copy,
-    /// `scratch [n] f32`: an array of unspecified values.
-    Scratch,
-    /// `iota [n]`
-    Iota,
-    /// `replicate [n] x`
-    Replicate,
+/// How an array is seen otherwise.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ViewChange {
     /// `transpose A`: swaps the first two dimensions.
     Transpose,
-    /// `rearrange (1, 0) A`
-    Rearrange,
-    /// `reshape [n][m] A`
-    Reshape,
-    /// `flatten A`: joins the first two dimensions.
-    Flatten,
+    /// `rearrange (1, 0) A`: which dimension of the array each one of the view is.
+    Rearrange(Vec<usize>),
     /// `reverse A`: reverses the first dimension.
     Reverse,
-    /// `call f(A, B) [n][m]`: something the region does not look into.
-    Call,
-    /// `reduce + A`: combines along the first dimension with a scalar operation.
-    Reduce,
+    /// `reshape [n][m] A`: the same elements in row-major order under other extents.
+    Reshape(Vec<Exp>),
+    /// `flatten A`: joins the first two dimensions.
+    Flatten,
+}
+
+impl ViewChange {
+    /// Which dimension of an array of this rank each one of the view is, if the change is an exchange of dimensions.
+    pub fn permutation(&self, rank: usize) -> Option<Vec<usize>> {
+        match self {
+            ViewChange::Transpose if rank >= 2 => {
+                let mut perm: Vec<usize> = (0..rank).collect();
+                perm.swap(0, 1);
+                Some(perm)
+            }
+            ViewChange::Rearrange(perm) => Some(perm.clone()),
+            ViewChange::Transpose | ViewChange::Reverse | ViewChange::Reshape(_) | ViewChange::Flatten => {
+                None
+            }
+        }
+    }
+
+    /// True for a change of the shape, which not every view can express.
+    pub fn is_reshape(&self) -> bool {
+        matches!(self, ViewChange::Reshape(_) | ViewChange::Flatten)
+    }
 }
 
 impl ArrayOp {
-    /// Every operation with its word in text form.
-    pub const WORDS: &'static [(ArrayOp, &'static str)] = &[
-        (ArrayOp::Concat, "concat"),
-        (ArrayOp::Copy, "copy"),
-        (ArrayOp::Scratch, "scratch"),
-        (ArrayOp::Iota, "iota"),
-        (ArrayOp::Replicate, "replicate"),
-        (ArrayOp::Transpose, "transpose"),
-        (ArrayOp::Rearrange, "rearrange"),
-        (ArrayOp::Reshape, "reshape"),
-        (ArrayOp::Flatten, "flatten"),
-        (ArrayOp::Reverse, "reverse"),
-        (ArrayOp::Call, "call"),
-        (ArrayOp::Reduce, "reduce"),
+    /// The word of each operation in text form.
+    pub const WORDS: &'static [&'static str] = &[
+        "concat",
+        "copy",
+        "scratch",
+        "iota",
+        "replicate",
+        "transpose",
+        "rearrange",
+        "reshape",
+        "flatten",
+        "reverse",
+        "call",
+        "reduce",
     ];
-}
 
-/// An argument of an [`ArrayOp`].
-#[derive(Clone, PartialEq, Debug)]
-pub enum ArrayArg {
-    /// A value.
-    Exp(Exp),
-    /// Extents, `[n][m]`.
-    Shape(Vec<Exp>),
-    /// An element type.
-    Elem(ElemType),
-    /// A permutation, `(1, 0)`.
-    Perm(Vec<usize>),
-    /// A scalar operation, as `reduce` takes it.
-    Op(ScalarOp),
+    /// The word of this one.
+    pub fn word(&self) -> &'static str {
+        match self {
+            ArrayOp::Concat { .. } => "concat",
+            ArrayOp::Copy(_) => "copy",
+            ArrayOp::Scratch { .. } => "scratch",
+            ArrayOp::Iota(_) => "iota",
+            ArrayOp::Replicate { .. } => "replicate",
+            ArrayOp::View { change, .. } => match change {
+                ViewChange::Transpose => "transpose",
+                ViewChange::Rearrange(_) => "rearrange",
+                ViewChange::Reverse => "reverse",
+                ViewChange::Reshape(_) => "reshape",
+                ViewChange::Flatten => "flatten",
+            },
+            ArrayOp::Call { .. } => "call",
+            ArrayOp::Reduce { .. } => "reduce",
+        }
+    }
 }
 
 /// An expression without statements. Everything is a scalar, except array names and reads of slices.
@@ -286,8 +347,9 @@ pub enum Exp {
     Const(Scalar),
     /// A name.
     Var(VarId),
-    /// A row of the scalar-operation table; the operand types follow from the operands.
-    Op(ScalarOp, Vec<Exp>),
+    /// A row of the scalar-operation table, the type that it works on, and its operands: all of that type, but for the
+    /// bool in front of a `select`. In text the type follows from the operands.
+    Op(ScalarOp, ElemType, Vec<Exp>),
     /// Conversion to a type, `to_f32(x)`.
     Convert(ElemType, Box<Exp>),
     /// `A[index]`: an element, or a view of `A` if the index leaves dimensions. Outside the array: a trap.
@@ -351,7 +413,7 @@ impl Combine {
             return None;
         }
         let component = |(k, result): (usize, &Exp)| match result {
-            Exp::Op(op, args) if args.len() == 2 => {
+            Exp::Op(op, _, args) if args.len() == 2 => {
                 let forward = args[0] == Exp::Var(self.acc[k]) && args[1] == Exp::Var(self.item[k]);
                 let backward = args[1] == Exp::Var(self.acc[k]) && args[0] == Exp::Var(self.item[k]);
                 (op.info().associative && (forward || backward && op.info().commutative)).then_some(*op)

@@ -17,7 +17,10 @@ pub type Vars = IdVec<VarId, Var>;
 impl Region {
     /// The element type of an expression, as far as types are known.
     pub fn exp_type(&self, exp: &Exp) -> Option<ElemType> {
-        elem_of(&self.vars, exp)
+        match exp {
+            Exp::Op(op, elem, _) => Some(op.result_type(*elem)),
+            other => elem_of(&self.vars, other),
+        }
     }
 
     /// The whole type of an expression, as far as types are known.
@@ -26,17 +29,21 @@ impl Region {
     }
 }
 
-/// The element type of an expression.
+/// The element type of an expression. Operations are not asked what they work on: their operands say it, so this holds
+/// before inference as well, and the verifier compares.
 pub(crate) fn elem_of(vars: &Vars, exp: &Exp) -> Option<ElemType> {
     match exp {
         Exp::Const(value) => Some(value.ty),
         Exp::Var(var) => Some(vars.get(*var)?.ty.as_ref()?.elem),
-        Exp::Op(op, args) => Some(op.result_type(operand_elem(vars, *op, args)?)),
+        Exp::Op(op, _, args) => Some(op.result_type(operand_elem(vars, *op, args)?)),
         Exp::Convert(ty, _) => Some(*ty),
         Exp::Read(read) => Some(vars.get(read.array)?.ty.as_ref()?.elem),
         Exp::Opaque(..) => None,
     }
 }
+
+/// What an operation works on as long as nothing is known of its operands, and if nothing ever is.
+pub(crate) const OPEN: ElemType = ElemType::I64;
 
 /// The type an operation works on: that of its operands, constants without suffix last.
 pub(crate) fn operand_elem(vars: &Vars, op: ScalarOp, args: &[Exp]) -> Option<ElemType> {
@@ -51,7 +58,7 @@ pub(crate) fn operand_elem(vars: &Vars, op: ScalarOp, args: &[Exp]) -> Option<El
 fn is_bare(exp: &Exp) -> bool {
     match exp {
         Exp::Const(value) => value.ty == ElemType::I64,
-        Exp::Op(op, args) => {
+        Exp::Op(op, _, args) => {
             let operands = &args[usize::from(*op == ScalarOp::Select).min(args.len())..];
             op.result_type(ElemType::I64) == ElemType::I64
                 && op.result_type(ElemType::I8) == ElemType::I8
@@ -115,58 +122,70 @@ pub(crate) fn rhs_types<'v>(vars: &'v Vars, rhs: &Rhs) -> Vec<Option<Cow<'v, Typ
         }
         Rhs::Update { array, .. } | Rhs::Manifest { array, .. } => vec![of_var(array)],
         Rhs::Scatter { arrays, .. } => arrays.iter().map(of_var).collect(),
-        Rhs::Array { op, args } => vec![array_op_type(vars, *op, args).map(Cow::Owned)],
+        Rhs::Array(op) => vec![array_op_type(vars, op).map(Cow::Owned)],
     }
 }
 
-/// The type of an operation on arrays, if its arguments have the right kinds.
-pub(crate) fn array_op_type(vars: &Vars, op: ArrayOp, args: &[ArrayArg]) -> Option<Type> {
+/// The type of an operation on arrays, if its operands have types that it takes; nothing is known of a `call`.
+pub(crate) fn array_op_type(vars: &Vars, op: &ArrayOp) -> Option<Type> {
     let array = |exp: &Exp| type_of(vars, exp).filter(|ty| !ty.is_scalar()).map(Cow::into_owned);
-    match (op, args) {
-        (ArrayOp::Concat, [ArrayArg::Exp(first), rest @ ..]) => {
+    match op {
+        ArrayOp::Concat { first, rest } => {
             let mut ty = array(first)?;
-            for arg in rest {
-                let ArrayArg::Exp(exp) = arg else { return None };
+            for exp in rest {
                 let extent = array(exp)?.shape.swap_remove(0);
-                ty.shape[0] = folded(&Exp::Op(ScalarOp::Add, vec![ty.shape[0].clone(), extent]));
+                let joined = vec![ty.shape[0].clone(), extent];
+                ty.shape[0] = folded(&Exp::Op(ScalarOp::Add, ElemType::I64, joined));
             }
             Some(ty)
         }
-        (ArrayOp::Copy | ArrayOp::Reverse, [ArrayArg::Exp(exp)]) => array(exp),
-        (ArrayOp::Scratch, [ArrayArg::Shape(shape), ArrayArg::Elem(elem)]) => {
-            Some(Type { elem: *elem, shape: shape.clone() })
+        ArrayOp::Copy(exp) => array(exp),
+        // An array has a dimension.
+        ArrayOp::Scratch { shape, .. }
+        | ArrayOp::Replicate { shape, .. }
+        | ArrayOp::View { change: ViewChange::Reshape(shape), .. }
+            if shape.is_empty() =>
+        {
+            None
         }
-        (ArrayOp::Iota, [ArrayArg::Shape(shape)]) if shape.len() == 1 => {
-            Some(Type { elem: ElemType::I64, shape: shape.clone() })
-        }
-        (ArrayOp::Replicate, [ArrayArg::Shape(shape), ArrayArg::Exp(value)]) => {
+        ArrayOp::Scratch { shape, elem } => Some(Type { elem: *elem, shape: shape.clone() }),
+        ArrayOp::Iota(extent) => Some(Type { elem: ElemType::I64, shape: vec![extent.clone()] }),
+        ArrayOp::Replicate { shape, value } => {
             let ty = type_of(vars, value)?;
             Some(Type { elem: ty.elem, shape: shape.iter().chain(&ty.shape).cloned().collect() })
         }
-        (ArrayOp::Transpose, [ArrayArg::Exp(exp)]) => {
-            let mut ty = array(exp).filter(|ty| ty.rank() >= 2)?;
-            ty.shape.swap(0, 1);
-            Some(ty)
+        ArrayOp::View { change, array: exp } => {
+            let ty = array(exp)?;
+            Some(Type { elem: ty.elem, shape: view_shape(change, ty.shape)? })
         }
-        (ArrayOp::Rearrange, [ArrayArg::Perm(perm), ArrayArg::Exp(exp)]) => {
-            let ty = array(exp).filter(|ty| is_permutation(perm, ty.rank()))?;
-            Some(Type { elem: ty.elem, shape: perm.iter().map(|d| ty.shape[*d].clone()).collect() })
-        }
-        (ArrayOp::Reshape, [ArrayArg::Shape(shape), ArrayArg::Exp(exp)]) => {
-            Some(Type { elem: array(exp)?.elem, shape: shape.clone() })
-        }
-        (ArrayOp::Flatten, [ArrayArg::Exp(exp)]) => {
-            let mut ty = array(exp).filter(|ty| ty.rank() >= 2)?;
-            let inner = ty.shape.remove(1);
-            ty.shape[0] = folded(&Exp::Op(ScalarOp::Mul, vec![ty.shape[0].clone(), inner]));
-            Some(ty)
-        }
-        (ArrayOp::Reduce, [ArrayArg::Op(_), ArrayArg::Exp(exp)]) => {
+        ArrayOp::Call { .. } => None,
+        ArrayOp::Reduce { op: _, array: exp } => {
             let mut ty = array(exp)?;
             ty.shape.remove(0);
             Some(ty)
         }
-        _ => None,
+    }
+}
+
+/// The shape of an array of this shape that is seen otherwise, if it can be.
+fn view_shape(change: &ViewChange, mut shape: Vec<Exp>) -> Option<Vec<Exp>> {
+    match change {
+        ViewChange::Transpose => {
+            let perm = change.permutation(shape.len())?;
+            Some(perm.iter().map(|dim| shape[*dim].clone()).collect())
+        }
+        ViewChange::Rearrange(perm) if is_permutation(perm, shape.len()) => {
+            Some(perm.iter().map(|dim| shape[*dim].clone()).collect())
+        }
+        ViewChange::Rearrange(_) => None,
+        ViewChange::Reverse => Some(shape),
+        ViewChange::Reshape(shape) => Some(shape.clone()),
+        ViewChange::Flatten if shape.len() >= 2 => {
+            let inner = shape.remove(1);
+            shape[0] = folded(&Exp::Op(ScalarOp::Mul, ElemType::I64, vec![shape[0].clone(), inner]));
+            Some(shape)
+        }
+        ViewChange::Flatten => None,
     }
 }
 
@@ -185,17 +204,13 @@ pub fn scalar_value(exp: &Exp, lookup: &dyn Fn(VarId) -> Option<Scalar>) -> Opti
             let value = scalar_value(arg, lookup)?;
             Some(Scalar::new(*ty, galopvm_base::scalar::convert(value.ty, *ty, value.bits)))
         }
-        Exp::Op(op, args) => {
+        Exp::Op(op, elem, args) => {
             // No operation has more operands.
             let mut bits = [0; 3];
-            let mut ty = None;
             for (k, arg) in args.iter().enumerate() {
-                let value = scalar_value(arg, lookup)?;
-                *bits.get_mut(k)? = value.bits;
-                ty = if k == usize::from(*op == ScalarOp::Select) { Some(value.ty) } else { ty };
+                *bits.get_mut(k)? = scalar_value(arg, lookup)?.bits;
             }
-            let ty = ty?;
-            Some(Scalar::new(op.result_type(ty), eval(*op, ty, &bits[..args.len()]).ok()?))
+            Some(Scalar::new(op.result_type(*elem), eval(*op, *elem, bits.get(..op.arity())?).ok()?))
         }
         Exp::Read(_) | Exp::Opaque(..) => None,
     }
@@ -206,7 +221,7 @@ pub(crate) fn folded(exp: &Exp) -> Exp {
     if let Some(value) = scalar_value(exp, &|_| None) {
         return Exp::Const(value);
     }
-    let Exp::Op(op, args) = exp else { return exp.clone() };
+    let Exp::Op(op, elem, args) = exp else { return exp.clone() };
     let args: Vec<Exp> = args.iter().map(folded).collect();
     let is = |exp: &Exp, value: i64| *exp == Exp::int(value);
     match (op, args.as_slice()) {
@@ -215,7 +230,7 @@ pub(crate) fn folded(exp: &Exp) -> Exp {
         (ScalarOp::Mul, [a, b]) if is(b, 1) => a.clone(),
         (ScalarOp::Mul, [a, b]) if is(a, 1) => b.clone(),
         (ScalarOp::Sub, [a, b]) if is(b, 0) => a.clone(),
-        _ => Exp::Op(*op, args),
+        _ => Exp::Op(*op, *elem, args),
     }
 }
 
@@ -238,6 +253,19 @@ pub fn infer(region: &mut Region) {
     }
     region.vars = inference.vars;
     region.body = body;
+    settle_operations(region);
+}
+
+/// Says of every operation what it works on, as far as its operands tell; the others work on [`OPEN`].
+pub(crate) fn settle_operations(region: &mut Region) {
+    fn settle(vars: &Vars, exp: &mut Exp) {
+        exp.each_part_mut(&mut |part| settle(vars, part));
+        if let Exp::Op(op, elem, args) = exp {
+            *elem = operand_elem(vars, *op, args).unwrap_or(OPEN);
+        }
+    }
+    let vars = &region.vars;
+    region.body.visit_exps_mut(&mut |exp| settle(vars, exp));
 }
 
 struct Inference {
@@ -315,7 +343,7 @@ impl Inference {
                 }
             }
             Exp::Var(var) => self.set(*var, wanted.map(Type::scalar)),
-            Exp::Op(op, args) => {
+            Exp::Op(op, _, args) => {
                 let known = args.iter().skip(usize::from(*op == ScalarOp::Select));
                 let known = known.filter(|arg| !is_bare(arg)).find_map(|arg| elem_of(&self.vars, arg));
                 let same = op.result_type(ElemType::I64) == ElemType::I64
@@ -411,23 +439,7 @@ impl Inference {
                     self.body(&mut combine.body, &elems);
                 }
             }
-            Rhs::Array { op, args } => {
-                let elem = wanted.first().copied().flatten();
-                for arg in args {
-                    match arg {
-                        ArrayArg::Exp(exp) => {
-                            if !matches!(op, ArrayOp::Call | ArrayOp::Replicate | ArrayOp::Reduce) {
-                                self.hint(exp, elem);
-                            }
-                            self.value(exp, elem.filter(|_| is_bare(exp)));
-                        }
-                        ArrayArg::Shape(extents) => {
-                            extents.iter_mut().for_each(|e| self.exp(e, Some(ElemType::I64)));
-                        }
-                        ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
-                    }
-                }
-            }
+            Rhs::Array(op) => self.array_op(op, wanted.first().copied().flatten()),
         }
         let types: Vec<_> =
             rhs_types(&self.vars, &stm.rhs).into_iter().map(|ty| ty.map(Cow::into_owned)).collect();
@@ -437,6 +449,43 @@ impl Inference {
         }
     }
 
+    fn array_op(&mut self, op: &mut ArrayOp, elem: Option<ElemType>) {
+        match op {
+            ArrayOp::Concat { first, rest } => {
+                std::iter::once(first).chain(rest).for_each(|array| self.alike(array, elem));
+            }
+            ArrayOp::Copy(array) => self.alike(array, elem),
+            ArrayOp::View { change, array } => {
+                self.alike(array, elem);
+                if let ViewChange::Reshape(shape) = change {
+                    self.extents(shape);
+                }
+            }
+            ArrayOp::Scratch { shape, elem: _ } => self.extents(shape),
+            ArrayOp::Iota(extent) => self.extents(std::slice::from_mut(extent)),
+            ArrayOp::Replicate { shape, value } => {
+                self.extents(shape);
+                let elem = elem.filter(|_| is_bare(value));
+                self.value(value, elem);
+            }
+            ArrayOp::Call { args, shape, .. } => {
+                self.exps(args, &[]);
+                self.extents(shape);
+            }
+            ArrayOp::Reduce { op: _, array } => self.value(array, None),
+        }
+    }
+
+    /// An array of which the result has the element type.
+    fn alike(&mut self, array: &mut Exp, elem: Option<ElemType>) {
+        self.hint(array, elem);
+        self.value(array, None);
+    }
+
+    fn extents(&mut self, extents: &mut [Exp]) {
+        extents.iter_mut().for_each(|extent| self.exp(extent, Some(ElemType::I64)));
+    }
+
     /// The type of what a function gives that nothing is known of.
     fn opaque_type(&self, rhs: &Rhs, result: usize, wanted: Option<ElemType>) -> Option<Type> {
         let (args, shape) = match rhs {
@@ -444,10 +493,7 @@ impl Inference {
                 Some(Exp::Opaque(_, args)) => (args, Vec::new()),
                 _ => return None,
             },
-            Rhs::Array { op: ArrayOp::Call, args } => match args.as_slice() {
-                [ArrayArg::Exp(Exp::Opaque(_, args)), ArrayArg::Shape(shape)] => (args, shape.clone()),
-                _ => return None,
-            },
+            Rhs::Array(ArrayOp::Call { args, shape, .. }) => (args, shape.clone()),
             _ => return None,
         };
         let usual = || args.iter().find_map(|arg| elem_of(&self.vars, arg)).unwrap_or(ElemType::I64);

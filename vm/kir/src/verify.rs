@@ -13,8 +13,8 @@
 //!   neither axes nor names of the reduced body;
 //! - every name has a type; extents are `i64` expressions of constants, names in scope and operations, without
 //!   reads; extents of parameters are over `i64` parameters alone; axes are `i64` scalars;
-//! - expressions: operations have their number of operands, all of one type that the table accepts (`select`: a
-//!   bool in front); operands, indices and conversions are scalars; nothing opaque (if verified);
+//! - expressions: operations have their number of operands, all of the type that the operation says and the table
+//!   accepts (`select`: a bool in front); operands, indices and conversions are scalars; nothing opaque (if verified);
 //! - reads have numbers of their own below `region.reads`, no more indices than dimensions, LMAD slices are of
 //!   arrays;
 //! - statements: as many names as results, and the types of the results are the types of the names, extents
@@ -600,7 +600,7 @@ impl<'a> Verifier<'a> {
             Rhs::Scatter { arrays, axes, body, combine } => {
                 self.scatter(arrays, axes, body, combine.as_ref());
             }
-            Rhs::Array { op, args } => self.array_op(*op, args),
+            Rhs::Array(op) => self.array_op(op),
         }
     }
 
@@ -654,35 +654,31 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn array_op(&mut self, op: ArrayOp, args: &[ArrayArg]) {
-        let word = ArrayOp::WORDS.iter().find(|(known, _)| *known == op).map_or("", |(_, word)| word);
-        if op == ArrayOp::Call && self.executable {
+    fn array_op(&mut self, op: &ArrayOp) {
+        if matches!(op, ArrayOp::Call { .. }) && self.executable {
             return self.error("`call` has no meaning here");
         }
+        op.extents().iter().for_each(|extent| self.extent(extent));
         let mut types = Vec::new();
-        for arg in args {
-            match arg {
-                ArrayArg::Exp(exp) => types.extend(self.value(exp)),
-                ArrayArg::Shape(extents) => extents.iter().for_each(|e| self.extent(e)),
-                ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
-            }
+        op.each_operand(&mut |exp| types.extend(self.value(exp)));
+        if !matches!(op, ArrayOp::Call { .. }) && array_op_type(&self.region.vars, op).is_none() {
+            return self.error(format!("`{}` does not take these arguments", op.word()));
         }
-        if op != ArrayOp::Call && array_op_type(&self.region.vars, op, args).is_none() {
-            return self.error(format!("`{word}` does not take these arguments"));
-        }
-        if op == ArrayOp::Concat {
-            let inner = |ty: &Type| Type { elem: ty.elem, shape: ty.shape.get(1..).unwrap_or(&[]).to_vec() };
-            for ty in types.iter().skip(1) {
-                let (first, other) = (inner(&types[0]), inner(ty));
-                self.same_type(What::Text("the first array's element"), Some(&first), Some(&other));
+        match (op, types.as_slice()) {
+            (ArrayOp::Concat { .. }, [first, rest @ ..]) => {
+                let inner = |ty: &Type| Type { elem: ty.elem, shape: ty.shape[1..].to_vec() };
+                for ty in rest {
+                    let (first, other) = (inner(first), inner(ty));
+                    self.same_type(What::Text("the first array's element"), Some(&first), Some(&other));
+                }
             }
-        }
-        if let (Some(ArrayArg::Op(scalar)), Some(ty)) = (args.first(), types.first()) {
-            let fits =
-                scalar.arity() == 2 && scalar.accepts(ty.elem) && scalar.result_type(ty.elem) == ty.elem;
-            if !fits || scalar.info().identity.is_none() || ty.rank() != 1 {
-                self.error(format!("`{scalar}` does not reduce an array of type {}", self.type_text(ty)));
+            (ArrayOp::Reduce { op, .. }, [ty]) => {
+                let fits = op.arity() == 2 && op.accepts(ty.elem) && op.result_type(ty.elem) == ty.elem;
+                if !fits || op.info().identity.is_none() || ty.rank() != 1 {
+                    self.error(format!("`{op}` does not reduce an array of type {}", self.type_text(ty)));
+                }
             }
+            _ => {}
         }
     }
 
@@ -702,7 +698,7 @@ impl<'a> Verifier<'a> {
                 }
             }
             Exp::Var(var) => self.used(*var),
-            Exp::Op(op, args) => {
+            Exp::Op(op, elem, args) => {
                 if args.len() != op.arity() {
                     self.error(format!("`{op}` takes {} operands, not {}", op.arity(), args.len()));
                     return None;
@@ -711,6 +707,11 @@ impl<'a> Verifier<'a> {
                     args.iter().for_each(|arg| drop(self.value(arg)));
                     return None;
                 };
+                if ty != *elem {
+                    self.error(format!(
+                        "`{op}` is said to work on {elem}, but its operands are of type {ty}"
+                    ));
+                }
                 if !op.accepts(ty) {
                     self.error(format!("`{op}` does not work on {ty}"));
                 }

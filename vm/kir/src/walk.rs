@@ -8,79 +8,7 @@ use crate::ir::*;
 use galopvm_base::{IdVec, TypedId};
 use std::collections::BTreeSet;
 
-impl Index {
-    /// Calls `f` on each expression of the index, left to right (not on parts of expressions).
-    pub fn each_exp<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
-        match self {
-            Index::Dims(dims) => {
-                for dim in dims {
-                    match dim {
-                        DimIndex::At(at) => f(at),
-                        DimIndex::Slice { start, count, step } => {
-                            f(start);
-                            f(count);
-                            f(step);
-                        }
-                    }
-                }
-            }
-            Index::Lmad { offset, dims } => {
-                f(offset);
-                for (extent, stride) in dims {
-                    f(extent);
-                    f(stride);
-                }
-            }
-        }
-    }
-
-    /// As [`Index::each_exp`], for changing.
-    pub fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
-        match self {
-            Index::Dims(dims) => {
-                for dim in dims {
-                    match dim {
-                        DimIndex::At(at) => f(at),
-                        DimIndex::Slice { start, count, step } => {
-                            f(start);
-                            f(count);
-                            f(step);
-                        }
-                    }
-                }
-            }
-            Index::Lmad { offset, dims } => {
-                f(offset);
-                for (extent, stride) in dims {
-                    f(extent);
-                    f(stride);
-                }
-            }
-        }
-    }
-}
-
 impl Exp {
-    /// Calls `f` on each direct part.
-    pub fn each_part<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
-        match self {
-            Exp::Const(_) | Exp::Var(_) => {}
-            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter().for_each(f),
-            Exp::Convert(_, arg) => f(arg),
-            Exp::Read(read) => read.index.each_exp(f),
-        }
-    }
-
-    /// As [`Exp::each_part`], for changing.
-    pub fn each_part_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
-        match self {
-            Exp::Const(_) | Exp::Var(_) => {}
-            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter_mut().for_each(f),
-            Exp::Convert(_, arg) => f(arg),
-            Exp::Read(read) => read.index.each_exp_mut(f),
-        }
-    }
-
     /// Calls `f` on this expression and on all its parts at any depth, outer ones first.
     pub fn visit<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
         f(self);
@@ -109,7 +37,7 @@ impl Exp {
         match self {
             Exp::Const(value) => Exp::Const(*value),
             Exp::Var(var) => with(*var).unwrap_or(Exp::Var(*var)),
-            Exp::Op(op, args) => Exp::Op(*op, all(args)),
+            Exp::Op(op, elem, args) => Exp::Op(*op, *elem, all(args)),
             Exp::Convert(to, arg) => Exp::Convert(*to, Box::new(arg.substitute(with))),
             Exp::Read(read) => {
                 let mut read = read.clone();
@@ -131,20 +59,27 @@ impl Type {
     }
 }
 
-impl ArrayArg {
-    fn each_exp<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
+impl ArrayOp {
+    /// Calls `f` on each array and each other value that the operation is given; extents are none of them.
+    pub fn each_operand<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
         match self {
-            ArrayArg::Exp(exp) => f(exp),
-            ArrayArg::Shape(extents) => extents.iter().for_each(f),
-            ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+            ArrayOp::Concat { first, rest } => std::iter::once(first).chain(rest).for_each(f),
+            ArrayOp::Copy(array) | ArrayOp::View { array, .. } | ArrayOp::Reduce { array, .. } => f(array),
+            ArrayOp::Replicate { shape: _, value } => f(value),
+            ArrayOp::Call { args, .. } => args.iter().for_each(f),
+            ArrayOp::Scratch { .. } | ArrayOp::Iota(_) => {}
         }
     }
 
-    fn each_exp_mut<'a>(&'a mut self, f: &mut dyn FnMut(&'a mut Exp)) {
+    /// The extents that are written in the operation.
+    pub fn extents(&self) -> &[Exp] {
         match self {
-            ArrayArg::Exp(exp) => f(exp),
-            ArrayArg::Shape(extents) => extents.iter_mut().for_each(f),
-            ArrayArg::Elem(_) | ArrayArg::Perm(_) | ArrayArg::Op(_) => {}
+            ArrayOp::Scratch { shape, .. }
+            | ArrayOp::Replicate { shape, .. }
+            | ArrayOp::Call { shape, .. }
+            | ArrayOp::View { change: ViewChange::Reshape(shape), .. } => shape,
+            ArrayOp::Iota(extent) => std::slice::from_ref(extent),
+            ArrayOp::Concat { .. } | ArrayOp::Copy(_) | ArrayOp::View { .. } | ArrayOp::Reduce { .. } => &[],
         }
     }
 }
@@ -173,148 +108,161 @@ pub enum PartMut<'a> {
     Body(&'a mut Body),
 }
 
-fn axes_parts<'a>(axes: &'a [Axis], f: &mut dyn FnMut(Part<'a>)) {
-    let (bounds, vars): (Vec<&Exp>, Vec<&VarId>) = axes.iter().map(|a| (&a.bound, &a.var)).unzip();
-    bounds.into_iter().for_each(|e| f(Part::Exp(e)));
-    vars.into_iter().for_each(|v| f(Part::Bind(*v)));
+/// The name itself: a part that is looked at copies it.
+fn looked_at(name: &VarId) -> VarId {
+    *name
 }
 
-fn axes_parts_mut<'a>(axes: &'a mut [Axis], f: &mut dyn FnMut(PartMut<'a>)) {
-    let (bounds, vars): (Vec<&mut Exp>, Vec<&mut VarId>) =
-        axes.iter_mut().map(|a| (&mut a.bound, &mut a.var)).unzip();
-    bounds.into_iter().for_each(|e| f(PartMut::Exp(e)));
-    vars.into_iter().for_each(|v| f(PartMut::Bind(v)));
+/// Visitors for looking at a region and for changing it, written once: both see the same pieces in the same order.
+macro_rules! visitors {
+    ($part:ident, ($($mutable:tt)?), $name:path, $only:path, $each_exp:ident, $each_part:ident, $visit_exps:ident) => {
+        impl Index {
+            /// Calls `f` on each expression of the index, left to right (not on parts of expressions).
+            pub fn $each_exp<'a>(&'a $($mutable)? self, f: &mut dyn FnMut(&'a $($mutable)? Exp)) {
+                match self {
+                    Index::Dims(dims) => {
+                        for dim in dims {
+                            match dim {
+                                DimIndex::At(at) => f(at),
+                                DimIndex::Slice { start, count, step } => {
+                                    f(start);
+                                    f(count);
+                                    f(step);
+                                }
+                            }
+                        }
+                    }
+                    Index::Lmad { offset, dims } => {
+                        f(offset);
+                        for (extent, stride) in dims {
+                            f(extent);
+                            f(stride);
+                        }
+                    }
+                }
+            }
+        }
+
+        impl Exp {
+            /// Calls `f` on each direct part.
+            pub fn $each_part<'a>(&'a $($mutable)? self, f: &mut dyn FnMut(&'a $($mutable)? Exp)) {
+                match self {
+                    Exp::Const(_) | Exp::Var(_) => {}
+                    Exp::Op(_, _, args) | Exp::Opaque(_, args) => args.into_iter().for_each(f),
+                    Exp::Convert(_, arg) => f(arg),
+                    Exp::Read(read) => read.index.$each_exp(f),
+                }
+            }
+        }
+
+        impl ArrayOp {
+            fn $each_exp<'a>(&'a $($mutable)? self, f: &mut dyn FnMut(&'a $($mutable)? Exp)) {
+                match self {
+                    ArrayOp::Concat { first, rest } => std::iter::once(first).chain(rest).for_each(f),
+                    ArrayOp::View { change: ViewChange::Reshape(shape), array: value }
+                    | ArrayOp::Replicate { shape, value } => shape.into_iter().chain([value]).for_each(f),
+                    ArrayOp::Copy(array) | ArrayOp::View { array, .. } | ArrayOp::Reduce { array, .. } => f(array),
+                    ArrayOp::Scratch { shape, .. } => shape.into_iter().for_each(f),
+                    ArrayOp::Iota(extent) => f(extent),
+                    ArrayOp::Call { args, shape, .. } => args.into_iter().chain(shape).for_each(f),
+                }
+            }
+        }
+
+        impl Combine {
+            fn $each_part<'a>(&'a $($mutable)? self, f: &mut dyn FnMut($part<'a>)) {
+                let Combine { acc, neutral, item, body } = self;
+                neutral.into_iter().for_each(|exp| f($part::Exp(exp)));
+                acc.into_iter().chain(item).for_each(|name| f($part::Bind($name(name))));
+                f($part::Body(body));
+            }
+        }
+
+        impl Rhs {
+            /// Calls `f` on each piece, in the order in which names are bound and reads are numbered. What is bound is
+            /// in scope in the bodies (and in the condition of a while loop) that follow, up to the next bound names of
+            /// an operator, which see neither axes nor names of the first body.
+            pub fn $each_part<'a>(&'a $($mutable)? self, f: &mut dyn FnMut($part<'a>)) {
+                fn axes_parts<'a>(axes: &'a $($mutable)? [Axis], f: &mut dyn FnMut($part<'a>)) {
+                    let mut names = Vec::with_capacity(axes.len());
+                    for Axis { var, bound } in axes {
+                        f($part::Exp(bound));
+                        names.push(var);
+                    }
+                    names.into_iter().for_each(|name| f($part::Bind($name(name))));
+                }
+                match self {
+                    Rhs::Exps(exps) => exps.into_iter().for_each(|exp| f($part::Exp(exp))),
+                    Rhs::Kernel { axes, body } => {
+                        axes_parts(axes, f);
+                        f($part::Body(body));
+                    }
+                    Rhs::Reduce { axes, body, combine } => {
+                        axes_parts(axes, f);
+                        f($part::Body(body));
+                        combine.$each_part(f);
+                    }
+                    Rhs::Scan { axis, body, combine } => {
+                        axes_parts($only(axis), f);
+                        f($part::Body(body));
+                        combine.$each_part(f);
+                    }
+                    Rhs::For { carried, init, axis: Axis { var, bound }, body } => {
+                        init.into_iter().chain([bound]).for_each(|exp| f($part::Exp(exp)));
+                        carried.into_iter().chain([var]).for_each(|name| f($part::Bind($name(name))));
+                        f($part::Body(body));
+                    }
+                    Rhs::While { carried, init, cond, body } => {
+                        init.into_iter().for_each(|exp| f($part::Exp(exp)));
+                        carried.into_iter().for_each(|name| f($part::Bind($name(name))));
+                        f($part::Exp(cond));
+                        f($part::Body(body));
+                    }
+                    Rhs::If { cond, then, otherwise } => {
+                        f($part::Exp(cond));
+                        f($part::Body(then));
+                        f($part::Body(otherwise));
+                    }
+                    Rhs::Update { array, index, value } => {
+                        f($part::Use($name(array)));
+                        index.$each_exp(&mut |exp| f($part::Exp(exp)));
+                        f($part::Exp(value));
+                    }
+                    Rhs::Manifest { perm: _, array } => f($part::Use($name(array))),
+                    Rhs::Scatter { arrays, axes, body, combine } => {
+                        arrays.into_iter().for_each(|array| f($part::Use($name(array))));
+                        axes_parts(axes, f);
+                        f($part::Body(body));
+                        if let Some(combine) = combine {
+                            combine.$each_part(f);
+                        }
+                    }
+                    Rhs::Array(op) => op.$each_exp(&mut |exp| f($part::Exp(exp))),
+                }
+            }
+        }
+
+        impl Body {
+            /// Calls `f` on each expression at any depth, whole ones only (see [`Exp::visit`] for their parts).
+            pub fn $visit_exps<'a>(&'a $($mutable)? self, f: &mut dyn FnMut(&'a $($mutable)? Exp)) {
+                let Body { stms, results } = self;
+                for stm in stms {
+                    stm.rhs.$each_part(&mut |part| match part {
+                        $part::Exp(exp) => f(exp),
+                        $part::Body(body) => body.$visit_exps(f),
+                        $part::Use(_) | $part::Bind(_) => {}
+                    });
+                }
+                results.into_iter().for_each(f);
+            }
+        }
+    };
 }
 
-impl Combine {
-    fn each_part<'a>(&'a self, f: &mut dyn FnMut(Part<'a>)) {
-        self.neutral.iter().for_each(|e| f(Part::Exp(e)));
-        self.acc.iter().for_each(|v| f(Part::Bind(*v)));
-        self.item.iter().for_each(|v| f(Part::Bind(*v)));
-        f(Part::Body(&self.body));
-    }
-
-    fn each_part_mut<'a>(&'a mut self, f: &mut dyn FnMut(PartMut<'a>)) {
-        self.neutral.iter_mut().for_each(|e| f(PartMut::Exp(e)));
-        self.acc.iter_mut().for_each(|v| f(PartMut::Bind(v)));
-        self.item.iter_mut().for_each(|v| f(PartMut::Bind(v)));
-        f(PartMut::Body(&mut self.body));
-    }
-}
+visitors!(Part, (), looked_at, std::slice::from_ref, each_exp, each_part, visit_exps);
+visitors!(PartMut, (mut), std::convert::identity, std::slice::from_mut, each_exp_mut, each_part_mut, visit_exps_mut);
 
 impl Rhs {
-    /// Calls `f` on each piece, in the order in which names are bound and reads are numbered. What is bound is
-    /// in scope in the bodies (and in the condition of a while loop) that follow, up to the next bound names of
-    /// an operator, which see neither axes nor names of the first body.
-    pub fn each_part<'a>(&'a self, f: &mut dyn FnMut(Part<'a>)) {
-        match self {
-            Rhs::Exps(exps) => exps.iter().for_each(|e| f(Part::Exp(e))),
-            Rhs::Kernel { axes, body } => {
-                axes_parts(axes, f);
-                f(Part::Body(body));
-            }
-            Rhs::Reduce { axes, body, combine } => {
-                axes_parts(axes, f);
-                f(Part::Body(body));
-                combine.each_part(f);
-            }
-            Rhs::Scan { axis, body, combine } => {
-                axes_parts(std::slice::from_ref(axis), f);
-                f(Part::Body(body));
-                combine.each_part(f);
-            }
-            Rhs::For { carried, init, axis, body } => {
-                init.iter().for_each(|e| f(Part::Exp(e)));
-                f(Part::Exp(&axis.bound));
-                carried.iter().for_each(|v| f(Part::Bind(*v)));
-                f(Part::Bind(axis.var));
-                f(Part::Body(body));
-            }
-            Rhs::While { carried, init, cond, body } => {
-                init.iter().for_each(|e| f(Part::Exp(e)));
-                carried.iter().for_each(|v| f(Part::Bind(*v)));
-                f(Part::Exp(cond));
-                f(Part::Body(body));
-            }
-            Rhs::If { cond, then, otherwise } => {
-                f(Part::Exp(cond));
-                f(Part::Body(then));
-                f(Part::Body(otherwise));
-            }
-            Rhs::Update { array, index, value } => {
-                f(Part::Use(*array));
-                index.each_exp(&mut |e| f(Part::Exp(e)));
-                f(Part::Exp(value));
-            }
-            Rhs::Manifest { perm: _, array } => f(Part::Use(*array)),
-            Rhs::Scatter { arrays, axes, body, combine } => {
-                arrays.iter().for_each(|array| f(Part::Use(*array)));
-                axes_parts(axes, f);
-                f(Part::Body(body));
-                if let Some(combine) = combine {
-                    combine.each_part(f);
-                }
-            }
-            Rhs::Array { op: _, args } => args.iter().for_each(|arg| arg.each_exp(&mut |e| f(Part::Exp(e)))),
-        }
-    }
-
-    /// As [`Rhs::each_part`], for changing.
-    pub fn each_part_mut<'a>(&'a mut self, f: &mut dyn FnMut(PartMut<'a>)) {
-        match self {
-            Rhs::Exps(exps) => exps.iter_mut().for_each(|e| f(PartMut::Exp(e))),
-            Rhs::Kernel { axes, body } => {
-                axes_parts_mut(axes, f);
-                f(PartMut::Body(body));
-            }
-            Rhs::Reduce { axes, body, combine } => {
-                axes_parts_mut(axes, f);
-                f(PartMut::Body(body));
-                combine.each_part_mut(f);
-            }
-            Rhs::Scan { axis, body, combine } => {
-                axes_parts_mut(std::slice::from_mut(axis), f);
-                f(PartMut::Body(body));
-                combine.each_part_mut(f);
-            }
-            Rhs::For { carried, init, axis, body } => {
-                init.iter_mut().for_each(|e| f(PartMut::Exp(e)));
-                f(PartMut::Exp(&mut axis.bound));
-                carried.iter_mut().for_each(|v| f(PartMut::Bind(v)));
-                f(PartMut::Bind(&mut axis.var));
-                f(PartMut::Body(body));
-            }
-            Rhs::While { carried, init, cond, body } => {
-                init.iter_mut().for_each(|e| f(PartMut::Exp(e)));
-                carried.iter_mut().for_each(|v| f(PartMut::Bind(v)));
-                f(PartMut::Exp(cond));
-                f(PartMut::Body(body));
-            }
-            Rhs::If { cond, then, otherwise } => {
-                f(PartMut::Exp(cond));
-                f(PartMut::Body(then));
-                f(PartMut::Body(otherwise));
-            }
-            Rhs::Update { array, index, value } => {
-                f(PartMut::Use(array));
-                index.each_exp_mut(&mut |e| f(PartMut::Exp(e)));
-                f(PartMut::Exp(value));
-            }
-            Rhs::Manifest { perm: _, array } => f(PartMut::Use(array)),
-            Rhs::Scatter { arrays, axes, body, combine } => {
-                arrays.iter_mut().for_each(|array| f(PartMut::Use(array)));
-                axes_parts_mut(axes, f);
-                f(PartMut::Body(body));
-                if let Some(combine) = combine {
-                    combine.each_part_mut(f);
-                }
-            }
-            Rhs::Array { op: _, args } => {
-                args.iter_mut().for_each(|arg| arg.each_exp_mut(&mut |e| f(PartMut::Exp(e))))
-            }
-        }
-    }
-
     /// The axes of a kernel, reduction or scan.
     pub fn parallel_axes(&self) -> &[Axis] {
         match self {
@@ -345,30 +293,6 @@ impl Body {
                 }
             });
         }
-    }
-
-    /// Calls `f` on each expression at any depth, whole ones only (see [`Exp::visit`] for their parts).
-    pub fn visit_exps<'a>(&'a self, f: &mut dyn FnMut(&'a Exp)) {
-        for stm in &self.stms {
-            stm.rhs.each_part(&mut |part| match part {
-                Part::Exp(exp) => f(exp),
-                Part::Body(body) => body.visit_exps(f),
-                Part::Use(_) | Part::Bind(_) => {}
-            });
-        }
-        self.results.iter().for_each(f);
-    }
-
-    /// As [`Body::visit_exps`], for changing.
-    pub fn visit_exps_mut(&mut self, f: &mut dyn FnMut(&mut Exp)) {
-        for stm in &mut self.stms {
-            stm.rhs.each_part_mut(&mut |part| match part {
-                PartMut::Exp(exp) => f(exp),
-                PartMut::Body(body) => body.visit_exps_mut(f),
-                PartMut::Use(_) | PartMut::Bind(_) => {}
-            });
-        }
-        self.results.iter_mut().for_each(f);
     }
 
     /// Calls `f` on each read access at any depth, in program order.

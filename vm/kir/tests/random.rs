@@ -79,7 +79,7 @@ impl Maker<'_> {
                     }
                 };
                 let args = (0..op.arity()).map(|k| self.exp(op.operand_type(k, on), depth - 1)).collect();
-                Exp::Op(op, args)
+                Exp::Op(op, on, args)
             }
         }
     }

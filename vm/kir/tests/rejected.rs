@@ -29,6 +29,14 @@ fn texts_that_do_not_parse() {
         ("let a = b[1 :+ 2]", "1:17: expected `*`, found `]`"),
         ("let a = b[[0 + {(1:2)}]", "1:24: expected `]`, found the end"),
         ("let s = reduce A", "1:16: expected a scalar operation, found `A`"),
+        ("let s = reduce +", "1:17: expected an expression, found the end"),
+        ("let s = concat", "1:15: expected an expression, found the end"),
+        ("let s = copy A B", "1:16: expected the end, found `B`"),
+        ("let s = iota n", "1:14: expected `[`, found `n`"),
+        ("let s = iota [n][m]", "1:17: expected the end, found `[`"),
+        ("let s = scratch [n]", "1:20: expected an element type, found the end"),
+        ("let s = replicate [n]", "1:22: expected an expression, found the end"),
+        ("let s = rearrange A (1, 0)", "1:19: expected `(`, found `A`"),
     ] {
         let error = parse_region(text).expect_err(text);
         assert_eq!(error.to_string(), message, "{text}");
@@ -143,6 +151,9 @@ fn every_rule_of_the_verifier() {
         ("let y = manifest((0,0), B)\nin y", "in `y`: [0, 0] is not a permutation of 2 dimensions"),
         ("let y = call f(A) [n]\nin y", "in `y`: `call` has no meaning here"),
         ("let y = transpose A\nin y", "in `y`: `transpose` does not take these arguments"),
+        ("let y = reshape A\nin y", "in `y`: `reshape` does not take these arguments"),
+        ("let y = scratch f32\nin y", "in `y`: `scratch` does not take these arguments"),
+        ("let y = replicate 1\nin y", "in `y`: `replicate` does not take these arguments"),
         (
             "let y = concat A B\nin y",
             "in `y`: the first array's element has type f32, but its value has type [m]i32",
@@ -214,12 +225,17 @@ fn regions_that_no_text_can_express() {
     let region = made(Exp::Var(VarId(99)));
     assert!(messages(region).contains(&"in `y`: `v99` is not in scope".to_string()));
 
-    let region = made(Exp::Op(ScalarOp::Add, vec![Exp::Var(x)]));
+    let region = made(Exp::Op(ScalarOp::Add, ElemType::F32, vec![Exp::Var(x)]));
     assert!(messages(region).contains(&"in `y`: `add` takes 2 operands, not 1".to_string()));
+
+    let region = made(Exp::Op(ScalarOp::Add, ElemType::I64, vec![Exp::Var(x), Exp::Var(x)]));
+    let said = "in `y`: `add` is said to work on i64, but its operands are of type f32".to_string();
+    assert!(messages(region).contains(&said));
 
     let mut region = good.clone();
     let first = region.read(array, vec![Exp::int(0)]);
-    region.body.stms[0].rhs = Rhs::Exps(vec![Exp::Op(ScalarOp::Add, vec![first.clone(), first])]);
+    region.body.stms[0].rhs =
+        Rhs::Exps(vec![Exp::Op(ScalarOp::Add, ElemType::F32, vec![first.clone(), first])]);
     assert!(messages(region).contains(&"in `y`: read0 is not a number of its own below 1".to_string()));
 
     let index = galopvm_kir::Index::Dims(vec![galopvm_kir::DimIndex::At(Exp::int(0))]);

@@ -8,10 +8,11 @@
 //! - `explain/`: what was decided, and why, for people and tools.
 //! - `shadow/`: a second execution that checks the first one.
 //! - `coverage/`: which decisions were met, counted.
+//! - `site/`: what a place of the program remembers, and what it may spend on finding out more.
 //! - `profile.rs`: what was seen at each parallel operator. `tier/`: which of them run compiled.
 //!
 //! Memory and arrays are those of `galopvm-store`, values and formats those of `galopvm-data`; what instructions are to
-//! analyses and back ends is said by `galopvm-lift`. `unsafe` stands in `stack.rs` and `interpret/columns/wide.rs` only.
+//! analyses and back ends is said by `galopvm-lift`. `unsafe` stands in `stack.rs` only.
 
 mod costs;
 mod coverage;
@@ -19,10 +20,10 @@ pub mod explain;
 pub mod fused;
 pub mod interpret;
 mod layouts;
-pub mod patience;
 mod profile;
 pub mod session;
 mod shadow;
+mod site;
 pub mod stack;
 pub mod switches;
 pub mod tier;

@@ -1,7 +1,6 @@
 //! What was seen at each parallel operator.
 
 use crate::interpret::Site;
-use galopvm_lmad::Lmad;
 use std::fmt;
 
 /// Where an operator was executed last.
@@ -36,9 +35,6 @@ pub struct SiteProfile {
     pub launches: u64,
     /// Nanoseconds in compiled code.
     pub launch_nanos: u64,
-    /// The views of the arrays at the last execution that was worth looking at, in the order of the lifted region's
-    /// parameters.
-    pub views: Vec<Lmad>,
     /// Where the last execution happened.
     pub tier: Tier,
     /// Why there.

@@ -4,8 +4,9 @@
 //! one form for each side with the condition under which it is taken, so that nothing is rounded.
 
 use super::{Atom, Form, MOST_PIECES, Range};
+use crate::index::Paths;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
-use galopvm_kir::{Body, Exp, Observed, ObservedParam, Region, Rhs, VarId};
+use galopvm_kir::{Exp, Observed, ObservedParam, Region, Rhs, VarId};
 use std::cell::RefCell;
 
 /// A conjunction of atoms, one of several alternatives that exclude each other.
@@ -26,8 +27,7 @@ pub struct Scope<'a> {
     observed: &'a Observed,
     /// By variable: the position of the parameter.
     params: Vec<Option<usize>>,
-    /// By variable: the expression that binds it.
-    definitions: Vec<Option<&'a Exp>>,
+    paths: Paths<'a>,
     /// Iteration variables that are open now.
     ranges: Vec<Range>,
     /// Forms of names.
@@ -69,9 +69,8 @@ impl<'a> Scope<'a> {
                 *slot = Some(at);
             }
         }
-        let mut definitions = vec![None; region.vars.len()];
-        define(&region.body, &mut definitions);
-        Scope { region, observed, params, definitions, ranges: Vec::new(), known: RefCell::default() }
+        let paths = Paths::new(region);
+        Scope { region, observed, params, paths, ranges: Vec::new(), known: RefCell::default() }
     }
 
     /// The region.
@@ -81,7 +80,17 @@ impl<'a> Scope<'a> {
 
     /// The expression that binds a name, if one does.
     pub fn definition(&self, var: VarId) -> Option<&'a Exp> {
-        self.definitions.get(var.index()).copied().flatten()
+        self.paths.binders().definition(var)
+    }
+
+    /// The right side that binds a name, and the number of the result that it is a name for.
+    pub fn binder(&self, var: VarId) -> Option<(&'a Rhs, usize)> {
+        self.paths.binders().of(var)
+    }
+
+    /// Where views lead.
+    pub fn paths(&self) -> &Paths<'a> {
+        &self.paths
     }
 
     /// What was observed of a parameter.
@@ -125,7 +134,7 @@ impl<'a> Scope<'a> {
             Exp::Const(_) | Exp::Read(_) | Exp::Opaque(..) => None,
             Exp::Var(var) => self.form_of(*var),
             Exp::Convert(to, arg) => self.form(arg).filter(|form| self.fits(form, *to)),
-            Exp::Op(op, args) => {
+            Exp::Op(op, elem, args) => {
                 let form = match (op, &args[..]) {
                     (ScalarOp::Neg, [a]) => self.form(a)?.times(-1)?,
                     (ScalarOp::Min | ScalarOp::Max | ScalarOp::Select, _) => {
@@ -137,7 +146,7 @@ impl<'a> Scope<'a> {
                     (op, [a, b]) if is_affine(*op) => self.combined(*op, &self.form(a)?, &self.form(b)?)?,
                     _ => return None,
                 };
-                self.fits(&form, self.region.exp_type(exp).unwrap_or(ElemType::I64)).then_some(form)
+                self.fits(&form, op.result_type(*elem)).then_some(form)
             }
         }
     }
@@ -172,9 +181,9 @@ impl<'a> Scope<'a> {
                 let pieces = self.pieces(arg)?;
                 pieces.iter().all(|(_, form)| self.fits(form, *to)).then_some(pieces)
             }
-            Exp::Op(op, args) => {
+            Exp::Op(op, elem, args) => {
                 let pieces = self.operation(*op, args)?;
-                let ty = self.region.exp_type(exp).unwrap_or(ElemType::I64);
+                let ty = op.result_type(*elem);
                 pieces.iter().all(|(_, form)| self.fits(form, ty)).then_some(pieces)
             }
         }
@@ -328,8 +337,8 @@ impl<'a> Scope<'a> {
                 }
                 self.exact_alternatives(self.definition(*var)?, wanted)
             }
-            Exp::Op(ScalarOp::Not, args) => self.exact_alternatives(args.first()?, !wanted),
-            Exp::Op(op @ (ScalarOp::And | ScalarOp::Or), args) => {
+            Exp::Op(ScalarOp::Not, _, args) => self.exact_alternatives(args.first()?, !wanted),
+            Exp::Op(op @ (ScalarOp::And | ScalarOp::Or), _, args) => {
                 let [a, b] = &args[..] else { return None };
                 // What decides alone: a false operand of `and`, a true one of `or`.
                 let decides = *op == ScalarOp::Or;
@@ -341,7 +350,7 @@ impl<'a> Scope<'a> {
                 all.extend(goes_on);
                 Some(all)
             }
-            Exp::Op(op, args) => {
+            Exp::Op(op, _, args) => {
                 let [a, b] = &args[..] else { return None };
                 self.comparison(*op, a, b, wanted)
             }
@@ -387,11 +396,11 @@ impl<'a> Scope<'a> {
         while let Exp::Var(var) = divided {
             divided = self.definition(*var)?;
         }
-        let Exp::Op(ScalarOp::Mod | ScalarOp::Rem, args) = divided else { return None };
+        let Exp::Op(ScalarOp::Mod | ScalarOp::Rem, _, args) = divided else { return None };
         let (form, modulus) = (self.form(args.first()?)?, self.form(args.get(1)?)?.number()?);
         let residue = self.form(b)?.number()?;
         let never_negative = form.interval(&self.ranges).is_some_and(|(low, _)| low >= 0);
-        if modulus <= 0 || matches!(divided, Exp::Op(ScalarOp::Rem, _)) && !never_negative {
+        if modulus <= 0 || matches!(divided, Exp::Op(ScalarOp::Rem, _, _)) && !never_negative {
             return None;
         }
         let single = |atom| Alternative { atoms: vec![atom], loose: false };
@@ -400,37 +409,6 @@ impl<'a> Scope<'a> {
         }
         let atom = Atom::Residue { form, modulus, residue };
         Some(if equal { vec![single(atom)] } else { atom.negated()?.into_iter().map(single).collect() })
-    }
-}
-
-/// Notes the expressions that bind names in a body, and in those inside it.
-fn define<'a>(body: &'a Body, definitions: &mut [Option<&'a Exp>]) {
-    for stm in &body.stms {
-        match &stm.rhs {
-            Rhs::Exps(exps) => {
-                for (var, exp) in stm.pat.iter().zip(exps) {
-                    if let Some(slot) = definitions.get_mut(var.index()) {
-                        *slot = Some(exp);
-                    }
-                }
-            }
-            Rhs::Kernel { body, .. } | Rhs::For { body, .. } | Rhs::While { body, .. } => {
-                define(body, definitions);
-            }
-            Rhs::Reduce { body, combine, .. } | Rhs::Scan { body, combine, .. } => {
-                define(body, definitions);
-                define(&combine.body, definitions);
-            }
-            Rhs::Scatter { body, combine, .. } => {
-                define(body, definitions);
-                combine.iter().for_each(|combine| define(&combine.body, definitions));
-            }
-            Rhs::If { then, otherwise, .. } => {
-                define(then, definitions);
-                define(otherwise, definitions);
-            }
-            Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {}
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::position::{Axes, Bodies, BodyId, Inside, OUTERMOST, Position};
 use crate::affine::{Form, Range, Scope};
 use galopvm_base::TypedId;
 use galopvm_kir::{
-    ArrayArg, ArrayOp, Body, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId,
+    ArrayOp, Body, Exp, Index, Observed, ObservedParam, Read, Region, Rhs, Stm, VarId, ViewChange,
 };
 use smallvec::SmallVec;
 
@@ -390,7 +390,9 @@ impl<'a> Walk<'a> {
         match exp {
             Exp::Const(_) => {}
             Exp::Var(var) => self.facts.event(*var, position, Touched::Whole, false),
-            Exp::Op(_, args) | Exp::Opaque(_, args) => args.iter().for_each(|arg| self.reads(arg, position)),
+            Exp::Op(_, _, args) | Exp::Opaque(_, args) => {
+                args.iter().for_each(|arg| self.reads(arg, position))
+            }
             Exp::Convert(_, arg) => self.reads(arg, position),
             Exp::Read(read) => {
                 let part = self.index(&read.index);
@@ -507,7 +509,7 @@ impl<'a> Walk<'a> {
                     self.define(*var, Source::Manifest(perm.clone()), position);
                 }
             }
-            Rhs::Array { op, args } => self.array_op(stm, *op, args, position),
+            Rhs::Array(op) => self.array_op(stm, op, position),
         }
     }
 
@@ -600,67 +602,50 @@ impl<'a> Walk<'a> {
         inner
     }
 
-    fn array_op(&mut self, stm: &'a Stm, op: ArrayOp, args: &'a [ArrayArg], position: Position) {
+    fn array_op(&mut self, stm: &'a Stm, op: &'a ArrayOp, position: Position) {
         let Some(&var) = stm.pat.first() else { return };
-        let operand = |arg: &'a ArrayArg| match arg {
-            ArrayArg::Exp(exp) => Some(exp),
-            _ => None,
-        };
-        let operands: SmallVec<[&'a Exp; 4]> = args.iter().filter_map(operand).collect();
-        let named: SmallVec<[Option<VarId>; 4]> = operands.iter().map(|exp| self.named(exp)).collect();
-        let change = match (op, args) {
-            (ArrayOp::Transpose, _) => {
-                let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
-                let mut perm: Vec<usize> = (0..rank).collect();
-                if rank >= 2 {
-                    perm.swap(0, 1);
-                }
-                Some(Change::Permute(perm))
-            }
-            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(Change::Permute(perm.clone())),
-            (ArrayOp::Reverse, _) => Some(Change::Reverse),
-            (ArrayOp::Reshape | ArrayOp::Flatten, _) => match named[..] {
-                [Some(of)] => self.sizes(of).zip(self.sizes(var)).map(|(old, new)| Change::Reshape(old, new)),
-                _ => None,
-            },
-            _ => None,
-        };
-        if let (Some(change), [Some(of)]) = (change, &named[..]) {
-            self.define(var, Source::View(*of, change), position);
-            return;
+        let mut named: SmallVec<[Option<VarId>; 4]> = SmallVec::new();
+        op.each_operand(&mut |exp| named.push(self.named(exp)));
+        if let (ArrayOp::View { change, .. }, [Some(of)]) = (op, &named[..])
+            && let Some(change) = self.change(change, *of, var)
+        {
+            return self.define(var, Source::View(*of, change), position);
         }
-        for exp in &operands {
-            self.reads(exp, position);
-        }
+        op.each_operand(&mut |exp| self.reads(exp, position));
         match op {
-            ArrayOp::Concat => self.copying(stm, PointKind::Concat, &named, position),
-            ArrayOp::Copy => self.copying(stm, PointKind::Copy, &named, position),
-            ArrayOp::Call => {
+            ArrayOp::Concat { .. } => self.copying(stm, PointKind::Concat, &named, position),
+            ArrayOp::Copy(_) => self.copying(stm, PointKind::Copy, &named, position),
+            ArrayOp::Call { .. } => {
                 // An unknown function that is given a scratch array and gives one of that shape fills it.
-                let filled = operands.iter().find_map(|exp| match exp {
-                    Exp::Opaque(_, args) => args.iter().find_map(|arg| {
-                        let here = |array: &VarId| {
-                            let defined = self.facts.arrays.get(array).map(|array| array.position.body);
-                            self.scratch.contains(array) && defined == Some(position.body)
-                        };
-                        let array = self.named(arg).filter(here)?;
-                        (self.sizes(array)? == self.sizes(var)?).then_some(array)
-                    }),
-                    _ => None,
-                });
+                let fills = |array: &VarId| {
+                    let defined = self.facts.arrays.get(array).map(|array| array.position.body);
+                    let here = self.scratch.contains(array) && defined == Some(position.body);
+                    here && self.sizes(*array).zip(self.sizes(var)).is_some_and(|(a, b)| a == b)
+                };
+                let filled = named.iter().flatten().copied().find(fills);
                 self.define(var, filled.map_or(Source::Fresh, Source::Filled), position);
                 self.facts.event(var, position, Touched::Whole, true);
             }
-            ArrayOp::Scratch => {
+            ArrayOp::Scratch { .. } => {
                 self.scratch.push(var);
                 self.define(var, Source::Fresh, position);
             }
-            ArrayOp::Reshape
-            | ArrayOp::Flatten
-            | ArrayOp::Transpose
-            | ArrayOp::Rearrange
-            | ArrayOp::Reverse => self.define(var, Source::Unknown, position),
-            ArrayOp::Iota | ArrayOp::Replicate | ArrayOp::Reduce => self.made(var, position),
+            ArrayOp::View { .. } => self.define(var, Source::Unknown, position),
+            ArrayOp::Iota(_) | ArrayOp::Replicate { .. } | ArrayOp::Reduce { .. } => self.made(var, position),
+        }
+    }
+
+    /// How the array `var` is another one seen otherwise, if its sizes are known where that needs them.
+    fn change(&self, change: &ViewChange, of: VarId, var: VarId) -> Option<Change> {
+        match change {
+            ViewChange::Transpose | ViewChange::Rearrange(_) => {
+                let rank = self.region.vars[var].ty.as_ref().map_or(0, |ty| ty.rank());
+                change.permutation(rank).map(Change::Permute)
+            }
+            ViewChange::Reverse => Some(Change::Reverse),
+            ViewChange::Reshape(_) | ViewChange::Flatten => {
+                self.sizes(of).zip(self.sizes(var)).map(|(old, new)| Change::Reshape(old, new))
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::moving::Moving;
 use super::verdict::Reason;
 use super::web::Web;
-use crate::layout::{Kind, Pricing};
+use crate::index::Kind;
+use crate::layout::Pricing;
 use galopvm_kir::VarId;
 
 /// Whether the copy of `array` costs more than all accesses to the web cost more in their new places. Each access is

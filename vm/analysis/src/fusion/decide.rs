@@ -16,8 +16,7 @@ use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{
-    ArrayArg, ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId,
-    check,
+    ArrayOp, Axis, Body, CheckedRegion, Combine, Exp, Observed, Region, Rhs, Stm, Type, VarId, check,
 };
 
 /// Most operations of a statement that others were put into.
@@ -279,8 +278,7 @@ pub(super) fn give_axes(region: &mut Region, body: &mut Body, at: usize) -> Vec<
     for number in at + 1..body.stms.len() {
         let stm = &body.stms[number];
         match &stm.rhs {
-            Rhs::Array { op: ArrayOp::Reduce, args } => {
-                let [ArrayArg::Op(op), ArrayArg::Exp(Exp::Var(array))] = args.as_slice() else { continue };
+            Rhs::Array(ArrayOp::Reduce { op, array: Exp::Var(array) }) => {
                 let (op, array) = (*op, *array);
                 let Some(ty) = region.vars[array].ty.clone() else { continue };
                 let (Some(identity), [extent]) = (op.info().identity, ty.shape.as_slice()) else { continue };
@@ -291,7 +289,7 @@ pub(super) fn give_axes(region: &mut Region, body: &mut Body, at: usize) -> Vec<
                 let var = region.fresh("at", Some(Type::scalar(ElemType::I64)));
                 let (acc, item) = (region.fresh("all", scalar.clone()), region.fresh("one", scalar));
                 let element = region.read(array, vec![Exp::Var(var)]);
-                let combined = Exp::Op(op, vec![Exp::Var(acc), Exp::Var(item)]);
+                let combined = Exp::Op(op, ty.elem, vec![Exp::Var(acc), Exp::Var(item)]);
                 let rhs = Rhs::Reduce {
                     axes: vec![Axis { var, bound: extent.clone() }],
                     body: Body { stms: Vec::new(), results: vec![element] },
@@ -305,10 +303,8 @@ pub(super) fn give_axes(region: &mut Region, body: &mut Body, at: usize) -> Vec<
                 let pat = stm.pat.clone();
                 before.push((number, std::mem::replace(&mut body.stms[number], Stm { pat, rhs })));
             }
-            Rhs::Array { args, .. } => {
-                if let Some(ArrayArg::Exp(Exp::Var(array))) = args.last()
-                    && views.contains(array)
-                {
+            Rhs::Array(ArrayOp::Copy(array) | ArrayOp::View { array, .. }) => {
+                if matches!(array, Exp::Var(array) if views.contains(array)) {
                     views.extend(&stm.pat);
                 }
             }

@@ -8,7 +8,7 @@ use super::traps::exp_is_safe;
 use super::view::shape_of;
 use super::{MOST_NODES, MOST_RESULTS};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, Exp, Region, Rhs, Stm, VarId};
+use galopvm_kir::{ArrayOp, Axis, Body, Exp, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,21 +63,15 @@ pub(super) fn maker(region: &mut Region, stm: &Stm) -> Option<Maker> {
     };
     match &stm.rhs {
         Rhs::Kernel { axes, body } => Some(Maker { axes: axes.clone(), body: body.clone() }),
-        Rhs::Array { op: ArrayOp::Iota, args } => match args.as_slice() {
-            [ArrayArg::Shape(shape)] => {
-                let axes: Vec<Axis> = shape.iter().map(&mut axis).collect();
-                let results = axes.iter().map(|axis| Exp::Var(axis.var)).collect();
-                Some(Maker { axes, body: Body { stms: Vec::new(), results } })
-            }
-            _ => None,
-        },
-        Rhs::Array { op: ArrayOp::Replicate, args } => match args.as_slice() {
-            [ArrayArg::Shape(shape), ArrayArg::Exp(exp)] => {
-                let axes = shape.iter().map(&mut axis).collect();
-                Some(Maker { axes, body: Body { stms: Vec::new(), results: vec![exp.clone()] } })
-            }
-            _ => None,
-        },
+        Rhs::Array(ArrayOp::Iota(extent)) => {
+            let axis = axis(extent);
+            let results = vec![Exp::Var(axis.var)];
+            Some(Maker { axes: vec![axis], body: Body { stms: Vec::new(), results } })
+        }
+        Rhs::Array(ArrayOp::Replicate { shape, value }) => {
+            let axes = shape.iter().map(&mut axis).collect();
+            Some(Maker { axes, body: Body { stms: Vec::new(), results: vec![value.clone()] } })
+        }
         _ => None,
     }
 }
@@ -104,7 +98,7 @@ pub(super) fn judge_fuse(
     }
     let is_safe = known.cannot_trap(region, stm, &maker);
     let prover = &mut known.prover;
-    if matches!(stm.rhs, Rhs::Array { .. }) {
+    if matches!(stm.rhs, Rhs::Array(_)) {
         for axis in &maker.axes {
             let bound = prover.polynomial(&axis.bound);
             if !prover.is_not_negative(&bound) {
@@ -289,13 +283,7 @@ fn updated_between(
                 [Exp::Read(read)] => Some(read.array),
                 _ => None,
             },
-            Rhs::Array {
-                op: ArrayOp::Copy | ArrayOp::Concat | ArrayOp::Replicate | ArrayOp::Call, ..
-            } => None,
-            Rhs::Array { args, .. } => match args.last() {
-                Some(ArrayArg::Exp(Exp::Var(var))) => Some(*var),
-                _ => None,
-            },
+            Rhs::Array(ArrayOp::View { array: Exp::Var(var), .. }) => Some(*var),
             // What a loop carries starts as its initial value.
             Rhs::For { carried, init, .. } | Rhs::While { carried, init, .. } => {
                 for (var, exp) in carried.iter().zip(init) {

@@ -120,7 +120,7 @@ impl Sizes {
                 let writes = rounds.saturating_mul(arrays.len() as u64);
                 cost.work = cost.work.saturating_add(writes.saturating_mul(ACCESS));
             }
-            if let Rhs::Array { .. } | Rhs::Manifest { .. } = &stm.rhs {
+            if let Rhs::Array(_) | Rhs::Manifest { .. } = &stm.rhs {
                 let extents = stm.pat.iter().filter_map(|var| region.vars[*var].ty.as_ref());
                 let elements = extents.map(|ty| self.elements(&ty.shape)).sum::<u64>();
                 cost.work = cost.work.saturating_add(elements.saturating_mul(ACCESS));
@@ -153,38 +153,18 @@ impl Cost {
         self.bytes = self.bytes.saturating_add(other.bytes.saturating_mul(rounds));
     }
 
-    /// Adds an expression; gives its element type, so that no part is looked at twice.
-    fn exp(&mut self, region: &Region, exp: &Exp) -> Option<ElemType> {
-        let one = |work, bytes| Cost { work, bytes };
-        match exp {
-            Exp::Const(value) => Some(value.ty),
-            Exp::Var(var) => region.vars[*var].ty.as_ref().map(|ty| ty.elem),
-            Exp::Op(op, args) => {
-                let ty =
-                    args.iter().map(|arg| self.exp(region, arg)).last().flatten().unwrap_or(ElemType::I64);
-                self.add(one(weight(*op, ty), 0), 1);
-                Some(op.result_type(ty))
-            }
-            Exp::Convert(ty, arg) => {
-                self.exp(region, arg);
-                self.add(one(1, 0), 1);
-                Some(*ty)
-            }
+    /// Adds an expression.
+    fn exp(&mut self, region: &Region, exp: &Exp) {
+        let (work, bytes) = match exp {
+            Exp::Const(_) | Exp::Var(_) | Exp::Opaque(..) => (0, 0),
+            Exp::Op(op, elem, _) => (weight(*op, *elem), 0),
+            Exp::Convert(..) => (1, 0),
             Exp::Read(read) => {
-                read.index.each_exp(&mut |at| {
-                    self.exp(region, at);
-                });
-                let elem = region.vars[read.array].ty.as_ref().map(|ty| ty.elem);
-                self.add(one(ACCESS, elem.map_or(0, |elem| elem.bytes() as u64)), 1);
-                elem
+                (ACCESS, region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64))
             }
-            Exp::Opaque(_, args) => {
-                for arg in args {
-                    self.exp(region, arg);
-                }
-                None
-            }
-        }
+        };
+        self.add(Cost { work, bytes }, 1);
+        exp.each_part(&mut |part| self.exp(region, part));
     }
 }
 

@@ -173,7 +173,7 @@ impl Prover {
                 self.names.insert(*var, atom.clone());
                 atom
             }
-            Exp::Op(op, args) => self.operation(*op, args, exp),
+            Exp::Op(op, _, args) => self.operation(*op, args, exp),
             _ => Polynomial::parameter(self.atom(Atom::Plain, Some(exp.clone()))),
         }
     }
@@ -258,14 +258,14 @@ impl Prover {
                     self.enter_branch(&meaning, holds);
                 }
             }
-            Exp::Op(ScalarOp::Not, args) if args.len() == 1 => self.enter_branch(&args[0], !holds),
-            Exp::Op(ScalarOp::And, args) if holds => {
+            Exp::Op(ScalarOp::Not, _, args) if args.len() == 1 => self.enter_branch(&args[0], !holds),
+            Exp::Op(ScalarOp::And, _, args) if holds => {
                 args.iter().for_each(|arg| self.enter_branch(arg, true));
             }
-            Exp::Op(ScalarOp::Or, args) if !holds => {
+            Exp::Op(ScalarOp::Or, _, args) if !holds => {
                 args.iter().for_each(|arg| self.enter_branch(arg, false));
             }
-            Exp::Op(op, args) if args.len() == 2 && args.iter().all(|arg| self.is_size(arg)) => {
+            Exp::Op(op, _, args) if args.len() == 2 && args.iter().all(|arg| self.is_size(arg)) => {
                 let (a, b) = (self.polynomial(&args[0]), self.polynomial(&args[1]));
                 let (up, down) = (b.plus(&a, -1), a.plus(&b, -1));
                 let less = |difference: Polynomial| difference.plus(&number(1), -1);
@@ -290,7 +290,7 @@ impl Prover {
         match exp {
             Exp::Const(value) => value.ty == ElemType::I64,
             Exp::Var(var) => self.names.contains_key(var),
-            Exp::Op(op, args) => {
+            Exp::Op(op, _, args) => {
                 op.result_type(ElemType::I64) == ElemType::I64
                     && *op != ScalarOp::Select
                     && args.iter().all(|arg| self.is_size(arg))
@@ -457,7 +457,8 @@ impl Prover {
 
     /// What an atom stands for, without reads.
     fn source(&self, atom: usize) -> Option<Exp> {
-        let operation = |op, a, b| Some(Exp::Op(op, vec![self.expression(a)?, self.expression(b)?]));
+        let operation =
+            |op, a, b| Some(Exp::Op(op, ElemType::I64, vec![self.expression(a)?, self.expression(b)?]));
         match &self.atoms[atom] {
             Atom::Plain => {
                 let mut reads = false;
@@ -488,7 +489,7 @@ impl Prover {
                 {
                     let source = self.source(atom)?;
                     product = Some(match product {
-                        Some(product) => Exp::Op(ScalarOp::Mul, vec![product, source]),
+                        Some(product) => Exp::Op(ScalarOp::Mul, ElemType::I64, vec![product, source]),
                         None => source,
                     });
                     left = rest;
@@ -498,11 +499,11 @@ impl Prover {
                 if count < 0 && sum.is_some() { (ScalarOp::Sub, -count) } else { (ScalarOp::Add, count) };
             let term = match product {
                 Some(product) if size == 1 => product,
-                Some(product) => Exp::Op(ScalarOp::Mul, vec![product, Exp::int(size)]),
+                Some(product) => Exp::Op(ScalarOp::Mul, ElemType::I64, vec![product, Exp::int(size)]),
                 None => Exp::int(size),
             };
             sum = Some(match sum {
-                Some(sum) => Exp::Op(op, vec![sum, term]),
+                Some(sum) => Exp::Op(op, ElemType::I64, vec![sum, term]),
                 None => term,
             });
         }

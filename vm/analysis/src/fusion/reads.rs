@@ -9,9 +9,7 @@ use super::prove::Prover;
 use super::traps::exp_is_safe;
 use super::view::{View, shape_of, simplest};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{
-    ArrayArg, ArrayOp, Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, VarId,
-};
+use galopvm_kir::{ArrayOp, Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,16 +190,13 @@ impl Walk<'_> {
                 self.inner_bodies(number, stm)?;
                 Ok(true)
             }
-            Rhs::Array { op: ArrayOp::Reduce, args } => {
-                // One element after the other: becomes a reduction over an axis.
-                match args.as_slice() {
-                    [_, ArrayArg::Exp(Exp::Var(var))] if self.views.contains_key(var) => Ok(true),
-                    _ => Err(format!("{name} uses it as a whole")),
-                }
+            // One element after the other: becomes a reduction over an axis.
+            Rhs::Array(ArrayOp::Reduce { array: Exp::Var(var), .. }) if self.views.contains_key(var) => {
+                Ok(true)
             }
             Rhs::Exps(_) => Err(format!("{name} is no kernel")),
             Rhs::Manifest { .. } => Err(format!("{name} is its copy in another layout")),
-            Rhs::Update { .. } | Rhs::Array { .. } => Err(format!("{name} uses it as a whole")),
+            Rhs::Update { .. } | Rhs::Array(_) => Err(format!("{name} uses it as a whole")),
         }
     }
 
@@ -236,26 +231,15 @@ impl Walk<'_> {
                 }
                 Ok(true)
             }
-            Rhs::Array { op, args } => {
-                let Some(ArrayArg::Exp(exp)) = args.last() else { return Ok(false) };
-                let (view, shape) = match exp {
-                    Exp::Var(var) => (self.views.get(var).cloned(), shape_of(self.region, *var).to_vec()),
-                    _ => (None, Vec::new()),
-                };
-                let Some(view) = view else { return Ok(false) };
-                let moves_nothing = matches!(
-                    op,
-                    ArrayOp::Copy
-                        | ArrayOp::Transpose
-                        | ArrayOp::Rearrange
-                        | ArrayOp::Reverse
-                        | ArrayOp::Reshape
-                        | ArrayOp::Flatten
-                );
-                if !moves_nothing {
-                    return Ok(false);
-                }
-                let view = view.operation(&shape, *op, args, self.prover).ok_or_else(|| whole(self))?;
+            Rhs::Array(ArrayOp::Copy(Exp::Var(var))) => {
+                let Some(view) = self.views.get(var).cloned() else { return Ok(false) };
+                self.views.insert(stm.pat[0], view);
+                Ok(true)
+            }
+            Rhs::Array(ArrayOp::View { change, array: Exp::Var(var) }) => {
+                let Some(view) = self.views.get(var) else { return Ok(false) };
+                let shape = shape_of(self.region, *var);
+                let view = view.changed(shape, change, self.prover).ok_or_else(|| whole(self))?;
                 self.views.insert(stm.pat[0], view);
                 Ok(true)
             }

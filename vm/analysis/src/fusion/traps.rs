@@ -5,10 +5,10 @@
 
 use super::prove::Prover;
 use super::view::{is_inside, shape_of};
+use galopvm_base::ElemType;
 use galopvm_base::scalar::TrapRule;
-use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{ArrayArg, ArrayOp, Axis, Body, Exp, Index, Region, Rhs};
+use galopvm_kir::{ArrayOp, Axis, Body, Exp, Index, Region, Rhs, ViewChange};
 use galopvm_lmad::Polynomial;
 
 /// Whether a body inside these axes cannot trap.
@@ -34,7 +34,7 @@ fn is_safe(region: &Region, rhs: &Rhs, prover: &mut Prover) -> bool {
             matches!(index, Index::Dims(dims) if dims.iter().all(|dim| matches!(dim, galopvm_kir::DimIndex::At(_))))
                 && is_inside(shape_of(region, *array), index, prover)
         }
-        Rhs::Array { op, args } => operation_is_safe(*op, args, prover),
+        Rhs::Array(op) => operation_is_safe(op, prover),
         _ => true,
     };
     let mut safe = own;
@@ -56,20 +56,19 @@ fn is_safe(region: &Region, rhs: &Rhs, prover: &mut Prover) -> bool {
     safe
 }
 
-fn operation_is_safe(op: ArrayOp, args: &[ArrayArg], prover: &mut Prover) -> bool {
-    let mut extents =
-        args.iter().filter_map(|arg| if let ArrayArg::Shape(shape) = arg { Some(shape) } else { None });
+fn operation_is_safe(op: &ArrayOp, prover: &mut Prover) -> bool {
     match op {
-        ArrayOp::Reshape | ArrayOp::Call | ArrayOp::Concat => false,
-        ArrayOp::Reduce => args.iter().all(|arg| match arg {
-            ArrayArg::Op(op) => op.info().trap == TrapRule::Never,
-            _ => true,
-        }),
-        _ => extents.all(|shape| {
-            shape.iter().all(|extent| {
-                let extent = prover.polynomial(extent);
-                prover.is_not_negative(&extent)
-            })
+        ArrayOp::View { change: ViewChange::Reshape(_), .. }
+        | ArrayOp::Call { .. }
+        | ArrayOp::Concat { .. } => false,
+        ArrayOp::Reduce { op, .. } => op.info().trap == TrapRule::Never,
+        ArrayOp::Copy(_)
+        | ArrayOp::Scratch { .. }
+        | ArrayOp::Iota(_)
+        | ArrayOp::Replicate { .. }
+        | ArrayOp::View { .. } => op.extents().iter().all(|extent| {
+            let extent = prover.polynomial(extent);
+            prover.is_not_negative(&extent)
         }),
     }
 }
@@ -78,7 +77,7 @@ fn operation_is_safe(op: ArrayOp, args: &[ArrayArg], prover: &mut Prover) -> boo
 pub(super) fn exp_is_safe(region: &Region, exp: &Exp, prover: &mut Prover) -> bool {
     let own = match exp {
         Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
-        Exp::Op(op, args) => op.info().trap == TrapRule::Never || divisor_is_safe(region, *op, args, prover),
+        Exp::Op(op, elem, args) => op.info().trap == TrapRule::Never || divisor_is_safe(*elem, args, prover),
         Exp::Read(read) if prover.safe.contains(&read.id) => true,
         Exp::Read(read) => is_inside(shape_of(region, read.array), &read.index, prover),
         Exp::Opaque(..) => false,
@@ -88,12 +87,11 @@ pub(super) fn exp_is_safe(region: &Region, exp: &Exp, prover: &mut Prover) -> bo
     safe
 }
 
-fn divisor_is_safe(region: &Region, op: ScalarOp, args: &[Exp], prover: &mut Prover) -> bool {
-    let [_, by] = args else { return op.info().trap == TrapRule::Never };
-    match region.exp_type(by) {
-        Some(ty) if ty.is_float() => true,
-        _ if matches!(by, Exp::Const(value) if value.bits != 0) => true,
-        Some(ElemType::I64) => {
+fn divisor_is_safe(elem: ElemType, args: &[Exp], prover: &mut Prover) -> bool {
+    let [_, by] = args else { return false };
+    match elem {
+        _ if elem.is_float() || matches!(by, Exp::Const(value) if value.bits != 0) => true,
+        ElemType::I64 => {
             let least = prover.polynomial(by).plus(&Polynomial::number(1), -1);
             prover.is_not_negative(&least)
         }

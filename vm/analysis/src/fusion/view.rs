@@ -4,8 +4,8 @@
 //! whether an index lies inside the view where it is read, so that the composed index is inside the array, too.
 
 use super::prove::Prover;
-use galopvm_base::ScalarOp;
-use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Region, VarId};
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::{DimIndex, Exp, Index, Region, VarId, ViewChange};
 use galopvm_lmad::Polynomial;
 
 /// One step from an array to a view of it.
@@ -37,7 +37,7 @@ fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
         ScalarOp::Mul if a == one => b,
         ScalarOp::Mul if b == one => a,
         ScalarOp::Mul if a == zero || b == zero => zero,
-        _ => Exp::Op(op, vec![a, b]),
+        _ => Exp::Op(op, ElemType::I64, vec![a, b]),
     }
 }
 
@@ -71,36 +71,25 @@ impl View {
         (!data && is_inside(shape, index, prover)).then(|| self.then(Step::Part(index.clone())))
     }
 
-    /// The view that an operation on this one gives, if it moves nothing and cannot trap. `shape` is this one's.
-    pub fn operation(
-        &self,
-        shape: &[Exp],
-        op: ArrayOp,
-        args: &[ArrayArg],
-        prover: &mut Prover,
-    ) -> Option<View> {
-        match (op, args) {
-            (ArrayOp::Copy, _) => Some(self.clone()),
-            (ArrayOp::Transpose, _) if shape.len() >= 2 => {
-                let mut perm: Vec<usize> = (0..shape.len()).collect();
-                perm.swap(0, 1);
-                Some(self.then(Step::Permuted(perm)))
+    /// This one seen otherwise, if that cannot trap. `shape` is this one's.
+    pub fn changed(&self, shape: &[Exp], change: &ViewChange, prover: &mut Prover) -> Option<View> {
+        match change {
+            ViewChange::Transpose | ViewChange::Rearrange(_) => {
+                Some(self.then(Step::Permuted(change.permutation(shape.len())?)))
             }
-            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), _]) => Some(self.then(Step::Permuted(perm.clone()))),
-            (ArrayOp::Reverse, _) => Some(self.then(Step::Reversed(shape.first()?.clone()))),
-            (ArrayOp::Reshape, [ArrayArg::Shape(to), _]) => {
+            ViewChange::Reverse => Some(self.then(Step::Reversed(shape.first()?.clone()))),
+            ViewChange::Reshape(to) => {
                 let sizes: Vec<Polynomial> = to.iter().map(|extent| prover.polynomial(extent)).collect();
                 let fits = sizes.iter().all(|size| prover.is_not_negative(size))
                     && product(shape, prover) == product(to, prover);
                 fits.then(|| self.then(Step::Reshaped { from: shape.to_vec(), to: to.clone() }))
             }
-            (ArrayOp::Flatten, _) => {
+            ViewChange::Flatten => {
                 let [outer, inner, rest @ ..] = shape else { return None };
                 let joined = operation(ScalarOp::Mul, outer.clone(), inner.clone());
                 let to = [&[joined], rest].concat();
                 Some(self.then(Step::Reshaped { from: shape.to_vec(), to }))
             }
-            _ => None,
         }
     }
 

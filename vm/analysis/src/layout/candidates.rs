@@ -5,7 +5,7 @@
 //! times as much.
 
 use super::order::{Target, wish};
-use super::table::{Row, Table};
+use crate::index::{Row, Table};
 use galopvm_kir::VarId;
 use galopvm_lmad::{Lmad, map_transpose};
 

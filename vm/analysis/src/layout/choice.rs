@@ -8,8 +8,8 @@ use super::candidates::{Candidate, candidates};
 use super::cost::{Price, Pricing};
 use super::manifest::{Question, Verdict, runs_text};
 use super::order::{Condition, Target, order_text, wish};
-use super::table::{Role, Row};
 use crate::Effort;
+use crate::index::{Role, Row, Table};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 
@@ -50,7 +50,7 @@ pub struct Copy {
 
 impl Copy {
     /// Text: `manifest A (1,0) : cost 6291456 ; x0 lane i : time 16777216 -> 2097152 ; benefit 14680064 ; min_runs 1`
-    pub fn text(&self, region: &Region, table: &super::Table, lane: VarId) -> String {
+    pub fn text(&self, region: &Region, table: &Table, lane: VarId) -> String {
         let Question { cost, before, after, .. } = &self.question;
         let names: Vec<String> = self.rows.iter().map(|row| table.rows[*row].name(region)).collect();
         format!(

@@ -1,7 +1,6 @@
 //! How the lanes of an access lie in memory.
 
-use super::table::{Row, Table};
-use super::value::{Quality, Step};
+use crate::index::{Quality, Row, Step, Table};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 use std::fmt;

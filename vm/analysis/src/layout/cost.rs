@@ -8,8 +8,7 @@
 use super::class::Class;
 use super::constants::{Costs, CpuCosts, GpuCosts};
 use super::order::Target;
-use super::table::{Role, Row, Table};
-use super::value::{Quality, Step};
+use crate::index::{Quality, Role, Row, Step, Table};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use super::class::class;
 use super::cost::{Pricing, price_text};
 use super::manifest::Gate;
 use super::order::{order_text, wish};
-use super::table::Row;
+use crate::index::{Role, Row};
 use galopvm_kir::{CheckedRegion, VarId};
 use galopvm_lmad::Lmad;
 use std::fmt::Write;
@@ -99,5 +99,5 @@ impl Pricing<'_> {
 }
 
 fn wish_of(pricing: &Pricing<'_>, row: &Row) -> Option<String> {
-    matches!(row.role, super::Role::Read(_)).then(|| wish(pricing.table, row, pricing.target).to_string())
+    matches!(row.role, Role::Read(_)).then(|| wish(pricing.table, row, pricing.target).to_string())
 }

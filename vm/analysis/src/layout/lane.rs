@@ -8,8 +8,7 @@ use super::choice::{ArrayChoice, Means};
 use super::class::{Class, class, class_in};
 use super::cost::Pricing;
 use super::order::{Target, order_text};
-use super::table::{Role, Row};
-use super::value::Quality;
+use crate::index::{ArrayInfo, Quality, Role, Row};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 
@@ -195,7 +194,7 @@ impl Pricing<'_> {
             }
             let found = self.array_choice(*array, &rows, lane, means);
             choice.transposes += found.copies.len() as u64;
-            let elements = self.table.array(*array).and_then(super::ArrayInfo::elements).unwrap_or(0);
+            let elements = self.table.array(*array).and_then(ArrayInfo::elements).unwrap_or(0);
             let moved = elements.unsigned_abs().saturating_mul(found.copies.len() as u64);
             choice.moved = choice.moved.saturating_add(moved);
             choice.time =

@@ -5,8 +5,7 @@
 use super::class::Class;
 use super::cost::Pricing;
 use super::order::Target;
-use super::table::Row;
-use super::value::{Quality, Step, gcd};
+use crate::index::{Quality, Row, Step, gcd};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 

@@ -1,7 +1,7 @@
 //! Layout analysis at run time: who reads what in which order, and what another layout would be worth.
 //!
-//! - Facts: `table.rs`, `walk.rs`, `view.rs`, `nested.rs` (the index table), `value.rs` (what an index does when a variable takes
-//!   a step), `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks against it).
+//! - Facts, from the index table: `class.rs` (how lanes lie in memory), `order.rs` (what a nest asks for, and what speaks
+//!   against it).
 //! - Prices: `constants.rs` (numbers of the machine), `times.rs` (those that are measured), `cost.rs` (accesses and copies), `candidates.rs` (layouts worth a price).
 //! - Decisions: `manifest.rs` (whether a copy pays), `choice.rs` (copies of an array), `lane.rs` (the lane of a kernel),
 //!   `producer.rs` (results born in the layout of their consumer), `part.rs` (copies of a part), `mapping.rs` (instructions
@@ -17,16 +17,11 @@ pub mod explain;
 pub mod lane;
 pub mod manifest;
 pub mod mapping;
-mod nested;
 pub mod order;
 pub mod part;
 pub mod producer;
-pub mod table;
 pub mod times;
 pub mod transform;
-pub mod value;
-mod view;
-mod walk;
 
 pub use candidates::{Candidate, candidates, memory_order};
 pub use choice::{ArrayChoice, Copy, Means};
@@ -38,8 +33,5 @@ pub use manifest::{Gate, Question, Verdict, pays, runs_text};
 pub use mapping::Reach;
 pub use order::{Condition, Target, Wish, order_text, wish, wish_text};
 pub use part::PartCopy;
-pub use table::{ArrayInfo, Axis, Kind, Role, Row, Table};
 pub use times::CpuTimes;
 pub use transform::{plain_text, transform, transform_with_parts};
-pub use value::{Quality, Step, Value};
-pub use walk::table;

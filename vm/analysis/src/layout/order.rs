@@ -4,7 +4,7 @@
 //! across lanes is innermost), then by level. Conditions that speak against a layout are reported, all of them;
 //! what remains is a candidate, and cost decides.
 
-use super::table::{Row, Table};
+use crate::index::{Row, Table};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::map_transpose;
 use std::fmt::{self, Write};
@@ -119,7 +119,7 @@ pub fn wish(table: &Table, row: &Row, target: Target) -> Wish {
     let rebuilt = info.is_some_and(|info| info.carried)
         || made.iter().take_while(|var| !table.is_parallel(**var)).next().is_some() && !made_inside;
     let identity = order.iter().enumerate().all(|(k, dim)| k == *dim);
-    let far = |value: &super::value::Value| {
+    let far = |value: &crate::index::Value| {
         let mut axes = value.known_axes().filter(moves);
         axes.any(|var| value.step(var).delta.unsigned_abs() > STRIDE_LIMIT)
     };

@@ -7,7 +7,7 @@ use super::choice::{Copy, Means};
 use super::cost::Pricing;
 use super::manifest::{Gate, Verdict, runs_text};
 use super::order::{order_text, wish};
-use super::table::{Role, Row};
+use crate::index::{Role, Row, Table};
 use galopvm_kir::{Region, VarId};
 use galopvm_lmad::Lmad;
 
@@ -75,7 +75,7 @@ impl Pricing<'_> {
 
 impl PartCopy {
     /// The copy in text.
-    pub fn text(&self, region: &Region, table: &super::Table, lane: VarId) -> String {
+    pub fn text(&self, region: &Region, table: &Table, lane: VarId) -> String {
         let part: Vec<String> =
             self.part.iter().map(|(start, count)| format!("{start} :+ {count} * 1")).collect();
         let names: Vec<String> = self.copy.rows.iter().map(|row| table.rows[*row].name(region)).collect();

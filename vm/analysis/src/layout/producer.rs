@@ -7,7 +7,7 @@
 use super::class::{Class, class};
 use super::cost::Pricing;
 use super::order::{order_text, wish};
-use super::table::{Role, Row};
+use crate::index::{Role, Row};
 use galopvm_kir::{Body, Exp, Region, Rhs, VarId};
 use galopvm_lmad::Lmad;
 

@@ -14,11 +14,11 @@
 use super::choice::Copy;
 use super::cost::Profile;
 use super::part::PartCopy;
-use super::table::{Role, Row, Table};
-use galopvm_base::ScalarOp;
+use crate::index::{Role, Row, Table};
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::text::print_statements;
 use galopvm_kir::walk::{Part, PartMut};
-use galopvm_kir::{ArrayArg, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId};
+use galopvm_kir::{ArrayOp, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The way to a body: statements, and which of their bodies.
@@ -238,7 +238,7 @@ impl Change {
                         && *start != 0
                     {
                         let whole = std::mem::replace(at, Exp::int(0));
-                        *at = Exp::Op(ScalarOp::Sub, vec![whole, Exp::int(*start)]);
+                        *at = Exp::Op(ScalarOp::Sub, ElemType::I64, vec![whole, Exp::int(*start)]);
                     }
                 }
             });
@@ -347,10 +347,7 @@ fn view_exp_mut(stm: &mut Stm, view: VarId) -> Option<&mut Exp> {
     let k = stm.pat.iter().position(|var| *var == view)?;
     match &mut stm.rhs {
         Rhs::Exps(exps) => exps.get_mut(k),
-        Rhs::Array { args, .. } => match args.last_mut()? {
-            ArrayArg::Exp(exp) => Some(exp),
-            _ => None,
-        },
+        Rhs::Array(ArrayOp::View { array, .. }) => Some(array),
         _ => None,
     }
 }

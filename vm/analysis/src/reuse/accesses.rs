@@ -1,10 +1,11 @@
 //! What each iteration of a kernel reads of arrays outside, and which array its value is copied from.
 
 use crate::affine::{Alternative, Atom, Form, Scope, Space, product};
+use crate::index::{Path, Place};
 use galopvm_base::{ScalarOp, TypedId};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{ArrayArg, ArrayOp, Body, DimIndex, Exp, Index, ObservedParam, Read, Region, Rhs, VarId};
-use std::collections::{BTreeMap, BTreeSet};
+use galopvm_kir::{ArrayOp, Body, Exp, ObservedParam, Read, Region, Rhs, VarId};
+use std::collections::BTreeSet;
 
 /// A read of an array from outside the kernel.
 pub(super) struct Access {
@@ -26,8 +27,6 @@ pub(super) struct Leaf {
 /// The walk over a kernel's body.
 pub(super) struct Walk<'a> {
     scope: Scope<'a>,
-    /// Names bound by statements that are not plain expressions.
-    bound: BTreeMap<VarId, (&'a Rhs, usize)>,
     /// Names bound inside the kernel.
     inside: BTreeSet<VarId>,
     /// The conditions around what is walked now.
@@ -41,32 +40,16 @@ pub(super) struct Walk<'a> {
     pub accesses: Vec<Access>,
 }
 
-/// Where one dimension of a view goes in its array.
-#[derive(Clone)]
-enum Along {
-    At(Exp),
-    Slice { start: Exp, count: Option<Exp>, step: Exp },
-}
-
 impl<'a> Walk<'a> {
     /// Walks the body of the kernel; its axes are opened with their numbers of iterations.
     pub fn new(scope: Scope<'a>, rhs: &'a Rhs) -> Walk<'a> {
-        let mut bound = BTreeMap::new();
         let region: &'a Region = scope.region();
-        region.body.visit_stms(&mut |stm| {
-            if !matches!(stm.rhs, Rhs::Exps(_)) {
-                for (k, var) in stm.pat.iter().enumerate() {
-                    bound.insert(*var, (&stm.rhs, k));
-                }
-            }
-        });
         let unnamed = region.vars.len();
         let opened = scope.ranges().len();
         let mut walk = Walk {
             scope,
             met: Vec::new(),
             opened,
-            bound,
             inside: BTreeSet::new(),
             under: vec![Alternative::default()],
             unnamed,
@@ -162,7 +145,7 @@ impl<'a> Walk<'a> {
             };
             if let Some(exp) = self.scope.definition(var) {
                 exp.each_use(&mut used);
-            } else if let Some((rhs, _)) = self.bound.get(&var).filter(|(rhs, _)| !is_fresh(rhs)) {
+            } else if let Some((rhs, _)) = self.scope.binder(var).filter(|(rhs, _)| !is_fresh(rhs)) {
                 rhs.each_part(&mut |part| match part {
                     Part::Exp(exp) => exp.each_use(&mut used),
                     Part::Use(var) => used(var),
@@ -190,93 +173,24 @@ impl<'a> Walk<'a> {
     }
 
     /// The array at the bottom of a chain of views, and where the read goes in it. Nothing if that is not known.
-    fn resolve(&self, read: &Read) -> Option<(VarId, Vec<Along>)> {
-        let Index::Dims(index) = &read.index else { return None };
-        let dims = index.iter().map(|dim| match dim {
-            DimIndex::At(at) => Along::At(at.clone()),
-            DimIndex::Slice { start, count, step } => {
-                Along::Slice { start: start.clone(), count: Some(count.clone()), step: step.clone() }
-            }
-        });
-        self.through(read.array, dims.collect(), 0)
-    }
-
-    /// Index `dims` of the array or view `var`, as an index of what that is made of.
-    fn through(&self, var: VarId, dims: Vec<Along>, depth: u32) -> Option<(VarId, Vec<Along>)> {
-        if depth > 50 {
-            return None;
-        }
-        match self.scope.definition(var) {
-            None => {}
-            Some(Exp::Var(other)) => return self.through(*other, dims, depth + 1),
-            Some(Exp::Read(view)) => {
-                let (array, outer) = self.resolve(view)?;
-                return Some((array, inside_of(outer, dims)));
-            }
-            Some(_) => return None,
-        }
-        match self.bound.get(&var) {
-            None => Some((var, dims)),
-            Some((rhs, _)) if is_fresh(rhs) => Some((var, dims)),
-            Some((Rhs::Array { op, args }, _)) => {
-                let rank = self.scope.region().vars[var].ty.as_ref()?.rank();
-                let mut dims = dims;
-                dims.resize(rank.max(dims.len()), everything());
-                let (array, dims) = match (op, &args[..]) {
-                    (ArrayOp::Transpose, [ArrayArg::Exp(Exp::Var(array))]) if rank >= 2 => {
-                        dims.swap(0, 1);
-                        (array, dims)
-                    }
-                    (ArrayOp::Rearrange, [ArrayArg::Perm(perm), ArrayArg::Exp(Exp::Var(array))]) => {
-                        let mut old = vec![everything(); rank];
-                        for (axis, dim) in perm.iter().zip(dims) {
-                            *old.get_mut(*axis)? = dim;
-                        }
-                        (array, old)
-                    }
-                    _ => return None,
-                };
-                self.through(*array, dims, depth + 1)
-            }
-            Some(_) => None,
-        }
+    fn resolve(&self, read: &Read) -> Option<(VarId, Vec<Place>)> {
+        let Path { base, places, .. } = self.scope.paths().read(read);
+        self.scope.binder(base).is_none_or(|(rhs, _)| is_fresh(rhs)).then_some((base, places))
     }
 
     /// The iterations that read and their index, for an index into an array.
-    fn places(&mut self, array: VarId, dims: &[Along]) -> Option<Vec<(Space, Vec<Form>)>> {
+    fn places(&mut self, array: VarId, places: &[Place]) -> Option<Vec<(Space, Vec<Form>)>> {
         let shape = self.shape(array)?;
-        if dims.len() > shape.len() {
+        if places.len() != shape.len() {
             return None;
         }
         let mut ways = vec![(Vec::<Atom>::new(), Vec::<Form>::new())];
-        let mut opened = 0;
+        let outside = self.scope.ranges().len();
         let mut known = true;
-        for (axis, size) in shape.iter().enumerate() {
-            let pieces = match dims.get(axis) {
-                Some(Along::At(at)) => self.scope.pieces(at),
-                other => {
-                    let start = other.map_or(Some(Form::default()), |along| match along {
-                        Along::Slice { start, .. } => self.scope.form(start),
-                        Along::At(_) => None,
-                    });
-                    let step = other.map_or(Some(1), |along| match along {
-                        Along::Slice { step, .. } => self.scope.size(step),
-                        Along::At(_) => None,
-                    });
-                    let count = match other {
-                        Some(Along::Slice { count: Some(count), .. }) => self.scope.size(count),
-                        _ => Some(*size),
-                    };
-                    let index = VarId::from_index(self.unnamed);
-                    self.unnamed += 1;
-                    self.scope.open(index, count.unwrap_or(i64::MAX));
-                    opened += 1;
-                    let form = start
-                        .zip(step)
-                        .zip(count)
-                        .and_then(|((start, step), _)| start.combine(1, &Form::variable(index), step));
-                    form.map(|form| vec![(Vec::new(), form)])
-                }
+        for (place, size) in places.iter().zip(&shape) {
+            let pieces = match &place.start {
+                Some(start) if place.open.is_empty() => self.scope.pieces(start),
+                _ => self.opened_place(place, *size).map(|form| vec![(Vec::new(), form)]),
             };
             let Some(pieces) = pieces else {
                 known = false;
@@ -293,7 +207,7 @@ impl<'a> Walk<'a> {
                 .collect();
         }
         let ranges = self.scope.ranges().to_vec();
-        self.scope.close(opened);
+        self.scope.close(ranges.len() - outside);
         if !known || ways.len().saturating_mul(self.under.len()) > crate::affine::MOST_PIECES {
             return None;
         }
@@ -306,6 +220,25 @@ impl<'a> Walk<'a> {
             .iter()
             .flat_map(|under| ways.iter().map(move |(atoms, forms)| (space(under, atoms), forms.clone())));
         Some(all.collect())
+    }
+
+    /// The places of one dimension of this size, over an iteration variable for each dimension that is left open.
+    fn opened_place(&mut self, place: &Place, size: i64) -> Option<Form> {
+        let mut form = match &place.start {
+            Some(start) => self.scope.form(start),
+            None => Some(Form::default()),
+        };
+        for open in &place.open {
+            let mut factors = open.factors.iter().map(|factor| self.scope.size(factor));
+            let step = factors.try_fold(1i64, |step, factor| step.checked_mul(factor?));
+            let count = open.count.as_ref().map_or(Some(size), |count| self.scope.size(count));
+            let index = VarId::from_index(self.unnamed);
+            self.unnamed += 1;
+            self.scope.open(index, count.unwrap_or(i64::MAX));
+            let known = form.zip(step).zip(count);
+            form = known.and_then(|((form, step), _)| form.combine(1, &Form::variable(index), step));
+        }
+        form
     }
 
     /// The extents of an array.
@@ -327,14 +260,14 @@ impl<'a> Walk<'a> {
     fn leaf(&mut self, exp: &Exp, under: &[Alternative], depth: u32, out: &mut Vec<Leaf>) {
         if depth < 50 {
             let branches = match exp {
-                Exp::Var(var) => match (self.scope.definition(*var), self.bound.get(var)) {
+                Exp::Var(var) => match (self.scope.definition(*var), self.scope.binder(*var)) {
                     (Some(exp), _) => return self.leaf(exp, under, depth + 1, out),
                     (None, Some((Rhs::If { cond, then, otherwise }, k))) => {
-                        then.results.get(*k).zip(otherwise.results.get(*k)).map(|sides| (cond, sides))
+                        then.results.get(k).zip(otherwise.results.get(k)).map(|sides| (cond, sides))
                     }
                     _ => None,
                 },
-                Exp::Op(ScalarOp::Select, args) => match &args[..] {
+                Exp::Op(ScalarOp::Select, _, args) => match &args[..] {
                     [cond, yes, no] => Some((cond, (yes, no))),
                     _ => None,
                 },
@@ -383,50 +316,19 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Every index of a dimension.
-fn everything() -> Along {
-    Along::Slice { start: Exp::int(0), count: None, step: Exp::int(1) }
-}
-
-/// Index `dims` of the view whose index in an array is `outer`.
-fn inside_of(outer: Vec<Along>, dims: Vec<Along>) -> Vec<Along> {
-    let sum = |start: &Exp, at: Exp, step: &Exp| {
-        let along = Exp::Op(ScalarOp::Mul, vec![at, step.clone()]);
-        Exp::Op(ScalarOp::Add, vec![start.clone(), along])
-    };
-    let mut dims = dims.into_iter();
-    let mut all: Vec<Along> = outer
-        .into_iter()
-        .map(|along| match along {
-            Along::At(at) => Along::At(at),
-            Along::Slice { start, count, step } => match dims.next() {
-                None => Along::Slice { start, count, step },
-                Some(Along::At(at)) => Along::At(sum(&start, at, &step)),
-                Some(Along::Slice { start: s, count: c, step: t }) => Along::Slice {
-                    start: sum(&start, s, &step),
-                    count: c.or(count),
-                    step: Exp::Op(ScalarOp::Mul, vec![t, step]),
-                },
-            },
-        })
-        .collect();
-    all.extend(dims);
-    all
-}
-
 /// Whether the results of a right side are arrays of their own.
 fn is_fresh(rhs: &Rhs) -> bool {
     match rhs {
         Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Manifest { .. } => true,
-        Rhs::Array { op, .. } => matches!(
-            op,
-            ArrayOp::Concat
-                | ArrayOp::Copy
-                | ArrayOp::Scratch
-                | ArrayOp::Iota
-                | ArrayOp::Replicate
-                | ArrayOp::Reduce
-        ),
+        Rhs::Array(op) => match op {
+            ArrayOp::Concat { .. }
+            | ArrayOp::Copy(_)
+            | ArrayOp::Scratch { .. }
+            | ArrayOp::Iota(_)
+            | ArrayOp::Replicate { .. }
+            | ArrayOp::Reduce { .. } => true,
+            ArrayOp::View { .. } | ArrayOp::Call { .. } => false,
+        },
         Rhs::Exps(_)
         | Rhs::For { .. }
         | Rhs::While { .. }

@@ -1,8 +1,9 @@
 //! The strategies of a kernel, and what they say of the lane that was chosen with real sizes.
 
 use super::restriction::{Restriction, fold};
+use crate::index::{Row, Table};
 use crate::layout::order::STRIDE_LIMIT;
-use crate::layout::{LaneChoice, Pricing, Row, Table, class};
+use crate::layout::{LaneChoice, Pricing, class};
 use galopvm_kir::{Region, VarId};
 
 /// The demands that make an access cheap: invariant along the lane, or one of its dimensions innermost.

@@ -1,7 +1,8 @@
 //! The sequence problem of a region: its kernels in order, each lane priced, each layout that somebody wishes for.
 
 use super::sequence::{Access, Kernel, Lane, MOST_LAYOUTS, Problem, Write};
-use crate::layout::{Candidate, Condition, Pricing, Role, Row, candidates, wish};
+use crate::index::{Role, Row};
+use crate::layout::{Candidate, Condition, Pricing, candidates, wish};
 use galopvm_kir::VarId;
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;

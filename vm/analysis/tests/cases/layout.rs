@@ -1,7 +1,8 @@
 //! Layout analysis: index tables, wished layouts, lane classes.
 
 use crate::case::{Case, Outcome, Section};
-use galopvm_analysis::layout::{Row, Table, Target, class, class_text, table, wish, wish_text};
+use galopvm_analysis::index::{Row, Table, table};
+use galopvm_analysis::layout::{Target, class, class_text, wish, wish_text};
 use galopvm_kir::{CheckedRegion, Region, VarId};
 
 /// What this group takes.

@@ -7,6 +7,7 @@
 mod case;
 mod circuit;
 mod constructs;
+mod guard;
 mod inplace;
 mod kernels;
 mod layout;
@@ -20,7 +21,6 @@ mod programs;
 mod regions;
 mod reuse;
 mod strategy;
-mod version;
 
 use case::{Case, Outcome, Section};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ const GROUPS: &[Group] = &[
     Group { run: strategy::run, lines: strategy::LINES },
     Group { run: circuit::run, lines: circuit::LINES },
     Group { run: memory::run, lines: memory::LINES },
-    Group { run: version::run, lines: version::LINES },
+    Group { run: guard::run, lines: guard::LINES },
     Group { run: reuse::run, lines: reuse::LINES },
 ];
 

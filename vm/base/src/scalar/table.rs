@@ -244,7 +244,7 @@ macro_rules! scalar_ops {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! scalar_op_table {
-    ($then:ident $($before:tt)*) => { $then! { $($before)*
+    ([$($then:tt)+] $($before:tt)*) => { $($then)+! { $($before)*
     // variant  name     infix arity domain result  algebra          precision error trap
     Add       "add"      "+"   2 Num   Same [monoid Zero]     Exact   -   Never "Sum; integers wrap.";
     Sub       "sub"      "-"   2 Num   Same [none]            Exact   -   Never "Difference; integers wrap.";
@@ -318,7 +318,7 @@ macro_rules! scalar_op_table {
     } };
 }
 
-scalar_op_table!(scalar_ops);
+scalar_op_table!([scalar_ops]);
 
 impl ScalarOp {
     /// The name in every text form.

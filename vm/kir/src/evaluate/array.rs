@@ -1,6 +1,6 @@
 //! Operations on whole arrays.
 
-use super::expression::place;
+use super::expression::{not_negative, place};
 use super::value::{Array, Value, each_index, elements, room};
 use super::{Evaluation, failed};
 use crate::backend::RunError;
@@ -10,76 +10,42 @@ use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_lmad::{Dim, Lmad};
 
 impl Evaluation<'_> {
-    pub(super) fn array_op(&self, op: ArrayOp, args: &[ArrayArg]) -> Result<Value, RunError> {
-        match (op, args) {
-            (ArrayOp::Copy, [ArrayArg::Exp(exp)]) => self.exp(exp),
-            (ArrayOp::Concat, [first, rest @ ..]) => self.concat(first, rest),
-            (ArrayOp::Scratch, [ArrayArg::Shape(shape), ArrayArg::Elem(elem)]) => {
-                let shape = self.extents(shape)?;
-                repeated(*elem, shape, &[0])
-            }
-            (ArrayOp::Iota, [ArrayArg::Shape(shape)]) => {
-                let shape = self.extents(shape)?;
-                let count = elements(&shape)?;
-                let mut data = room(count)?;
+    pub(super) fn array_op(&self, op: &ArrayOp) -> Result<Value, RunError> {
+        match op {
+            ArrayOp::Copy(exp) => self.exp(exp),
+            ArrayOp::Concat { first, rest } => self.concat(first, rest),
+            ArrayOp::Scratch { shape, elem } => repeated(*elem, self.extents(shape)?, &[0]),
+            ArrayOp::Iota(extent) => {
+                let count = not_negative(self.int(extent)?)?;
+                let mut data = room(elements(&[count])?)?;
                 data.extend(0..count as u64);
-                Ok(Value::new(ElemType::I64, shape, data))
+                Ok(Value::new(ElemType::I64, vec![count], data))
             }
-            (ArrayOp::Replicate, [ArrayArg::Shape(shape), ArrayArg::Exp(exp)]) => {
-                let value = self.exp(exp)?;
+            ArrayOp::Replicate { shape, value } => {
+                let value = self.exp(value)?;
                 let shape = [self.extents(shape)?, value.shape().to_vec()].concat();
                 repeated(value.elem(), shape, value.data())
             }
-            (ArrayOp::Transpose, [ArrayArg::Exp(exp)]) => {
-                let value = self.exp(exp)?;
-                let mut perm: Vec<usize> = (0..value.shape().len()).collect();
-                if perm.len() < 2 {
-                    return Err(wrong(op));
-                }
-                perm.swap(0, 1);
-                rearranged(value.array()?, &perm)
+            ArrayOp::View { change, array } => {
+                let new = match change {
+                    ViewChange::Reshape(shape) => self.extents(shape)?,
+                    ViewChange::Transpose
+                    | ViewChange::Rearrange(_)
+                    | ViewChange::Reverse
+                    | ViewChange::Flatten => Vec::new(),
+                };
+                seen(change, self.exp(array)?.array()?, new)
             }
-            (ArrayOp::Rearrange, [ArrayArg::Perm(perm), ArrayArg::Exp(exp)]) => {
-                rearranged(self.exp(exp)?.array()?, perm)
-            }
-            (ArrayOp::Reshape, [ArrayArg::Shape(shape), ArrayArg::Exp(exp)]) => {
-                let shape = self.extents(shape)?;
-                reshaped(self.exp(exp)?.array()?, shape)
-            }
-            (ArrayOp::Flatten, [ArrayArg::Exp(exp)]) => {
-                let value = self.exp(exp)?;
-                let array = value.array()?;
-                let [outer, inner, rest @ ..] = array.shape.as_slice() else { return Err(wrong(op)) };
-                let rows = outer.checked_mul(*inner).ok_or(RunError::Trap)?;
-                let shape = [&[rows], rest].concat();
-                reshaped(array, shape)
-            }
-            (ArrayOp::Reverse, [ArrayArg::Exp(exp)]) => {
-                let value = self.exp(exp)?;
-                let array = value.array()?;
-                let row = elements(&array.shape[1..])?;
-                let mut data = room(array.data.len())?;
-                if row > 0 {
-                    array.data.rchunks(row).for_each(|chunk| data.extend_from_slice(chunk));
-                }
-                Ok(Value::new(array.elem, array.shape.clone(), data))
-            }
-            (ArrayOp::Reduce, [ArrayArg::Op(scalar_op), ArrayArg::Exp(exp)]) => {
-                fold(*scalar_op, self.exp(exp)?.array()?)
-            }
-            _ => Err(wrong(op)),
+            ArrayOp::Call { function, .. } => Err(failed(format!("nothing is known of `{function}`"))),
+            ArrayOp::Reduce { op, array } => fold(*op, self.exp(array)?.array()?),
         }
     }
 
-    fn concat(&self, first: &ArrayArg, rest: &[ArrayArg]) -> Result<Value, RunError> {
-        let array = |arg: &ArrayArg| match arg {
-            ArrayArg::Exp(exp) => self.exp(exp),
-            _ => Err(wrong(ArrayOp::Concat)),
-        };
-        let first = array(first)?;
+    fn concat(&self, first: &Exp, rest: &[Exp]) -> Result<Value, RunError> {
+        let first = self.exp(first)?;
         let (mut shape, mut data) = (first.shape().to_vec(), first.data().to_vec());
-        for arg in rest {
-            let next = array(arg)?;
+        for array in rest {
+            let next = self.exp(array)?;
             if next.shape().get(1..) != shape.get(1..) {
                 return Err(RunError::Trap);
             }
@@ -90,8 +56,30 @@ impl Evaluation<'_> {
     }
 }
 
-fn wrong(op: ArrayOp) -> RunError {
-    failed(format!("{op:?} does not take these arguments"))
+/// An array seen otherwise; `extents` are those that a change of shape asks for.
+fn seen(change: &ViewChange, array: &Array, extents: Vec<i64>) -> Result<Value, RunError> {
+    match change {
+        ViewChange::Transpose | ViewChange::Rearrange(_) => {
+            let perm = change.permutation(array.shape.len());
+            rearranged(array, &perm.ok_or_else(|| failed("a transposition of one dimension"))?)
+        }
+        ViewChange::Reshape(_) => reshaped(array, extents),
+        ViewChange::Flatten => {
+            let [outer, inner, rest @ ..] = array.shape.as_slice() else {
+                return Err(failed("there are no two dimensions to join"));
+            };
+            let rows = outer.checked_mul(*inner).ok_or(RunError::Trap)?;
+            reshaped(array, [&[rows], rest].concat())
+        }
+        ViewChange::Reverse => {
+            let row = elements(&array.shape[1..])?;
+            let mut data = room(array.data.len())?;
+            if row > 0 {
+                array.data.rchunks(row).for_each(|chunk| data.extend_from_slice(chunk));
+            }
+            Ok(Value::new(array.elem, array.shape.clone(), data))
+        }
+    }
 }
 
 fn repeated(elem: ElemType, shape: Vec<i64>, piece: &[u64]) -> Result<Value, RunError> {
@@ -124,7 +112,7 @@ fn reshaped(array: &Array, shape: Vec<i64>) -> Result<Value, RunError> {
 }
 
 fn fold(op: ScalarOp, array: &Array) -> Result<Value, RunError> {
-    let identity = op.info().identity.ok_or_else(|| wrong(ArrayOp::Reduce))?;
+    let identity = op.info().identity.ok_or_else(|| failed(format!("`{op}` has no neutral element")))?;
     let mut acc = identity.of(array.elem).bits;
     for bits in &array.data {
         acc = eval(op, array.elem, &[acc, *bits]).map_err(|_| RunError::Trap)?;

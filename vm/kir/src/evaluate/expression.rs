@@ -5,7 +5,7 @@ use super::{Evaluation, failed};
 use crate::backend::RunError;
 use crate::ir::*;
 use galopvm_base::scalar::{Bits, convert, eval};
-use galopvm_base::{Scalar, ScalarOp};
+use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_lmad::{Dim, Lmad};
 
 impl Evaluation<'_> {
@@ -17,7 +17,7 @@ impl Evaluation<'_> {
         match exp {
             Exp::Const(value) => Ok(Value::Scalar(*value)),
             Exp::Var(var) => self.value_of(*var).cloned(),
-            Exp::Op(op, args) => self.operation(*op, args),
+            Exp::Op(op, elem, args) => self.operation(*op, *elem, args),
             Exp::Convert(ty, arg) => {
                 let value = self.scalar(arg)?;
                 Ok(Value::Scalar(Scalar::new(*ty, convert(value.ty, *ty, value.bits))))
@@ -28,13 +28,11 @@ impl Evaluation<'_> {
     }
 
     /// All operands are computed first: `select` and the logical operations are no branches.
-    fn operation(&self, op: ScalarOp, args: &[Exp]) -> Result<Value, RunError> {
-        let operands = args.iter().map(|arg| self.scalar(arg)).collect::<Result<Vec<_>, _>>()?;
-        let at = usize::from(op == ScalarOp::Select);
-        let ty = operands.get(at).ok_or_else(|| failed("an operand is missing"))?.ty;
-        let bits: Vec<Bits> = operands.iter().map(|value| value.bits).collect();
-        let result = eval(op, ty, &bits).map_err(|_| RunError::Trap)?;
-        Ok(Value::Scalar(Scalar::new(op.result_type(ty), result)))
+    fn operation(&self, op: ScalarOp, elem: ElemType, args: &[Exp]) -> Result<Value, RunError> {
+        let operands = args.iter().map(|arg| Ok(self.scalar(arg)?.bits));
+        let operands = operands.collect::<Result<Vec<Bits>, RunError>>()?;
+        let result = eval(op, elem, &operands).map_err(|_| RunError::Trap)?;
+        Ok(Value::Scalar(Scalar::new(op.result_type(elem), result)))
     }
 
     pub(super) fn scalar(&self, exp: &Exp) -> Result<Scalar, RunError> {
@@ -131,7 +129,7 @@ fn inside(index: i128, extent: i64) -> Result<i64, RunError> {
     found.ok_or(RunError::Trap)
 }
 
-fn not_negative(extent: i64) -> Result<i64, RunError> {
+pub(super) fn not_negative(extent: i64) -> Result<i64, RunError> {
     if extent < 0 { Err(RunError::Trap) } else { Ok(extent) }
 }
 

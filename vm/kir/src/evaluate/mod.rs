@@ -18,7 +18,7 @@ mod value;
 pub use layout::{Layout, load, store};
 pub use reference::Reference;
 pub use trial::Trial;
-pub use value::{Array, Value};
+pub use value::{Array, Value, each_index};
 
 use crate::backend::{Refusal, RunError};
 use crate::ir::VarId;

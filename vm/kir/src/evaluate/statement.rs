@@ -96,7 +96,7 @@ impl Evaluation<'_> {
             Rhs::Scatter { arrays, axes, body, combine } => {
                 self.scatter(arrays, axes, body, combine.as_ref())
             }
-            Rhs::Array { op, args } => Ok(vec![self.array_op(*op, args)?]),
+            Rhs::Array(op) => Ok(vec![self.array_op(op)?]),
         }
     }
 

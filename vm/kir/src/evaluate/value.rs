@@ -98,10 +98,7 @@ pub(super) fn room(count: usize) -> Result<Vec<Bits>, RunError> {
 }
 
 /// Calls `f` with every index of a shape, in row-major order, until it fails.
-pub(super) fn each_index(
-    shape: &[i64],
-    mut f: impl FnMut(&[i64]) -> Result<(), RunError>,
-) -> Result<(), RunError> {
+pub fn each_index(shape: &[i64], mut f: impl FnMut(&[i64]) -> Result<(), RunError>) -> Result<(), RunError> {
     if shape.iter().any(|extent| *extent <= 0) {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use super::ParseError;
 use super::lex::Token;
 use super::parse::{MAX_DEPTH, Parser};
 use crate::ir::*;
+use crate::types::OPEN;
 use galopvm_base::scalar::parse_scalar;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 
@@ -87,7 +88,7 @@ impl Parser {
             let height = self.height;
             let right = self.nested(|parser| parser.exp_from(binds + 1))?;
             self.height = height.max(self.height);
-            left = self.grown(Exp::Op(op, vec![left, right]))?;
+            left = self.grown(Exp::Op(op, OPEN, vec![left, right]))?;
             most = if binds == level::COMPARE { level::AND } else { binds };
         }
         Ok(left)
@@ -124,12 +125,12 @@ impl Parser {
                     return Ok(Exp::Const(constant));
                 }
                 let operand = self.nested(Parser::atom)?;
-                self.grown(Exp::Op(ScalarOp::Neg, vec![operand]))
+                self.grown(Exp::Op(ScalarOp::Neg, OPEN, vec![operand]))
             }
             Token::Sign("!") => {
                 self.advance();
                 let operand = self.nested(Parser::atom)?;
-                self.grown(Exp::Op(ScalarOp::Not, vec![operand]))
+                self.grown(Exp::Op(ScalarOp::Not, OPEN, vec![operand]))
             }
             Token::Sign("(") => {
                 self.advance();
@@ -182,7 +183,7 @@ impl Parser {
             if args.len() != op.arity() {
                 return Err(self.error_at(mark, takes(op.arity())));
             }
-            Exp::Op(op, args)
+            Exp::Op(op, OPEN, args)
         } else if super::is_name(name) {
             Exp::Opaque(name.to_string(), args)
         } else {

@@ -73,9 +73,7 @@ pub fn is_name(text: &str) -> bool {
     if text.ends_with(|c: char| c.is_ascii_digit()) {
         return text.parse::<ElemType>().is_err();
     }
-    !WORDS.contains(&text)
-        && text.parse::<ElemType>().is_err()
-        && !ArrayOp::WORDS.iter().any(|(_, word)| *word == text)
+    !WORDS.contains(&text) && text.parse::<ElemType>().is_err() && !ArrayOp::WORDS.contains(&text)
 }
 
 /// The name closest to `text`.

@@ -3,6 +3,7 @@
 use super::lex::{Token, lex};
 use super::{ParseError, is_name};
 use crate::ir::*;
+use crate::types::settle_operations;
 use galopvm_base::{ElemType, Pos, ScalarOp};
 use std::collections::HashMap;
 
@@ -33,6 +34,7 @@ pub fn parse_region_in(known: Region, text: &str) -> Result<Region, ParseError> 
     let results = if parser.skip_word("in") { parser.values()? } else { Vec::new() };
     parser.expect_end()?;
     parser.region.body = Body { stms, results };
+    settle_operations(&mut parser.region);
     Ok(parser.region.renumbered())
 }
 
@@ -435,13 +437,11 @@ impl Parser {
                 self.expect_sign("=")?;
                 Ok(Rhs::Update { array, index, value: self.exp()? })
             }
-            _ => match ArrayOp::WORDS.iter().find(|(_, text)| *text == word) {
-                Some((op, _)) => {
-                    self.advance();
-                    Ok(Rhs::Array { op: *op, args: self.array_args(*op)? })
-                }
-                None => Ok(Rhs::Exps(self.values()?)),
-            },
+            _ if ArrayOp::WORDS.contains(&word.as_str()) => {
+                self.advance();
+                Ok(Rhs::Array(self.array_op(&word)?))
+            }
+            _ => Ok(Rhs::Exps(self.values()?)),
         }
     }
 
@@ -465,37 +465,56 @@ impl Parser {
         Ok(Rhs::For { carried, init, axis, body: self.body()? })
     }
 
-    fn array_args(&mut self, op: ArrayOp) -> Result<Vec<ArrayArg>, ParseError> {
-        let mut args = Vec::new();
-        if op == ArrayOp::Reduce {
-            let scalar_op = match self.peek() {
-                Token::Sign(sign) => ScalarOp::from_infix(sign),
-                Token::Name(name) => name.parse().ok(),
-                _ => None,
-            };
-            let scalar_op = scalar_op.ok_or_else(|| self.expected("a scalar operation"))?;
-            self.advance();
-            args.push(ArrayArg::Op(scalar_op));
-        }
-        if op == ArrayOp::Rearrange {
-            args.push(ArrayArg::Perm(self.in_parens(Parser::plain_number)?));
-        }
-        if op == ArrayOp::Call {
-            let function = self.word("a function")?;
-            args.push(ArrayArg::Exp(Exp::Opaque(function, self.in_parens(Parser::exp)?)));
-        }
-        loop {
-            match self.peek() {
-                Token::Sign("[") => args.push(ArrayArg::Shape(self.extents()?)),
-                Token::Sign("(" | "-" | "!") | Token::Number(_) => args.push(ArrayArg::Exp(self.atom()?)),
-                Token::Name(name) if name.parse::<ElemType>().is_ok() => {
-                    args.push(ArrayArg::Elem(self.elem_type()?));
+    /// What follows the word of an operation on arrays.
+    fn array_op(&mut self, word: &str) -> Result<ArrayOp, ParseError> {
+        let change = match word {
+            "concat" => {
+                let (first, mut rest) = (self.atom()?, Vec::new());
+                while self.atom_follows() {
+                    rest.push(self.atom()?);
                 }
-                Token::Name(name) if is_name(name) || name == "true" || name == "false" => {
-                    args.push(ArrayArg::Exp(self.atom()?));
-                }
-                _ => return Ok(args),
+                return Ok(ArrayOp::Concat { first, rest });
             }
+            "copy" => return Ok(ArrayOp::Copy(self.atom()?)),
+            "scratch" => return Ok(ArrayOp::Scratch { shape: self.extents()?, elem: self.elem_type()? }),
+            "iota" => {
+                self.expect_sign("[")?;
+                let extent = self.exp()?;
+                self.expect_sign("]")?;
+                return Ok(ArrayOp::Iota(extent));
+            }
+            "replicate" => return Ok(ArrayOp::Replicate { shape: self.extents()?, value: self.atom()? }),
+            "call" => {
+                let function = self.word("a function")?;
+                let args = self.in_parens(Parser::exp)?;
+                return Ok(ArrayOp::Call { function, args, shape: self.extents()? });
+            }
+            "reduce" => {
+                let op = match self.peek() {
+                    Token::Sign(sign) => ScalarOp::from_infix(sign),
+                    Token::Name(name) => name.parse().ok(),
+                    _ => None,
+                };
+                let op = op.ok_or_else(|| self.expected("a scalar operation"))?;
+                self.advance();
+                return Ok(ArrayOp::Reduce { op, array: self.atom()? });
+            }
+            "transpose" => ViewChange::Transpose,
+            "rearrange" => ViewChange::Rearrange(self.in_parens(Parser::plain_number)?),
+            "reshape" => ViewChange::Reshape(self.extents()?),
+            "flatten" => ViewChange::Flatten,
+            "reverse" => ViewChange::Reverse,
+            _ => return Err(self.expected("an operation on arrays")),
+        };
+        Ok(ArrayOp::View { change, array: self.atom()? })
+    }
+
+    fn atom_follows(&self) -> bool {
+        match self.peek() {
+            Token::Sign(sign) => matches!(*sign, "(" | "-" | "!"),
+            Token::Name(name) => is_name(name) || name == "true" || name == "false",
+            Token::Number(_) => true,
+            Token::End => false,
         }
     }
 }

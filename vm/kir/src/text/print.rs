@@ -2,6 +2,7 @@
 
 use super::expression::{infix_level, level};
 use crate::ir::*;
+use crate::types::elem_of;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use std::fmt::Write;
 
@@ -288,32 +289,63 @@ impl Printer<'_> {
                     self.combine(combine, inner);
                 }
             }
-            Rhs::Array { op, args } => {
-                let word = ArrayOp::WORDS.iter().find(|(known, _)| known == op).map_or("", |(_, word)| word);
-                self.out.push_str(word);
-                for arg in args {
-                    self.out.push(' ');
-                    self.array_arg(arg);
-                }
+            Rhs::Array(op) => {
+                self.array_op(op);
                 self.out.push('\n');
             }
         }
+    }
+
+    fn array_op(&mut self, op: &ArrayOp) {
+        self.out.push_str(op.word());
+        self.out.push(' ');
+        match op {
+            ArrayOp::Concat { .. } | ArrayOp::Copy(_) => {}
+            ArrayOp::Scratch { shape, elem } => {
+                self.extents(shape);
+                self.out.push(' ');
+                self.out.push_str(elem.name());
+                return;
+            }
+            ArrayOp::Iota(extent) => return self.extents(std::slice::from_ref(extent)),
+            ArrayOp::Call { function, args, shape } => {
+                self.call(function, args, Style::Spaced);
+                self.out.push(' ');
+                return self.extents(shape);
+            }
+            ArrayOp::Replicate { shape, .. } => {
+                self.extents(shape);
+                self.out.push(' ');
+            }
+            ArrayOp::View { change, .. } => match change {
+                ViewChange::Rearrange(perm) => {
+                    self.perm(perm);
+                    self.out.push(' ');
+                }
+                ViewChange::Reshape(shape) => {
+                    self.extents(shape);
+                    self.out.push(' ');
+                }
+                ViewChange::Transpose | ViewChange::Reverse | ViewChange::Flatten => {}
+            },
+            ArrayOp::Reduce { op, .. } => {
+                self.out.push_str(op.info().infix.unwrap_or(op.name()));
+                self.out.push(' ');
+            }
+        }
+        let mut first = true;
+        op.each_operand(&mut |operand| {
+            if !std::mem::take(&mut first) {
+                self.out.push(' ');
+            }
+            self.exp(operand, level::ATOM, Style::Spaced);
+        });
     }
 
     fn perm(&mut self, perm: &[usize]) {
         self.out.push('(');
         self.separated(perm, ",", |p, dim| p.out.push_str(&dim.to_string()));
         self.out.push(')');
-    }
-
-    fn array_arg(&mut self, arg: &ArrayArg) {
-        match arg {
-            ArrayArg::Exp(exp) => self.exp(exp, level::ATOM, Style::Spaced),
-            ArrayArg::Shape(extents) => self.extents(extents),
-            ArrayArg::Elem(elem) => self.out.push_str(elem.name()),
-            ArrayArg::Perm(perm) => self.perm(perm),
-            ArrayArg::Op(op) => self.out.push_str(op.info().infix.unwrap_or(op.name())),
-        }
     }
 
     fn constant(&mut self, value: Scalar) {
@@ -327,8 +359,9 @@ impl Printer<'_> {
     /// The sign of an operation between its operands, if it has one.
     fn infix(&self, op: ScalarOp, args: &[Exp]) -> Option<&'static str> {
         // Where the type is not known yet, the logical spelling: texts by hand know no bitwise operations.
-        let logical =
-            || args.iter().find_map(|arg| self.region.exp_type(arg)).is_none_or(|ty| ty == ElemType::Bool);
+        let logical = || {
+            args.iter().find_map(|arg| elem_of(&self.region.vars, arg)).is_none_or(|ty| ty == ElemType::Bool)
+        };
         match op {
             ScalarOp::And if logical() => Some("&&"),
             ScalarOp::Or if logical() => Some("||"),
@@ -342,7 +375,7 @@ impl Printer<'_> {
         match exp {
             Exp::Const(value) => self.constant(*value),
             Exp::Var(var) => self.name(*var),
-            Exp::Op(op, args) => self.op(*op, args, least, style),
+            Exp::Op(op, _, args) => self.op(*op, args, least, style),
             Exp::Convert(ty, arg) => {
                 let _ = write!(self.out, "to_{ty}(");
                 self.exp(arg, level::OR, style);

@@ -54,7 +54,7 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
     // Sums wrap, so these hold for all values.
     if let (
         ScalarOp::Add | ScalarOp::Sub,
-        [Exp::Op(inner @ (ScalarOp::Add | ScalarOp::Sub), terms), Exp::Const(b)],
+        [Exp::Op(inner @ (ScalarOp::Add | ScalarOp::Sub), _, terms), Exp::Const(b)],
     ) = (op, &args[..])
         && let Exp::Const(a) = terms[1]
         && ty == ElemType::I64
@@ -63,18 +63,22 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
         let sum = signed(*inner, a).wrapping_add(signed(op, *b));
         return match sum {
             0 => terms[0].clone(),
-            i64::MIN..0 if sum != i64::MIN => Exp::Op(ScalarOp::Sub, vec![terms[0].clone(), Exp::int(-sum)]),
-            _ => Exp::Op(ScalarOp::Add, vec![terms[0].clone(), Exp::int(sum)]),
+            i64::MIN..0 if sum != i64::MIN => {
+                Exp::Op(ScalarOp::Sub, ElemType::I64, vec![terms[0].clone(), Exp::int(-sum)])
+            }
+            _ => Exp::Op(ScalarOp::Add, ElemType::I64, vec![terms[0].clone(), Exp::int(sum)]),
         };
     }
-    if let (ScalarOp::Add, [Exp::Op(ScalarOp::Sub, terms), other] | [other, Exp::Op(ScalarOp::Sub, terms)]) =
-        (op, &args[..])
+    if let (
+        ScalarOp::Add,
+        [Exp::Op(ScalarOp::Sub, _, terms), other] | [other, Exp::Op(ScalarOp::Sub, _, terms)],
+    ) = (op, &args[..])
         && ty.is_int()
         && terms[1] == *other
     {
         return terms[0].clone();
     }
-    if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, terms))) = (op, args.first())
+    if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, _, terms))) = (op, args.first())
         && ty.is_int()
     {
         for (k, other) in [(0, 1), (1, 0)] {
@@ -97,7 +101,7 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
     {
         return Exp::Const(Scalar::bool(true));
     }
-    Exp::Op(op, args)
+    Exp::Op(op, ty, args)
 }
 
 /// An operation on two `i64`.

@@ -368,7 +368,7 @@ impl<'m> Lifter<'m> {
     /// launches are asked.
     pub fn holds(&mut self, cond: &Exp) -> bool {
         let cond = self.expand(cond);
-        if let Exp::Op(ScalarOp::Eq, sides) = &cond
+        if let Exp::Op(ScalarOp::Eq, _, sides) = &cond
             && (sides[0] == sides[1] || self.merge(&sides[0], &sides[1]) || self.merge(&sides[1], &sides[0]))
         {
             return true;
@@ -427,7 +427,7 @@ impl<'m> Lifter<'m> {
 
     /// True if a condition certainly holds where the code stands.
     pub fn is_certain(&self, cond: &Exp) -> bool {
-        let Exp::Op(op, sides) = cond else { return algebra::is_true(cond) };
+        let Exp::Op(op, _, sides) = cond else { return algebra::is_true(cond) };
         let low = sides.first().and_then(constant);
         match (op, low) {
             (ScalarOp::Le, Some(low)) if low <= 0 && self.is_axis(&sides[1]) => true,
@@ -444,7 +444,7 @@ impl<'m> Lifter<'m> {
     /// is one for launches instead.
     pub fn require(&mut self, cond: Exp) {
         let cond = self.expand(&cond);
-        if let Exp::Op(ScalarOp::And, sides) = cond {
+        if let Exp::Op(ScalarOp::And, _, sides) = cond {
             // Parts that hold at entry leave a shorter question.
             let (known, open): (Vec<Exp>, Vec<Exp>) =
                 conjuncts(sides).into_iter().partition(|c| self.is_known_outside(c, 1));
@@ -474,7 +474,7 @@ impl<'m> Lifter<'m> {
             return;
         }
         let number = algebra::convert(ElemType::Bool, ElemType::I64, cond.clone());
-        let check = Exp::Op(ScalarOp::Div, vec![Exp::int(1), number]);
+        let check = Exp::Op(ScalarOp::Div, ElemType::I64, vec![Exp::int(1), number]);
         let var = self.local(Type::scalar(ElemType::I64));
         self.emit(vec![var], Rhs::Exps(vec![check]));
         if let Some(scope) = self.scopes.last_mut() {
@@ -513,7 +513,7 @@ impl<'m> Lifter<'m> {
 
 fn conjuncts(sides: Vec<Exp>) -> Vec<Exp> {
     let part = |side| match side {
-        Exp::Op(ScalarOp::And, sides) => conjuncts(sides),
+        Exp::Op(ScalarOp::And, _, sides) => conjuncts(sides),
         other => vec![other],
     };
     sides.into_iter().flat_map(part).collect()
@@ -526,7 +526,7 @@ fn is_size(exp: &Exp) -> bool {
         parts += 1;
         total &= match part {
             Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
-            Exp::Op(op, args) => {
+            Exp::Op(op, _, args) => {
                 !op.can_trap(ElemType::I64) || args.get(1).and_then(constant).is_some_and(|c| c != 0)
             }
             Exp::Read(_) | Exp::Opaque(..) => false,

@@ -7,7 +7,7 @@ use super::{Binding, LiftRefusal, Lifted};
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
 use galopvm_kir::walk::Part;
-use galopvm_kir::{Body, Exp, Read, ReadId, Region, Rhs, Stm, VarId, verify};
+use galopvm_kir::{Body, Exp, ReadId, Region, Rhs, Stm, VarId, verify};
 use std::collections::BTreeSet;
 
 /// Largest expression that one statement may grow to.
@@ -52,7 +52,11 @@ impl Lifter<'_> {
                 && let Some(size) = self.merged.get(&param.var)
                 && !given(array)
             {
-                guards.push(Exp::Op(ScalarOp::Eq, vec![Exp::Var(param.var), self.resolve(size)]));
+                guards.push(Exp::Op(
+                    ScalarOp::Eq,
+                    ElemType::I64,
+                    vec![Exp::Var(param.var), self.resolve(size)],
+                ));
             }
         }
         shapes.iter().chain(&guards).for_each(|e| e.each_use(&mut |var| used[var.index()] = true));
@@ -125,7 +129,7 @@ fn drop_unused(body: &mut Body, region: &Region, safe: &BTreeSet<ReadId>) -> boo
     let counts = count_uses(body, region);
     let mut changed = false;
     drop_in(body, &mut changed, &|stm| {
-        stm.pat.iter().all(|var| counts[var.index()] == 0) && is_harmless(&stm.rhs, region, safe)
+        stm.pat.iter().all(|var| counts[var.index()] == 0) && is_harmless(&stm.rhs, safe)
     });
     changed
 }
@@ -144,14 +148,14 @@ fn drop_in(body: &mut Body, changed: &mut bool, unused: &dyn Fn(&Stm) -> bool) {
 }
 
 /// True if leaving the statement out cannot be noticed: it ends, and it does not trap.
-fn is_harmless(rhs: &Rhs, region: &Region, safe: &BTreeSet<ReadId>) -> bool {
+fn is_harmless(rhs: &Rhs, safe: &BTreeSet<ReadId>) -> bool {
     let mut harmless = !matches!(rhs, Rhs::While { .. } | Rhs::Update { .. });
     rhs.each_part(&mut |part| match part {
-        Part::Exp(exp) => exp.visit(&mut |part| harmless &= cannot_trap(part, region, safe)),
+        Part::Exp(exp) => exp.visit(&mut |part| harmless &= cannot_trap(part, safe)),
         Part::Body(body) => {
-            harmless &= body.stms.iter().all(|stm| is_harmless(&stm.rhs, region, safe));
+            harmless &= body.stms.iter().all(|stm| is_harmless(&stm.rhs, safe));
             body.results.iter().for_each(|exp| {
-                exp.visit(&mut |part| harmless &= cannot_trap(part, region, safe));
+                exp.visit(&mut |part| harmless &= cannot_trap(part, safe));
             });
         }
         Part::Use(_) | Part::Bind(_) => {}
@@ -160,25 +164,14 @@ fn is_harmless(rhs: &Rhs, region: &Region, safe: &BTreeSet<ReadId>) -> bool {
 }
 
 /// About an expression without its parts.
-fn cannot_trap(exp: &Exp, region: &Region, safe: &BTreeSet<ReadId>) -> bool {
+fn cannot_trap(exp: &Exp, safe: &BTreeSet<ReadId>) -> bool {
     match exp {
         Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
         Exp::Read(read) => safe.contains(&read.id),
-        Exp::Op(op, args) => {
-            let ty = args.first().and_then(|a| elem(a, region)).unwrap_or(ElemType::I64);
-            !op.can_trap(ty) || args.get(1).and_then(constant).is_some_and(|divisor| divisor != 0)
+        Exp::Op(op, elem, args) => {
+            !op.can_trap(*elem) || args.get(1).and_then(constant).is_some_and(|divisor| divisor != 0)
         }
         Exp::Opaque(..) => false,
-    }
-}
-
-fn elem(exp: &Exp, region: &Region) -> Option<ElemType> {
-    match exp {
-        Exp::Const(value) => Some(value.ty),
-        Exp::Var(var) | Exp::Read(Read { array: var, .. }) => region.vars[*var].ty.as_ref().map(|ty| ty.elem),
-        Exp::Op(op, args) => Some(op.result_type(elem(args.last()?, region)?)),
-        Exp::Convert(ty, _) => Some(*ty),
-        Exp::Opaque(..) => None,
     }
 }
 
@@ -246,7 +239,7 @@ fn receivers(rhs: &mut Rhs, f: &mut dyn FnMut(&mut Exp)) {
         | Rhs::Scan { .. }
         | Rhs::Scatter { .. }
         | Rhs::Manifest { .. }
-        | Rhs::Array { .. } => {}
+        | Rhs::Array(_) => {}
     }
 }
 

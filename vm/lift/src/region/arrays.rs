@@ -5,7 +5,7 @@ use super::record::{Known, Named, Recorder, Rows, Step};
 use super::sizes::{number, size};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim};
-use galopvm_kir::{ArrayArg, ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId};
+use galopvm_kir::{ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId, ViewChange};
 use std::rc::Rc;
 
 impl<'a> Recorder<'a> {
@@ -57,8 +57,7 @@ impl<'a> Recorder<'a> {
                 let array = self.array(*array)?;
                 let perm: Vec<usize> = perm.iter().map(|dim| *dim as usize).collect();
                 let shape = perm.iter().map(|dim| array.shape[*dim].clone()).collect();
-                let args = vec![ArrayArg::Perm(perm), ArrayArg::Exp(Exp::Var(array.var))];
-                self.make(dst.0, None, shape, Rhs::Array { op: ArrayOp::Rearrange, args }).map(drop)
+                self.make(dst.0, None, shape, seen(ViewChange::Rearrange(perm), array.var)).map(drop)
             }
             Instr::Reverse { dst, array, dim } => {
                 let array = self.array(*array)?;
@@ -81,19 +80,18 @@ impl<'a> Recorder<'a> {
                     Known::Array(array) => (array.shape.clone(), None, Exp::Var(array.var)),
                 };
                 let shape = [&[count.clone()][..], &inner].concat();
-                let args = vec![ArrayArg::Shape(vec![count]), ArrayArg::Exp(exp)];
-                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Replicate, args })?;
+                let op = ArrayOp::Replicate { shape: vec![count], value: exp };
+                self.make(dst.0, maker, shape, Rhs::Array(op))?;
                 self.with_rows(dst.0, rows)
             }
             Instr::Iota { dst, ty, count, start, step } => {
                 let (count, start) = (self.scalar(*count)?, self.scalar(*start)?);
                 let step = self.scalar(*step)?;
-                let shape = vec![count];
+                let shape = vec![count.clone()];
                 if *ty != ElemType::I64 {
                     return self.call(dst.0, maker, "iota", vec![start, step], shape);
                 }
-                let args = vec![ArrayArg::Shape(shape.clone())];
-                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Iota, args })?;
+                self.make(dst.0, maker, shape, Rhs::Array(ArrayOp::Iota(count)))?;
                 self.with_rows(dst.0, Some(Rows::Steps(start, step)))
             }
             Instr::Array { dst, rank, rows, .. } => {
@@ -101,9 +99,8 @@ impl<'a> Recorder<'a> {
             }
             Instr::Copy { dst, array } => {
                 let array = self.array(*array)?;
-                let args = vec![ArrayArg::Exp(Exp::Var(array.var))];
-                let shape = array.shape.clone();
-                self.make(dst.0, maker, shape, Rhs::Array { op: ArrayOp::Copy, args }).map(drop)
+                let copy = ArrayOp::Copy(Exp::Var(array.var));
+                self.make(dst.0, maker, array.shape.clone(), Rhs::Array(copy)).map(drop)
             }
             // It may be the array itself, so all that holds of the array has to hold of it.
             Instr::Manifest { dst, array } => {
@@ -181,13 +178,11 @@ impl<'a> Recorder<'a> {
         let mut perm: Vec<usize> = (0..array.shape.len()).collect();
         perm.swap(0, dim);
         let shape = perm.iter().map(|dim| array.shape[*dim].clone()).collect();
-        let args = vec![ArrayArg::Perm(perm), ArrayArg::Exp(Exp::Var(array.var))];
-        self.temporary_array(array.elem, shape, Rhs::Array { op: ArrayOp::Rearrange, args })
+        self.temporary_array(array.elem, shape, seen(ViewChange::Rearrange(perm), array.var))
     }
 
     fn reverse(&mut self, dst: RegId, array: &Named, dim: usize) -> Step<()> {
-        let reversed =
-            |of: VarId| Rhs::Array { op: ArrayOp::Reverse, args: vec![ArrayArg::Exp(Exp::Var(of))] };
+        let reversed = |of| seen(ViewChange::Reverse, of);
         if dim == 0 {
             return self.make(dst, None, array.shape.clone(), reversed(array.var)).map(drop);
         }
@@ -225,8 +220,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn join(&mut self, dst: RegId, maker: Option<Maker>, parts: &[Rc<Named>], shape: Vec<Exp>) -> Step<()> {
-        let args = parts.iter().map(|part| ArrayArg::Exp(Exp::Var(part.var))).collect();
-        self.make(dst, maker, shape, Rhs::Array { op: ArrayOp::Concat, args }).map(drop)
+        let first = Exp::Var(parts[0].var);
+        let rest = parts[1..].iter().map(|part| Exp::Var(part.var)).collect();
+        self.make(dst, maker, shape, Rhs::Array(ArrayOp::Concat { first, rest })).map(drop)
     }
 
     /// `[a, b, ..]`: of one array another shape of it, of several a concatenation.
@@ -319,14 +315,17 @@ impl<'a> Recorder<'a> {
 
 /// `reshape [shape] array`
 fn reshape(shape: &[Exp], array: VarId) -> Rhs {
-    let args = vec![ArrayArg::Shape(shape.to_vec()), ArrayArg::Exp(Exp::Var(array))];
-    Rhs::Array { op: ArrayOp::Reshape, args }
+    seen(ViewChange::Reshape(shape.to_vec()), array)
+}
+
+/// `array`, seen otherwise.
+fn seen(change: ViewChange, array: VarId) -> Rhs {
+    Rhs::Array(ArrayOp::View { change, array: Exp::Var(array) })
 }
 
 /// `call name(args) [shape]`
 pub(super) fn unknown(name: &str, args: Vec<Exp>, shape: Vec<Exp>) -> Rhs {
-    let args = vec![ArrayArg::Exp(Exp::Opaque(name.into(), args)), ArrayArg::Shape(shape)];
-    Rhs::Array { op: ArrayOp::Call, args }
+    Rhs::Array(ArrayOp::Call { function: name.into(), args, shape })
 }
 
 /// Whether two shapes are known to be different: whoever relies on the opposite fails when it is executed.

@@ -465,17 +465,17 @@ impl<'a> Recorder<'a> {
         }
         match instr {
             Instr::Const { dst, value } => self.set(dst.0, Known::Scalar(Exp::Const(*value))),
-            Instr::Op1 { dst, op, a, .. } => {
+            Instr::Op1 { dst, op, ty, a, .. } => {
                 let args = self.scalars(&[*a])?;
-                self.define(dst.0, Exp::Op(*op, args))?;
+                self.define(dst.0, Exp::Op(*op, *ty, args))?;
             }
-            Instr::Op2 { dst, op, a, b, .. } => {
+            Instr::Op2 { dst, op, ty, a, b, .. } => {
                 let args = self.scalars(&[*a, *b])?;
-                self.define(dst.0, Exp::Op(*op, args))?;
+                self.define(dst.0, Exp::Op(*op, *ty, args))?;
             }
-            Instr::Op3 { dst, op, a, b, c, .. } => {
+            Instr::Op3 { dst, op, ty, a, b, c, .. } => {
                 let args = self.scalars(&[*a, *b, *c])?;
-                self.define(dst.0, Exp::Op(*op, args))?;
+                self.define(dst.0, Exp::Op(*op, *ty, args))?;
             }
             Instr::Convert { dst, to, a, .. } => {
                 let arg = self.scalar(*a)?;
@@ -517,8 +517,13 @@ impl<'a> Recorder<'a> {
             Rows::Same(value) => value.clone(),
             Rows::Steps(start, step) => {
                 let one = Exp::int(1);
-                let scaled = if *step == one { index } else { Exp::Op(Mul, vec![index, step.clone()]) };
-                if *start == Exp::int(0) { scaled } else { Exp::Op(Add, vec![start.clone(), scaled]) }
+                let scaled =
+                    if *step == one { index } else { Exp::Op(Mul, ElemType::I64, vec![index, step.clone()]) };
+                if *start == Exp::int(0) {
+                    scaled
+                } else {
+                    Exp::Op(Add, ElemType::I64, vec![start.clone(), scaled])
+                }
             }
         }
     }

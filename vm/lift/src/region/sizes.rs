@@ -176,7 +176,7 @@ pub(super) fn number(exp: &Exp) -> Option<i64> {
 
 /// An operation on sizes, computed as far as it can be.
 pub(super) fn size(op: ScalarOp, a: &Exp, b: &Exp) -> Exp {
-    number_or_itself(Exp::Op(op, vec![a.clone(), b.clone()]))
+    number_or_itself(Exp::Op(op, ElemType::I64, vec![a.clone(), b.clone()]))
 }
 
 fn number_or_itself(exp: Exp) -> Exp {

@@ -216,6 +216,7 @@ rows! {
     RunPieces "run.pieces": "an operator piece by piece into its place";
     RunLoop "run.loop": "a loop round by round";
     RunReference "run.reference": "a launch by the reference evaluator";
+    RunVector "run.vector": "a launch a group of rows at a time";
     RunX86Scalar "run.x86-scalar": "a launch of machine code without vectors";
     RunX86Avx2 "run.x86-avx2": "a launch of machine code with vectors of 256 bits";
     RunX86Avx512 "run.x86-avx512": "a launch of machine code with vectors of 512 bits";

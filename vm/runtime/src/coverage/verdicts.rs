@@ -69,7 +69,7 @@ impl Coverage {
         if parts.len() > 1 {
             self.met(Met::ChangesSeveral);
         }
-        if parts.iter().any(|part| part.columns.is_some_and(|(_, shift)| shift != 0)) {
+        if parts.iter().any(|part| part.shift != 0) {
             self.met(Met::ChangesShifted);
         }
     }
@@ -78,6 +78,7 @@ impl Coverage {
     pub(crate) fn launch(&self, backend: &str, machine: &Machine, version: &VersionKey) {
         self.met(match (backend, machine.cpu) {
             ("reference", _) => Met::RunReference,
+            ("vector", _) => Met::RunVector,
             ("x86", CpuMode::Scalar) => Met::RunX86Scalar,
             ("x86", CpuMode::Avx2) => Met::RunX86Avx2,
             ("x86", CpuMode::Avx512) => Met::RunX86Avx512,

@@ -272,7 +272,8 @@ fn decisions(setting: &Setting<'_>, kept: &[(DecisionSeen, u64)]) -> Vec<Decisio
     let mut shown: Vec<Decision> = Vec::new();
     for (seen, times) in kept {
         let names = names.entry(seen.function).or_insert_with(|| setting.names(seen.function));
-        let what = names.as_ref().map_or_else(|| seen.what.clone(), |names| names.in_text(&seen.what));
+        let what =
+            seen.what.named(|reg| names.as_ref().map_or_else(|| reg.to_string(), |names| names.called(reg)));
         let spot = seen.place.and_then(|place| setting.lines.spot(setting.module, place));
         let kind = seen.kind.name();
         let same = |other: &Decision| (other.kind, &other.spot, &other.what) == (kind, &spot, &what);

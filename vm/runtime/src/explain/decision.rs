@@ -3,6 +3,7 @@
 //! A kind of decision is a row of the table at the end of this file. Whoever decides tells a [`DecisionSeen`]; nothing
 //! else is needed for it to be counted and shown, in text and JSON, with the source line first.
 
+use super::sentence::Sentence;
 use galopvm_bytecode::{FuncId, Place};
 
 macro_rules! kinds {
@@ -43,9 +44,8 @@ pub struct DecisionSeen {
     pub function: FuncId,
     /// Where it is in the source.
     pub place: Option<Place>,
-    /// What is done, or is not: `r7 is computed where r9 reads it`. Registers get the names of the source when it is
-    /// shown.
-    pub what: String,
+    /// What is done, or is not: `r7 is computed where r9 reads it`.
+    pub what: Sentence,
     /// Done, with the bytes that this saves, if they are known; or not, and why.
     pub outcome: Result<Option<u64>, NotDone>,
 }

@@ -11,10 +11,7 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
     let code = setting.module.functions.get(first.function);
     let place = code.and_then(|code| code.blocks.get(first.block)?.place(first.index));
     let names = setting.names(first.function);
-    let name = |reg: RegId| {
-        let known = names.as_ref().and_then(|names| names.of(reg).name);
-        known.unwrap_or_else(|| reg.to_string())
-    };
+    let name = |reg: RegId| names.as_ref().map_or_else(|| reg.to_string(), |names| names.called(reg));
     let spot = |reg: RegId| names.as_ref().and_then(|names| names.of(reg).spot);
     let fact = |line: &Line| {
         let others = match &line.fate {
@@ -27,13 +24,13 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
             Fate::Joined(_) => "joined",
             Fate::Kept => "kept",
         };
-        let word = |word: &str| {
-            let (word, end) = word.strip_suffix(',').map_or((word, ""), |word| (word, ","));
-            let number = word.strip_prefix('r').and_then(|number| number.parse().ok());
-            number.map_or_else(|| word.to_string(), |number| name(RegId(number))) + end
-        };
-        let why: Vec<String> = line.why().split(' ').map(word).collect();
-        FusedFact { made: name(line.made), spot: spot(line.made), fate, others, reason: why.join(" ") }
+        FusedFact {
+            made: name(line.made),
+            spot: spot(line.made),
+            fate,
+            others,
+            reason: line.why().named(name),
+        }
     };
     FusedPart {
         spot: place.and_then(|place| setting.lines.spot(setting.module, place)),

@@ -1,7 +1,7 @@
 //! What was decided while a program ran, and why: for people, and for tools.
 //!
 //! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of
-//!   decisions.
+//!   decisions. `sentence.rs`: sentences about registers.
 //! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
 //!   `operators.rs` make them, with names from `names.rs`. `relaid.rs`: arrays that were given in other layouts.
 //!   `fused.rs`: operators that run together.
@@ -20,6 +20,7 @@ mod names;
 mod operators;
 mod regions;
 mod relaid;
+mod sentence;
 mod test_block;
 mod text;
 mod watch;
@@ -33,6 +34,7 @@ pub use document::{
 };
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use relaid::{RelaidAnswer, RelaidFact, RelaidSeen};
+pub use sentence::Sentence;
 pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 

@@ -155,7 +155,7 @@ impl Names {
             for (index, instr) in block.code.iter().enumerate() {
                 let place = block.place(index);
                 let binds = place.is_some_and(|place| bound.get(&start_of(place)) == Some(&(id, index)));
-                define(module, code, lines, (place, binds), instr, &mut origins);
+                define(module, code, lines, place, binds, instr, &mut origins);
             }
         }
         Names { origins }
@@ -166,21 +166,10 @@ impl Names {
         self.origins.get(&reg).cloned().unwrap_or_default()
     }
 
-    /// A text in which registers are called as in the source, where that is known.
-    pub(super) fn in_text(&self, text: &str) -> String {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let mut shown = String::new();
-        let mut rest = text;
-        while let Some(start) = rest.find(is_word) {
-            let (before, word) = rest.split_at(start);
-            let (word, after) = word.split_at(word.find(|c| !is_word(c)).unwrap_or(word.len()));
-            let number = word.strip_prefix('r').and_then(|digits| digits.parse::<u32>().ok());
-            let origin = number.and_then(|number| self.origins.get(&RegId(number)));
-            shown.push_str(before);
-            shown.push_str(origin.and_then(|origin| origin.name.as_deref()).unwrap_or(word));
-            rest = after;
-        }
-        shown + rest
+    /// What a register is called: as in the source, where that is known.
+    pub(super) fn called(&self, reg: RegId) -> String {
+        let name = self.origins.get(&reg).and_then(|origin| origin.name.clone());
+        name.unwrap_or_else(|| reg.to_string())
     }
 }
 
@@ -228,7 +217,8 @@ fn define(
     module: &Module,
     code: &Function,
     lines: &Lines<'_>,
-    (place, binds): (Option<Place>, bool),
+    place: Option<Place>,
+    binds: bool,
     instr: &Instr,
     origins: &mut HashMap<RegId, Origin>,
 ) {

@@ -7,9 +7,8 @@ use super::regions::{array_fact, size_in_bytes};
 use super::words;
 use crate::interpret::Site;
 use crate::profile::SiteProfile;
-use galopvm_analysis::layout::{
-    Candidate, Copy, Pricing, Profile, Role, Table, Verdict, order_text, table, wish,
-};
+use galopvm_analysis::index::{Role, Table, table};
+use galopvm_analysis::layout::{Candidate, Copy, Pricing, Profile, Verdict, order_text, wish};
 use galopvm_analysis::plan;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_analysis::strategy::{kernel, kernel_strategies};

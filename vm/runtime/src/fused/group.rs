@@ -5,6 +5,7 @@
 
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
+use crate::explain::Sentence;
 use galopvm_analysis::fusion::{Fusion, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
@@ -26,7 +27,9 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     covered.extend(links.iter().filter(|link| link.contains(&from)).flatten());
     if covered.len() < 2 {
         let kept = lines.into_iter().find(|(at, line)| *at == from && line.fate == Fate::Kept);
-        return Err(kept.map_or_else(|| "nothing to be fused with".into(), |(_, line)| line.reason));
+        return Err(
+            kept.map_or_else(|| "nothing to be fused with".into(), |(_, line)| line.reason.to_string())
+        );
     }
     let parts = Parts::new(sequence, after.region());
     let stms = || after.region().body.stms.iter().enumerate().filter(|(_, stm)| is_operator(stm));
@@ -84,8 +87,8 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     })
 }
 
-/// A reason that speaks of names of the region, in terms of registers.
-fn in_registers(sequence: &Sequence, region: &Region, reason: &str) -> String {
+/// A reason of the analysis, whose text speaks of names of the region.
+fn sentence(sequence: &Sequence, region: &Region, reason: &str) -> Sentence {
     let params = || region.params.iter().zip(&sequence.lifted.bindings);
     let register = |word: &str| {
         let given = params().find(|(param, _)| region.name_of(**param) == word).map(|(_, binding)| *binding);
@@ -96,18 +99,18 @@ fn in_registers(sequence: &Sequence, region: &Region, reason: &str) -> String {
         }
     };
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut text = String::new();
+    let mut sentence = Sentence::default();
     let mut rest = reason;
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c| is_part(c) != is_part(first)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        match register(word) {
-            Some(reg) => text.push_str(&reg.to_string()),
-            None => text.push_str(word),
-        }
+        sentence = match register(word) {
+            Some(reg) => sentence.register(reg),
+            None => sentence.text(word),
+        };
         rest = after;
     }
-    text
+    sentence
 }
 
 /// The verdicts in terms of registers, each with the operator that it is about; and which operators they put together.
@@ -135,7 +138,7 @@ fn told(
             links.push(others.iter().filter_map(origin).chain([at]).collect());
         }
         if let Some(made) = register(made) {
-            let reason = in_registers(sequence, region, &line.reason);
+            let reason = sentence(sequence, region, &line.reason);
             told.push((at, Line { made, fate, reason, saving: line.saving }));
         }
     }

@@ -20,6 +20,7 @@ mod step;
 
 pub(crate) use group::group;
 
+use crate::explain::Sentence;
 use crate::interpret::Registers;
 use galopvm_analysis::fusion::Saving;
 use galopvm_base::{ElemType, Scalar};
@@ -78,29 +79,35 @@ pub struct Line {
     /// What happens to it.
     pub fate: Fate,
     /// Why, or what speaks against a fusion.
-    pub reason: String,
+    pub reason: Sentence,
     /// What is saved.
     pub saving: Option<Saving>,
 }
 
 impl Line {
     /// What is done, without the reason.
-    pub(crate) fn what(&self) -> String {
-        let made = self.made;
+    pub(crate) fn what(&self) -> Sentence {
+        let made = Sentence::default().register(self.made);
         match &self.fate {
             Fate::Computed(readers) => {
-                let reads = if readers.len() == 1 { "reads" } else { "read" };
-                let readers: Vec<String> = readers.iter().map(ToString::to_string).collect();
-                format!("{made} is computed where {} {reads} it", readers.join(" and "))
+                let list = |list: Sentence, (k, reader): (usize, &RegId)| {
+                    list.text(if k == 0 { "" } else { " and " }).register(*reader)
+                };
+                let list = readers.iter().enumerate().fold(made.text(" is computed where "), list);
+                list.text(if readers.len() == 1 { " reads it" } else { " read it" })
             }
-            Fate::Joined(other) => format!("{made} and {other} are computed together"),
-            Fate::Kept => format!("{made} is kept"),
+            Fate::Joined(other) => made.text(" and ").register(*other).text(" are computed together"),
+            Fate::Kept => made.text(" is kept"),
         }
     }
 
     /// Why, with what is saved.
-    pub(crate) fn why(&self) -> String {
-        self.saving.map_or_else(|| self.reason.clone(), |saving| format!("{}, {saving}", self.reason))
+    pub(crate) fn why(&self) -> Sentence {
+        let reason = self.reason.clone();
+        match self.saving {
+            Some(saving) => reason.text(&format!(", {saving}")),
+            None => reason,
+        }
     }
 
     /// The bytes that are saved in all, if that is known.

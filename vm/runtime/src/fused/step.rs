@@ -136,7 +136,7 @@ impl<'a> Parts<'a> {
 fn is_check(stm: &Stm) -> bool {
     let Rhs::Exps(exps) = &stm.rhs else { return false };
     let is_condition = |exp: &Exp| matches!(exp, Exp::Convert(ElemType::I64, _) | Exp::Const(_));
-    matches!(exps.as_slice(), [Exp::Op(ScalarOp::Div, args)] if args[0] == Exp::int(1) && is_condition(&args[1]))
+    matches!(exps.as_slice(), [Exp::Op(ScalarOp::Div, _, args)] if args[0] == Exp::int(1) && is_condition(&args[1]))
 }
 
 /// The region of one statement.

@@ -5,7 +5,6 @@
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
 use super::plan::key::Inputs;
-use super::plan::site::Policy;
 use super::plan::{PlanFigures, PlanPhases, Watch};
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Outcome, Registers};
@@ -13,7 +12,9 @@ use crate::coverage::Met;
 use crate::explain::{AdvisedSeen, Explained};
 use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
-use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Role, Target, pays, table};
+use crate::site::{Answers, Found, Made, nanos, rules};
+use galopvm_analysis::index::{Role, table};
+use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Target, pays};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::{FuncId, Function, Instr, Operator};
 use galopvm_kir::{Exp, VarId};
@@ -28,9 +29,6 @@ use std::time::Instant;
 const LEAST_ELEMENTS: i64 = 1 << 12;
 const LEAST_COUNT: i64 = 32;
 
-/// Numbers of one region that advice is kept for.
-const MOST_KNOWN: usize = 64;
-
 /// What is known of the functions and loops of a session.
 #[derive(Default)]
 pub(crate) struct Advices {
@@ -44,10 +42,9 @@ struct SiteAdvice {
     inputs: Arc<Inputs>,
     /// Whether there is anything to decide.
     asks: bool,
-    known: HashMap<Box<[u64]>, Option<Arc<Advice>>>,
+    answers: Answers<Option<Arc<Advice>>>,
     /// Whether there was any for some numbers.
     is_useful: bool,
-    policy: Policy,
 }
 
 /// Advice in use.
@@ -81,10 +78,10 @@ impl<'a> Interpreter<'a> {
         if !known.asks {
             return None;
         }
-        known.policy.runs += 1;
+        known.answers.asking.come();
         // Where no advice was found so far, numbers are only looked at when there may be some.
         let is_small = || !known.inputs.are_large(registers, LEAST_ELEMENTS, LEAST_COUNT);
-        if !self.eager && !known.is_useful && (!known.policy.may_make() || is_small()) {
+        if !self.eager && !known.is_useful && (!known.answers.asking.may_ask() || is_small()) {
             return None;
         }
         let mut words = std::mem::take(&mut self.advices.words);
@@ -102,7 +99,8 @@ impl<'a> Interpreter<'a> {
             self.advising.pop();
         }
         if let Some(known) = self.advices.sites.get_mut(&site) {
-            known.policy.count_run(start.elapsed(), true);
+            known.answers.asking.served(nanos(start.elapsed()));
+            known.answers.asking.learn(true);
         }
     }
 
@@ -123,13 +121,15 @@ impl<'a> Interpreter<'a> {
         if !known.inputs.words(registers, words) {
             return None;
         }
-        if let Some(advice) = known.known.get(words.as_slice()) {
-            self.advices.figures.count_found(start.elapsed());
-            return advice.clone();
+        match known.answers.find(words, self.eager) {
+            Found::Known(advice) => {
+                self.advices.figures.count_found(start.elapsed());
+                return advice.clone();
+            }
+            Found::Ask => {}
+            Found::Wait => return None,
         }
-        if !self.eager
-            && (!known.policy.may_make() || !known.inputs.are_large(registers, LEAST_ELEMENTS, LEAST_COUNT))
-        {
+        if !self.eager && !known.inputs.are_large(registers, LEAST_ELEMENTS, LEAST_COUNT) {
             return None;
         }
         let start = Instant::now();
@@ -143,12 +143,9 @@ impl<'a> Interpreter<'a> {
             explainer.tell(Explained::Advised(AdvisedSeen { function, scope, lines }));
         }
         let known = self.advices.sites.get_mut(&site)?;
-        known.policy.count_made(took, advice.is_some());
-        known.is_useful |= advice.is_some();
-        if known.known.len() >= MOST_KNOWN {
-            known.known.clear();
-        }
-        known.known.insert(words.as_slice().into(), advice.clone());
+        let is_useful = advice.is_some();
+        known.is_useful |= is_useful;
+        known.answers.keep(words, Made { value: advice.clone(), weight: 1, nanos: nanos(took), is_useful });
         advice
     }
 
@@ -276,7 +273,12 @@ impl SiteAdvice {
         // An operator alone decides for itself.
         let asks = code.regs.iter().any(|ty| ty.rank > 1) && (operators > 1 || operators == 1 && loops);
         let inputs = if asks { inputs() } else { Arc::default() };
-        SiteAdvice { inputs, asks, known: HashMap::new(), is_useful: false, policy: Policy::default() }
+        SiteAdvice {
+            inputs,
+            asks,
+            answers: Answers::new(&rules::ADVICE, rules::MOST_ADVICE),
+            is_useful: false,
+        }
     }
 }
 

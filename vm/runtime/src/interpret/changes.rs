@@ -38,18 +38,20 @@ impl Rows {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     pub(crate) rows: Rows,
-    /// The columns of the first row, and by how much they move from one row to the next; nothing in a vector.
-    pub(crate) columns: Option<(Rows, i64)>,
+    /// The columns of the first row; nothing in a vector.
+    pub(crate) columns: Option<Rows>,
+    /// By how much they move from one row to the next.
+    pub(crate) shift: i64,
 }
 
 impl Part {
     /// The columns of row number `k` of the part.
     pub(crate) fn columns_of(&self, k: i64) -> Option<Rows> {
-        self.columns.map(|(columns, shift)| Rows { first: columns.first + k * shift, ..columns })
+        self.columns.map(|columns| Rows { first: columns.first + k * self.shift, ..columns })
     }
 
     fn count(&self) -> i64 {
-        self.rows.count * self.columns.map_or(1, |(columns, _)| columns.count)
+        self.rows.count * self.columns.map_or(1, |columns| columns.count)
     }
 }
 
@@ -92,7 +94,7 @@ fn part(places: &Lmad, shape: &[i64]) -> Option<Part> {
     match *shape {
         [_] if dims.len() <= 1 => {
             let (count, step) = dims.first().map_or((1, 1), |dim| (dim.size, dim.stride));
-            Some(Part { rows: Rows { first, count, step }, columns: None })
+            Some(Part { rows: Rows { first, count, step }, columns: None, shift: 0 })
         }
         [rows, columns] => {
             if let [Dim { size, stride: 1 }] = dims[..]
@@ -102,15 +104,16 @@ fn part(places: &Lmad, shape: &[i64]) -> Option<Part> {
             {
                 dims = vec![Dim::new(size / columns, columns), Dim::new(columns, 1)];
             }
-            matrix_part((first.checked_div(columns)?, first.checked_rem(columns)?), &dims, (rows, columns))
+            matrix_part(first, &dims, rows, columns)
         }
         _ => None,
     }
 }
 
-/// Steps from place to place as steps of rows and of columns: of the two ways to read each distance the one that stays in
-/// the matrix.
-fn matrix_part((row, column): (i64, i64), dims: &[Dim], (rows, columns): (i64, i64)) -> Option<Part> {
+/// Steps from place to place, from the first one on, as steps in a matrix of so many rows and columns: of the two ways to read
+/// each distance the one that stays in the matrix.
+fn matrix_part(first: i64, dims: &[Dim], rows: i64, columns: i64) -> Option<Part> {
+    let (row, column) = (first.checked_div(columns)?, first.checked_rem(columns)?);
     let ways = |dim: &Dim| {
         let (down, right) = (dim.stride / columns, dim.stride % columns);
         [(down, right), (down + 1, right - columns)]
@@ -133,11 +136,12 @@ fn matrix_part((row, column): (i64, i64), dims: &[Dim], (rows, columns): (i64, i
     let steps = candidates.into_iter().find(|steps| stays(steps))?;
     let mut part = Part {
         rows: Rows { first: row, count: 1, step: 1 },
-        columns: Some((Rows { first: column, count: 1, step: 1 }, 0)),
+        columns: Some(Rows { first: column, count: 1, step: 1 }),
+        shift: 0,
     };
     let (mut has_rows, mut has_columns) = (false, false);
     for ((down, right), dim) in steps.into_iter().zip(dims) {
-        let (columns, shift) = part.columns.as_mut()?;
+        let columns = part.columns.as_mut()?;
         let known = if down == 0 { &mut has_columns } else { &mut has_rows };
         if std::mem::replace(known, true) {
             return None;
@@ -146,7 +150,7 @@ fn matrix_part((row, column): (i64, i64), dims: &[Dim], (rows, columns): (i64, i
             (columns.count, columns.step) = (dim.size, right);
         } else {
             (part.rows.count, part.rows.step) = (dim.size, down);
-            *shift = right;
+            part.shift = right;
         }
     }
     Some(part)

@@ -95,7 +95,8 @@ impl Windows {
     pub(super) fn new(
         registers: &Registers<'_>,
         operands: &[Operand],
-        (arrays, first): (Arrays, i64),
+        arrays: Arrays,
+        first: i64,
         columns: Option<&Columns>,
     ) -> Windows {
         let window = |(k, (array, operand)): (usize, (&Array, &Operand))| {

@@ -4,6 +4,8 @@
 //! Invariant: either every kernel of a group has run, or none of its registers has a value yet. An operator runs with one
 //! group at most.
 
+use super::prepare::Here;
+use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
@@ -41,13 +43,13 @@ impl<'a> Interpreter<'a> {
     pub(super) fn run_group(
         &mut self,
         registers: &mut Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
-        measure: (i64, u64),
+        Here { block, index, site }: Here,
+        amount: Amount,
     ) -> Outcome<bool> {
         if !self.switches.fusion {
             return Ok(false);
         }
-        let Some(group) = self.tiers.group(site, registers, measure, self.eager) else { return Ok(false) };
+        let Some(group) = self.tiers.group(site, registers, amount, self.eager) else { return Ok(false) };
         // Operators that ran with an earlier group do not run again.
         let ran = |done: &Done| self.is_here(done, block) && group.covered.contains(&done.index);
         if self.done.iter().any(ran) {
@@ -59,7 +61,7 @@ impl<'a> Interpreter<'a> {
         };
         let mut made: Vec<RegId> = Vec::new();
         for (k, step) in group.steps.iter().enumerate() {
-            let Some(values) = self.tiers.run_step(site, k, registers, self.memory, measure)? else {
+            let Some(values) = self.tiers.run_step(site, k, registers, self.memory, amount)? else {
                 self.tiers.coverage.met(Met::FusionFailed);
                 made.iter().for_each(|reg| registers.forget(*reg));
                 return Ok(false);

@@ -1,14 +1,17 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
 use super::plan::PlanPhases;
+use super::prepare::Here;
+use super::shape::Amount;
 use super::{Interpreter, Registers};
 use crate::explain::RelaidAnswer;
+use crate::layouts::LEAST_WORK;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Wants, wants};
 use crate::layouts::executor::Executor;
-use crate::layouts::{Key, LEAST_WORK};
+use crate::site::{Found, Made, nanos};
 use galopvm_analysis::layout::{Verdict, memory_order};
-use galopvm_bytecode::{BlockId, Operand, RegId};
+use galopvm_bytecode::{Operand, Operator, RegId};
 use galopvm_store::array::Array;
 use galopvm_store::error::Trap;
 use smallvec::SmallVec;
@@ -39,20 +42,21 @@ impl Relaying {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. The operator goes
-    /// over `arrays` and uses `others` as well. The error is that the call is to end.
+    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. The error is that the
+    /// call is to end.
     pub(super) fn relay(
         &mut self,
         registers: &mut Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
-        (width, work): (i64, u64),
-        (arrays, others): (&[Operand], &[Operand]),
+        here: Here,
+        amount: Amount,
+        operator: &Operator<'_>,
     ) -> Result<Relaying, Trap> {
         let mut relaying = Relaying::default();
+        let (Here { block, index, site }, Amount { width, work }) = (here, amount);
         if !self.switches.galop || width == 0 || (work < LEAST_WORK && !self.eager) {
             return Ok(relaying);
         }
-        let executor = self.executor(registers, (block, index, site), (width, work), arrays);
+        let executor = self.executor(registers, here, amount, operator.arrays);
         let room = self.memory.room();
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
         let is_trusted = self.eager || self.layouts.site(site).is_trusted(executor);
@@ -62,7 +66,7 @@ impl<'a> Interpreter<'a> {
                 let order = copy.order(array.lmad());
                 if !array.is_unmade() && order != memory_order(array.lmad()) && !self.is_planned(copy.reg) {
                     let free = room.is_none() && dying.contains(&copy.reg);
-                    self.relay_one(registers, (site, copy.reg), &order, free, &mut relaying)?;
+                    self.relay_one(registers, site, copy.reg, &order, free, &mut relaying)?;
                 }
             }
         }
@@ -97,12 +101,12 @@ impl<'a> Interpreter<'a> {
                 Some(why) => self.tiers.tell_relaid(site, want.reg, &want.order, why),
                 None => {
                     let free = room.is_none() && dying.contains(&want.reg);
-                    self.relay_one(registers, (site, want.reg), &want.order, free, &mut relaying)?;
+                    self.relay_one(registers, site, want.reg, &want.order, free, &mut relaying)?;
                 }
             }
         }
         if room.is_some() && !relaying.is_empty() {
-            let operands = arrays.iter().chain(others);
+            let operands = operator.arrays.iter().chain(operator.neutral);
             let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
             let spare = used_up.filter_map(|operand| {
                 let given = relaying.given.contains(&operand.reg);
@@ -118,7 +122,8 @@ impl<'a> Interpreter<'a> {
     fn relay_one(
         &self,
         registers: &mut Registers<'a>,
-        (site, reg): (u32, RegId),
+        site: u32,
+        reg: RegId,
         order: &[usize],
         free: bool,
         relaying: &mut Relaying,
@@ -151,7 +156,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn relay_back(&mut self, registers: &mut Registers<'a>, relaying: Relaying) {
         let with_copies = !relaying.is_empty();
         if let Some((site, executor, start, work)) = relaying.running {
-            self.layouts.site(site).ran(executor, start.elapsed(), work, with_copies);
+            self.layouts.site(site).ran(executor, nanos(start.elapsed()), work, with_copies);
         }
         for (reg, array) in relaying.arrays {
             if registers.array_of(reg).is_some() {
@@ -184,22 +189,29 @@ impl<'a> Interpreter<'a> {
         if arrays.is_empty() {
             return None;
         }
-        let view = |reg: &RegId| registers.array_of(*reg).map(|array| array.lmad().dims.clone());
-        let key = Key { executor, views: arrays.iter().map(view).collect::<Option<_>>()? };
-        let known = self.layouts.site(site);
-        let wants = match known.known(&key) {
-            Some(known) => known,
-            None if !known.may_ask() && !self.eager => return None,
-            None => {
+        let mut numbers: SmallVec<[u64; 16]> = SmallVec::from_slice(&[executor as u64]);
+        for reg in arrays.iter() {
+            let view = registers.array_of(*reg)?.lmad();
+            numbers.extend(view.dims.iter().flat_map(|dim| [dim.size as u64, dim.stride as u64]));
+        }
+        let answers = &mut self.layouts.site(site).answers;
+        answers.asking.come();
+        let wants = match answers.find(&numbers, self.eager) {
+            Found::Known(known) => known.clone(),
+            Found::Wait => return None,
+            Found::Ask => {
                 let start = Instant::now();
-                let wants = match self.tiers.kernel(site, registers) {
+                let wants = Arc::new(match self.tiers.kernel(site, registers) {
                     Some((lifted, observed)) => wants(&lifted, &observed, self.costs.get(), executor),
                     None => Wants::default(),
-                };
+                });
                 let took = start.elapsed();
                 let phases = PlanPhases { analyse: took, ..PlanPhases::default() };
-                self.layouts.figures.count_made(took, &phases, !wants.all.is_empty());
-                self.layouts.site(site).keep(key, wants, took)
+                let is_useful = !wants.all.is_empty();
+                self.layouts.figures.count_made(took, &phases, is_useful);
+                let made = Made { value: wants.clone(), weight: 1, nanos: nanos(took), is_useful };
+                self.layouts.site(site).answers.keep(&numbers, made);
+                wants
             }
         };
         (!wants.all.is_empty()).then_some(wants)
@@ -209,8 +221,8 @@ impl<'a> Interpreter<'a> {
     fn executor(
         &self,
         registers: &Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
-        (width, work): (i64, u64),
+        Here { block, index, site }: Here,
+        Amount { width, work }: Amount,
         arrays: &[Operand],
     ) -> Executor {
         if self.tiers.is_compiled(site, work) {

@@ -6,7 +6,7 @@
 //!   `show.rs`: what programs show and what hosts tell them.
 //!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
 //!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
-//!   code. `typed.rs`: scalar operations by type, for both.
+//!   code.
 //!   `residence.rs`: where the results of an operator live. `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`,
 //!   `join.rs`: making them there, `changes.rs`: and
 //!   there alone where something changes. `fused.rs`: operators that run together.
@@ -42,7 +42,6 @@ mod shadowed;
 mod shape;
 mod show;
 mod soac;
-mod typed;
 mod writes;
 
 pub(crate) use plan::Watch;
@@ -52,12 +51,14 @@ pub use refused::FormTaken;
 pub use show::{ShowSink, Shown};
 
 pub(crate) use advised::Advices;
+#[cfg(test)]
+pub(crate) use changes::Rows;
 pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
 pub(crate) use plan::{Comes, Plans};
 pub(crate) use prepare::Prepared;
-pub(crate) use shape::Work;
+pub(crate) use shape::{Amount, Work};
 pub(crate) use show::Host;
 
 use advised::Advising;

@@ -4,11 +4,12 @@
 //! asked here: after the map nobody uses the array or another view of its block, and all holders of the block are
 //! registers of this call.
 
+use super::prepare::Here;
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Registers};
 use crate::coverage::Met;
 use crate::explain::Unasked;
-use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Operator, RegId, field::Fields};
+use galopvm_bytecode::{CodeBlock, Function, Instr, Operator, RegId, field::Fields};
 use galopvm_store::array::Granted;
 use galopvm_store::memory::Block;
 use std::collections::HashSet;
@@ -25,7 +26,7 @@ impl<'a> Interpreter<'a> {
     pub(super) fn over(
         &mut self,
         registers: &Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
+        Here { block, index, site }: Here,
         operator: &Operator<'_>,
         work: u64,
         placing: &mut Placing,

@@ -20,12 +20,23 @@ use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::Trap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
 pub(super) const PIECE: usize = 64 << 10;
 
 /// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
 const ROWS: i64 = 2048;
+
+/// Some rows of an operator.
+#[derive(Clone, Copy)]
+struct Stretch<'p> {
+    /// The rows of the operator.
+    width: i64,
+    rows: Rows,
+    /// The part of a result that they are the rows of, where not all of each is made.
+    part: Option<&'p Part>,
+}
 
 impl<'a> Interpreter<'a> {
     /// Interprets a map whose results, or some of them, have a place.
@@ -60,20 +71,14 @@ impl<'a> Interpreter<'a> {
         match changes {
             Some(changes) => {
                 for part in changes.parts() {
-                    self.rows_placed(
-                        registers,
-                        at,
-                        (width, part.rows),
-                        operator,
-                        &inputs,
-                        &mut placing,
-                        Some(part),
-                    )?;
+                    let stretch = Stretch { width, rows: part.rows, part: Some(part) };
+                    self.rows_placed(registers, at, stretch, operator, &inputs, &mut placing)?;
                 }
             }
             None => {
                 let rows = placing.window().unwrap_or(Rows::all(width));
-                self.rows_placed(registers, at, (width, rows), operator, &inputs, &mut placing, None)?;
+                let stretch = Stretch { width, rows, part: None };
+                self.rows_placed(registers, at, stretch, operator, &inputs, &mut placing)?;
             }
         }
         (0..making).for_each(|_| self.made());
@@ -85,22 +90,21 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Makes some rows, in the way that fits them.
-    #[expect(clippy::too_many_arguments, reason = "what an operator is, and where")]
     fn rows_placed(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        (width, rows): (i64, Rows),
+        stretch: Stretch<'_>,
         operator: &Operator<'a>,
         inputs: &Arrays,
         placing: &mut Placing,
-        part: Option<&Part>,
     ) -> Outcome<()> {
+        let Stretch { width, rows, part } = stretch;
         if registers.prepared.blocks[operator.last_block()].scalar_results {
             let columns = self.columns(registers, block, index, rows.count).filter(|_| rows.step == 1);
             return match columns.is_none() && rows.is_all(width) {
-                true => self.in_pieces(registers, (block, index), (0, width), operator, inputs, placing),
-                false => self.scalars_placed(registers, columns, (width, rows), operator, inputs, placing),
+                true => self.in_pieces(registers, (block, index), 0..width, operator, inputs, placing),
+                false => self.scalars_placed(registers, columns, stretch, operator, inputs, placing),
             };
         }
         let mut done = rows.first;
@@ -110,10 +114,10 @@ impl<'a> Interpreter<'a> {
             done = self.place_lanes(registers, lanes, width, inputs, &mut placing.places)?;
         }
         if part.is_none() && done < width && self.unit(registers, block, index).is_some() {
-            return self.in_pieces(registers, (block, index), (done, width), operator, inputs, placing);
+            return self.in_pieces(registers, (block, index), done..width, operator, inputs, placing);
         }
-        let rest = if part.is_some() { rows } else { Rows { first: done, count: width - done, step: 1 } };
-        self.row_by_row(registers, (width, rest), operator, inputs, placing, part)
+        let rows = if part.is_some() { rows } else { Rows { first: done, count: width - done, step: 1 } };
+        self.row_by_row(registers, Stretch { rows, ..stretch }, operator, inputs, placing)
     }
 
     /// Scalar rows: by columns, or else one by one.
@@ -121,18 +125,19 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         columns: Option<&Columns>,
-        (width, rows): (i64, Rows),
+        stretch: Stretch<'_>,
         operator: &Operator<'a>,
         inputs: &Arrays,
         placing: &mut Placing,
     ) -> Outcome<()> {
+        let Stretch { width, rows, .. } = stretch;
         let block = &registers.code.blocks[operator.last_block()];
         let scope = &registers.prepared.blocks[operator.last_block()].arrays;
         for (k, result) in block.results.iter().enumerate() {
             placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
         }
         self.tiers.coverage.rows(columns.is_some(), false);
-        let mut inputs = Windows::new(registers, operator.arrays, (inputs.clone(), 0), columns);
+        let mut inputs = Windows::new(registers, operator.arrays, inputs.clone(), 0, columns);
         // Rows that are next to each other, or one.
         let (mut next, last) = (rows.first, rows.first + (rows.count - 1) * rows.step + 1);
         while next < last {
@@ -160,7 +165,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        (first, width): (i64, i64),
+        Range { start, end: width }: Range<i64>,
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
@@ -179,7 +184,7 @@ impl<'a> Interpreter<'a> {
             rows = (width + pieces - 1) / pieces;
         }
         self.tiers.coverage.met(Met::RunPieces);
-        let mut from = first;
+        let mut from = start;
         while from < width {
             let count = rows.min(width - from);
             let mut parts = Arrays::new();
@@ -192,7 +197,7 @@ impl<'a> Interpreter<'a> {
                     _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
                 });
             }
-            self.interpret_rows(registers, (block, index), count, operator, (parts, from))?;
+            self.interpret_rows(registers, (block, index), count, operator, parts, from)?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));
                 let mut shape = made.shape();
@@ -220,12 +225,12 @@ impl<'a> Interpreter<'a> {
     fn row_by_row(
         &mut self,
         registers: &mut Registers<'a>,
-        (width, rows): (i64, Rows),
+        stretch: Stretch<'_>,
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
-        part: Option<&Part>,
     ) -> Outcome<()> {
+        let Stretch { width, rows, part } = stretch;
         let block = &registers.code.blocks[operator.last_block()];
         let scope = &registers.prepared.blocks[operator.last_block()].arrays;
         // A row that one operator of the body makes is made in its place. (Where a plan says so, the operator asks itself.)

@@ -10,10 +10,12 @@
 //! than the one it came with.
 
 use super::changes::{Changes, Rows};
+use super::prepare::Here;
+use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Operator, RegId};
+use galopvm_bytecode::{Operator, RegId};
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
@@ -150,20 +152,20 @@ impl<'a> Interpreter<'a> {
     pub(super) fn residences(
         &mut self,
         registers: &Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
+        here: Here,
         operator: &Operator<'_>,
-        (width, work): (i64, u64),
+        amount: Amount,
         hears_advice: bool,
     ) -> Outcome<Placing> {
         let mut placing = Placing::none(operator.dsts.len());
         self.targeted(operator, &mut placing);
-        self.over(registers, (block, index, site), operator, work, &mut placing);
+        self.over(registers, here, operator, amount.work, &mut placing);
         if operator.is_map() && placing.is_empty() {
             let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
             self.planned(registers, &results, &mut placing)?;
         }
         if hears_advice {
-            self.births((block, index), width, operator, registers, &mut placing)?;
+            self.births((here.block, here.index), amount.width, operator, registers, &mut placing)?;
         }
         Ok(placing)
     }

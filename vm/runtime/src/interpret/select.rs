@@ -3,7 +3,7 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::soac::{Arrays, inputs};
+use super::soac::{AllRows, inputs};
 use super::{Interpreter, Outcome, Registers};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Def, Operand};
@@ -36,10 +36,8 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let width = registers.int(width);
         let inputs = inputs(registers, width, arrays)?;
-        let classes =
-            self.classes(registers, at, (arrays, inputs.clone(), 0), 2, (width, body), |answer| {
-                answer ^ OUT
-            })?;
+        let rows = AllRows { width, operands: arrays, inputs: inputs.clone(), first: 0 };
+        let classes = self.classes(registers, at, body, rows, 2, |answer| answer ^ OUT)?;
         let kept = classes.counts[0];
         registers.set_bits(dsts[0].0, kept as u64);
         for (dst, input) in dsts[1..].iter().zip(&inputs) {
@@ -62,10 +60,8 @@ impl<'a> Interpreter<'a> {
         let inputs = inputs(registers, width, arrays)?;
         let count = dsts.len() - inputs.len();
         let last = count as u64 - 1;
-        let classes =
-            self.classes(registers, at, (arrays, inputs.clone(), 0), count, (width, body), |answer| {
-                answer.min(last)
-            })?;
+        let rows = AllRows { width, operands: arrays, inputs: inputs.clone(), first: 0 };
+        let classes = self.classes(registers, at, body, rows, count, |answer| answer.min(last))?;
         let (counts, results) = dsts.split_at(count);
         let mut starts = Vec::with_capacity(count);
         let mut start = 0;
@@ -86,12 +82,12 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         at: (BlockId, usize),
-        rows: (&[Operand], Arrays, i64),
+        body: BlockId,
+        rows: AllRows<'_>,
         count: usize,
-        (width, body): (i64, BlockId),
         class: impl Fn(u64) -> u64,
     ) -> Outcome<Classes> {
-        let answers = self.all_rows(registers, at, width, body, (rows.0, rows.1, 0))?;
+        let answers = self.all_rows(registers, at, body, rows)?;
         let (from, width) = (answers[0].block().bytes(), answers[0].elem().bytes());
         let rows = answers[0].elements();
         let elem = if count <= 256 { ElemType::U8 } else { ElemType::U32 };

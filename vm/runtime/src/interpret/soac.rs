@@ -8,9 +8,11 @@ use super::columns::{Accumulators, Columns};
 use super::delay::Windows;
 use super::machine::Entry;
 use super::placed::PIECE;
+use super::prepare::Here;
 use super::residence::Placing;
+use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::tier::Run;
+use crate::tier::{Run, Wish};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
 use galopvm_store::array::{Array, copy_elements, move_elements, store};
@@ -19,6 +21,15 @@ use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
 pub(super) type Arrays = SmallVec<[Array; 4]>;
+
+/// All rows of operands.
+pub(super) struct AllRows<'o> {
+    pub(super) width: i64,
+    pub(super) operands: &'o [Operand],
+    pub(super) inputs: Arrays,
+    /// The row of the operator that is their first one.
+    pub(super) first: i64,
+}
 
 /// The result arrays while they are made.
 struct Outputs {
@@ -47,27 +58,27 @@ impl<'a> Interpreter<'a> {
             return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
         }
         let work = self.tiers.estimate(site, width, || shape::work(registers, operator.blocks(), width));
+        let (here, amount) = (Here { block, index, site }, Amount { width, work });
         if !self.done.is_empty() && self.is_done(registers, (block, index), instr) {
             return self.pay(work);
         }
         if self.tiers.explainer.is_some() {
             let form = self.form_of(registers, (block, index), width);
-            self.tiers.tell_operator(site, registers, (width, work), form);
+            self.tiers.tell_operator(site, registers, amount, form);
         }
-        if self.run_group(registers, (block, index, site), (width, work))? {
+        if self.run_group(registers, here, amount)? {
             return self.pay(work);
         }
-        let at = (block, index, site);
-        let mut relaying = self.relay(registers, at, (width, work), (operator.arrays, operator.neutral))?;
-        let placing = self.residences(registers, at, &operator, (width, work), true)?;
+        let mut relaying = self.relay(registers, here, amount, &operator)?;
+        let placing = self.residences(registers, here, &operator, amount, true)?;
         // What has been written over an array cannot be made again.
         let is_repeatable = placing.is_repeatable();
-        let mut outcome = self.run_operator(registers, at, &operator, (width, work), placing);
+        let mut outcome = self.run_operator(registers, here, &operator, amount, placing);
         let is_short =
             |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
         if is_repeatable && is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
-            let placing = self.residences(registers, at, &operator, (width, work), false)?;
-            outcome = self.run_operator(registers, at, &operator, (width, work), placing);
+            let placing = self.residences(registers, here, &operator, amount, false)?;
+            outcome = self.run_operator(registers, here, &operator, amount, placing);
         }
         self.relay_back(registers, relaying);
         outcome
@@ -77,15 +88,16 @@ impl<'a> Interpreter<'a> {
     fn run_operator(
         &mut self,
         registers: &mut Registers<'a>,
-        (block, index, site): (BlockId, usize, u32),
+        Here { block, index, site }: Here,
         operator: &Operator<'a>,
-        (width, work): (i64, u64),
+        amount: Amount,
         placing: Placing,
     ) -> Outcome<()> {
+        let Amount { width, work } = amount;
         let is_quick = self.columns(registers, block, index, width).is_some();
-        let amount = (width, work, is_quick);
-        let wish = (&placing.places[..], placing.changes().map(|changes| &**changes));
-        match self.tiers.run(site, registers, self.memory, amount, wish)? {
+        let changes = placing.changes().map(|changes| &**changes);
+        let wish = Wish { places: &placing.places, changes };
+        match self.tiers.run(site, registers, self.memory, amount, is_quick, wish)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;
@@ -125,7 +137,7 @@ impl<'a> Interpreter<'a> {
             self.make_delayed(registers, operator.arrays)?;
         }
         let inputs = inputs(registers, width, operator.arrays)?;
-        self.interpret_rows(registers, (block, index), width, operator, (inputs, 0))
+        self.interpret_rows(registers, (block, index), width, operator, inputs, 0)
     }
 
     /// Interprets an operator over so many rows of these arrays, the first of which is this row of the operator.
@@ -135,11 +147,12 @@ impl<'a> Interpreter<'a> {
         (block, index): (BlockId, usize),
         width: i64,
         operator: &Operator<'_>,
-        (inputs, first): (Arrays, i64),
+        inputs: Arrays,
+        first: i64,
     ) -> Outcome<()> {
         if operator.is_map() {
-            let rows = (operator.arrays, inputs, first);
-            let results = self.all_rows(registers, (block, index), width, operator.last_block(), rows)?;
+            let rows = AllRows { width, operands: operator.arrays, inputs, first };
+            let results = self.all_rows(registers, (block, index), operator.last_block(), rows)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
         }
@@ -162,10 +175,10 @@ impl<'a> Interpreter<'a> {
             }
         }
         self.tiers.coverage.rows(columns.is_some(), strands.is_some());
-        let inputs = Windows::new(registers, operator.arrays, (inputs, first), columns);
+        let inputs = Windows::new(registers, operator.arrays, inputs, first, columns);
         match operator.gives {
             Role::Prefixes => self.scan(registers, width, operator, inputs, columns),
-            _ => self.reduce(registers, width, operator, inputs, (columns, strands)),
+            _ => self.reduce(registers, width, operator, inputs, columns, strands),
         }
     }
 
@@ -175,9 +188,8 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        width: i64,
         body: BlockId,
-        (operands, inputs, first): (&[Operand], Arrays, i64),
+        AllRows { width, operands, inputs, first }: AllRows<'_>,
     ) -> Outcome<Arrays> {
         let columns = self.columns(registers, block, index, width);
         if columns.is_none() {
@@ -193,7 +205,7 @@ impl<'a> Interpreter<'a> {
             }
         }
         self.tiers.coverage.rows(columns.is_some(), false);
-        let inputs = Windows::new(registers, operands, (inputs, first), columns);
+        let inputs = Windows::new(registers, operands, inputs, first, columns);
         self.map(registers, width, body, inputs, columns)
     }
 
@@ -238,7 +250,8 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         mut inputs: Windows,
-        (columns, strands): (Option<&Columns>, Option<&Columns>),
+        columns: Option<&Columns>,
+        strands: Option<&Columns>,
     ) -> Outcome<()> {
         let body = operator.last_block();
         let block = &registers.code.blocks[body];

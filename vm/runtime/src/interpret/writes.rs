@@ -3,8 +3,9 @@
 //! A destination is written where it lies if this is the last use of it and nobody else holds its block, and copied
 //! otherwise, as the interpreter does it (`index_space.rs`); the copy is made when it is launched (`tier/launch.rs`).
 
+use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers, shape};
-use crate::tier::Run;
+use crate::tier::{Run, Wish};
 use galopvm_bytecode::{BlockId, Instr, Operand, field::Fields};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::Granted;
@@ -61,8 +62,9 @@ impl<'a> Interpreter<'a> {
             true => dests.iter().map(place).collect(),
             false => Vec::new(),
         };
+        let (amount, wish) = (Amount { width, work }, Wish { places: &places, changes: None });
         // Interpreted, it is a loop of few instructions for an element, as columns are.
-        match self.tiers.run(site, registers, self.memory, (width, work, true), (&places, None))? {
+        match self.tiers.run(site, registers, self.memory, amount, true, wish)? {
             Run::Done(values) => {
                 drop(places);
                 self.pay(work)?;

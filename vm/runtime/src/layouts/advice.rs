@@ -4,7 +4,7 @@
 //! Advice is about registers of one function. Nobody has to follow it: an array may be another one than it was thought
 //! to be, and then lies in an unlucky way at worst.
 
-use galopvm_analysis::layout::{ArrayInfo, Table};
+use galopvm_analysis::index::{ArrayInfo, Table};
 use galopvm_analysis::strategy::RegionChoice;
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;

@@ -4,9 +4,8 @@
 //! array is read as it is, which is known at the launch only: [`Want::verdict`].
 
 use super::executor::Executor;
-use galopvm_analysis::layout::{
-    Candidate, Costs, Pricing, Profile, Question, Role, Target, Verdict, candidates, table,
-};
+use galopvm_analysis::index::{Role, table};
+use galopvm_analysis::layout::{Candidate, Costs, Pricing, Profile, Question, Target, Verdict, candidates};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, VarId};
 use galopvm_lift::{Binding, Lifted};
@@ -157,7 +156,7 @@ fn gain(
     let now: Vec<_> = rows.iter().map(|row| pricing.access_now(row, lane)).collect();
     let sum = |times: &mut dyn Iterator<Item = u64>| times.fold(0, u64::saturating_add);
     let before = sum(&mut now.iter().map(|price| price.time));
-    let trips = |row: &&galopvm_analysis::layout::Row| {
+    let trips = |row: &&galopvm_analysis::index::Row| {
         table.inner(row).iter().map(|axis| table.trips(*axis)).fold(1, u64::saturating_mul)
     };
     let cpu = &pricing.costs.cpu;

@@ -15,25 +15,16 @@ pub(crate) mod decide;
 pub(crate) mod executor;
 
 use crate::interpret::PlanFigures;
+use crate::site::{Answers, Trust, rules};
 use decide::Wants;
 use executor::Executor;
 use galopvm_analysis::layout::Profile;
-use galopvm_analysis::version::Trust;
 use galopvm_bytecode::RegId;
-use galopvm_lmad::Dims;
-use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Fewer operations are not worth a question.
 pub(crate) const LEAST_WORK: u64 = 1 << 16;
-
-/// Decisions that are kept for a site.
-const MOST_KNOWN: usize = 8;
-
-/// Beyond the first ones, decisions are made as long as that takes at most this part of the time that the site takes.
-const PART: u32 = 8;
 
 /// What is known of all operators of a session.
 #[derive(Default)]
@@ -42,42 +33,42 @@ pub(crate) struct Layouts {
     pub(crate) figures: PlanFigures,
 }
 
-/// What a decision depends on: who executes, and how the arrays lie.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Key {
-    pub(crate) executor: Executor,
-    pub(crate) views: SmallVec<[Dims; 2]>,
-}
-
 /// What is known of one operator.
-#[derive(Default)]
 pub(crate) struct SiteLayouts {
     /// The arrays that its kernel reads, those with several dimensions; `None` before anybody asked.
     pub(crate) arrays: Option<Arc<[RegId]>>,
-    known: Vec<(Key, Arc<Wants>)>,
-    made: usize,
-    analysed: Duration,
-    ran: Duration,
-    /// By register: how often a version was read, on average, and how often the last one was until now.
-    reads: Vec<(RegId, u64, u64)>,
-    judged: Judged,
+    /// Its wishes, by who executes it and how the arrays lie.
+    pub(crate) answers: Answers<Arc<Wants>>,
+    reads: Vec<Reads>,
+    measured: Option<Measured>,
 }
 
-/// What measurements say.
-#[derive(Default)]
-struct Judged {
+/// What measurements say of copies.
+struct Measured {
     /// Whom it was that was measured.
-    executor: Option<Executor>,
-    runs: u64,
+    executor: Executor,
     trust: Trust,
-    /// The time of a piece of work without copies.
-    before: Option<u64>,
-    /// Whether copies are being judged. Their first run is not counted: it may have compiled.
-    judging: bool,
 }
 
-/// After so many runs with copies, one is made without for comparison.
-const RUNS_UNJUDGED: u64 = 4;
+/// How often versions of a register's array are read.
+struct Reads {
+    register: RegId,
+    /// On average.
+    mean: u64,
+    /// The last one, until now.
+    last: u64,
+}
+
+impl Default for SiteLayouts {
+    fn default() -> SiteLayouts {
+        SiteLayouts {
+            arrays: None,
+            answers: Answers::new(&rules::LAYOUTS, rules::MOST_LAYOUTS),
+            reads: Vec::new(),
+            measured: None,
+        }
+    }
+}
 
 impl Layouts {
     /// What is known of a site.
@@ -87,68 +78,31 @@ impl Layouts {
 }
 
 impl SiteLayouts {
-    /// The decision for such a launch, if there is one.
-    pub(crate) fn known(&mut self, key: &Key) -> Option<Arc<Wants>> {
-        let at = self.known.iter().position(|(other, _)| other == key)?;
-        Some(self.known[at].1.clone())
-    }
-
-    /// Whether a further decision may be made now.
-    pub(crate) fn may_ask(&self) -> bool {
-        self.made < MOST_KNOWN || self.analysed <= self.ran / PART
-    }
-
-    /// Keeps a decision.
-    pub(crate) fn keep(&mut self, key: Key, wants: Wants, took: Duration) -> Arc<Wants> {
-        let wants = Arc::new(wants);
-        self.made += 1;
-        self.analysed += took;
-        if self.known.len() == MOST_KNOWN {
-            self.known.remove(0);
-        }
-        self.known.push((key, wants.clone()));
-        wants
-    }
-
     /// How often a version of a register's array will be read, if it was asked for `seen` times until now.
-    pub(crate) fn runs(&mut self, reg: RegId, seen: u64) -> u64 {
-        let at = self.reads.iter().position(|(other, ..)| *other == reg).unwrap_or_else(|| {
-            self.reads.push((reg, 0, 0));
+    pub(crate) fn runs(&mut self, register: RegId, seen: u64) -> u64 {
+        let at = self.reads.iter().position(|reads| reads.register == register).unwrap_or_else(|| {
+            self.reads.push(Reads { register, mean: 0, last: 0 });
             self.reads.len() - 1
         });
-        let (_, mean, last) = &mut self.reads[at];
-        if seen == 1 && *last > 0 {
-            *mean = Profile::mean(*mean, *last);
+        let reads = &mut self.reads[at];
+        if seen == 1 && reads.last > 0 {
+            reads.mean = Profile::mean(reads.mean, reads.last);
         }
-        *last = seen;
-        seen.max(*mean)
+        reads.last = seen;
+        seen.max(reads.mean)
     }
 
     /// Whether copies may be used: measurements have not shown that they do not help, and none is missing.
     pub(crate) fn is_trusted(&self, executor: Executor) -> bool {
-        let judged = &self.judged;
-        let is_known = judged.before.is_some() || judged.runs < RUNS_UNJUDGED;
-        judged.executor != Some(executor) || is_known && judged.trust.allows(judged.runs)
+        self.measured.as_ref().is_none_or(|known| known.executor != executor || known.trust.allows())
     }
 
-    /// An execution took so long, with or without copies.
-    pub(crate) fn ran(&mut self, executor: Executor, time: Duration, work: u64, with_copies: bool) {
-        self.ran += time;
-        if self.judged.executor != Some(executor) {
-            self.judged = Judged { executor: Some(executor), ..Judged::default() };
-        }
-        let judged = &mut self.judged;
-        judged.runs += 1;
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let each = nanos.saturating_mul(1024) / work.max(1);
-        match (with_copies, judged.before) {
-            (false, before) => judged.before = Some(before.map_or(each, |before| before.min(each))),
-            (true, None) => {}
-            (true, Some(before)) if !judged.judging => {
-                judged.judging = true;
-                judged.trust.begin(before);
-            }
-            (true, Some(_)) => judged.judging = judged.trust.measured(judged.runs, each),
-        }
+    /// An execution took so many nanoseconds, with or without copies.
+    pub(crate) fn ran(&mut self, executor: Executor, nanos: u64, work: u64, with_copies: bool) {
+        self.answers.asking.served(nanos);
+        let known = self.measured.take().filter(|known| known.executor == executor);
+        let known = known.unwrap_or_else(|| Measured { executor, trust: Trust::default() });
+        let Measured { trust, .. } = self.measured.insert(known);
+        trust.ran(nanos.saturating_mul(1024) / work.max(1), with_copies);
     }
 }

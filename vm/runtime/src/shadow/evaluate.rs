@@ -223,7 +223,7 @@ impl<'s> Evaluator<'s> {
                 }
             }
             Instr::Fail { .. } => return Err(Halt::Trap),
-            Instr::Trace { .. } => {}
+            Instr::Trace { values, .. } => self.look_at(values)?,
             // Only the host knows.
             Instr::Param { .. } => return Err(Halt::Unknown),
             Instr::Map { .. }
@@ -236,6 +236,20 @@ impl<'s> Evaluator<'s> {
                 self.at_computed_places(instr)?;
             }
             _ => self.on_arrays(instr)?,
+        }
+        Ok(())
+    }
+
+    /// Reads all elements of arrays that the program shows; scalars were compared when they were defined.
+    fn look_at(&mut self, values: &[Operand]) -> Step<()> {
+        for value in values {
+            if !self.is_array(value.reg) {
+                continue;
+            }
+            let array = self.take_array(*value)?;
+            for place in array.view.places() {
+                self.load(&array, place)?;
+            }
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! What others ask about operators before they run.
 
-use super::{Tiering, Tiers, launch};
+use super::{Estimate, Tiering, Tiers, launch};
 use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
-use crate::interpret::{Registers, Work};
+use crate::interpret::Registers;
 use galopvm_bytecode::RegId;
 use galopvm_kir::Observed;
 use galopvm_lift::{Binding, Lifted};
@@ -50,7 +50,7 @@ impl Tiers {
         let state = &self.sites[site as usize];
         let tiering = &self.tiering;
         let lifts = !matches!(state.lifted, Some(Err(_)));
-        if tiering.backends.is_empty() || !lifts || state.false_traps >= super::MOST_FALSE_TRAPS {
+        if tiering.backends.is_empty() || !lifts || state.trying.is_given_up() {
             return false;
         }
         match state.versions.as_slice() {
@@ -63,7 +63,7 @@ impl Tiers {
     /// none, or a row has too little to do for launches.
     pub(crate) fn leaves_rows(&self, site: u32) -> bool {
         let Tiering { backends, always, .. } = &self.tiering;
-        let is_small = |(width, work): (i64, Work)| width > 0 && work.round <= MOST_ROW_WORK;
+        let is_small = |known: Estimate| known.width > 0 && known.work.round <= MOST_ROW_WORK;
         backends.is_empty() || !always && self.sites[site as usize].estimate.is_some_and(is_small)
     }
 }

@@ -4,11 +4,12 @@
 //! is compiled, launched and told about like any other.
 
 use super::launch;
-use super::{Attempt, Event, LEAST_WORK, MOST_FALSE_TRAPS, SiteState, Tiers};
+use super::{Attempt, Event, LEAST_WORK, Need, SiteState, Tiers};
 use crate::coverage::Met;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::interpret::{PlanPhases, Registers, Site};
+use crate::interpret::{Amount, PlanPhases, Registers, Site};
+use crate::site::{Asking, rules};
 use galopvm_bytecode::RegId;
 use galopvm_data::Value;
 use galopvm_lift::lift_sequence;
@@ -18,26 +19,27 @@ use galopvm_store::memory::Memory;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Whether the operator of a site starts a group.
-#[derive(Default)]
-pub(super) enum Found {
-    /// Nobody asked yet.
-    #[default]
-    Unasked,
-    /// It does not.
-    Alone,
-    /// It does; the sites of the group's kernels.
-    Starts(Arc<Group>, u32),
+/// A group that was found, and the site of its first kernel.
+struct Found {
+    group: Arc<Group>,
+    first: u32,
 }
 
 /// What is known of groups at a site.
-#[derive(Default)]
 pub(super) struct FusedState {
-    found: Found,
+    /// The group that its operator starts, once it was looked for.
+    found: Option<Found>,
+    /// Whether one is looked for and run: not after launches that did not come off for another reason than that code was not
+    /// ready.
+    asking: Asking,
     /// Scans and writes at computed places cannot be compiled here.
     without_scans: bool,
-    /// Launches that did not come off for another reason than that code was not ready.
-    failures: u32,
+}
+
+impl Default for FusedState {
+    fn default() -> FusedState {
+        FusedState { found: None, asking: Asking::new(&rules::GROUPS), without_scans: false }
+    }
 }
 
 impl Tiers {
@@ -46,15 +48,15 @@ impl Tiers {
         &mut self,
         site: u32,
         registers: &Registers<'_>,
-        (width, work): (i64, u64),
+        amount: Amount,
         eager: bool,
     ) -> Option<Arc<Group>> {
         let state = &self.sites[site as usize];
-        if matches!(state.fused.found, Found::Alone) || !self.is_worth(state, width, work, eager) {
+        if state.fused.asking.is_given_up() || !self.is_worth(state, amount, eager) {
             return None;
         }
         let start = Instant::now();
-        if let Found::Starts(group, _) = &state.fused.found {
+        if let Some(Found { group, .. }) = &state.fused.found {
             let group = group.clone();
             self.fused_figures.count(start.elapsed(), true, None);
             return Some(group);
@@ -73,17 +75,17 @@ impl Tiers {
         let fused = &mut self.sites[site as usize].fused;
         match found {
             Ok((group, first)) => {
-                fused.found = Found::Starts(group.clone(), first);
+                fused.found = Some(Found { group: group.clone(), first });
                 Some(group)
             }
             Err(_) => {
-                fused.found = Found::Alone;
+                fused.asking.give_up();
                 None
             }
         }
     }
 
-    fn is_worth(&self, state: &SiteState, width: i64, work: u64, eager: bool) -> bool {
+    fn is_worth(&self, state: &SiteState, Amount { width, work }: Amount, eager: bool) -> bool {
         let tiering = &self.tiering;
         let hot = state.profile.interpreted_work >= tiering.threshold || !state.versions.is_empty();
         let large = tiering.always || eager || work >= tiering.threshold || hot && work >= LEAST_WORK;
@@ -138,10 +140,10 @@ impl Tiers {
         step: usize,
         registers: &Registers<'_>,
         memory: &Memory,
-        (width, work): (i64, u64),
+        Amount { width, work }: Amount,
     ) -> Result<Option<Vec<Value>>, Trap> {
         self.collect();
-        let Found::Starts(group, first) = &self.sites[site as usize].fused.found else { return Ok(None) };
+        let Some(Found { group, first }) = &self.sites[site as usize].fused.found else { return Ok(None) };
         let place = |over: &Option<RegId>| {
             let array = registers.array_of((*over)?)?;
             // The register, and the place itself.
@@ -150,11 +152,11 @@ impl Tiers {
         let places: Vec<Option<Granted>> = group.steps[step].over.iter().map(place).collect();
         let kernel = first + step as u32;
         let tiering = &self.tiering;
-        let wait = tiering.always || work >= tiering.threshold || !tiering.background;
+        let need = Need { waits: tiering.always || work >= tiering.threshold || !tiering.background, work };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);
-        let reason = match self.attempt(kernel, registers, memory, (wait, work), &places)? {
+        let reason = match self.attempt(kernel, registers, memory, need, &places)? {
             Attempt::Done(values) => return Ok(Some(values)),
             Attempt::Trapped => "a trap".to_string(),
             Attempt::Interpret(reason) => reason,
@@ -173,12 +175,14 @@ impl Tiers {
     /// looked for without them.
     pub(crate) fn did_not_run(&mut self, site: u32, is_refused: bool) {
         let fused = &mut self.sites[site as usize].fused;
-        fused.failures += 1;
-        if is_refused || fused.failures >= MOST_FALSE_TRAPS {
-            let again = is_refused && !fused.without_scans;
+        fused.asking.fail();
+        if is_refused && !fused.without_scans {
             fused.without_scans = true;
-            fused.failures = 0;
-            fused.found = if again { Found::Unasked } else { Found::Alone };
+            fused.asking.forgive();
+            fused.found = None;
+        } else if is_refused || fused.asking.is_given_up() {
+            fused.asking.give_up();
+            fused.found = None;
         }
     }
 }

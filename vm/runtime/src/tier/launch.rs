@@ -21,6 +21,7 @@ use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::Trap;
 use galopvm_store::memory::{Block, Memory};
 use galopvm_store::stop::Stop;
+use smallvec::SmallVec;
 
 /// The arguments of a launch.
 pub(super) struct Gathered {
@@ -29,14 +30,8 @@ pub(super) struct Gathered {
     blocks: Vec<Block>,
     /// How many held each block before this launch did.
     references: Vec<u32>,
-    signature: Signature,
-}
-
-/// As much of the arguments as a decision may depend on: no proof and no estimate looks at floats.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Signature {
-    scalars: Vec<u64>,
-    pub(super) views: Vec<Lmad>,
+    /// As much of the arguments as a decision about code may depend on: no proof and no estimate looks at floats.
+    signature: Vec<u64>,
 }
 
 /// Where results are wanted.
@@ -57,16 +52,20 @@ pub(super) enum Failure {
 
 /// Collects the arguments of a region; the error says why this cannot be launched.
 pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathered, String> {
-    let signature = Signature::default();
-    let mut gathered =
-        Gathered { arguments: Vec::new(), blocks: Vec::new(), references: Vec::new(), signature };
+    let count = lifted.bindings.len();
+    let mut gathered = Gathered {
+        arguments: Vec::with_capacity(count),
+        blocks: Vec::new(),
+        references: Vec::new(),
+        signature: Vec::with_capacity(4 * count),
+    };
     let array_of = |reg| registers.array_of(reg).ok_or("an array of the kernel is gone");
     for binding in &lifted.bindings {
         let argument = match *binding {
             Binding::Scalar(reg) => {
                 let bits = registers.bits(Operand::new(reg));
                 if !registers.elem(reg).is_float() {
-                    gathered.signature.scalars.push(bits);
+                    gathered.signature.push(bits);
                 }
                 Argument::Scalar(bits)
             }
@@ -76,7 +75,7 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
                     .dims
                     .get(dim as usize)
                     .ok_or("an extent of the kernel is gone")?;
-                gathered.signature.scalars.push(dim.size as u64);
+                gathered.signature.push(dim.size as u64);
                 Argument::Scalar(dim.size as u64)
             }
             Binding::Array(reg) => {
@@ -90,7 +89,7 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
                     gathered.blocks.push(array.block().clone());
                     gathered.blocks.len() - 1
                 });
-                gathered.signature.views.push(array.lmad().clone());
+                numbers_of(array.lmad(), &mut gathered.signature);
                 Argument::Array { buffer, lmad: array.lmad().clone() }
             }
         };
@@ -110,18 +109,40 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
     Ok(gathered)
 }
 
+/// A view in numbers; its rank is that of the parameter.
+fn numbers_of(view: &Lmad, numbers: &mut Vec<u64>) {
+    numbers.push(view.offset as u64);
+    numbers.extend(view.dims.iter().flat_map(|dim| [dim.size as u64, dim.stride as u64]));
+}
+
 impl Gathered {
     /// The same with integers for parameters in front of all others.
     pub(super) fn with_scalars(mut self, numbers: &[i64]) -> Gathered {
         let scalars = || numbers.iter().map(|number| *number as u64);
         self.arguments.splice(0..0, scalars().map(Argument::Scalar));
-        self.signature.scalars.splice(0..0, scalars());
+        self.signature.splice(0..0, scalars());
         self
     }
 
     /// Two launches with equal signatures get the same decisions.
-    pub(super) fn signature(&self) -> &Signature {
+    pub(super) fn signature(&self) -> &[u64] {
         &self.signature
+    }
+
+    /// All that an analysis can see of this launch, in numbers.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        let mut numbers = Vec::with_capacity(2 * self.signature.len() + self.arguments.len());
+        for argument in &self.arguments {
+            match argument {
+                Argument::Scalar(bits) => numbers.push(*bits),
+                Argument::Array { buffer, lmad } => {
+                    let (bytes, references) = (self.blocks[*buffer].len(), self.references[*buffer]);
+                    numbers.extend([*buffer as u64, bytes as u64, references.into()]);
+                    numbers_of(lmad, &mut numbers);
+                }
+            }
+        }
+        numbers
     }
 
     /// The classes of all strides; dimensions of at most one index count as `Unit`.
@@ -129,7 +150,11 @@ impl Gathered {
         let class = |dim: &galopvm_lmad::Dim| {
             if dim.size <= 1 { StrideClass::Unit } else { stride_class(dim.stride) }
         };
-        self.signature.views.iter().flat_map(|view| view.dims.iter().map(class)).collect()
+        let dims = |argument: &Argument| match argument {
+            Argument::Array { lmad, .. } => lmad.dims.iter().map(class).collect(),
+            Argument::Scalar(_) => SmallVec::<[StrideClass; 4]>::new(),
+        };
+        self.arguments.iter().flat_map(dims).collect()
     }
 
     /// What decisions may look at.

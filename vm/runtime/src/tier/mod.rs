@@ -1,8 +1,8 @@
 //! Tiering: which operators run compiled, and when they are compiled.
 //!
 //! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
-//! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for.
-//!   `turnover.rs`: which of them goes for another one.
+//! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for; which
+//!   of them goes for another one is up to the site (`site/turnover.rs`).
 //!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
 //!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
 //!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
@@ -19,7 +19,6 @@ mod part;
 mod told;
 mod trace;
 mod traps;
-mod turnover;
 mod version;
 mod worker;
 
@@ -28,9 +27,9 @@ pub use version::{Version, VersionKey};
 
 use crate::coverage::{Coverage, Met};
 use crate::explain::{ExplainSink, Explainer};
-use crate::interpret::{Changes, PlanFigures, Registers, Site, Work};
+use crate::interpret::{Amount, Changes, PlanFigures, Registers, Site, Work};
 use crate::profile::{SiteName, SiteProfile, Tier};
-use galopvm_analysis::version::MOST_VERSIONS;
+use crate::site::{Asking, MOST_VERSIONS, Memo, Turnover, nanos, rules};
 use galopvm_bytecode::VerifiedModule;
 use galopvm_data::Value;
 use galopvm_kir::{Backend, Decision, Machine, Plan, RunError, VerifiedPlan};
@@ -40,17 +39,14 @@ use galopvm_store::error::Trap;
 use galopvm_store::memory::Memory;
 use galopvm_store::stop::Stop;
 use launch::{Gathered, Places};
+use part::PartKernel;
 use std::sync::Arc;
 use std::time::Instant;
-use turnover::Turnover;
 use worker::{Job, Worker};
 
 /// Below this estimate of operations interpreting is cheaper than launching; where it is quick (columns), below the second one.
 const LEAST_WORK: u64 = 256;
 const LEAST_WORK_IF_QUICK: u64 = 2048;
-
-/// After so many traps that the interpreter did not confirm, a site stays with the interpreter.
-const MOST_FALSE_TRAPS: u32 = 3;
 
 /// When operators are compiled, and by whom.
 #[derive(Clone)]
@@ -88,7 +84,6 @@ impl Default for Tiering {
 }
 
 /// What is known of a site.
-#[derive(Default)]
 struct SiteState {
     profile: SiteProfile,
     lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
@@ -96,11 +91,12 @@ struct SiteState {
     turnover: Turnover,
     /// Something is being compiled in the background.
     pending: bool,
-    false_traps: u32,
+    /// Whether compiled code is tried: not where it trapped and the interpreter did not.
+    trying: Asking,
     /// The estimate of the last width.
-    estimate: Option<(i64, Work)>,
-    /// The last launch and its version: an equal one needs no decision.
-    last: Option<(launch::Signature, usize)>,
+    estimate: Option<Estimate>,
+    /// The versions of the last launches: equal ones need no decision.
+    chosen: Memo<usize>,
     /// Whether its result may be written over an array.
     over: over::Found,
     /// Whether it starts a group of operators that run together.
@@ -113,8 +109,65 @@ struct SiteState {
     parts: Vec<(part::Kind, Option<PartSite>)>,
 }
 
-/// The kernel for a part of a site's iterations, and the site that it has for itself.
-type PartSite = (u32, Arc<Lifted>);
+impl Default for SiteState {
+    fn default() -> SiteState {
+        SiteState {
+            profile: SiteProfile::default(),
+            lifted: None,
+            versions: Vec::new(),
+            turnover: Turnover::default(),
+            pending: false,
+            trying: Asking::new(&rules::CODE),
+            estimate: None,
+            chosen: Memo::new(rules::MOST_LAUNCHES),
+            over: over::Found::default(),
+            fused: fused::FusedState::default(),
+            group: None,
+            is_part: false,
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// An estimate of an operator over so many rows.
+#[derive(Clone, Copy)]
+struct Estimate {
+    width: i64,
+    work: Work,
+}
+
+/// The kernel for a part of a site's iterations.
+#[derive(Clone)]
+struct PartSite {
+    /// The site that it has for itself.
+    site: u32,
+    kernel: Arc<PartKernel>,
+}
+
+/// What results of an operator are wished to be.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wish<'w> {
+    /// For each result the place where it is to be made, if it has one.
+    pub(crate) places: &'w [Option<Granted>],
+    /// The elements of the result that change, if all others may be left as they are.
+    pub(crate) changes: Option<&'w Changes>,
+}
+
+/// What code is to be compiled for.
+#[derive(Clone, Copy)]
+struct Need {
+    /// Whether the launch waits for it.
+    waits: bool,
+    /// Estimated operations of the launch.
+    work: u64,
+}
+
+/// The kernel of a site.
+#[derive(Clone, Copy)]
+struct Kernel<'k> {
+    site: u32,
+    lifted: &'k Lifted,
+}
 
 /// A site as `explain` and `dump` show it.
 pub struct SiteReport {
@@ -217,11 +270,11 @@ impl Tiers {
     pub(crate) fn estimate(&mut self, site: u32, width: i64, work: impl FnOnce() -> Work) -> u64 {
         let state = &mut self.sites[site as usize];
         match state.estimate {
-            Some((known, estimate)) if known == width => estimate.all,
+            Some(known) if known.width == width => known.work.all,
             _ => {
-                let estimate = work();
-                state.estimate = Some((width, estimate));
-                estimate.all
+                let work = work();
+                state.estimate = Some(Estimate { width, work });
+                work.all
             }
         }
     }
@@ -233,8 +286,9 @@ impl Tiers {
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        (width, work, is_quick): (i64, u64, bool),
-        (places, changes): (&[Option<Granted>], Option<&Changes>),
+        Amount { width, work }: Amount,
+        is_quick: bool,
+        wish: Wish<'_>,
     ) -> Result<Run, Trap> {
         self.collect();
         let Tiering { always, threshold, background, ref backends, .. } = self.tiering;
@@ -256,20 +310,20 @@ impl Tiers {
         if !always && work < least {
             return interpret(state, "too little work for a launch");
         }
-        if state.false_traps >= MOST_FALSE_TRAPS {
+        if state.trying.is_given_up() {
             return interpret(state, "compiled code trapped where the interpreter does not");
         }
         let hot = state.profile.interpreted_work >= threshold;
         if !always && !hot && work < threshold && state.versions.is_empty() {
             return interpret(state, "not hot yet");
         }
-        let wait = always || work >= threshold || !background;
-        if let (Some(changes), [Some(place)]) = (changes, places)
-            && self.attempt_changes(site, registers, memory, (wait, work), place, changes)?
+        let need = Need { waits: always || work >= threshold || !background, work };
+        if let (Some(changes), [Some(place)]) = (wish.changes, wish.places)
+            && self.attempt_changes(site, registers, memory, need, place, changes)?
         {
             return Ok(Run::Done(vec![Value::Array(place.array().clone())]));
         }
-        match self.attempt(site, registers, memory, (wait, work), places)? {
+        match self.attempt(site, registers, memory, need, wish.places)? {
             Attempt::Done(values) => Ok(Run::Done(values)),
             Attempt::Trapped => {
                 self.coverage.met(Met::RunTrapped);
@@ -291,27 +345,23 @@ impl Tiers {
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        (wait, work): (bool, u64),
+        need: Need,
         place: &Granted,
         changes: &Changes,
     ) -> Result<bool, Trap> {
         // After the first of several parts nobody could go back.
         let [part] = changes.parts() else { return Ok(changes.parts().is_empty()) };
         let Ok(whole) = self.lifted(site) else { return Ok(false) };
-        let Some((part_site, lifted)) = self.part(site, &whole, part::Kind::of(part)) else {
+        let Some(PartSite { site: part_site, kernel }) = self.part(site, &whole, part::Kind::of(part)) else {
             return Ok(false);
         };
-        let Ok(gathered) = launch::gather(&whole, registers) else {
+        let gathered = launch::gather(&whole, registers).ok();
+        let Some(gathered) = gathered.and_then(|gathered| kernel.gathered(gathered, part)) else {
             return Ok(false);
         };
-        let (gathered, wanted) = (part::gathered(gathered, part), part::place(place, part));
-        let outcome = self.attempt_with(
-            (part_site, &lifted),
-            &gathered,
-            memory,
-            (wait, work),
-            &[Some(wanted.clone())],
-        )?;
+        let wanted = part::place(place, part);
+        let kernel = Kernel { site: part_site, lifted: &kernel.lifted };
+        let outcome = self.attempt_with(kernel, &gathered, memory, need, &[Some(wanted.clone())])?;
         let Attempt::Done(values) = outcome else { return Ok(false) };
         self.coverage.met(Met::ChangesCompiled);
         if let [Value::Array(made)] = &values[..] {
@@ -334,11 +384,14 @@ impl Tiers {
         if let Some((_, known)) = parts.iter().find(|(known, _)| *known == kind) {
             return known.clone();
         }
-        let made = part::restricted(lifted, kind).map(|lifted| {
+        if parts.len() == rules::MOST_KINDS {
+            return None;
+        }
+        let made = part::restricted(lifted, kind).map(|kernel| {
             let number = self.sites.len() as u32;
             self.sites.push(SiteState { is_part: true, ..SiteState::default() });
             self.names.push(self.names[site as usize]);
-            (number, Arc::new(lifted))
+            PartSite { site: number, kernel: Arc::new(kernel) }
         });
         self.sites[site as usize].parts.push((kind, made.clone()));
         made
@@ -349,7 +402,7 @@ impl Tiers {
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        (wait, work): (bool, u64),
+        need: Need,
         places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         let lifted = match self.lifted(site) {
@@ -366,37 +419,34 @@ impl Tiers {
                 return Ok(Attempt::Interpret(reason));
             }
         };
-        self.attempt_with((site, &lifted), &gathered, memory, (wait, work), places)
+        self.attempt_with(Kernel { site, lifted: &lifted }, &gathered, memory, need, places)
     }
 
     fn attempt_with(
         &mut self,
-        (site, lifted): (u32, &Lifted),
+        kernel: Kernel<'_>,
         gathered: &Gathered,
         memory: &Memory,
-        (wait, work): (bool, u64),
+        need: Need,
         places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         let signature = gathered.signature();
-        let state = &mut self.sites[site as usize];
-        let known = state.last.as_ref().filter(|(last, _)| last == signature).map(|(_, version)| *version);
-        let version = match known {
-            Some(version) => version,
-            None => {
-                state.profile.views.clone_from(&signature.views);
-                match self.version(site, lifted, gathered, wait, work) {
-                    Ok(version) => {
-                        // Launches of the generic one are counted one by one.
-                        let state = &mut self.sites[site as usize];
-                        let is_for_it = !state.versions[version].key.is_generic;
-                        state.last = is_for_it.then(|| (signature.clone(), version));
-                        version
+        let state = &mut self.sites[kernel.site as usize];
+        let version = match state.chosen.find(signature) {
+            Some(version) => *version,
+            None => match self.version(kernel, gathered, need) {
+                Ok(version) => {
+                    // Launches of the generic one are counted one by one.
+                    let state = &mut self.sites[kernel.site as usize];
+                    if !state.versions[version].key.is_generic {
+                        state.chosen.keep(signature, version, 1);
                     }
-                    Err(reason) => return Ok(Attempt::Interpret(reason)),
+                    version
                 }
-            }
+                Err(reason) => return Ok(Attempt::Interpret(reason)),
+            },
         };
-        self.launch((site, version), lifted, gathered, memory, work, places)
+        self.launch(kernel, version, gathered, memory, need.work, places)
     }
 
     /// The kernel of a site, lifted at the first request.
@@ -417,11 +467,9 @@ impl Tiers {
     /// The version for a launch, compiled now if need be; the error says why there is none.
     fn version(
         &mut self,
-        site: u32,
-        lifted: &Lifted,
+        Kernel { site, lifted }: Kernel<'_>,
         gathered: &Gathered,
-        wait: bool,
-        work: u64,
+        Need { waits, work }: Need,
     ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();
@@ -437,12 +485,13 @@ impl Tiers {
             if let Some(version) = version::find_usable(&state.versions, &classes, &proven) {
                 return Ok(version);
             }
-            given_up = state.turnover.miss((classes.clone(), proven), &state.versions);
+            let kind = version::kind(&classes, &proven);
+            given_up = state.turnover.miss(&kind, version::used(&state.versions));
             if let (None, Some(generic)) = (given_up, version::find_generic(&state.versions)) {
                 return Ok(generic);
             }
         }
-        if state.pending && !wait {
+        if state.pending && !waits {
             return Err("being compiled".into());
         }
         let is_generic = is_full && given_up.is_none();
@@ -459,7 +508,7 @@ impl Tiers {
             return Ok(version);
         }
         if let Some(given_up) = given_up {
-            state.last = None;
+            state.chosen.clear();
             state.versions.remove(given_up);
             self.coverage.met(Met::VersionGivenUp);
         }
@@ -474,7 +523,7 @@ impl Tiers {
             machine: self.tiering.machine.clone(),
             backends: self.tiering.backends.clone(),
         };
-        if wait {
+        if waits {
             return Ok(self.add(site, job.compile()));
         }
         let worker = self.worker.get_or_insert_with(Worker::new);
@@ -506,8 +555,8 @@ impl Tiers {
 
     fn launch(
         &mut self,
-        (site, version): (u32, usize),
-        lifted: &Lifted,
+        Kernel { site, lifted }: Kernel<'_>,
+        version: usize,
         gathered: &Gathered,
         memory: &Memory,
         work: u64,
@@ -521,11 +570,11 @@ impl Tiers {
                 return Ok(Attempt::Interpret(chosen.refusal()));
             };
             chosen.launches += 1;
-            chosen.used = turnover.count();
+            chosen.used = turnover.launch();
             let start = Instant::now();
             let places = Places { places, unchecked: &chosen.key.unchecked };
             let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
-            let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let nanos = nanos(start.elapsed());
             match outcome {
                 Ok(values) => {
                     self.coverage.launch(backend, &self.tiering.machine, &chosen.key);
@@ -569,7 +618,7 @@ impl Tiers {
 
     /// Compiled code trapped at a site and the interpreter did not: kernels may be stricter than the bytecode.
     pub(crate) fn false_trap(&mut self, site: u32) {
-        self.sites[site as usize].false_traps += 1;
+        self.sites[site as usize].trying.fail();
         self.coverage.met(Met::RunFalseTrap);
     }
 

@@ -1,7 +1,7 @@
 //! Whether the result of a map may be written over an array that dies with it, and which of its elements change then.
 //!
 //! The analysis looks at the lifted operator with the numbers of this launch. Its verdict holds for launches with equal
-//! numbers, which are remembered; a site at which it keeps saying no is asked less and less often.
+//! numbers, which are remembered; a site at which it keeps saying no is asked less and less often (`site/`).
 
 use super::Tiers;
 use super::launch;
@@ -10,7 +10,7 @@ use super::version::in_order;
 use crate::coverage::Met;
 use crate::explain::{ReuseAnswer, Unasked};
 use crate::interpret::{Changes, PlanPhases, Registers, Watch};
-use crate::patience::Patience;
+use crate::site::{Asking, Memo, rules};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
 use galopvm_check::{Budget, Decisions, Verdict, check};
@@ -22,15 +22,39 @@ use std::time::Instant;
 /// An array that a result may be written over, and the elements that change, if all others may be left as they are.
 pub(crate) type Over = (RegId, Option<Arc<Changes>>);
 
+/// A result of a site's operator.
+#[derive(Clone, Copy)]
+struct Asked {
+    site: u32,
+    result: usize,
+}
+
+/// The kernel of a site with the numbers of a launch.
+#[derive(Clone, Copy)]
+struct Launched<'l> {
+    lifted: &'l Lifted,
+    observed: &'l Observed,
+}
+
 /// What was found at one site.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Found {
-    /// The last numbers with which the analysis was asked, and its answer.
-    last: Option<(Observed, usize, Option<Over>)>,
+    /// The answers of the analysis.
+    known: Memo<Option<Over>>,
     /// Whether the analysis is asked again.
-    asking: Patience,
+    asking: Asking,
     /// Whether the checker is asked again.
-    checking: Patience,
+    checking: Asking,
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found {
+            known: Memo::new(rules::MOST_REUSE),
+            asking: Asking::new(&rules::REUSE),
+            checking: Asking::new(&rules::CHECKS),
+        }
+    }
 }
 
 impl Tiers {
@@ -44,13 +68,14 @@ impl Tiers {
         eligible: &[RegId],
         budget: Budget,
     ) -> Option<Over> {
-        if self.sites[site as usize].over.asking.waits() {
+        if !self.sites[site as usize].over.asking.comes_to_ask() {
             self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::Waiting));
             return None;
         }
         let start = Instant::now();
         let mut phases = PlanPhases::default();
-        let (answer, is_known) = self.ask((site, k), registers, eligible, budget, &mut phases);
+        let (answer, is_known) =
+            self.ask(Asked { site, result: k }, registers, eligible, budget, &mut phases);
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
         if let Some((_, Some(changes))) = &answer {
@@ -63,19 +88,20 @@ impl Tiers {
     /// The answer, and whether it was known.
     fn ask(
         &mut self,
-        (site, k): (u32, usize),
+        asked: Asked,
         registers: &Registers<'_>,
         eligible: &[RegId],
         budget: Budget,
         phases: &mut PlanPhases,
     ) -> (Option<Over>, bool) {
         let mut watch = Watch::start();
+        let Asked { site, result } = asked;
         let launched = self.lifted(site).ok().and_then(|lifted| {
             let gathered = launch::gather(&lifted, registers).ok()?;
             Some((lifted, gathered))
         });
         let Some((lifted, gathered)) = launched else {
-            self.tell_reuse(site, k, ReuseAnswer::Unasked(Unasked::NoKernel));
+            self.tell_reuse(site, result, ReuseAnswer::Unasked(Unasked::NoKernel));
             return (None, false);
         };
         let array_of = |reg: RegId| registers.array_of(reg);
@@ -87,31 +113,37 @@ impl Tiers {
                 _ => true,
             })
         };
-        let observed = gathered.observed(&lifted.region);
-        if let Some((last, result, answer)) = &self.sites[site as usize].over.last
-            && (last, *result) == (&observed, k)
-        {
+        let mut numbers = gathered.numbers();
+        numbers.push(result as u64);
+        if let Some(answer) = self.sites[site as usize].over.known.find(&numbers) {
             let over = answer.clone().filter(|(reg, _)| eligible.contains(reg) && sole(*reg));
-            self.tell_reuse(site, k, ReuseAnswer::Known { over: over.as_ref().map(|(reg, _)| *reg) });
+            self.tell_reuse(site, result, ReuseAnswer::Known { over: over.as_ref().map(|(reg, _)| *reg) });
             return (over, true);
         }
+        let observed = gathered.observed(&lifted.region);
         phases.record = watch.lap();
         let fits = |reg| eligible.contains(&reg) && sole(reg);
-        let answer = self.analysed((site, k), registers, (&lifted, &observed), &fits, budget, phases);
-        (answer, false)
+        let launched = Launched { lifted: &lifted, observed: &observed };
+        let answer = self.analysed(asked, registers, launched, &fits, budget, phases);
+        if let Some(answer) = &answer {
+            self.sites[site as usize].over.known.keep(&numbers, answer.clone(), 1);
+        }
+        (answer.flatten(), false)
     }
 
     /// Asks the analysis, and a checker what it thinks of the answer; `fits` says which registers' arrays may be written over.
+    /// Nothing if there is nothing to analyse.
     fn analysed(
         &mut self,
-        (site, k): (u32, usize),
+        Asked { site, result: k }: Asked,
         registers: &Registers<'_>,
-        (lifted, observed): (&Lifted, &Observed),
+        launched: Launched<'_>,
         fits: &dyn Fn(RegId) -> bool,
         budget: Budget,
         phases: &mut PlanPhases,
-    ) -> Option<Over> {
+    ) -> Option<Option<Over>> {
         let mut watch = Watch::start();
+        let Launched { lifted, observed } = launched;
         let region = lifted.region.region();
         let Some(Exp::Var(result)) = region.body.results.get(k) else { return None };
         let stm = region.body.stms.iter().find(|stm| stm.pat.contains(result))?;
@@ -135,10 +167,9 @@ impl Tiers {
         phases.analyse = watch.lap();
         let candidates = reuse.candidates().filter(|candidate| wanted(candidate.array));
         let chosen = reuse::choose(candidates).and_then(|chosen| Some((register(chosen.array)?, chosen)));
-        let is_refused = chosen.as_ref().is_some_and(|(_, chosen)| {
-            let decision = (*result, chosen.array);
-            self.is_refused(site, (lifted, observed), decision, budget)
-        });
+        let is_refused = chosen
+            .as_ref()
+            .is_some_and(|(_, chosen)| self.is_refused(site, launched, *result, chosen.array, budget));
         phases.check = watch.lap();
         self.over_figures.refused += u64::from(is_refused);
         let chosen = chosen.filter(|_| !is_refused);
@@ -155,8 +186,7 @@ impl Tiers {
             (reg, changes.map(Arc::new))
         });
         phases.plan = watch.lap();
-        self.sites[site as usize].over.last = Some((observed.clone(), k, answer.clone()));
-        answer
+        Some(answer)
     }
 
     /// Whether a checker that shares nothing with the analysis finds that a result cannot be written over a parameter. Whoever
@@ -164,12 +194,13 @@ impl Tiers {
     fn is_refused(
         &mut self,
         site: u32,
-        (lifted, observed): (&Lifted, &Observed),
-        (result, array): (VarId, VarId),
+        Launched { lifted, observed }: Launched<'_>,
+        result: VarId,
+        array: VarId,
         budget: Budget,
     ) -> bool {
         let checking = &mut self.sites[site as usize].over.checking;
-        if budget == Budget::BRIEF && checking.waits() {
+        if budget == Budget::BRIEF && !checking.comes_to_ask() {
             self.coverage.met(Met::CheckSkipped);
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::{Tiers, launch};
 use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
-use crate::interpret::{FormTaken, Registers};
+use crate::interpret::{Amount, FormTaken, Registers};
 use galopvm_lift::LiftRefusal;
 
 impl Tiers {
@@ -11,12 +11,12 @@ impl Tiers {
         &mut self,
         site: u32,
         registers: &Registers<'_>,
-        (width, work): (i64, u64),
+        amount: Amount,
         form: FormTaken,
     ) {
         let name = self.name(site);
         let Some(explainer) = &mut self.explainer else { return };
-        if !explainer.wants_operator(self.module.module(), &name, work) {
+        if !explainer.wants_operator(self.module.module(), &name, amount.work) {
             return;
         }
         let kernel = self.lifted(site).and_then(|lifted| {
@@ -26,7 +26,7 @@ impl Tiers {
         });
         let kernel = kernel.as_ref().map(|(lifted, observed)| (lifted, observed));
         if let Some(explainer) = &mut self.explainer {
-            explainer.operator(name, (width, work), kernel, form);
+            explainer.operator(name, amount, kernel, form);
         }
     }
 

@@ -3,7 +3,6 @@
 //! What cannot trap may be computed less often than it is written, and may write over what it reads: nobody will have to
 //! run it again. Kernels of which this is not certain count as those that trap.
 
-use galopvm_base::ElemType;
 use galopvm_base::scalar::TrapRule;
 use galopvm_kir::{Exp, ReadId, Region, Rhs};
 
@@ -22,21 +21,21 @@ pub(super) fn cannot_trap(region: &Region, proven: &[ReadId]) -> bool {
                 | Rhs::If { .. }
         );
     });
-    region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(region, exp, proven)));
+    region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(exp, proven)));
     safe
 }
 
 /// An expression without its parts.
-fn is_safe(region: &Region, exp: &Exp, proven: &[ReadId]) -> bool {
+fn is_safe(exp: &Exp, proven: &[ReadId]) -> bool {
     match exp {
         Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
         Exp::Read(read) => proven.binary_search(&read.id).is_ok(),
         Exp::Opaque(..) => false,
-        Exp::Op(op, args) => match op.info().trap {
+        Exp::Op(op, elem, args) => match op.info().trap {
             TrapRule::Never => true,
             TrapRule::ZeroDivisor => match &args[..] {
                 [_, Exp::Const(divisor)] => divisor.bits != 0,
-                [_, divisor] => region.exp_type(divisor).is_some_and(ElemType::is_float),
+                [_, _] => elem.is_float(),
                 _ => false,
             },
         },

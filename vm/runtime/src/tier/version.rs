@@ -164,6 +164,18 @@ pub(super) fn find_generic(versions: &[Version]) -> Option<usize> {
     versions.iter().position(|v| v.key.is_generic)
 }
 
+/// What a launch that no version is for looks like, in numbers: the classes of its strides, and the reads that are proven for it.
+pub(super) fn kind(classes: &[StrideClass], proven: &[ReadId]) -> Vec<u64> {
+    let classes = classes.iter().map(|class| *class as u64);
+    classes.chain(proven.iter().map(|read| u64::from(read.0))).collect()
+}
+
+/// The versions that may go for another one, by position, and the launches that used them last.
+pub(super) fn used(versions: &[Version]) -> impl Iterator<Item = (usize, u64)> {
+    let special = versions.iter().enumerate().filter(|(_, version)| !version.key.is_generic);
+    special.map(|(at, version)| (at, version.used))
+}
+
 /// What code for everything is made for: arrays of more than one index in every dimension, with strides of no class.
 pub(super) fn generic(observed: &Observed) -> Observed {
     let any = |param: &ObservedParam| match param {

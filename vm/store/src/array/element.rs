@@ -1,6 +1,6 @@
-//! Elements as bytes in blocks, as bits in registers, and as values of Rust types.
+//! Elements as values of Rust types.
 
-use galopvm_base::{Bits, ElemType};
+use galopvm_base::ElemType;
 
 /// A Rust type that elements of arrays have.
 pub trait Element: Copy + Send + Sync + 'static + sealed::Sealed {
@@ -61,29 +61,5 @@ impl Element for bool {
         if let Some(place) = bytes.first_mut() {
             *place = self as u8;
         }
-    }
-}
-
-/// The bits of the element at a place, in elements. Places of checked views lie in their block; any other reads as 0.
-#[inline]
-pub fn load(bytes: &[u8], width: usize, place: i64) -> Bits {
-    let Some(bytes) = bytes.get((place as usize).wrapping_mul(width)..) else { return 0 };
-    match width {
-        1 => u64::from(u8::read(bytes)),
-        2 => u64::from(u16::read(bytes)),
-        4 => u64::from(u32::read(bytes)),
-        _ => u64::read(bytes),
-    }
-}
-
-/// Stores the bits of an element at a place, in elements. Places of checked views lie in their block; any other is left.
-#[inline]
-pub fn store(bytes: &mut [u8], width: usize, place: i64, bits: Bits) {
-    let Some(bytes) = bytes.get_mut((place as usize).wrapping_mul(width)..) else { return };
-    match width {
-        1 => (bits as u8).write(bytes),
-        2 => (bits as u16).write(bytes),
-        4 => (bits as u32).write(bytes),
-        _ => bits.write(bytes),
     }
 }

@@ -16,7 +16,7 @@ pub use element::Element;
 pub use view::SliceIndex;
 
 pub use copy::{copy_elements, move_elements};
-pub use element::{load, store};
+pub use galopvm_base::element::{load, store};
 pub use granted::{Granted, same_places};
 
 use crate::error::Trap;

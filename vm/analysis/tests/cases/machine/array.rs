@@ -6,7 +6,7 @@ use super::{Machine, hash};
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_base::Scalar;
 use galopvm_base::scalar::eval;
-use galopvm_kir::{ArrayArg, ArrayOp, Body, Exp, VarId};
+use galopvm_kir::{ArrayOp, Body, VarId, ViewChange};
 use galopvm_lmad::Lmad;
 
 impl Machine<'_> {
@@ -94,87 +94,71 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub(super) fn array_op(
-        &mut self,
-        names: &mut Names,
-        var: VarId,
-        op: ArrayOp,
-        args: &[ArrayArg],
-    ) -> Result<(), String> {
-        let first = args.iter().find_map(|arg| match arg {
-            ArrayArg::Exp(exp) => Some(exp.clone()),
-            _ => None,
-        });
-        let of = match &first {
-            Some(exp) => self.array(names, exp)?,
-            None => None,
-        };
-        let seen = match (op, &of) {
-            (ArrayOp::Transpose, Some((of, _))) => Some(of.view.transpose()),
-            (ArrayOp::Reverse, Some((of, _))) => Some(of.view.reverse(0)),
-            (ArrayOp::Rearrange, Some((of, _))) => match args {
-                [ArrayArg::Perm(perm), _] => Some(of.view.permute(perm)),
-                _ => None,
-            },
-            (ArrayOp::Reshape | ArrayOp::Flatten, Some((of, _))) => {
-                let shape = self.shape(names, var)?;
-                of.view.reshape(&shape)
-            }
-            _ => None,
-        };
-        if let (Some(view), Some((of, _))) = (seen, &of) {
-            let array = Array { block: of.block, view };
-            // A change of shape may be planned as a copy.
-            let place = self.layout.places.as_ref().and_then(|places| places.get(&var));
-            let copies = matches!(op, ArrayOp::Reshape | ArrayOp::Flatten)
-                && match place.map(|place| place.block == var) {
-                    Some(own) => own || !self.planned(names, var)?.is_some_and(|planned| planned.is(&array)),
-                    None => false,
-                };
-            if !copies {
-                return self.bind(names, var, Val::Array(array));
+    pub(super) fn array_op(&mut self, names: &mut Names, var: VarId, op: &ArrayOp) -> Result<(), String> {
+        if let ArrayOp::View { change, array } = op {
+            let (of, _) = self.array(names, array)?.ok_or("no array")?;
+            let seen = match change {
+                ViewChange::Transpose => Some(of.view.transpose()),
+                ViewChange::Reverse => Some(of.view.reverse(0)),
+                ViewChange::Rearrange(perm) => Some(of.view.permute(perm)),
+                ViewChange::Reshape(_) | ViewChange::Flatten => of.view.reshape(&self.shape(names, var)?),
+            };
+            if let Some(view) = seen {
+                let array = Array { block: of.block, view };
+                // A change of shape may be planned as a copy.
+                let place = self.layout.places.as_ref().and_then(|places| places.get(&var));
+                let copies = change.is_reshape()
+                    && match place.map(|place| place.block == var) {
+                        Some(own) => {
+                            own || !self.planned(names, var)?.is_some_and(|planned| planned.is(&array))
+                        }
+                        None => false,
+                    };
+                if !copies {
+                    return self.bind(names, var, Val::Array(array));
+                }
             }
         }
-        if let (ArrayOp::Reduce, Some((of, name)), [ArrayArg::Op(op), ..]) = (op, &of, args) {
+        if let ArrayOp::Reduce { op, array } = op {
+            let (of, name) = self.array(names, array)?.ok_or("no array")?;
             let elem = self.elem(var);
             let mut acc = op.info().identity.map(|identity| identity.of(elem).bits);
             for place in of.view.places() {
-                let next = self.at(of, place, *name)?;
+                let next = self.at(&of, place, name)?;
                 acc = acc.zip(next).and_then(|(a, b)| eval(*op, elem, &[a, b]).ok());
             }
             return self.bind(names, var, Val::Scalar(acc.map(|bits| Scalar::new(elem, bits))));
         }
         let to = self.make(names, var)?;
-        match (op, first) {
-            (ArrayOp::Scratch, _) => {}
-            (ArrayOp::Replicate, Some(exp)) => match self.value(names, &exp, self.elem(var))? {
+        match op {
+            ArrayOp::Scratch { .. } => {}
+            ArrayOp::Replicate { shape: _, value: exp } => match self.value(names, exp, self.elem(var))? {
                 Val::Scalar(value) => {
                     for place in to.view.places() {
                         self.put(&to, place, value.map(|v| v.bits), var)?;
                     }
                 }
                 Val::Array(row) => {
-                    let reading = of.ok_or("no array")?.1;
+                    let reading = self.array(names, exp)?.ok_or("no array")?.1;
                     for k in 0..to.view.shape()[0] {
                         let part = Array { block: to.block, view: to.view.fix(0, k) };
                         self.copy((&row, reading), (&part, var))?;
                     }
                 }
             },
-            (ArrayOp::Iota, _) => {
+            ArrayOp::Iota(_) => {
                 for (k, place) in to.view.places().enumerate() {
                     self.put(&to, place, Some(k as u64), var)?;
                 }
             }
             // A change of shape keeps the order of the elements.
-            (ArrayOp::Copy | ArrayOp::Reshape | ArrayOp::Flatten, _) => {
-                let (of, name) = of.ok_or("no array")?;
+            ArrayOp::Copy(array) | ArrayOp::View { array, .. } => {
+                let (of, name) = self.array(names, array)?.ok_or("no array")?;
                 self.copy((&of, name), (&to, var))?;
             }
-            (ArrayOp::Concat, _) => {
+            ArrayOp::Concat { first, rest } => {
                 let mut start = 0;
-                for arg in args {
-                    let ArrayArg::Exp(exp) = arg else { continue };
+                for exp in std::iter::once(first).chain(rest) {
                     let (from, name) = self.array(names, exp)?.ok_or("no array")?;
                     let rows = from.view.shape()[0];
                     let part = Array { block: to.block, view: to.view.triplet(0, start, rows, 1) };
@@ -182,17 +166,17 @@ impl Machine<'_> {
                     start += rows;
                 }
             }
-            (ArrayOp::Call, Some(Exp::Opaque(name, args))) => {
+            ArrayOp::Call { function, args, .. } => {
                 let places: Vec<i64> = to.view.places().collect();
                 let elem = self.elem(var);
-                let words = self.words(names, &name, &args, &to.view.shape())?;
+                let words = self.words(names, function, args, &to.view.shape())?;
                 let all = words.map(|words| hash(&words));
                 for k in self.random.order(places.len()) {
                     let value = all.map(|all| Scalar::from_int(elem, (hash(&[all, k as u64]) % 50) as i64));
                     self.put(&to, places[k], value.map(|value| value.bits), var)?;
                 }
             }
-            _ => return Err(format!("{op:?} is not run here")),
+            ArrayOp::Reduce { .. } => return Err("a reduction gives no array".into()),
         }
         self.bind(names, var, Val::Array(to))
     }

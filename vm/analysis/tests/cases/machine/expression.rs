@@ -72,7 +72,7 @@ impl Machine<'_> {
                 let value = self.scalar(names, arg, wanted)?;
                 Ok(value.map(|v| Scalar::new(*to, convert(v.ty, *to, v.bits))))
             }
-            Exp::Op(op, args) => {
+            Exp::Op(op, _, args) => {
                 let mut bits = Vec::new();
                 let mut ty = wanted;
                 for (k, arg) in args.iter().enumerate() {

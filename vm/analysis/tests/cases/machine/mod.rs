@@ -166,7 +166,7 @@ pub fn run(
     }
     let mut scratch = BTreeSet::new();
     code.body.visit_stms(&mut |stm| {
-        if let Rhs::Array { op: ArrayOp::Scratch, .. } = stm.rhs {
+        if let Rhs::Array(ArrayOp::Scratch { .. }) = stm.rhs {
             scratch.extend(&stm.pat);
         }
     });

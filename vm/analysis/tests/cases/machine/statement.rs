@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
                 self.bind(names, var, Val::Array(new))
             }
             Rhs::Scatter { .. } => panic!("the machine has no scatter"),
-            Rhs::Array { op, args } => self.array_op(&mut task.names, stm.pat[0], *op, args),
+            Rhs::Array(op) => self.array_op(&mut task.names, stm.pat[0], op),
             Rhs::Manifest { array, .. } => {
                 let from = task.names.array(*array).cloned().ok_or("no array")?;
                 let to = self.make(&mut task.names, stm.pat[0])?;

@@ -1,6 +1,7 @@
 //! Operators by columns: an operation of the block is executed for thousands of rows before the next one is.
 //!
-//! - `kernels.rs`: the loops, one for each scalar operation and type. `wide.rs`: some of them for wide vectors.
+//! The loops are those of galopvm-vector.
+//!
 //! - `program.rs`: what a block becomes. `translate.rs`: from the block to its program. `run.rs`: a program at work.
 //! - `strands.rs`: the order in which reductions combine. `mod.rs`: operators by blocks of rows.
 //!
@@ -8,12 +9,10 @@
 //! that `strands.rs` says); where a row traps, its block of rows is given back and executed row by row, which finds the
 //! first one and its message.
 
-pub(super) mod kernels;
 mod program;
 mod run;
 mod strands;
 mod translate;
-mod wide;
 
 use super::delay::Windows;
 use super::soac::Targets;
@@ -22,12 +21,13 @@ use crate::interpret::refused::{Made, NO_FORM, Refused};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, Role};
 use galopvm_store::array::Granted;
+use galopvm_vector::loops;
 use program::Program;
 use run::{Outputs, Running};
 use smallvec::SmallVec;
 use std::ops::Range;
+pub(super) use strands::Accumulators;
 use strands::Folds;
-pub(super) use strands::{Accumulators, MANY_ROWS};
 
 /// Rows that are computed at a time: a few columns of them fit the first-level cache.
 pub(super) const BLOCK: usize = 2048;
@@ -80,7 +80,7 @@ impl Columns {
 
     /// Whether many rows are combined in strands.
     pub(super) fn has_strands(&self) -> bool {
-        self.reduces && self.combine.iter().any(|(op, ty)| strands::start_of_strand(*op, *ty).is_some())
+        self.reduces && self.combine.iter().any(|(op, ty)| loops::start_of_strand(*op, *ty).is_some())
     }
 }
 
@@ -139,7 +139,7 @@ impl<'a> Interpreter<'a> {
         index: usize,
         width: i64,
     ) -> Option<&'a Columns> {
-        if width < MANY_ROWS || registers.prepared.blocks[block].in_operator {
+        if width < loops::MANY_ROWS || registers.prepared.blocks[block].in_operator {
             return None;
         }
         self.column_form(registers, block, index).ok().filter(|columns| columns.has_strands())
@@ -227,7 +227,7 @@ impl<'a> Interpreter<'a> {
         targets: &mut Targets<'_>,
         rows: Range<i64>,
     ) -> Outcome<i64> {
-        let combine = columns.combine.iter().map(|(op, ty)| kernels::prefixes(*op, *ty));
+        let combine = columns.combine.iter().map(|(op, ty)| loops::prefixes(*op, *ty));
         let Some(loops) = combine.collect::<Option<SmallVec<[_; 4]>>>() else { return Ok(rows.start) };
         self.in_blocks(registers, columns, inputs, rows, |running, at, len| {
             if !running.block(at, len, SmallVec::new()) {

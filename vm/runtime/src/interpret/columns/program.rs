@@ -1,8 +1,8 @@
 //! Column programs: the scalar code of an operator's block, a step for all elements of a block of rows at a time.
 
-use super::kernels::{Kernel1, Kernel2, Kernel3};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::RegId;
+use galopvm_vector::loops::{Kernel1, Kernel2, Kernel3};
 use smallvec::SmallVec;
 
 /// The number of a column.

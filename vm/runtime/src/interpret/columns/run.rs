@@ -1,7 +1,6 @@
 //! A column program at work.
 
 use super::BLOCK;
-use super::kernels;
 use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
 use crate::interpret::Registers;
 use galopvm_base::Bits;
@@ -10,6 +9,7 @@ use galopvm_bytecode::Operand;
 use galopvm_lmad::Dim;
 use galopvm_store::array::Array;
 use galopvm_store::memory::Block;
+use galopvm_vector::loops;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -74,7 +74,7 @@ impl<'v> Running<'v> {
             let width = program.widths[usize::from(*column)];
             if let Place::Buffer(buffer) = program.places[usize::from(*column)] {
                 let buffer = &mut buffers[usize::from(buffer)][..rows * width];
-                kernels::splat(buffer, width, numbers[usize::from(*number)]);
+                loops::splat(buffer, width, numbers[usize::from(*number)]);
             }
         }
         let input = |input: &Input| match input {
@@ -189,7 +189,7 @@ impl<'v> Rows<'v> {
         if part.len() < self.staging.len() {
             self.staging.fill(0);
         }
-        kernels::strided(&mut self.staging[part], width, self.block.bytes(), first, self.stride);
+        loops::strided(&mut self.staging[part], width, self.block.bytes(), first, self.stride);
         true
     }
 }
@@ -279,7 +279,7 @@ impl AtBlock<'_, '_, '_> {
                 let (start, step) = (number(line.start), number(line.step));
                 let start = start.wrapping_add(self.running.start.wrapping_mul(step));
                 self.write(dst, |_, out| {
-                    kernels::count(out, start, step);
+                    loops::count(out, start, step);
                     true
                 })
             }
@@ -291,7 +291,7 @@ impl AtBlock<'_, '_, '_> {
                     Some(mask) => !wanted(&mask[..start]) && !wanted(&mask[end..]),
                 }
             }
-            Step::Check { cond, mask } => !kernels::fails(self.read(cond), mask.map(|mask| self.read(mask))),
+            Step::Check { cond, mask } => !loops::fails(self.read(cond), mask.map(|mask| self.read(mask))),
             Step::Gather { dst, places, array, ref index, mask } => {
                 self.gather(dst, places, array, index, mask)
             }
@@ -313,7 +313,7 @@ impl AtBlock<'_, '_, '_> {
             let bytes = source.block().bytes().get(from..).unwrap_or(&[]);
             return self.write(dst, |now, out| {
                 let mask = mask.map(|mask| now.read(mask));
-                !kernels::pick(out, width, bytes, now.read(*index), mask, *dim)
+                !loops::pick(out, width, bytes, now.read(*index), mask, *dim)
             });
         }
         let inside = self.write(places, |now, out| {
@@ -324,12 +324,12 @@ impl AtBlock<'_, '_, '_> {
             }
             index.iter().zip(dims).all(|(index, Dim { size, stride })| {
                 let mask = mask.map(|mask| now.read(mask));
-                !kernels::advance(out, now.read(*index), mask, *size, *stride)
+                !loops::advance(out, now.read(*index), mask, *size, *stride)
             })
         });
         inside
             && self.write(dst, |now, out| {
-                kernels::gather(out, width, source.block().bytes(), now.read(places));
+                loops::gather(out, width, source.block().bytes(), now.read(places));
                 true
             })
     }

@@ -6,31 +6,10 @@
 //! follows this order, which is a matter of the code and of the number of rows alone.
 
 use super::Columns;
-use super::kernels::{self, Fold, FoldStrands};
-use galopvm_base::scalar::{Scalar, ScalarTrap, eval2};
+use galopvm_base::scalar::{ScalarTrap, eval2};
 use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_vector::loops::{self, Fold, FoldStrands, MANY_ROWS, STRANDS, start_of_strand};
 use smallvec::{SmallVec, smallvec};
-
-/// Partial results of a reduction of floats.
-pub(in crate::interpret) const STRANDS: usize = 32;
-
-/// Rows from which a reduction of floats has strands.
-pub(in crate::interpret) const MANY_ROWS: i64 = 256;
-
-/// The value that changes nothing, for operations that are done in strands.
-pub(super) fn start_of_strand(op: ScalarOp, ty: ElemType) -> Option<Bits> {
-    if !matches!(ty, ElemType::F32 | ElemType::F64) {
-        return None;
-    }
-    let value = match op {
-        ScalarOp::Add => -0.0,
-        ScalarOp::Mul => 1.0,
-        // A NaN gives way to the other operand.
-        ScalarOp::Min | ScalarOp::Max => f64::NAN,
-        _ => return None,
-    };
-    Some(Scalar::from_f64(ty, value).bits)
-}
 
 /// The accumulators of a reduction at work: for each one a value, or as many as there are strands.
 pub(in crate::interpret) struct Accumulators {
@@ -91,9 +70,8 @@ pub(super) struct Folds(SmallVec<[(Fold, Option<FoldStrands>); 4]>);
 impl Folds {
     /// The loops of these operations, if all have one.
     pub(super) fn of(combine: &[(ScalarOp, ElemType)]) -> Option<Folds> {
-        let loops = |(op, ty): &(ScalarOp, ElemType)| {
-            Some((kernels::fold(*op, *ty)?, kernels::fold_strands(*op, *ty)))
-        };
+        let loops =
+            |(op, ty): &(ScalarOp, ElemType)| Some((loops::fold(*op, *ty)?, loops::fold_strands(*op, *ty)));
         combine.iter().map(loops).collect::<Option<_>>().map(Folds)
     }
 

@@ -5,11 +5,11 @@
 //! `if` are computed for all rows, and a mask picks; what could trap in a branch looks at the mask of its rows. Code with
 //! loops, calls, or arrays of its own is refused.
 
-use super::kernels;
 use super::program::{Column, Gathered, Input, Line, Number, Once, Place, Program, Step};
 use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId};
+use galopvm_vector::loops;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -265,7 +265,7 @@ impl<'a> Translator<'a> {
                     return Ok(());
                 }
                 let a = self.operand(*a)?;
-                let run = kernels::conversion(*from, *to);
+                let run = loops::conversion(*from, *to);
                 self.step(*dst, |dst| Step::One { run, dst, a })
             }
             Instr::If { dsts, cond, then, otherwise } => self.branch(dsts, *cond, *then, *otherwise),
@@ -319,12 +319,12 @@ impl<'a> Translator<'a> {
         match *operands {
             [a] => {
                 let a = self.operand(a)?;
-                let run = kernels::unary(op, ty).ok_or(NO_SUCH_OPERATION)?;
+                let run = loops::unary(op, ty).ok_or(NO_SUCH_OPERATION)?;
                 self.step(dst, |dst| Step::One { run, dst, a })
             }
             [a, b] => {
                 let (a, mut b) = (self.operand(a)?, self.operand(b)?);
-                let run = kernels::binary(op, ty).ok_or(NO_SUCH_OPERATION)?;
+                let run = loops::binary(op, ty).ok_or(NO_SUCH_OPERATION)?;
                 if let Some(mask) = self.mask.filter(|_| op.can_trap(ty)) {
                     // Rows that do not count divide by 1.
                     let one = self.constant(1)?;
@@ -337,8 +337,8 @@ impl<'a> Translator<'a> {
             [a, b, c] => {
                 let (a, b, c) = (self.operand(a)?, self.operand(b)?, self.operand(c)?);
                 let run = match op {
-                    ScalarOp::Select => kernels::selection(ty.bytes()),
-                    _ => kernels::ternary(op, ty).ok_or(NO_SUCH_OPERATION)?,
+                    ScalarOp::Select => loops::selection(ty.bytes()),
+                    _ => loops::ternary(op, ty).ok_or(NO_SUCH_OPERATION)?,
                 };
                 self.step(dst, |dst| Step::Three { run, dst, a, b, c })
             }
@@ -374,7 +374,7 @@ impl<'a> Translator<'a> {
 
     fn selected(&mut self, mask: Column, yes: Column, no: Column, elem: ElemType) -> Made<Column> {
         let dst = self.column(elem)?;
-        let run = kernels::selection(elem.bytes());
+        let run = loops::selection(elem.bytes());
         self.program.steps.push(Step::Three { run, dst, a: mask, b: yes, c: no });
         Ok(dst)
     }
@@ -425,7 +425,7 @@ impl<'a> Translator<'a> {
         self.mask = Some(self.narrowed(outer, cond)?);
         let first = self.arm(then)?;
         let opposite = self.column(ElemType::Bool)?;
-        let not = kernels::unary(ScalarOp::Not, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
+        let not = loops::unary(ScalarOp::Not, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
         self.program.steps.push(Step::One { run: not, dst: opposite, a: cond });
         self.mask = Some(self.narrowed(outer, opposite)?);
         let second = self.arm(otherwise)?;
@@ -453,7 +453,7 @@ impl<'a> Translator<'a> {
     fn narrowed(&mut self, mask: Option<Column>, cond: Column) -> Made<Column> {
         let Some(mask) = mask else { return Ok(cond) };
         let dst = self.column(ElemType::Bool)?;
-        let and = kernels::binary(ScalarOp::And, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
+        let and = loops::binary(ScalarOp::And, ElemType::Bool).ok_or(NO_SUCH_OPERATION)?;
         self.program.steps.push(Step::Two { run: and, dst, a: mask, b: cond, traps: false });
         Ok(dst)
     }

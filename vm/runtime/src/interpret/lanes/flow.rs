@@ -3,10 +3,11 @@
 use super::dot::{self, Dot};
 use super::program::{Across, Lane, Number, Step, Value, View};
 use super::translate::Translator;
-use crate::interpret::columns::{Columns, kernels};
+use crate::interpret::columns::Columns;
 use crate::interpret::machine::cost;
 use crate::interpret::refused::{Made, Refused};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, RegId};
+use galopvm_vector::loops;
 
 /// A value that goes around a loop.
 enum Carried {
@@ -110,7 +111,7 @@ impl<'a> Translator<'a> {
             if let (Some(b), Some(c)) = (parts[0].2[k], parts[1].2[k]) {
                 let width = self.elem(dst.0).bytes();
                 let lane = self.lane(width)?;
-                selections.push(Step::Many3 { run: kernels::selection(width), dst: lane, a: cond, b, c });
+                selections.push(Step::Many3 { run: loops::selection(width), dst: lane, a: cond, b, c });
                 self.values.insert(dst.0, Value::Many(lane));
                 continue;
             }

@@ -1,10 +1,10 @@
 //! Arrays while a lane program runs: what it reads and what it makes, by number, and elements of all rows at once.
 
-use crate::interpret::columns::kernels;
 use galopvm_lmad::{Dim, Lmad};
 use galopvm_store::array::{load, move_elements, store};
 use galopvm_store::error::Trap;
 use galopvm_store::memory::{Block, Exclusive, Memory, OutOfMemory};
+use galopvm_vector::loops;
 
 /// The memory of an array.
 pub(super) enum Base<'v> {
@@ -98,16 +98,16 @@ pub(super) fn read_rows(out: &mut [u8], bytes: &[u8], offset: i64, rows: Rows<'_
             let from = (offset as usize).wrapping_mul(width);
             match bytes.get(from..from.wrapping_add(out.len())) {
                 Some(bytes) => out.copy_from_slice(bytes),
-                None => kernels::strided(out, width, bytes, offset, 1),
+                None => loops::strided(out, width, bytes, offset, 1),
             }
         }
-        Rows::Stride(0) => kernels::splat(out, width, load(bytes, width, offset)),
-        Rows::Stride(stride) => kernels::strided(out, width, bytes, offset, stride),
+        Rows::Stride(0) => loops::splat(out, width, load(bytes, width, offset)),
+        Rows::Stride(stride) => loops::strided(out, width, bytes, offset, stride),
         Rows::Each(each) => {
             let from = usize::try_from(offset).ok().and_then(|offset| offset.checked_mul(width));
             match from.and_then(|from| bytes.get(from..)) {
                 Some(bytes) if each.as_chunks::<8>().0.iter().all(|d| i64::from_le_bytes(*d) >= 0) => {
-                    kernels::gather(out, width, bytes, each);
+                    loops::gather(out, width, bytes, each);
                 }
                 _ => {
                     let count = out.len() / width;

@@ -24,7 +24,6 @@ mod run;
 mod translate;
 mod varying;
 
-use super::columns::kernels::{self, Fold};
 use super::soac::Arrays;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers, columns};
 use crate::coverage::Met;
@@ -34,6 +33,7 @@ use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::ErrorKind;
+use galopvm_vector::loops::{self, Fold};
 use memory::{Rows, copy_rows};
 use program::{Across, Need, Number, Param, Program, Result as Left};
 use run::{Done, Running, Stopped};
@@ -81,7 +81,7 @@ impl Lanes {
         };
         let folds = folds
             .into_iter()
-            .map(|(op, ty)| kernels::fold(op, ty))
+            .map(|(op, ty)| loops::fold(op, ty))
             .collect::<Option<_>>()
             .ok_or(NO_SUCH_OPERATION)?;
         let program = translate::translate(function, body)?;

@@ -3,10 +3,10 @@
 //! A *number* is the same for all rows; a *lane register* has a value for each row, side by side. An array is a view in
 //! numbers: base, offset, extents and strides, and how far apart the rows' own arrays lie.
 
-use crate::interpret::columns::kernels::{Kernel1, Kernel2, Kernel3};
 use crate::interpret::machine::{Function1, Function2};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::RegId;
+use galopvm_vector::loops::{Kernel1, Kernel2, Kernel3};
 use smallvec::SmallVec;
 
 use super::dot::Dot;

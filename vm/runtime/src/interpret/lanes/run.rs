@@ -3,7 +3,6 @@
 use super::memory::{Bases, Rows};
 use super::program::{Across, Lane, Number, Program, Step, Value, View};
 use crate::interpret::Interpreter;
-use crate::interpret::columns::kernels;
 use crate::interpret::machine::functions;
 use galopvm_base::Bits;
 use galopvm_base::scalar::eval2;
@@ -11,6 +10,7 @@ use galopvm_lmad::{Dim, Lmad};
 use galopvm_store::array::{load, store, view};
 use galopvm_store::error::{RuntimeError, Trap};
 use galopvm_store::memory::{Memory, OutOfMemory};
+use galopvm_vector::loops;
 use smallvec::SmallVec;
 
 /// Why a program does not go on.
@@ -221,7 +221,7 @@ impl Interpreter<'_> {
             }
             Step::Splat { dst, a } => {
                 let width = run.program.lanes[*dst as usize];
-                run.write(*dst, |run, out| kernels::splat(out, width, run.bits(*a)));
+                run.write(*dst, |run, out| loops::splat(out, width, run.bits(*a)));
             }
             Step::Copy { dst, a } => run.write(*dst, |run, out| out.copy_from_slice(run.lane(*a))),
             Step::Swap { a, b } => run.lanes.swap(*a as usize, *b as usize),
@@ -254,7 +254,7 @@ impl Interpreter<'_> {
                         }
                     }
                     let mask = mask.map(|mask| run.lane(mask));
-                    kernels::advance(out, run.lane(*index), mask, run.int(*size), run.int(*stride))
+                    loops::advance(out, run.lane(*index), mask, run.int(*size), run.int(*stride))
                 });
                 unless(!outside)?;
             }
@@ -294,7 +294,7 @@ impl Interpreter<'_> {
             }
             Step::Check { cond: Value::One(cond), .. } => unless(run.bits(*cond) != 0)?,
             Step::Check { cond: Value::Many(cond), mask } => {
-                unless(!kernels::fails(run.lane(*cond), mask.map(|mask| run.lane(mask))))?;
+                unless(!loops::fails(run.lane(*cond), mask.map(|mask| run.lane(mask))))?;
             }
             Step::Fail => return Err(Stopped::GivesUp),
             Step::Width { width, extents, least } => {
@@ -389,7 +389,7 @@ impl Interpreter<'_> {
                     match *value {
                         Value::One(value) => {
                             let bytes = &mut bytes[..count as usize * width];
-                            kernels::splat(bytes, width, run.bits(value));
+                            loops::splat(bytes, width, run.bits(value));
                         }
                         Value::Many(value) => {
                             let (each, values) = (run.capacity * width, run.lane(value));

@@ -4,11 +4,11 @@
 
 use super::program::{Across, Lane, Need, Number, Param, Program, Result as Left, Step, Value, View, Weight};
 use super::varying::varying;
-use crate::interpret::columns::kernels;
 use crate::interpret::machine::{cost, functions};
 use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields};
+use galopvm_vector::loops;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -346,11 +346,11 @@ impl<'a> Translator<'a> {
                 Ok(())
             }
             Instr::Op1 { dst, op, ty, a } => {
-                let (one, many) = (functions::unary(*op, *ty), kernels::unary(*op, *ty));
+                let (one, many) = (functions::unary(*op, *ty), loops::unary(*op, *ty));
                 self.unary(dst.0, *ty, *a, one.ok_or(NO_SUCH_OPERATION)?, many.ok_or(NO_SUCH_OPERATION)?)
             }
             Instr::Convert { dst, from, to, a } => {
-                let (one, many) = (functions::conversion(*from, *to), kernels::conversion(*from, *to));
+                let (one, many) = (functions::conversion(*from, *to), loops::conversion(*from, *to));
                 self.unary(dst.0, *from, *a, one, many)
             }
             Instr::Op2 { dst, op, ty, a, b } => {
@@ -362,7 +362,7 @@ impl<'a> Translator<'a> {
                         Value::One(dst)
                     }
                     (first, second) => {
-                        let run = kernels::binary(*op, *ty).ok_or(NO_SUCH_OPERATION)?;
+                        let run = loops::binary(*op, *ty).ok_or(NO_SUCH_OPERATION)?;
                         let (first, second) = (self.many(first, *ty)?, self.many(second, self.elem(b.reg))?);
                         let lane = self.lane(self.elem(dst.0).bytes())?;
                         let (op, ty, mask) = (*op, *ty, self.mask);
@@ -383,8 +383,8 @@ impl<'a> Translator<'a> {
                     }
                     [first, second, third] => {
                         let run = match op {
-                            ScalarOp::Select => kernels::selection(ty.bytes()),
-                            _ => kernels::ternary(*op, *ty).ok_or(NO_SUCH_OPERATION)?,
+                            ScalarOp::Select => loops::selection(ty.bytes()),
+                            _ => loops::ternary(*op, *ty).ok_or(NO_SUCH_OPERATION)?,
                         };
                         let a = self.many(first, self.elem(a.reg))?;
                         let b = self.many(second, self.elem(b.reg))?;
@@ -429,7 +429,7 @@ impl<'a> Translator<'a> {
         ty: ElemType,
         a: Operand,
         one: functions::Function1,
-        many: kernels::Kernel1,
+        many: loops::Kernel1,
     ) -> Made<()> {
         let result = match self.value(a.reg)? {
             Value::One(a) => {

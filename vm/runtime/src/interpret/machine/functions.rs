@@ -1,11 +1,7 @@
 //! Scalar operations that have no instruction of their own: one function for each operation and type.
 
-use crate::interpret::typed::{
-    operation, typed_conversion, typed_domain, typed_function, typed_result, typed_row, typed_rows,
-    typed_types,
-};
-use galopvm_base::scalar::{Native, ScalarTrap, convert_inlined, eval3};
-use galopvm_base::{Bits, ElemType, ScalarOp};
+use galopvm_base::scalar::{Native, ScalarTrap, convert_inlined, eval3, operation};
+use galopvm_base::{Bits, ElemType, ScalarOp, typed_conversion, typed_function};
 use half::f16;
 
 /// A unary operation, or a conversion.

@@ -23,7 +23,6 @@ pub(super) use functions::{Function1, Function2};
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
-use super::columns::MANY_ROWS;
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
@@ -37,7 +36,7 @@ use translate::Inner;
 use unit::{Base, Left, Origin, Slot, Source};
 
 /// Turns of an operator inside a unit from which columns do it faster.
-const WIDE: i64 = MANY_ROWS;
+const WIDE: i64 = galopvm_vector::loops::MANY_ROWS;
 
 /// Turns of an operator that columns cannot do from which a launch is faster, about.
 const LONG: i64 = 1024;

@@ -2,15 +2,13 @@
 
 use super::homes::Homes;
 use super::record::{Comes, Record, Resident};
+use crate::site::rules;
 use galopvm_analysis::circuit::{Circuits, Place};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use galopvm_lift::region::{Counter, Recorded, Scope};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
-/// Runs in which nobody asked for a place before a plan is not used any more.
-const IDLE_RUNS: u32 = 2;
 
 /// Where arrays are made while a region runs.
 #[derive(Debug)]
@@ -109,7 +107,7 @@ impl RegionPlan {
 
     /// Whether it did not help lately.
     pub(super) fn is_idle(&self) -> bool {
-        self.idle.load(Relaxed) >= IDLE_RUNS
+        self.idle.load(Relaxed) >= rules::IDLE_RUNS
     }
 
     /// About how many words of memory it takes.

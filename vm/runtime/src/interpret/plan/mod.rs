@@ -39,6 +39,7 @@ use super::advised::Advised;
 use super::{Interpreter, Registers};
 use crate::coverage::Met;
 use crate::explain::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
+use crate::site::{Found, nanos, rules};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
@@ -46,7 +47,7 @@ use galopvm_check::{Budget, Verdict};
 use galopvm_lift::region::{self, Purpose, Recorded, Scope};
 use galopvm_store::array::Granted;
 use key::Inputs;
-use site::{Found, SitePlans};
+use site::{Planned, SitePlans};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -110,8 +111,25 @@ struct Running {
     start: Instant,
 }
 
+/// The plan that is wanted.
+struct Wanted {
+    scope: Scope,
+    /// Whether there are loops in it.
+    has_loops: bool,
+    effort: Effort,
+    /// What checking it may cost; nothing if it is not checked.
+    budget: Option<Budget>,
+}
+
+/// What is known already of what is about to run.
+#[derive(Default)]
+struct Told {
+    recorded: Option<Recorded>,
+    circuits: Option<Circuits>,
+}
+
 /// What an analysis gave.
-struct Planned {
+struct Analysed {
     plan: Result<RegionPlan, Unplanned>,
     /// A limit cut it short.
     is_bounded: bool,
@@ -147,7 +165,7 @@ impl<'a> Interpreter<'a> {
         if !(moves && known.copies || merges && known.makes) {
             return None;
         }
-        known.policy.runs += 1;
+        known.answers.asking.come();
         let mut words = std::mem::take(&mut self.plans.words);
         let plan = self.find_plan(registers, site, &mut words, told);
         self.plans.words = words;
@@ -197,7 +215,10 @@ impl<'a> Interpreter<'a> {
             has_helped
         });
         if let Some(known) = self.plans.sites.get_mut(&site) {
-            known.policy.count_run(start.elapsed(), has_helped);
+            if has_helped {
+                known.answers.asking.served(nanos(start.elapsed()));
+            }
+            known.answers.asking.learn(has_helped);
         }
     }
 
@@ -221,21 +242,23 @@ impl<'a> Interpreter<'a> {
             return Err(Unplanned::Unrecorded);
         }
         let (mut instead, mut effort) = (None, Effort::Quick);
-        match known.find(words) {
-            Found::Known(plan) => {
+        match known.find(words, self.eager) {
+            Found::Known(Planned::Known(plan)) => {
                 self.plans.figures.count_found(start.elapsed());
                 let plan = plan.ok_or(Unplanned::Known)?;
                 return if plan.is_idle() && !self.eager { Err(Unplanned::Idle) } else { Ok(plan) };
             }
-            Found::Bounded(plan) if !self.eager && !known.policy.may_try_harder() => {
-                return plan.ok_or(Unplanned::Known);
+            Found::Known(Planned::Bounded(plan)) => {
+                if !self.eager && !known.answers.asking.may_spend(rules::HARDER) {
+                    return plan.ok_or(Unplanned::Known);
+                }
+                (instead, effort) = (plan, Effort::Thorough);
             }
-            Found::Bounded(plan) => (instead, effort) = (plan, Effort::Thorough),
-            Found::New if !self.eager && !known.policy.may_make() => return Err(Unplanned::Waiting),
-            Found::New => {}
+            Found::Ask => {}
+            Found::Wait => return Err(Unplanned::Waiting),
         }
-        let (inputs, scope, looking) = (known.inputs.clone(), (site.1, known.loops), known.looking);
-        let budget = Some(budget).filter(|budget| *budget != Budget::BRIEF || !known.checking.waits());
+        let (inputs, has_loops, looking) = (known.inputs.clone(), known.loops, known.looking);
+        let budget = Some(budget).filter(|budget| *budget != Budget::BRIEF || known.checking.comes_to_ask());
         if !self.eager && !inputs.are_large(registers, LEAST_ELEMENTS, LEAST_ELEMENTS) {
             return Err(Unplanned::Small);
         }
@@ -243,14 +266,13 @@ impl<'a> Interpreter<'a> {
         let told = self.tiers.explainer.as_mut().and_then(|explainer| explainer.take_fresh());
         let told = told.filter(|_| effort == Effort::Quick && self.switches.shortcircuit);
         let start = Instant::now();
-        let (recorded, circuits) = match told {
-            Some((recorded, circuits)) => (Some(recorded), Some(circuits)),
-            None => (recorded, None),
+        let told = match told {
+            Some((recorded, circuits)) => Told { recorded: Some(recorded), circuits: Some(circuits) },
+            None => Told { recorded, circuits: None },
         };
         let mut phases = PlanPhases::default();
-        let told = (recorded, circuits);
-        let made = self.make_plan(registers, scope, effort, told, budget, &mut phases);
-        let Planned { plan, is_bounded, verdict } = made;
+        let wanted = Wanted { scope: site.1, has_loops, effort, budget };
+        let Analysed { plan, is_bounded, verdict } = self.make_plan(registers, wanted, told, &mut phases);
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
@@ -270,27 +292,26 @@ impl<'a> Interpreter<'a> {
             figures.refused += 1;
             self.plans.violation = Some(violation.text);
         }
-        known.policy.count_made(took, plan.is_some());
-        figures.dropped += known.keep(words, plan.clone(), is_bounded && effort == Effort::Quick);
+        let is_bounded = is_bounded && effort == Effort::Quick;
+        figures.dropped += known.keep(words, plan.clone(), is_bounded, nanos(took));
         plan.ok_or(why)
     }
 
     fn make_plan(
         &self,
         registers: &Registers<'a>,
-        (scope, has_loops): (Scope, bool),
-        effort: Effort,
-        (recorded, circuits): (Option<Recorded>, Option<Circuits>),
-        budget: Option<Budget>,
+        wanted: Wanted,
+        told: Told,
         phases: &mut PlanPhases,
-    ) -> Planned {
-        let nothing = |why, is_bounded| Planned { plan: Err(why), is_bounded, verdict: None };
+    ) -> Analysed {
+        let Wanted { scope, has_loops, effort, budget } = wanted;
+        let nothing = |why, is_bounded| Analysed { plan: Err(why), is_bounded, verdict: None };
         let mut watch = Watch::start();
-        let recorded = recorded.or_else(|| self.record(registers, scope, Purpose::Places));
+        let recorded = told.recorded.or_else(|| self.record(registers, scope, Purpose::Places));
         phases.record = watch.lap();
         let Some(recorded) = recorded else { return nothing(Unplanned::Unrecorded, false) };
         let (region, observed) = (recorded.region.region(), &recorded.observed);
-        let circuits = circuits.unwrap_or_else(|| match self.switches.shortcircuit {
+        let circuits = told.circuits.unwrap_or_else(|| match self.switches.shortcircuit {
             true => circuit::circuits_within(region, observed, None, effort, Witness::First),
             false => circuit::unmoved(region, observed),
         });
@@ -328,7 +349,7 @@ impl<'a> Interpreter<'a> {
             Some(_) if matches!(verdict, Some(Verdict::Refused(_))) => Err(Unplanned::Refused),
             plan => plan.ok_or(Unplanned::Nothing),
         };
-        Planned { plan, is_bounded: circuits.is_bounded(), verdict }
+        Analysed { plan, is_bounded: circuits.is_bounded(), verdict }
     }
 
     /// What checking a decision may cost.

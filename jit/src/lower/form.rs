@@ -1,0 +1,209 @@
+//! The outer shape of a region: what its one statement is, and what the plan says about its axes.
+
+use galopvm_base::Scalar;
+use galopvm_kir::types::scalar_value;
+use galopvm_kir::{
+    Axis, Body, Combine, DimIndex, Exp, Index, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId,
+    VerifiedRegion,
+};
+
+/// What the one statement of a region is.
+pub enum Shape<'a> {
+    /// A kernel: one element of each result for each index.
+    Map(&'a Body),
+    /// A reduction over everything.
+    Fold(&'a Body, &'a Combine),
+    /// A scatter, or with an operator a histogram.
+    Scatter(&'a Body, Option<&'a Combine>),
+}
+
+/// A region as this back end takes it: scalar lets, then one kernel, reduction or scatter. A kernel's body may end with a
+/// kernel that makes its results; that one is a form too, with any statements in front.
+pub struct Form<'a> {
+    /// The statements in front.
+    pub lets: &'a [Stm],
+    /// The axes of the kernel or reduction.
+    pub axes: &'a [Axis],
+    /// Which of the two, and its body.
+    pub shape: Shape<'a>,
+    /// For each result of the region, the number of the statement's result.
+    pub results: Vec<usize>,
+}
+
+impl<'a> Form<'a> {
+    /// Recognises the form, or says what is in the way.
+    pub fn of(region: &'a VerifiedRegion) -> Result<Form<'a>, Refusal> {
+        let body = &region.region().body;
+        let Some((last, lets)) = body.stms.split_last() else {
+            return Err(Refusal::new("the region computes nothing"));
+        };
+        if lets.iter().any(|stm| !matches!(stm.rhs, Rhs::Exps(_))) {
+            return Err(Refusal::new("the region has several statements"));
+        }
+        let (axes, shape) = match &last.rhs {
+            Rhs::Kernel { axes, body } => (axes, Shape::Map(body)),
+            Rhs::Reduce { axes, body, combine } => (axes, Shape::Fold(body, combine)),
+            Rhs::Scatter { axes, body, combine, .. } => (axes, Shape::Scatter(body, combine.as_ref())),
+            _ => return Err(Refusal::new("the region is neither a kernel nor a reduction nor a scatter")),
+        };
+        let number = |exp: &Exp| match exp {
+            Exp::Var(var) => last.pat.iter().position(|p| p == var),
+            _ => None,
+        };
+        let results: Option<Vec<usize>> = body.results.iter().map(number).collect();
+        let Some(results) = results else {
+            return Err(Refusal::new("a result of the region is not the kernel's"));
+        };
+        if let Rhs::Scatter { arrays, .. } = &last.rhs {
+            let is_known = |array: &VarId| region.region().params.contains(array);
+            if results.len() != arrays.len() || (0..arrays.len()).any(|k| !results.contains(&k)) {
+                return Err(Refusal::new("a scatter into an array that nobody wants"));
+            }
+            if !arrays.iter().all(is_known) {
+                return Err(Refusal::new("a scatter into an array that is made inside the region"));
+            }
+        }
+        let form = Form { lets, axes, shape, results };
+        let mut innermost = form.inner();
+        while let Some(next) = innermost.as_ref().and_then(Form::inner) {
+            innermost = Some(next);
+        }
+        if let Shape::Map(body) = innermost.as_ref().unwrap_or(&form).shape
+            && body.results.iter().any(|e| region.rank(e) != Some(0))
+        {
+            return Err(Refusal::new(
+                "the kernel makes arrays for each index, and not by a kernel at its end",
+            ));
+        }
+        Ok(form)
+    }
+
+    /// The kernel at the end of the body that makes its results, with the statements in front of it.
+    pub fn inner(&self) -> Option<Form<'a>> {
+        let Shape::Map(outer) = self.shape else { return None };
+        let (last, lets) = outer.stms.split_last()?;
+        let Rhs::Kernel { axes, body } = &last.rhs else { return None };
+        let number = |k: &usize| match &outer.results[*k] {
+            Exp::Var(var) => last.pat.iter().position(|p| p == var),
+            _ => None,
+        };
+        let results = self.results.iter().map(number).collect::<Option<Vec<usize>>>()?;
+        Some(Form { lets, axes, shape: Shape::Map(body), results })
+    }
+
+    /// The body.
+    pub fn body(&self) -> &'a Body {
+        match self.shape {
+            Shape::Map(body) | Shape::Fold(body, _) | Shape::Scatter(body, _) => body,
+        }
+    }
+
+    /// True if every read of a map is at the kernel's own index and the index is used for nothing else: then the
+    /// kernel is a loop over a flat range wherever the arrays are row-major.
+    pub fn is_flat(&self, region: &VerifiedRegion) -> bool {
+        let Shape::Map(body) = self.shape else { return false };
+        if self.inner().is_some() {
+            return false;
+        }
+        let own: Vec<Exp> = self.axes.iter().map(|a| Exp::Var(a.var)).collect();
+        let mut flat = true;
+        let mut uses = 0usize;
+        body.visit_exps(&mut |whole| {
+            whole.visit(&mut |exp| match exp {
+                Exp::Read(read) => {
+                    let here = matches!(&read.index, Index::Dims(dims)
+                        if dims.len() == own.len()
+                            && dims.iter().zip(&own).all(|(d, o)| matches!(d, DimIndex::At(e) if e == o)));
+                    let parameter = region.region().params.contains(&read.array);
+                    flat &= here && parameter;
+                    uses = uses.wrapping_sub(own.len());
+                }
+                Exp::Var(var) if self.axes.iter().any(|a| a.var == *var) => uses = uses.wrapping_add(1),
+                _ => {}
+            });
+        });
+        flat && uses == 0
+    }
+
+    /// The parallel axis that goes across the lanes, the innermost one if the plan does not say; none: the reductions
+    /// in the body use the lanes.
+    pub fn lane(&self, plan: &Plan) -> Option<usize> {
+        let Shape::Map(_) = self.shape else { return None };
+        match plan.lane() {
+            Some(lane) => self.axes.iter().position(|a| a.var == lane),
+            None => self.axes.len().checked_sub(1),
+        }
+    }
+
+    /// The value of an `i64` expression, given the scalar parameters; scalar lets in front are looked through.
+    pub fn size(
+        &self,
+        region: &VerifiedRegion,
+        exp: &Exp,
+        params: &dyn Fn(VarId) -> Option<Scalar>,
+    ) -> Option<i64> {
+        region.size_with(exp, &|var| self.scalar(var, params))
+    }
+
+    /// The value of a scalar parameter, or of a let in front.
+    fn scalar(&self, var: VarId, params: &dyn Fn(VarId) -> Option<Scalar>) -> Option<Scalar> {
+        let bound = self.lets.iter().find_map(|stm| match &stm.rhs {
+            Rhs::Exps(exps) => exps.get(stm.pat.iter().position(|p| *p == var)?),
+            _ => None,
+        });
+        match bound {
+            Some(exp) => scalar_value(exp, &|inner| self.scalar(inner, params)),
+            None => params(var),
+        }
+    }
+
+    /// Element operations for one index of the outer axes, with the observed sizes.
+    pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
+        body_work(region, observed, self.body())
+    }
+}
+
+/// The value of a size expression under the observed scalars.
+pub fn extent(region: &VerifiedRegion, observed: &Observed, exp: &Exp) -> Option<i64> {
+    region.size_with(exp, &|var| observed_scalar(region, observed, var))
+}
+
+/// The observed value of a scalar parameter.
+pub fn observed_scalar(region: &VerifiedRegion, observed: &Observed, var: VarId) -> Option<Scalar> {
+    let at = region.region().params.iter().position(|p| *p == var)?;
+    match observed.params.get(at)? {
+        ObservedParam::Scalar(value) => Some(*value),
+        ObservedParam::Array { .. } => None,
+    }
+}
+
+fn body_work(region: &VerifiedRegion, observed: &Observed, body: &Body) -> u64 {
+    let mut work = body.results.len() as u64;
+    for stm in &body.stms {
+        let inner = match &stm.rhs {
+            Rhs::Exps(exps) => {
+                let mut count = 0;
+                exps.iter().for_each(|e| e.visit(&mut |_| count += 1));
+                count / 2
+            }
+            Rhs::If { then, otherwise, .. } => {
+                body_work(region, observed, then).max(body_work(region, observed, otherwise))
+            }
+            Rhs::While { body, .. } => body_work(region, observed, body).saturating_mul(32),
+            other => {
+                let rounds = other.axes().iter().fold(1u64, |product, axis| {
+                    product.saturating_mul(extent(region, observed, &axis.bound).unwrap_or(16).max(0) as u64)
+                });
+                let mut inner = 1u64;
+                other.each_part(&mut |part| {
+                    if let galopvm_kir::walk::Part::Body(body) = part {
+                        inner = inner.saturating_add(body_work(region, observed, body));
+                    }
+                });
+                rounds.saturating_mul(inner)
+            }
+        };
+        work = work.saturating_add(inner);
+    }
+    work
+}

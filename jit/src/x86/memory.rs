@@ -1,0 +1,200 @@
+//! Loads and stores: scalars, consecutive lanes, gathers, and the element-by-element forms of both.
+
+// The assembler macro converts register numbers to the type they have already.
+#![allow(clippy::useless_conversion)]
+
+use super::emitter::{Emitter, RSP};
+use super::encode::{Instr, Length, Place, Prefix, Row};
+use super::isa::MASK_SCRATCH;
+use super::rows;
+use crate::library::OPERAND_BYTES;
+use crate::lir::{Addr, Bin, Lane, Mem};
+use crate::target::Target;
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+
+/// Where the element-by-element forms keep the elements: behind two registers of indices.
+const ELEMENTS: i32 = 2 * OPERAND_BYTES as i32;
+
+impl Emitter {
+    pub fn load_int(&mut self, mem: Mem, out: u8, addr: Addr, base: u8, index: u8) {
+        // The address into rax.
+        self.lea(0, addr, base, index);
+        match mem {
+            Mem::S8 => dynasm!(self.asm ; .arch x64 ; movsx Rd(out), BYTE [rax]),
+            Mem::U8 => dynasm!(self.asm ; .arch x64 ; movzx Rd(out), BYTE [rax]),
+            Mem::S16 => dynasm!(self.asm ; .arch x64 ; movsx Rd(out), WORD [rax]),
+            Mem::U16 => dynasm!(self.asm ; .arch x64 ; movzx Rd(out), WORD [rax]),
+            Mem::B32 => dynasm!(self.asm ; .arch x64 ; mov Rd(out), [rax]),
+            Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov Rq(out), [rax]),
+        }
+    }
+
+    pub fn store_int(&mut self, mem: Mem, value: u8, addr: Addr, base: u8, index: u8) {
+        self.lea(0, addr, base, index);
+        match mem {
+            Mem::S8 | Mem::U8 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rb(value)),
+            Mem::S16 | Mem::U16 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rw(value)),
+            Mem::B32 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rd(value)),
+            Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rq(value)),
+        }
+    }
+
+    pub fn load_masked(&mut self, mem: Mem, out: u8, mask: u8, place: Place) {
+        let full = self.full();
+        if self.isa.is_512() {
+            self.simd(Instr { mask, zero: true, ..Instr::new(rows::load(mem), full, out, 0, place) });
+        } else {
+            let row = if mem == Mem::B64 { rows::MASK_LOAD_F64 } else { rows::MASK_LOAD_F32 };
+            self.simd(Instr::new(row, full, out, mask, place));
+        }
+    }
+
+    pub fn store_masked(&mut self, mem: Mem, value: u8, mask: u8, place: Place) {
+        let full = self.full();
+        if self.isa.is_512() {
+            self.simd(Instr { mask, ..Instr::new(rows::store(mem), full, value, 0, place) });
+        } else {
+            let row = if mem == Mem::B64 { rows::MASK_STORE_F64 } else { rows::MASK_STORE_F32 };
+            self.simd(Instr::new(row, full, value, mask, place));
+        }
+    }
+
+    pub fn store_vector(&mut self, mem: Mem, value: u8, place: Place, past_caches: bool) {
+        let full = self.full();
+        match mem {
+            Mem::B32 | Mem::B64 if past_caches => self.v2(rows::STREAM, full, value, place),
+            Mem::B32 | Mem::B64 => self.v2(rows::store(mem), full, value, place),
+            _ if self.isa.is_512() => self.v2(rows::store(mem), full, value, place),
+            _ => {
+                // Cut the lanes to their low bits, pack them with themselves, bring the quarters together.
+                let [s0, s1, _] = self.scratch();
+                let bits = 32 - 8 * mem.bytes() as u8;
+                self.shift(Bin::Shl, Lane::I32, bits, s0, value);
+                self.shift(Bin::Shr, Lane::I32, bits, s0, s0);
+                self.v3(rows::PACK_WORDS, full, s0, s0, s0);
+                self.v2_imm(rows::PERMUTE_Q_IMM, full, s0, Place::Reg(s0), 0x08);
+                if mem.bytes() == 2 {
+                    self.v2(rows::STORE_NARROW, Length::L128, s0, place);
+                } else {
+                    self.v3(rows::PACK_BYTES, Length::L128, s1, s0, s0);
+                    self.v2(rows::STORE_F64, Length::L128, s1, place);
+                }
+            }
+        }
+    }
+
+    pub fn gather(&mut self, mem: Mem, out: u8, mask: u8, base: u8, indices: [u8; 2]) {
+        let (full, [s0, s1, s2]) = (self.full(), self.scratch());
+        let wide = mem == Mem::B64;
+        let row = if wide { rows::GATHER_WIDE } else { rows::GATHER_NARROW };
+        let scale = mem.bytes() as u8;
+        let at = |index| Place::Indexed { base, index, scale, disp: 0 };
+        if self.isa.is_512() {
+            let k = MASK_SCRATCH;
+            let lanes = |e: &mut Self, to: u8, index: u8| {
+                e.clear(full, to);
+                e.simd(Instr { mask: k, vector_index: true, ..Instr::new(row, full, to, 0, at(index)) });
+            };
+            self.k2(rows::K_MOVE, k, Place::Reg(mask));
+            if wide {
+                lanes(self, out, indices[0]);
+            } else {
+                lanes(self, s0, indices[0]);
+                self.mask_half(true, k, mask);
+                lanes(self, s1, indices[1]);
+                self.v3_imm(rows::INSERT_HALF_512, full, out, s0, s1, 1);
+            }
+            return;
+        }
+        let lanes = |e: &mut Self, to: u8, mask: u8, index: u8| {
+            e.clear(full, to);
+            e.simd(Instr { vector_index: true, ..Instr::new(row, full, to, mask, at(index)) });
+        };
+        self.v_move(s2, mask);
+        if wide {
+            lanes(self, out, s2, indices[0]);
+        } else {
+            lanes(self, s0, s2, indices[0]);
+            self.upper_half(s2, mask);
+            lanes(self, s1, s2, indices[1]);
+            self.v3_imm(rows::INSERT_HALF_256, full, out, s0, s1, 1);
+        }
+    }
+
+    /// For each set lane, lowest first: its number in ecx, its index in rdx. Ends with `next`'s work.
+    fn for_each_lane(&mut self, mask: u8, wide: bool, work: impl Fn(&mut Self)) {
+        let (next, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+        if wide && !self.isa.is_512() {
+            // 64-bit lanes: the sign bits of doubles.
+            self.v2_full(Row { w: true, prefix: Prefix::P66, ..rows::MASK_BITS }, 0, Place::Reg(mask));
+        } else {
+            self.mask_bits(0, mask);
+            if wide {
+                // Mask registers speak of sixteen lanes; one vector of 64-bit lanes has the lower eight.
+                dynasm!(self.asm ; .arch x64 ; movzx eax, al);
+            }
+        }
+        dynasm!(self.asm
+            ; .arch x64
+            ; =>next
+            ; bsf ecx, eax
+            ; je =>done
+            ; mov rdx, [rsp + 8 * rcx]
+        );
+        work(self);
+        dynasm!(self.asm
+            ; .arch x64
+            ; lea ecx, [rax - 1]
+            ; and eax, ecx
+            ; jmp =>next
+            ; =>done
+        );
+    }
+
+    fn keep_indices(&mut self, mem: Mem, indices: [u8; 2]) {
+        self.store_whole(indices[0], 0);
+        if mem != Mem::B64 {
+            self.store_whole(indices[1], self.isa.vector_bytes() as i32);
+        }
+    }
+
+    pub fn gather_each(&mut self, mem: Mem, out: u8, mask: u8, base: u8, indices: [u8; 2]) {
+        let (full, s0) = (self.full(), self.scratch()[0]);
+        self.keep_indices(mem, indices);
+        self.clear(full, s0);
+        self.store_whole(s0, ELEMENTS);
+        self.for_each_lane(mask, mem == Mem::B64, |e| match mem {
+            Mem::S8 => dynasm!(e.asm ; .arch x64 ; movsx edx, BYTE [Rq(base) + rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx),
+            Mem::U8 => dynasm!(e.asm ; .arch x64 ; movzx edx, BYTE [Rq(base) + rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx),
+            Mem::S16 => {
+                dynasm!(e.asm ; .arch x64 ; movsx edx, WORD [Rq(base) + 2 * rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx);
+            }
+            Mem::U16 => {
+                dynasm!(e.asm ; .arch x64 ; movzx edx, WORD [Rq(base) + 2 * rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx);
+            }
+            Mem::B32 => dynasm!(e.asm ; .arch x64 ; mov edx, [Rq(base) + 4 * rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx),
+            Mem::B64 => dynasm!(e.asm ; .arch x64 ; mov rdx, [Rq(base) + 8 * rdx] ; mov [rsp + 8 * rcx + ELEMENTS], rdx),
+        });
+        self.v2(rows::MOV_LOAD, full, out, Place::Base { base: RSP, disp: ELEMENTS });
+    }
+
+    pub fn scatter_each(&mut self, mem: Mem, value: u8, mask: u8, base: u8, indices: [u8; 2]) {
+        self.keep_indices(mem, indices);
+        self.store_whole(value, ELEMENTS);
+        self.for_each_lane(mask, mem == Mem::B64, |e| {
+            let size = mem.bytes() as i8;
+            let shift = size.trailing_zeros() as i8;
+            dynasm!(e.asm ; .arch x64 ; shl rdx, shift ; add rdx, Rq(base));
+            match mem {
+                Mem::B64 => dynasm!(e.asm ; .arch x64 ; mov rcx, [rsp + 8 * rcx + ELEMENTS] ; mov [rdx], rcx),
+                Mem::B32 => dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], ecx),
+                Mem::S16 | Mem::U16 => {
+                    dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], cx);
+                }
+                Mem::S8 | Mem::U8 => {
+                    dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], cl);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,25 @@
+//! The x86-64: all that knows its registers, its instructions or its assembler macro.
+//!
+//! - `isa.rs`: the instruction sets, as a [`crate::target::Target`]. `emitter.rs`: the assembler: frame, jumps, moves, calls.
+//! - `ops.rs`: what each operation becomes, by `general.rs` (general registers, dynasm), `vector.rs`, `memory.rs`,
+//!   `masks.rs` and `poll.rs` (asking the host whether to go on).
+//! - `encode.rs`, `evex.rs`, `rows.rs`: vector instructions in all three encodings. `listing.rs`: disassembly.
+
+mod emitter;
+mod encode;
+#[cfg(test)]
+mod encode_tests;
+mod evex;
+mod general;
+mod isa;
+pub mod listing;
+mod masks;
+mod memory;
+mod ops;
+mod poll;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+pub use isa::Isa;

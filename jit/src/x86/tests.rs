@@ -1,0 +1,113 @@
+//! What has no instructions is refused, in every instruction set.
+
+use super::Isa;
+use crate::assemble::assemble;
+use crate::lir::{Bin, Class, Code, Extent, Lane, Op, build::Builder, check, parse};
+use crate::target::Target;
+use galopvm_kir::{CpuMode, Refusal};
+
+/// The machine code of one operation on operands of the classes that it takes.
+fn emitted(op: Op, mode: CpuMode) -> Result<Vec<u8>, Refusal> {
+    let isa = Isa { mode };
+    let mut builder = Builder::new(isa.masks());
+    let word = builder.op(Op::Word(0), &[]);
+    let args: Vec<_> = op
+        .operands()
+        .into_iter()
+        .map(|kind| match kind.class(isa.masks()) {
+            Class::Int => word,
+            Class::Vec => builder.op(Op::ToFloat(Lane::F64), &[word]),
+            Class::Mask => builder.op(Op::MaskAll, &[]),
+        })
+        .collect();
+    match op.result() {
+        Some(_) => _ = builder.op(op, &args),
+        None => builder.act(op, &args),
+    }
+    builder.end(Op::Return, &[]);
+    let code: Code = builder.finish();
+    assert_eq!(check(&code), Ok(()), "{code}");
+    assemble(&code, &isa)
+}
+
+/// Operations by text with the instruction sets that have them.
+#[test]
+fn what_has_no_instructions_is_refused() {
+    const ALL: &[CpuMode] = &CpuMode::ALL;
+    const NONE: &[CpuMode] = &[];
+    const VECTORS: &[CpuMode] = &[CpuMode::Avx2, CpuMode::Avx512];
+    const WIDEST: &[CpuMode] = &[CpuMode::Avx512];
+    for (text, expected) in [
+        ("v.div.f64.all", VECTORS),
+        ("v.div.i64.all", NONE),
+        ("v.div.i64.one", NONE),
+        ("v.min_s.i32.one", NONE),
+        ("v.and.i32.one", ALL),
+        ("v.fmin.f32.one", ALL),
+        ("v.sar.i64.all", WIDEST),
+        ("v_shift_imm.sar.i64.3", WIDEST),
+        ("v_shift_imm.sar.i32.3", VECTORS),
+        ("v_shift_imm.add.i32.3", NONE),
+        ("v.mul.i64.all", VECTORS),
+        ("convert.signed.i64.f64", WIDEST),
+        ("convert.signed.i32.f32", VECTORS),
+        ("convert.extend.i32.f32", NONE),
+        ("alu.add.w64", ALL),
+        ("alu.fmax.w64", NONE),
+        ("alu_imm.min_s.w64.1", NONE),
+        ("round.floor.f64.one", VECTORS),
+        ("fma.f32.one", VECTORS),
+        ("splat.i32", VECTORS),
+        ("iota.i32.240", VECTORS),
+        ("iota.i32.256", NONE),
+        ("move_down.32", WIDEST),
+        ("move_down.5", NONE),
+        ("v_load_mask.b32.x4+0", VECTORS),
+        ("v_load_mask.s8.x1+0", WIDEST),
+        ("v_store_mask.u16.+0", WIDEST),
+        ("gather.b64", VECTORS),
+        ("gather_each.s8", VECTORS),
+        ("scatter_each.b32", VECTORS),
+        ("v_store.b32.+0.past_caches", VECTORS),
+        ("cmp.lt.f32", VECTORS),
+        ("cmp.below.i32", VECTORS),
+        ("blend.i32", VECTORS),
+        ("mask_half.upper", VECTORS),
+        ("mask_all", VECTORS),
+        ("help.exp:f32.all", VECTORS),
+        ("help.exp:f32.one", ALL),
+        ("help_scalar.pow:i64", ALL),
+        ("poll_at.7.255", ALL),
+        ("mask_logic.and", VECTORS),
+        ("mask_logic.add", NONE),
+    ] {
+        let op = Op::read(text).expect(text);
+        let have: Vec<CpuMode> = CpuMode::ALL.into_iter().filter(|mode| emitted(op, *mode).is_ok()).collect();
+        assert_eq!(have, expected, "{text}");
+    }
+}
+
+#[test]
+fn the_reason_names_the_operation() {
+    let op = Op::V(Bin::Div, Lane::I64, Extent::All);
+    let refused = emitted(op, CpuMode::Avx512).expect_err("no such instruction");
+    assert!(refused.to_string().contains("no machine code for V(Div, I64, All)"), "{refused}");
+}
+
+#[test]
+fn all_that_is_spilled_comes_back() {
+    // More values than registers, all of them used at the end.
+    let mut text = "masks mask\nblock0:\n".to_string();
+    (0..40).for_each(|k| text.push_str(&format!("  %{k}:int = word.{k}\n")));
+    (0..40).for_each(|k| text.push_str(&format!("  %{}:vec = to_float.f64 %{k}\n", 40 + k)));
+    (1..40).for_each(|k| {
+        let before = if k == 1 { 40 } else { 78 + k };
+        text.push_str(&format!("  %{}:vec = v.add.f64.all %{before} %{}\n", 79 + k, 40 + k));
+    });
+    (0..40).for_each(|k| text.push_str(&format!("  store.b64.+{} %{k} %0\n", 8 * k)));
+    text.push_str("  v_store.b64.+0.not_past_caches %118 %0\n  return\n");
+    let code = parse(&text).expect("it reads");
+    assert_eq!(check(&code), Ok(()), "{code}");
+    let bytes = assemble(&code, &Isa { mode: CpuMode::Avx512 }).expect("there is room in the frame");
+    assert!(bytes.len() > 40 * 4);
+}
