@@ -2,15 +2,14 @@
 
 use crate::array::{Across, Array, Store, copy_view};
 use crate::body::{Rows, Value, failed};
-use crate::column::{Buffers, Scalars};
-use crate::lives::Lives;
-use galopvm_base::element;
+use crate::code::{Code, Reg};
+use crate::column::Scalars;
+use crate::translate::translate;
+use galopvm_base::{TypedId, element};
 use galopvm_kir::{
-    Argument, ArrayOp, Backend, Buffer, Compiled, Exp, Launch, Listing, Plan, Refusal, Rhs, RunError, Unit,
-    VarId, VerifiedRegion,
+    Argument, Backend, Buffer, Compiled, Exp, Launch, Listing, Refusal, RunError, Unit, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,28 +23,15 @@ impl Backend for Vector {
     }
 
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
-        let region = unit.region;
-        let mut unknown = None;
-        region.region().body.visit_stms(&mut |stm| {
-            if let Rhs::Array(ArrayOp::Call { function, .. }) = &stm.rhs {
-                unknown = Some(format!("nothing is known of `{function}`"));
-            }
-        });
-        match unknown {
-            Some(reason) => Err(Refusal::new(reason)),
-            None => Ok(Arc::new(Code {
-                region: region.clone(),
-                plan: unit.plan.plan().clone(),
-                lives: Lives::of(region.region()),
-            })),
-        }
+        let code = translate(unit.region, unit.plan.plan())?;
+        Ok(Arc::new(Translated { region: unit.region.clone(), code }))
     }
 }
 
-struct Code {
+/// A region and its steps.
+struct Translated {
     region: VerifiedRegion,
-    plan: Plan,
-    lives: Lives,
+    code: Code,
 }
 
 /// Where a result of the region goes.
@@ -57,7 +43,7 @@ pub(crate) struct Target<'a> {
     pub has_begun: bool,
 }
 
-impl Compiled for Code {
+impl Compiled for Translated {
     fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
         self.run_until(launch, &|| false)
     }
@@ -81,18 +67,7 @@ impl Compiled for Code {
             }
         }
         let stores: Vec<Rc<Store<'_>>> = read.into_iter().map(|bytes| Rc::new(Store::Given(bytes))).collect();
-        let mut rows = Rows {
-            region: &self.region,
-            plan: &self.plan,
-            lives: &self.lives,
-            stop,
-            values: vec![None; region.vars.len()],
-            group: None,
-            mask: None,
-            buffers: Buffers::default(),
-            targets: HashMap::new(),
-            until_look: 0,
-        };
+        let mut rows = Rows::new(&self.code, stop);
         let begun: Vec<VarId> = (0..results.len()).filter_map(|k| self.region.begins_as(k)).collect();
         for (param, argument) in region.params.iter().zip(arguments.iter()) {
             if let Argument::Array { buffer, .. } = argument
@@ -111,32 +86,36 @@ impl Compiled for Code {
                     across: Across::Same,
                 })),
             };
-            rows.bind(*param, value);
+            rows.set(Reg::from_index(param.index()), value);
         }
         drop(stores);
         let mut places: Vec<Option<Target<'_>>> = Vec::with_capacity(results.len());
-        let mut names: Vec<Option<VarId>> = Vec::with_capacity(results.len());
+        let mut names: Vec<Option<Reg>> = Vec::with_capacity(results.len());
         for (k, (result, exp)) in results.iter().zip(&region.body.results).enumerate() {
             // `check` made sure that it may be written, and that no other result lies there.
             let bytes = written[result.buffer].take().ok_or_else(|| failed("a result is only read"))?;
             let has_begun = self.region.begins_as(k).is_some();
             let target = Target { bytes, view: result.lmad.clone(), has_begun };
-            match exp {
-                Exp::Var(var) if !region.params.contains(var) && !rows.targets.contains_key(var) => {
-                    rows.targets.insert(*var, target);
+            let name = match exp {
+                Exp::Var(var) if !region.params.contains(var) => Some(Reg::from_index(var.index())),
+                _ => None,
+            };
+            match name.filter(|name| rows.targets.iter().all(|(known, _)| known != name)) {
+                Some(name) => {
+                    rows.targets.push((name, target));
                     places.push(None);
-                    names.push(Some(*var));
+                    names.push(Some(name));
                 }
-                _ => {
+                None => {
                     places.push(Some(target));
                     names.push(None);
                 }
             }
         }
-        let values = rows.body(&region.body)?;
+        let values = rows.block(&self.code.body)?;
         for (((value, place), name), ty) in values.iter().zip(places).zip(names).zip(self.region.results()) {
             // What is not there any more has its elements.
-            let Some(target) = place.or_else(|| rows.targets.remove(&name?)) else { continue };
+            let Some(target) = place.or_else(|| rows.target(name?)) else { continue };
             match value {
                 Value::Scalars(Scalars::One(bits)) => {
                     element::store(target.bytes, ty.elem.bytes(), target.view.offset, *bits);

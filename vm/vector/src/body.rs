@@ -1,21 +1,19 @@
-//! Statements, branches and loops for a group of rows.
+//! Steps for a group of rows: what is done one after the other, branches and loops.
 
 use crate::array::{
     Across, Array, Made, Place, Store, copy_rows, dense, is_same_array, write_column, write_one,
 };
 use crate::backend::Target;
-use crate::column::{Buffers, Column, Scalars};
-use crate::lives::Lives;
-use galopvm_base::{ElemType, ScalarOp, TypedId};
-use galopvm_kir::{
-    Axis, Body, Combine, Exp, Index, Plan, Refusal, Rhs, RunError, Stm, VarId, VerifiedRegion,
-};
+use crate::code::{Block, Code, Given, Part, Reg, Regs, Step, Taken, Work};
+use crate::column::{Column, Scalars, Splat, fill};
+use crate::loops;
+use galopvm_base::{ElemType, TypedId};
+use galopvm_kir::{Refusal, RunError};
 use galopvm_lmad::{Dim, Lmad};
-use smallvec::{SmallVec, smallvec};
-use std::collections::HashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Bodies between two looks at whether to go on.
+/// Blocks between two looks at whether to go on.
 const LOOK_AFTER: u32 = 32;
 
 /// What may not come to an end.
@@ -25,7 +23,7 @@ pub(crate) fn failed(reason: impl Into<String>) -> RunError {
     RunError::Failed(Refusal::new(reason))
 }
 
-/// Values of the results of a body, or of a statement.
+/// Values of the results of a block, or of a step.
 pub(crate) type Values<'a> = SmallVec<[Value<'a>; 2]>;
 
 /// A value for each row of a group.
@@ -43,110 +41,163 @@ impl Value<'_> {
 
 /// A region in the middle of its execution: outside of groups as one row, or for the rows of a group.
 pub(crate) struct Rows<'r, 'a> {
-    pub region: &'r VerifiedRegion,
-    pub plan: &'r Plan,
-    pub lives: &'r Lives,
     pub stop: &'r (dyn Fn() -> bool + Sync),
-    /// The values of names that have one now.
+    /// The values of registers that have one now.
     pub values: Vec<Option<Value<'a>>>,
+    /// Numbers in registers as columns.
+    pub splats: Vec<Splat>,
     /// The rows of the group, inside one.
     pub group: Option<usize>,
     /// The rows that count: some do. Without it all do.
     pub mask: Option<Column<'a>>,
-    pub buffers: Buffers,
-    /// Where results of the region go, by the name of the array.
-    pub targets: HashMap<VarId, Target<'a>>,
+    /// Where results of the region go, by the register that has the array.
+    pub targets: Vec<(Reg, Target<'a>)>,
+    /// Bytes of all arrays that were made.
+    pub made: usize,
     pub until_look: u32,
 }
 
-impl<'a> Rows<'_, 'a> {
+impl<'r, 'a> Rows<'r, 'a> {
+    pub fn new(code: &Code, stop: &'r (dyn Fn() -> bool + Sync)) -> Rows<'r, 'a> {
+        let mut values: Vec<Option<Value<'a>>> = vec![None; code.registers];
+        for (reg, bits) in &code.constants {
+            values[reg.index()] = Some(Value::Scalars(Scalars::One(*bits)));
+        }
+        let mut splats = Vec::new();
+        splats.resize_with(code.registers, Splat::default);
+        Rows { stop, values, splats, group: None, mask: None, targets: Vec::new(), made: 0, until_look: 0 }
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.group.unwrap_or(1)
     }
 
-    pub fn bind(&mut self, var: VarId, value: Value<'a>) {
-        let old = self.values[var.index()].replace(value);
-        self.forget(old);
+    pub fn set(&mut self, reg: Reg, value: Value<'a>) {
+        self.values[reg.index()] = Some(value);
     }
 
-    pub fn bind_all(&mut self, vars: &[VarId], values: impl IntoIterator<Item = Value<'a>>) {
-        for (var, value) in vars.iter().zip(values) {
-            self.bind(*var, value);
+    pub fn set_all(&mut self, regs: &[Reg], values: impl IntoIterator<Item = Value<'a>>) {
+        for (reg, value) in regs.iter().zip(values) {
+            self.set(*reg, value);
         }
     }
 
-    fn forget(&mut self, value: Option<Value<'a>>) {
-        if let Some(Value::Scalars(Scalars::Many(column))) = value {
-            self.buffers.give_back(column);
-        }
+    /// Nobody sees these any more: what they held may be changed in place, or used again.
+    pub fn clear(&mut self, regs: &[Reg]) {
+        regs.iter().for_each(|reg| self.values[reg.index()] = None);
     }
 
-    pub fn value_of(&self, var: VarId) -> Run<&Value<'a>> {
+    pub fn value_of(&self, reg: Reg) -> Run<&Value<'a>> {
         // Verified names are defined before they are used.
-        self.values[var.index()].as_ref().ok_or_else(|| failed(format!("{var} has no value")))
+        self.values[reg.index()].as_ref().ok_or_else(|| failed(format!("{reg} has no value")))
     }
 
-    pub fn array_of(&self, var: VarId) -> Run<&Rc<Array<'a>>> {
-        match self.value_of(var)? {
-            Value::Array(array) => Ok(array),
-            Value::Scalars(_) => Err(failed("a scalar stands where an array should be")),
-        }
+    pub fn values_of(&self, regs: &[Reg]) -> Run<Values<'a>> {
+        regs.iter().map(|reg| self.value_of(*reg).cloned()).collect()
     }
 
-    /// An array that a statement changes: nobody else has it if that is its end.
-    pub fn taken(&mut self, pat: &[VarId], var: VarId) -> Run<Array<'a>> {
-        if !self.lives.ends(pat, var) {
-            return self.array_of(var).map(|array| Array::clone(array));
+    /// An array that a step changes: nobody else has it if that is its end.
+    pub fn taken(&mut self, Taken { from, ends }: Taken) -> Run<Array<'a>> {
+        if !ends {
+            return self.array_in(from).map(|array| Array::clone(array));
         }
-        match self.values[var.index()].take() {
+        match self.values[from.index()].take() {
             Some(Value::Array(array)) => Ok(Rc::unwrap_or_clone(array)),
             _ => Err(failed("a changed array has no value")),
         }
     }
 
-    pub fn body(&mut self, body: &Body) -> Run<Values<'a>> {
+    /// Executes a block; gives its results.
+    pub fn block(&mut self, block: &Block) -> Run<Values<'a>> {
         self.until_look = match self.until_look {
             0 if (self.stop)() => return Err(RunError::Stopped),
             0 => LOOK_AFTER,
             left => left - 1,
         };
-        for stm in &body.stms {
-            let values = self.rhs(stm)?;
-            self.bind_all(&stm.pat, values);
+        for step in &block.steps {
+            self.step(step)?;
         }
-        let results = self.exps(&body.results)?;
-        // Nobody sees them any more: what they held may be changed in place, or used again.
-        for var in body.stms.iter().flat_map(|stm| &stm.pat) {
-            let old = self.values[var.index()].take();
-            self.forget(old);
+        let mut results = Values::new();
+        for (reg, leaves) in block.results.iter().zip(&block.leaving) {
+            let value =
+                if *leaves { self.values[reg.index()].take() } else { self.values[reg.index()].clone() };
+            results.push(value.ok_or_else(|| failed(format!("{reg} has no value")))?);
         }
         Ok(results)
     }
 
-    fn rhs(&mut self, stm: &Stm) -> Run<Values<'a>> {
-        match &stm.rhs {
-            Rhs::Exps(exps) => self.exps(exps),
-            Rhs::Kernel { axes, body } => self.kernel(&stm.pat, axes, body),
-            Rhs::Reduce { axes, body, combine } => self.reduction(axes, body, combine),
-            Rhs::Scan { axis, body, combine } => self.scan(&stm.pat, axis, body, combine),
-            Rhs::For { carried, init, axis, body } => self.count(carried, init, axis, body),
-            Rhs::While { carried, init, cond, body } => self.repeat(carried, init, cond, body),
-            Rhs::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
-            Rhs::Update { array, index, value } => self.update(&stm.pat, *array, index, value),
-            // A layout is no part of a value.
-            Rhs::Manifest { array, .. } => Ok(smallvec![self.value_of(*array)?.clone()]),
-            Rhs::Scatter { arrays, axes, body, combine } => {
-                self.scatter(&stm.pat, arrays, axes, body, combine.as_ref())
+    fn step(&mut self, Step { work, dies }: &Step) -> Run<()> {
+        match work {
+            Work::Copy { dst, from } => {
+                let value = self.value_of(*from)?.clone();
+                self.set(*dst, value);
             }
-            Rhs::Array(op) => Ok(smallvec![self.whole(op)?]),
+            Work::Unary { dst, a, op, ty, run } => {
+                let scalars = self.unary(*a, *op, *ty, *run)?;
+                self.set(*dst, Value::Scalars(scalars));
+            }
+            Work::Binary { dst, a, b, op, ty, run } => {
+                let scalars = self.binary(*a, *b, *op, *ty, *run)?;
+                self.set(*dst, Value::Scalars(scalars));
+            }
+            Work::Ternary { dst, operands, op, ty, run } => {
+                let scalars = self.ternary(*operands, *op, *ty, *run)?;
+                self.set(*dst, Value::Scalars(scalars));
+            }
+            Work::Convert { dst, a, from, to, run } => {
+                let scalars = self.conversion(*a, *from, *to, *run)?;
+                self.set(*dst, Value::Scalars(scalars));
+            }
+            Work::Read { dst, array, part } => {
+                let value = self.read(*array, part)?;
+                self.set(*dst, value);
+            }
+            Work::Update { dst, array, part, value } => {
+                let value = self.update(*array, part, *value)?;
+                self.set(*dst, value);
+            }
+            Work::Whole { dst, work } => {
+                let value = self.whole(work)?;
+                self.set(*dst, value);
+            }
+            Work::Branch { given, cond, then, otherwise } => {
+                let values = self.branch(given, *cond, then, otherwise)?;
+                self.set_all(&given.dsts, values);
+            }
+            Work::Count { given, init, counter, bound, body } => {
+                let values = self.count(given, init, (*counter, *bound), body)?;
+                self.set_all(&given.dsts, values);
+            }
+            Work::Repeat { given, init, cond, body } => {
+                let values = self.repeat(given, init, cond, body)?;
+                self.set_all(&given.dsts, values);
+            }
+            Work::Kernel(kernel) => {
+                let values = self.kernel(kernel)?;
+                kernel.made.iter().zip(values).for_each(|(made, value)| self.set(made.dst, value));
+            }
+            Work::Reduce(reduce) => {
+                let values = self.reduction(reduce)?;
+                self.set_all(&reduce.given.dsts, values);
+            }
+            Work::Scan(scan) => {
+                let values = self.scan(scan)?;
+                scan.made.iter().zip(values).for_each(|(made, value)| self.set(made.dst, value));
+            }
+            Work::Scatter(scatter) => {
+                let values = self.scatter(scatter)?;
+                self.set_all(&scatter.dsts, values);
+            }
         }
+        self.clear(dies);
+        Ok(())
     }
 
-    fn update(&mut self, pat: &[VarId], array: VarId, index: &Index, value: &Exp) -> Run<Values<'a>> {
-        let value = self.exp(value)?;
-        let array = self.taken(pat, array)?;
-        let (view, across) = self.place_in(&array.view, &array.across, index)?;
+    fn update(&mut self, array: Taken, part: &Part, value: Reg) -> Run<Value<'a>> {
+        let value = self.value_of(value)?.clone();
+        let array = self.taken(array)?;
+        let (view, across) = self.place_in(&array.view, &array.across, part)?;
         let (shape, is_same) = match &value {
             Value::Scalars(scalars) => (Default::default(), matches!(scalars, Scalars::One(_))),
             Value::Array(array) => (array.view.shape(), array.across.is_same()),
@@ -157,11 +208,11 @@ impl<'a> Rows<'_, 'a> {
         }
         let (mut made, is_copy) = self.changing(array, is_same && across.is_same())?;
         let (view, across) = match is_copy {
-            true => self.place_in(&made.view.clone(), &made.across.clone(), index)?,
+            true => self.place_in(&made.view.clone(), &made.across.clone(), part)?,
             false => (view, across),
         };
         self.put(&mut made, &view, &across, &value, true)?;
-        Ok(smallvec![made.value()])
+        Ok(made.value())
     }
 
     // Arrays that are made
@@ -173,6 +224,7 @@ impl<'a> Rows<'_, 'a> {
         let bytes = i128::from(view.elements()) * rows as i128 * elem.bytes() as i128;
         let bytes = usize::try_from(bytes).map_err(|_| failed("an array that does not fit in memory"))?;
         let across = if is_same { Across::Same } else { Across::Stride(1) };
+        self.made = self.made.saturating_add(bytes);
         Ok(Made { store: Store::own(bytes)?, elem, view, across })
     }
 
@@ -199,7 +251,6 @@ impl<'a> Rows<'_, 'a> {
                 }
                 let column = self.column(scalars, width);
                 write_column(bytes, width, &place, column.bytes(), mask);
-                self.buffers.give_back(column);
             }
             Value::Array(array) => {
                 if array.view.shape() != view.shape() {
@@ -252,7 +303,10 @@ impl<'a> Rows<'_, 'a> {
     /// The rows of the mask, or all, for which a condition holds, or does not.
     fn narrowed(&mut self, cond: &Column<'a>, holds: bool) -> Column<'a> {
         let mask = self.mask.clone();
-        self.buffers.fill(cond.bytes().len(), |out| {
+        if mask.is_none() && holds {
+            return cond.clone();
+        }
+        fill(cond.bytes().len(), |out| {
             let cond = cond.bytes();
             match mask.as_ref().map(Column::bytes) {
                 None => out.iter_mut().zip(cond).for_each(|(out, c)| *out = u8::from((*c != 0) == holds)),
@@ -267,8 +321,7 @@ impl<'a> Rows<'_, 'a> {
     pub fn masked<T>(&mut self, mask: Column<'a>, f: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
         let outer = self.mask.replace(mask);
         let done = f(self);
-        let inner = std::mem::replace(&mut self.mask, outer);
-        inner.into_iter().for_each(|mask| self.buffers.give_back(mask));
+        self.mask = outer;
         done
     }
 
@@ -287,8 +340,13 @@ impl<'a> Rows<'_, 'a> {
                     Value::Scalars(Scalars::One(a))
                 }
                 (Value::Scalars(a), Value::Scalars(b)) => {
-                    let operands = smallvec![Scalars::Many(mask.clone()), a, b];
-                    Value::Scalars(Scalars::Many(self.applied(ScalarOp::Select, *elem, operands)?))
+                    let width = elem.bytes();
+                    let (a, b) = (self.column(&a, width), self.column(&b, width));
+                    let select = loops::selection(width);
+                    let out = fill(a.bytes().len(), |out| {
+                        select(out, mask.bytes(), a.bytes(), b.bytes());
+                    });
+                    Value::Scalars(Scalars::Many(out))
                 }
                 (Value::Array(a), Value::Array(b)) if is_same_array(&a, &b) => Value::Array(a),
                 (Value::Array(a), Value::Array(b)) => {
@@ -307,91 +365,88 @@ impl<'a> Rows<'_, 'a> {
         Ok(chosen)
     }
 
-    fn elems_of(&self, exps: &[Exp]) -> Run<Vec<ElemType>> {
-        let elem = |exp| self.region.exp_type(exp).ok_or_else(|| failed("a value without a type"));
-        exps.iter().map(elem).collect()
-    }
-
-    fn branch(&mut self, cond: &Exp, then: &Body, otherwise: &Body) -> Run<Values<'a>> {
-        let cond = match self.scalars(cond)? {
-            Scalars::One(bits) => return self.body(if bits != 0 { then } else { otherwise }),
-            scalars => self.column(&scalars, 1),
-        };
+    fn branch(&mut self, given: &Given, cond: Reg, then: &Block, otherwise: &Block) -> Run<Values<'a>> {
+        if let Scalars::One(bits) = self.scalars(cond)? {
+            return self.block(if *bits != 0 { then } else { otherwise });
+        }
+        let cond = self.column_in(cond, 1)?;
         let (yes, no) = (self.narrowed(&cond, true), self.narrowed(&cond, false));
         match (yes.holds_somewhere(), no.holds_somewhere()) {
-            (_, false) => self.body(then),
-            (false, true) => self.body(otherwise),
+            (_, false) => self.block(then),
+            (false, true) => self.block(otherwise),
             (true, true) => {
                 let mask = yes.clone();
-                let first = self.masked(yes, |rows| rows.body(then))?;
-                let second = self.masked(no, |rows| rows.body(otherwise))?;
-                let elems = self.elems_of(&then.results)?;
-                self.chosen(&mask, first, second, &elems)
+                let first = self.masked(yes, |rows| rows.block(then))?;
+                let second = self.masked(no, |rows| rows.block(otherwise))?;
+                self.chosen(&mask, first, second, &given.elems)
             }
         }
     }
 
-    fn count(&mut self, carried: &[VarId], init: &[Exp], axis: &Axis, body: &Body) -> Run<Values<'a>> {
-        let bound = self.scalars(&axis.bound)?;
-        let mut values = self.exps(init)?;
+    fn count(
+        &mut self,
+        given: &Given,
+        init: &Regs,
+        (counter, bound): (Reg, Reg),
+        body: &Block,
+    ) -> Run<Values<'a>> {
+        let bound = self.scalars(bound)?.clone();
+        let mut values = self.values_of(init)?;
         if let Scalars::One(bits) = bound {
             for k in 0..bits as i64 {
-                self.bind_all(carried, std::mem::take(&mut values));
-                self.bind(axis.var, Value::int(k));
-                values = self.body(body)?;
+                self.set_all(&body.params, std::mem::take(&mut values));
+                self.set(counter, Value::int(k));
+                values = self.block(body)?;
             }
             return Ok(values);
         }
-        if carried.is_empty() {
+        if given.elems.is_empty() {
             return Err(failed("a loop that carries nothing, whose rounds differ in number"));
         }
-        self.rounds_of_each(&bound, axis.var, values, carried, |rows, values| {
-            rows.bind_all(carried, values);
-            rows.body(body)
+        self.rounds_of_each(&bound, counter, values, &given.elems, |rows, values| {
+            rows.set_all(&body.params, values);
+            rows.block(body)
         })
     }
 
-    /// As many rounds for each row as it has: they change `values`, which have the types of these names.
+    /// As many rounds for each row as it has: they change `values`, whose elements have these types.
     pub fn rounds_of_each(
         &mut self,
         bound: &Scalars<'a>,
-        counter: VarId,
+        counter: Reg,
         mut values: Values<'a>,
-        names: &[VarId],
+        elems: &[ElemType],
         mut body: impl FnMut(&mut Self, Values<'a>) -> Run<Values<'a>>,
     ) -> Run<Values<'a>> {
         let bound = self.column(bound, 8);
-        let elems: Vec<ElemType> = names.iter().map(|var| self.region.type_of(*var).elem).collect();
         let mut round = 0;
         loop {
-            let more = self.buffers.fill(self.group.unwrap_or(1), |out| {
+            let more = fill(self.rows(), |out| {
                 for (out, bound) in out.iter_mut().zip(bound.bytes().as_chunks().0) {
                     *out = u8::from(round < i64::from_le_bytes(*bound));
                 }
             });
             let mask = self.narrowed(&more, true);
-            self.buffers.give_back(more);
             if !mask.holds_somewhere() {
                 return Ok(values);
             }
-            self.bind(counter, Value::int(round));
+            self.set(counter, Value::int(round));
             let next = self.masked(mask.clone(), |rows| body(rows, values.clone()))?;
-            values = self.chosen(&mask, next, values, &elems)?;
+            values = self.chosen(&mask, next, values, elems)?;
             round += 1;
         }
     }
 
-    fn repeat(&mut self, carried: &[VarId], init: &[Exp], cond: &Exp, body: &Body) -> Run<Values<'a>> {
-        let elems: Vec<ElemType> = carried.iter().map(|var| self.region.type_of(*var).elem).collect();
-        let mut values = self.exps(init)?;
+    fn repeat(&mut self, given: &Given, init: &Regs, cond: &Block, body: &Block) -> Run<Values<'a>> {
+        let mut values = self.values_of(init)?;
         let outer = self.mask.clone();
         let rounds = || -> Run<Values<'a>> {
             loop {
-                self.bind_all(carried, values.iter().cloned());
-                let going = match self.scalars(cond)? {
-                    Scalars::One(0) => return Ok(values),
-                    Scalars::One(_) => None,
-                    scalars => {
+                self.set_all(&body.params, values.iter().cloned());
+                let going = match self.block(cond)?.pop() {
+                    Some(Value::Scalars(Scalars::One(0))) => return Ok(values),
+                    Some(Value::Scalars(Scalars::One(_))) => None,
+                    Some(Value::Scalars(scalars)) => {
                         let holds = self.column(&scalars, 1);
                         let going = self.narrowed(&holds, true);
                         if !going.holds_somewhere() {
@@ -399,6 +454,7 @@ impl<'a> Rows<'_, 'a> {
                         }
                         Some(going)
                     }
+                    Some(Value::Array(_)) | None => return Err(failed("a condition that is no scalar")),
                 };
                 // A row that is done is not asked again.
                 if let Some(going) = going {
@@ -407,30 +463,18 @@ impl<'a> Rows<'_, 'a> {
                 match self.mask.clone().filter(|_| self.group.is_some()) {
                     None => {
                         values.clear();
-                        values = self.body(body)?;
+                        values = self.block(body)?;
                     }
                     Some(mask) => {
-                        let next = self.body(body)?;
-                        values = self.chosen(&mask, next, std::mem::take(&mut values), &elems)?;
+                        let next = self.block(body)?;
+                        values = self.chosen(&mask, next, std::mem::take(&mut values), &given.elems)?;
                     }
                 }
             }
         };
         let done = rounds();
         self.mask = outer;
+        self.clear(&body.params);
         done
-    }
-
-    /// Combines two values of each operand.
-    pub fn combine(&mut self, combine: &Combine, acc: Values<'a>, items: Values<'a>) -> Run<Values<'a>> {
-        self.bind_all(&combine.acc, acc);
-        self.bind_all(&combine.item, items);
-        self.body(&combine.body)
-    }
-
-    pub fn bind_index(&mut self, axes: &[Axis], index: &[i64]) {
-        for (axis, at) in axes.iter().zip(index) {
-            self.bind(axis.var, Value::int(*at));
-        }
     }
 }

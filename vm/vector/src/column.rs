@@ -3,6 +3,7 @@
 use crate::array::Store;
 use crate::loops;
 use galopvm_base::{Bits, element};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -11,9 +12,6 @@ const ROOM: usize = 8 << 10;
 
 /// Buffers that are kept for later columns.
 const MOST_SPARE: usize = 64;
-
-/// Columns with one value that are kept.
-const MOST_SPLATS: usize = 16;
 
 /// A scalar for each row of a group.
 #[derive(Clone)]
@@ -35,7 +33,7 @@ pub(crate) enum Scalars<'a> {
 #[derive(Clone)]
 pub(crate) enum Column<'a> {
     /// The first bytes of a buffer.
-    Own(Rc<Vec<u8>>, usize),
+    Own(Buffer, usize),
     /// A part of what a launch gave.
     Part(Rc<Store<'a>>, Range<usize>),
 }
@@ -43,14 +41,16 @@ pub(crate) enum Column<'a> {
 impl Column<'_> {
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Column::Own(buffer, bytes) => &buffer[..*bytes],
+            Column::Own(buffer, bytes) => &buffer.bytes()[..*bytes],
             Column::Part(store, range) => &store.bytes()[range.clone()],
         }
     }
 
     /// Whether a condition holds in some row.
     pub fn holds_somewhere(&self) -> bool {
-        self.bytes().iter().any(|holds| *holds != 0)
+        let (words, rest) = self.bytes().as_chunks();
+        let any = words.iter().fold(0, |any, word| any | u64::from_ne_bytes(*word));
+        any != 0 || rest.iter().any(|holds| *holds != 0)
     }
 
     /// Whether a condition holds in a row.
@@ -64,57 +64,70 @@ impl Column<'_> {
     }
 }
 
-/// Buffers for columns.
-#[derive(Default)]
-pub(crate) struct Buffers {
-    spare: Vec<Vec<u8>>,
-    /// Columns with the same number everywhere: the number, its width, the column.
-    splats: Vec<(Bits, usize, Rc<Vec<u8>>)>,
-    next_splat: usize,
+/// Bytes that may be in several columns: whoever drops them last leaves them for the next column of the thread.
+#[derive(Clone)]
+pub(crate) struct Buffer(Option<Rc<Vec<u8>>>);
+
+thread_local! {
+    /// Buffers that nobody has.
+    static SPARE: RefCell<Vec<Rc<Vec<u8>>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Buffers {
-    /// A new column of so many bytes.
-    pub fn fill<'a>(&mut self, bytes: usize, f: impl FnOnce(&mut [u8])) -> Column<'a> {
-        let mut buffer = self.spare.pop().unwrap_or_default();
-        if buffer.len() < bytes {
-            buffer.resize(bytes.max(ROOM), 0);
-        }
-        f(&mut buffer[..bytes]);
-        Column::Own(Rc::new(buffer), bytes)
+impl Buffer {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
     }
+}
 
-    /// A column with one value in all rows.
-    pub fn splat<'a>(&mut self, bits: Bits, width: usize, rows: usize) -> Column<'a> {
-        let bytes = rows * width;
-        let is_it = |known: &&(Bits, usize, Rc<Vec<u8>>)| {
-            (known.0, known.1) == (bits, width) && known.2.len() >= bytes
-        };
-        if let Some((.., buffer)) = self.splats.iter().find(is_it) {
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let Some(mut buffer) = self.0.take() else { return };
+        if Rc::get_mut(&mut buffer).is_some() {
+            // At the end of the thread there is no list any more.
+            let _ = SPARE.try_with(|spare| {
+                let mut spare = spare.borrow_mut();
+                if spare.len() < MOST_SPARE {
+                    spare.push(buffer);
+                }
+            });
+        }
+    }
+}
+
+/// A new column of so many bytes.
+pub(crate) fn fill<'a>(bytes: usize, f: impl FnOnce(&mut [u8])) -> Column<'a> {
+    let mut buffer = SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_default();
+    let room = Rc::make_mut(&mut buffer);
+    if room.len() < bytes {
+        room.resize(bytes.max(ROOM), 0);
+    }
+    f(&mut room[..bytes]);
+    Column::Own(Buffer(Some(buffer)), bytes)
+}
+
+/// A column with one number in all rows, kept for the next groups.
+#[derive(Default)]
+pub(crate) struct Splat {
+    bits: Bits,
+    width: usize,
+    /// The column, and how many of its bytes have the number.
+    column: Option<(Buffer, usize)>,
+}
+
+impl Splat {
+    /// The column of so many bytes.
+    pub fn column<'a>(&mut self, bits: Bits, width: usize, bytes: usize) -> Column<'a> {
+        if let Some((buffer, filled)) = &self.column
+            && (self.bits, self.width) == (bits, width)
+            && *filled >= bytes
+        {
             return Column::Own(buffer.clone(), bytes);
         }
-        let mut buffer = self.spare.pop().unwrap_or_default();
-        buffer.resize(bytes.max(ROOM), 0);
-        loops::splat(&mut buffer, width, bits);
-        let buffer = Rc::new(buffer);
-        let entry = (bits, width, buffer.clone());
-        if self.splats.len() < MOST_SPLATS {
-            self.splats.push(entry);
-        } else {
-            let old = std::mem::replace(&mut self.splats[self.next_splat], entry);
-            self.next_splat = (self.next_splat + 1) % MOST_SPLATS;
-            self.give_back(Column::Own(old.2, 0));
+        self.column = None;
+        let made = fill(bytes, |out| loops::splat(out, width, bits));
+        if let Column::Own(buffer, _) = &made {
+            *self = Splat { bits, width, column: Some((buffer.clone(), bytes)) };
         }
-        Column::Own(buffer, bytes)
-    }
-
-    /// A column that is not needed any more by whoever had it.
-    pub fn give_back(&mut self, column: Column<'_>) {
-        if let Column::Own(buffer, _) = column
-            && self.spare.len() < MOST_SPARE
-            && let Some(buffer) = Rc::into_inner(buffer)
-        {
-            self.spare.push(buffer);
-        }
+        made
     }
 }

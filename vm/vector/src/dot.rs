@@ -2,10 +2,10 @@
 
 use crate::array::{Across, Store};
 use crate::body::{Rows, Run, Value, Values};
-use crate::column::Scalars;
-use crate::groups::Operations;
-use crate::loops::dot::{Source, runs};
-use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, RunError, VarId};
+use crate::code::{Dot, Factor};
+use crate::column::{Scalars, fill};
+use crate::loops::dot::Source;
+use galopvm_kir::RunError;
 use smallvec::smallvec;
 use std::rc::Rc;
 
@@ -30,39 +30,27 @@ impl<'a> Along<'a> {
 }
 
 impl<'a> Rows<'_, 'a> {
-    /// The total of a reduction, if it is of that kind and the rows lie so that the loop is for them.
-    pub fn dot(
-        &mut self,
-        axes: &[Axis],
-        body: &Body,
-        operations: &Operations,
-        start: &Values<'a>,
-    ) -> Run<Option<Values<'a>>> {
-        let (Some(rows), [axis], [(op, ty)], []) = (self.group, axes, &operations[..], &body.stms[..]) else {
-            return Ok(None);
-        };
-        let ([Exp::Op(map, _, args)], [Value::Scalars(start)]) = (&body.results[..], &start[..]) else {
-            return Ok(None);
-        };
-        let ([Exp::Read(a), Exp::Read(b)], Some(runs)) = (&args[..], runs(*map, *op, *ty)) else {
-            return Ok(None);
-        };
-        let rounds = self.int(&axis.bound)?;
+    /// The total of so many rounds, if the rows lie so that there is a loop for them.
+    pub fn dot(&mut self, dot: &Dot, rounds: i64, start: &Values<'a>) -> Run<Option<Values<'a>>> {
+        let (Some(rows), [Value::Scalars(start)]) = (self.group, &start[..]) else { return Ok(None) };
         if rounds <= 0 {
             return Ok(None);
         }
-        let (Some(a), Some(b)) = (self.along(a, axis.var, rounds)?, self.along(b, axis.var, rounds)?) else {
+        let indices = self.block(&dot.places)?;
+        let [a, b] = &dot.factors;
+        let (of_a, of_b) = indices.split_at(a.is_counter.iter().filter(|is_counter| !**is_counter).count());
+        let (Some(a), Some(b)) = (self.along(a, of_a, rounds)?, self.along(b, of_b, rounds)?) else {
             return Ok(None);
         };
         let run = match (a.is_many, b.is_many) {
-            (true, false) => runs[0],
-            (false, true) => runs[1],
-            (true, true) => runs[2],
+            (true, false) => dot.runs[0],
+            (false, true) => dot.runs[1],
+            (true, true) => dot.runs[2],
             (false, false) => return Ok(None),
         };
-        let (start, stop) = (self.column(start, ty.bytes()), self.stop);
+        let (start, stop) = (self.column(start, dot.elem.bytes()), self.stop);
         let mut is_stopped = false;
-        let sums = self.buffers.fill(rows * ty.bytes(), |sums| {
+        let sums = fill(rows * dot.elem.bytes(), |sums| {
             sums.copy_from_slice(start.bytes());
             let mut from = 0;
             while from < rounds && !is_stopped {
@@ -72,41 +60,46 @@ impl<'a> Rows<'_, 'a> {
                 is_stopped = stop();
             }
         });
-        self.buffers.give_back(start);
         if is_stopped {
             return Err(RunError::Stopped);
         }
         Ok(Some(smallvec![Value::Scalars(Scalars::Many(sums))]))
     }
 
-    /// The elements that a read finds in all rounds, if they lie apart evenly.
-    fn along(&mut self, read: &Read, counter: VarId, rounds: i64) -> Run<Option<Along<'a>>> {
-        let array = self.array_of(read.array)?.clone();
-        let Index::Dims(dims) = &read.index else { return Ok(None) };
-        if dims.len() != array.view.rank() {
-            return Ok(None);
-        }
-        let mut step = 0i64;
-        for (index, dim) in dims.iter().zip(&array.view.dims) {
-            let DimIndex::At(exp) = index else { return Ok(None) };
-            let mut uses = false;
-            exp.visit(&mut |part| uses |= matches!(part, Exp::Var(var) if *var == counter));
-            match exp {
-                Exp::Var(var) if *var == counter => step = step.saturating_add(dim.stride),
-                _ if uses => return Ok(None),
-                _ => {}
-            }
-        }
-        // Where the first and the last element are inside, all are.
-        self.bind(counter, Value::int(rounds - 1));
-        self.place_in(&array.view, &array.across, &read.index)?;
-        self.bind(counter, Value::int(0));
-        let (first, across) = self.place_in(&array.view, &array.across, &read.index)?;
-        let is_many = match across {
-            Across::Same | Across::Stride(0) => false,
-            Across::Stride(1) => true,
-            Across::Stride(_) | Across::Each(_) => return Ok(None),
+    /// The elements that are read in all rounds, if all are there and lie apart evenly.
+    fn along(&self, factor: &Factor, indices: &[Value<'a>], rounds: i64) -> Run<Option<Along<'a>>> {
+        let array = self.array_in(factor.array)?;
+        let mut apart = match array.across {
+            Across::Same => 0,
+            Across::Stride(apart) => apart,
+            Across::Each(_) => return Ok(None),
         };
-        Ok(Some(Along { store: array.store.clone(), first: first.offset, step, is_many }))
+        let (mut first, mut step, mut indices) = (array.view.offset, 0i64, indices.iter());
+        for (is_counter, dim) in factor.is_counter.iter().zip(&array.view.dims) {
+            if *is_counter {
+                if rounds > dim.size {
+                    return Ok(None);
+                }
+                step = step.saturating_add(dim.stride);
+                continue;
+            }
+            let (start, grows) = match indices.next() {
+                Some(Value::Scalars(Scalars::One(bits))) => (*bits as i64, 0),
+                Some(Value::Scalars(Scalars::Line { start, step })) => (*start, *step),
+                _ => return Ok(None),
+            };
+            let last = i128::from(start) + i128::from(grows) * (self.rows() as i128 - 1);
+            if !(0..dim.size).contains(&start) || !(0..i128::from(dim.size)).contains(&last) {
+                return Ok(None);
+            }
+            first = first.saturating_add(start.saturating_mul(dim.stride));
+            apart = apart.saturating_add(grows.saturating_mul(dim.stride));
+        }
+        let is_many = match apart {
+            0 => false,
+            1 => true,
+            _ => return Ok(None),
+        };
+        Ok(Some(Along { store: array.store.clone(), first, step, is_many }))
     }
 }

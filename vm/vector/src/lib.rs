@@ -17,12 +17,16 @@
 mod array;
 mod backend;
 mod body;
+mod code;
 mod column;
 mod dot;
-mod expression;
 mod groups;
 mod lives;
 pub mod loops;
+mod place;
+mod scalar;
+mod scatter;
+mod translate;
 mod whole;
 mod within;
 

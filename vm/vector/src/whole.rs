@@ -2,80 +2,69 @@
 
 use crate::array::{Across, Array, Made, Store, dense};
 use crate::body::{Rows, Run, Value, failed};
+use crate::code::{Reg, Whole};
 use crate::column::Scalars;
 use crate::loops;
 use galopvm_base::{ElemType, ScalarOp, element};
-use galopvm_kir::{ArrayOp, Exp, RunError, ViewChange};
+use galopvm_kir::RunError;
 use galopvm_lmad::{Dim, Lmad};
-use smallvec::smallvec;
 use std::rc::Rc;
 
 impl<'a> Rows<'_, 'a> {
-    pub fn whole(&mut self, op: &ArrayOp) -> Run<Value<'a>> {
-        let array = match op {
-            ArrayOp::Copy(exp) => return self.exp(exp),
-            ArrayOp::Concat { first, rest } => self.concat(std::iter::once(first).chain(rest))?,
-            ArrayOp::Scratch { shape, elem } => {
+    pub fn whole(&mut self, work: &Whole) -> Run<Value<'a>> {
+        let array = match work {
+            Whole::Concat(parts) => self.concat(parts)?,
+            Whole::Scratch { shape, elem } => {
                 let shape = self.extents(shape)?;
                 self.room(*elem, &shape, true)?.finish()
             }
-            ArrayOp::Iota(extent) => {
-                let shape = self.extents(std::slice::from_ref(extent))?;
+            Whole::Iota(extent) => {
+                let shape = self.extents(&[*extent])?;
                 let mut made = self.room(ElemType::I64, &shape, true)?;
                 made.store.bytes_mut().into_iter().for_each(|bytes| loops::count(bytes, 0, 1));
                 made.finish()
             }
-            ArrayOp::Replicate { shape, value } => {
+            Whole::Replicate { shape, value, elem } => {
                 let shape = self.extents(shape)?;
-                let elem = self.region.exp_type(value).ok_or_else(|| failed("a value without a type"))?;
-                let value = self.exp(value)?;
-                self.replicated(&shape, value, elem)?
+                self.replicated(&shape, self.value_of(*value)?.clone(), *elem)?
             }
-            ArrayOp::View { change, array } => {
-                let array = self.array(array)?;
-                self.seen(change, array)?
+            Whole::Transpose(array) => {
+                let array = self.array(*array)?;
+                if array.view.rank() < 2 {
+                    return Err(too_few());
+                }
+                Array { view: array.view.transpose(), ..array }
             }
-            ArrayOp::Reduce { op, array } => {
-                let array = self.array(array)?;
-                return self.folded(*op, &array);
+            Whole::Rearrange { order, array } => {
+                let array = self.array(*array)?;
+                Array { view: array.view.permute(order), ..array }
             }
-            ArrayOp::Call { function, .. } => {
-                return Err(failed(format!("nothing is known of `{function}`")));
+            Whole::Reverse(array) => {
+                let array = self.array(*array)?;
+                Array { view: array.view.reverse(0), ..array }
             }
+            Whole::Reshape { shape, array } => {
+                let (array, shape) = (self.array(*array)?, self.extents(shape)?);
+                self.reshaped(array, &shape)?
+            }
+            Whole::Flatten(array) => {
+                let array = self.array(*array)?;
+                let shape = array.view.shape();
+                let [outer, inner, rest @ ..] = shape.as_slice() else { return Err(too_few()) };
+                let rows = outer.checked_mul(*inner).ok_or(RunError::Trap)?;
+                self.reshaped(array, &[&[rows], rest].concat())?
+            }
+            Whole::Fold { op, array } => return self.folded(*op, &self.array(*array)?),
         };
         Ok(Value::Array(Rc::new(array)))
     }
 
-    fn seen(&mut self, change: &ViewChange, array: Array<'a>) -> Run<Array<'a>> {
-        match change {
-            ViewChange::Transpose if array.view.rank() >= 2 => {
-                Ok(Array { view: array.view.transpose(), ..array })
-            }
-            ViewChange::Rearrange(perm) => Ok(Array { view: array.view.permute(perm), ..array }),
-            ViewChange::Reverse => Ok(Array { view: array.view.reverse(0), ..array }),
-            ViewChange::Reshape(shape) => {
-                let shape = self.extents(shape)?;
-                self.reshaped(array, &shape)
-            }
-            ViewChange::Flatten => {
-                let shape = array.view.shape();
-                let [outer, inner, rest @ ..] = shape.as_slice() else { return Err(too_few()) };
-                let rows = outer.checked_mul(*inner).ok_or(RunError::Trap)?;
-                self.reshaped(array, &[&[rows], rest].concat())
-            }
-            ViewChange::Transpose => Err(too_few()),
-        }
+    fn array(&self, reg: Reg) -> Run<Array<'a>> {
+        self.array_in(reg).map(|array| Array::clone(array))
     }
 
-    fn array(&mut self, exp: &Exp) -> Run<Array<'a>> {
-        match self.exp(exp)? {
-            Value::Array(array) => Ok(Rc::unwrap_or_clone(array)),
-            Value::Scalars(_) => Err(failed("a scalar stands where an array should be")),
-        }
-    }
-
-    fn concat<'e>(&mut self, arrays: impl Iterator<Item = &'e Exp>) -> Run<Array<'a>> {
-        let parts = arrays.map(|exp| self.array(exp)).collect::<Run<Vec<Array<'a>>>>()?;
+    fn concat(&mut self, arrays: &[Reg]) -> Run<Array<'a>> {
+        let parts = arrays.iter().map(|array| self.array(*array)).collect::<Run<Vec<Array<'a>>>>()?;
         let Some(first) = parts.first() else { return Err(too_few()) };
         let (elem, mut shape) = (first.elem, first.view.shape());
         let is_same = self.group.is_none() || parts.iter().all(|part| part.across.is_same());
@@ -133,12 +122,13 @@ impl<'a> Rows<'_, 'a> {
     fn folded(&mut self, op: ScalarOp, array: &Array<'a>) -> Run<Value<'a>> {
         let elem = array.elem;
         let identity = op.info().identity.ok_or_else(|| failed(format!("`{op}` has no neutral element")))?;
+        let run = loops::binary(op, elem).ok_or_else(|| failed(format!("there is no `{op}` on {elem}")))?;
         let mut acc: Scalars<'a> = Scalars::One(identity.of(elem).bits);
         for place in array.view.places() {
             let view = Lmad::scalar(place);
             let part = Array { view, ..array.clone() };
             let item = self.element(&part);
-            acc = self.apply(op, elem, smallvec![acc, item])?;
+            acc = self.apply2(&acc, &item, op, elem, run)?;
         }
         Ok(Value::Scalars(acc))
     }

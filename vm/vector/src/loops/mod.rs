@@ -24,6 +24,9 @@ pub type Fold = fn(Bits, &[u8]) -> Result<Bits, ScalarTrap>;
 pub type FoldStrands = fn(&mut [Bits; STRANDS], &[u8]);
 /// The same as [`Fold`], with every value on the way as a column.
 pub type Prefixes = fn(Bits, &[u8], &mut [u8]) -> Result<Bits, ScalarTrap>;
+/// Combines elements at places with those of a column, one after the other; places where nothing is are passed by. Whether some
+/// had no value.
+pub type Accumulate = fn(&mut [u8], &[u8], &[u8]) -> bool;
 
 /// Partial results of a reduction of floats that is done in strands: row `i` goes to strand `i` modulo their number.
 pub const STRANDS: usize = 32;
@@ -213,6 +216,19 @@ fn prefixes_with<T: Lane, O: Lane, const OP: u8>(
     Ok(value)
 }
 
+fn accumulated<T: Lane, O: Lane, const OP: u8>(bytes: &mut [u8], places: &[u8], items: &[u8]) -> bool {
+    let elements = T::lanes_mut(bytes);
+    let mut trapped = false;
+    for (place, item) in places.as_chunks().0.iter().zip(T::lanes(items)) {
+        let Some(element) = elements.get_mut(i64::from_le_bytes(*place) as usize) else { continue };
+        match T::binary(const { operation(OP) }, T::read(*element), T::read(*item)) {
+            Ok(bits) => *element = T::write(bits),
+            Err(_) => trapped = true,
+        }
+    }
+    trapped
+}
+
 /// The loop of a unary operation.
 pub fn unary(op: ScalarOp, ty: ElemType) -> Option<Kernel1> {
     wide::unary(op, ty).or(typed_function!(1 map1 op ty))
@@ -271,6 +287,11 @@ pub fn fold_strands(op: ScalarOp, ty: ElemType) -> Option<FoldStrands> {
 /// The loop that gives all prefixes.
 pub fn prefixes(op: ScalarOp, ty: ElemType) -> Option<Prefixes> {
     typed_function!(2 prefixes_with op ty)
+}
+
+/// The loop that combines elements at places.
+pub fn accumulate(op: ScalarOp, ty: ElemType) -> Option<Accumulate> {
+    typed_function!(2 accumulated op ty)
 }
 
 /// Takes bits of one column or of the other: with a branch, columns without pattern would be slow.
@@ -421,6 +442,25 @@ pub fn gather(out: &mut [u8], width: usize, bytes: &[u8], places: &[u8]) {
         2 => gather_with::<2>(out, bytes, places),
         4 => gather_with::<4>(out, bytes, places),
         _ => gather_with::<8>(out, bytes, places),
+    }
+}
+
+fn scatter_with<const W: usize>(bytes: &mut [u8], places: &[u8], items: &[u8]) {
+    let elements = bytes.as_chunks_mut::<W>().0;
+    for (place, item) in places.as_chunks().0.iter().zip(items.as_chunks::<W>().0) {
+        if let Some(element) = elements.get_mut(i64::from_le_bytes(*place) as usize) {
+            *element = *item;
+        }
+    }
+}
+
+/// Writes a column to places, in order; where nothing is, nothing is written.
+pub fn scatter(bytes: &mut [u8], width: usize, places: &[u8], items: &[u8]) {
+    match width {
+        1 => scatter_with::<1>(bytes, places, items),
+        2 => scatter_with::<2>(bytes, places, items),
+        4 => scatter_with::<4>(bytes, places, items),
+        _ => scatter_with::<8>(bytes, places, items),
     }
 }
 
