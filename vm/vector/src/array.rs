@@ -6,6 +6,7 @@ use crate::loops;
 use galopvm_base::{Bits, ElemType, element};
 use galopvm_kir::{Refusal, RunError};
 use galopvm_lmad::{Dim, Dims, Lmad};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Bytes of an array that is made here at most: nobody counts them among those of the program.
@@ -18,19 +19,63 @@ pub(crate) enum Store<'a> {
     /// Where a result of the launch goes.
     Result(&'a mut [u8]),
     /// Made here.
-    Own(Vec<u8>),
+    Own(Room),
+}
+
+/// Bytes of an array that is made here, left for the next one of the thread. What is in them at first is unspecified.
+pub(crate) struct Room {
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+/// Rooms that are left, and the bytes that one of them has at most.
+const MOST_LEFT: usize = 8;
+const MOST_BYTES_LEFT: usize = 4 << 20;
+
+thread_local! {
+    static LEFT: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Room {
+    /// So many bytes, if there is memory for them.
+    fn new(used: usize) -> Option<Room> {
+        let left = LEFT.with(|left| {
+            let mut left = left.borrow_mut();
+            let at = left.iter().position(|bytes| bytes.len() >= used)?;
+            Some(left.swap_remove(at))
+        });
+        if let Some(bytes) = left {
+            return Some(Room { bytes, used });
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(used).ok()?;
+        bytes.resize(used, 0);
+        Some(Room { bytes, used })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes.len() <= MOST_BYTES_LEFT {
+            // At the end of the thread there is no list any more.
+            let _ = LEFT.try_with(|left| {
+                let mut left = left.borrow_mut();
+                if left.len() == MOST_LEFT {
+                    left.remove(0);
+                }
+                left.push(bytes);
+            });
+        }
+    }
 }
 
 impl Store<'_> {
     /// So many bytes.
     pub fn own<'a>(bytes: usize) -> Result<Store<'a>, RunError> {
-        let mut own = Vec::new();
+        let room = Some(bytes).filter(|bytes| *bytes <= MOST).and_then(Room::new);
         let failed = || RunError::Failed(Refusal::new(format!("an array on the way takes {bytes} bytes")));
-        if bytes > MOST || own.try_reserve_exact(bytes).is_err() {
-            return Err(failed());
-        }
-        own.resize(bytes, 0);
-        Ok(Store::Own(own))
+        room.map(Store::Own).ok_or_else(failed)
     }
 
     /// Whether a launch gave it to read.
@@ -42,7 +87,7 @@ impl Store<'_> {
         match self {
             Store::Given(bytes) => bytes,
             Store::Result(bytes) => bytes,
-            Store::Own(bytes) => bytes,
+            Store::Own(room) => &room.bytes[..room.used],
         }
     }
 
@@ -51,7 +96,7 @@ impl Store<'_> {
         match self {
             Store::Given(_) => None,
             Store::Result(bytes) => Some(bytes),
-            Store::Own(bytes) => Some(bytes),
+            Store::Own(room) => Some(&mut room.bytes[..room.used]),
         }
     }
 }

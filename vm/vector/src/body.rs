@@ -94,7 +94,11 @@ impl<'r, 'a> Rows<'r, 'a> {
     }
 
     pub fn values_of(&self, regs: &[Reg]) -> Run<Values<'a>> {
-        regs.iter().map(|reg| self.value_of(*reg).cloned()).collect()
+        let mut values = Values::new();
+        for reg in regs {
+            values.push(self.value_of(*reg)?.clone());
+        }
+        Ok(values)
     }
 
     /// An array that a step changes: nobody else has it if that is its end.

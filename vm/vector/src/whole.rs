@@ -97,7 +97,8 @@ impl<'a> Rows<'_, 'a> {
             }
             Value::Scalars(scalars) => {
                 let column = self.column(&scalars, elem.bytes());
-                let store = Store::Own(column.bytes().to_vec());
+                let mut store = Store::own(column.bytes().len())?;
+                store.bytes_mut().into_iter().for_each(|bytes| bytes.copy_from_slice(column.bytes()));
                 Array { store: Rc::new(store), elem, view: Lmad::scalar(0), across: Across::Stride(1) }
             }
         };

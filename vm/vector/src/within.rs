@@ -84,6 +84,19 @@ impl<'a> Rows<'_, 'a> {
         self.block(&combine.body)
     }
 
+    /// Combines them by the scalar operations that the block is, if it is that.
+    fn combined(&mut self, combine: &CombineCode, acc: Values<'a>, items: Values<'a>) -> Run<Values<'a>> {
+        let Some(operations) = &combine.operations else { return self.combine(combine, acc, items) };
+        let mut combined = Values::new();
+        for ((acc, item), by) in acc.iter().zip(&items).zip(operations) {
+            let (Value::Scalars(a), Value::Scalars(b)) = (acc, item) else {
+                return Err(failed("an array stands where a scalar should be"));
+            };
+            combined.push(Value::Scalars(self.apply2(a, b, by.op, by.ty, by.run)?));
+        }
+        Ok(combined)
+    }
+
     /// A reduction whose rounds come one after the other.
     pub fn reduction_in_turn(&mut self, reduce: &Reduce) -> Run<Values<'a>> {
         let Reduce { rounds, combine, dot, .. } = reduce;
@@ -106,18 +119,7 @@ impl<'a> Rows<'_, 'a> {
         each_index(&space, |index| {
             self.set_index(rounds, index);
             let items = self.block(&rounds.body)?;
-            match &combine.operations {
-                Some(operations) => {
-                    for ((acc, item), by) in acc.iter_mut().zip(items).zip(operations) {
-                        let (Value::Scalars(a), Value::Scalars(b)) = (&*acc, &item) else {
-                            return Err(failed("an array stands where a scalar should be"));
-                        };
-                        let combined = Value::Scalars(self.apply2(a, b, by.op, by.ty, by.run)?);
-                        *acc = combined;
-                    }
-                }
-                None => acc = self.combine(combine, std::mem::take(&mut acc), items)?,
-            }
+            acc = self.combined(combine, std::mem::take(&mut acc), items)?;
             Ok(())
         })?;
         Ok(acc)
@@ -131,7 +133,7 @@ impl<'a> Rows<'_, 'a> {
         each_index(space, |index| {
             self.set_index(rounds, index);
             let items = self.block(&rounds.body)?;
-            acc = self.combine(combine, std::mem::take(&mut acc), items)?;
+            acc = self.combined(combine, std::mem::take(&mut acc), items)?;
             self.put_all(&mut made, index, acc.clone())
         })?;
         Ok(made.into_iter().map(|made| made.value()).collect())

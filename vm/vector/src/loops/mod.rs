@@ -353,6 +353,11 @@ fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride
         out.as_chunks_mut::<W>().0.iter_mut().zip(backwards).for_each(|(out, element)| *out = *element);
         return;
     }
+    if let (Ok(first), Ok(stride @ 1..)) = (usize::try_from(start), usize::try_from(stride)) {
+        let elements = bytes.as_chunks::<W>().0.get(first..).unwrap_or(&[]).iter().step_by(stride);
+        out.as_chunks_mut::<W>().0.iter_mut().zip(elements).for_each(|(out, element)| *out = *element);
+        return;
+    }
     let mut place = start;
     for out in out.as_chunks_mut::<W>().0 {
         let at = (place as usize).wrapping_mul(W);
