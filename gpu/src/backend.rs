@@ -8,8 +8,8 @@ use crate::shader::Shader;
 use galopvm_base::{Scalar, TypedId};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
-    Argument, Backend, Compiled, Exp, Launch, Listing, Refusal, ResultView, RunError, Unit, VarId,
-    VerifiedRegion,
+    Argument, Backend, CheckedLaunch, Compiled, Exp, Launch, Listing, Refusal, ResultView, RunError, Unit,
+    VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use std::collections::HashMap;
@@ -180,7 +180,15 @@ struct Uploaded {
 }
 
 impl Compiled for Code {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
+        if stop() {
+            return Err(RunError::Stopped);
+        }
+        let launch = launch.of(&self.region)?;
         let hosts = self.hosts(launch)?;
         let size = |exp: &Exp| self.size(exp, &hosts);
         for extent in &self.program.small {

@@ -321,7 +321,7 @@ fn more_workgroups_than_one_dimension_holds() {
             arguments: vec![Argument::Scalar(count as u64)],
             results: vec![ResultView { buffer: 0, lmad }],
         };
-        code.run(&mut launch).expect("a run");
+        code.run(launch.check(&region).expect("it fits")).expect("a run");
         assert!(out.iter().enumerate().all(|(i, x)| usize::from(*x) == i % 251), "{route}");
     }
 }

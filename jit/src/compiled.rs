@@ -10,8 +10,8 @@ use crate::target::Target;
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Axis, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan, Refusal, RunError,
-    VarId, VerifiedRegion,
+    Argument, Axis, CheckedLaunch, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan,
+    Refusal, RunError, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use rayon::prelude::*;
@@ -230,14 +230,14 @@ impl Native {
             }
         }
         if is_scatter {
-            let record = self.layout.fill(&self.region, launch).map_err(failed)?;
+            let record = self.layout.fill(&self.region, launch);
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
         let is_map = matches!(form.shape, Shape::Map(_));
         let shared_ok = is_map || self.fold.is_some();
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
         if is_map {
-            let record = self.layout.fill(&self.region, launch).map_err(failed)?;
+            let record = self.layout.fill(&self.region, launch);
             let large = result_bytes > 4 * self.machine.l2_bytes as i64;
             let stream = large && record.results_are_aligned();
             return self.run_map(code, &record, &pieces(length, parts), stream, stop);
@@ -298,7 +298,7 @@ impl Native {
         let blocks = || apart::blocks(&self.region, &launch.results, ops);
         let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
         {
-            let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
+            let record = self.layout.fill(&self.region, launch);
             let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
                 !stop() && code.executable.run(&mut record.piece(low, high, false, &stop).with_blocks(blocks))
             };
@@ -320,7 +320,7 @@ impl Native {
         let count = self.region.results().len();
         let mut partials = vec![vec![0u64; count]; pieces.len()];
         {
-            let record = self.layout.fill(&self.region, launch).map_err(RunError::Failed)?;
+            let record = self.layout.fill(&self.region, launch);
             let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
                 let mut piece = record.piece(low, high, false, &stop).with_results(places);
                 !stop() && code.executable.run(&mut piece)
@@ -398,12 +398,8 @@ fn pieces(length: i64, parts: i64) -> Vec<(i64, i64)> {
 }
 
 impl Compiled for Native {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
-        self.launch(launch, &|| false)
-    }
-
-    fn run_until(&self, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
-        self.launch(launch, stop)
+    fn run_until(&self, launch: CheckedLaunch<'_, '_>, stop: Stop<'_>) -> Result<(), RunError> {
+        self.launch(launch.of(&self.region)?, stop)
     }
 
     fn takes_places(&self) -> bool {

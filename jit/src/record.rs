@@ -5,7 +5,7 @@
 //! stride in elements; a result is its address and, for each dimension, its stride.
 
 use crate::library::extended;
-use galopvm_kir::{Argument, Launch, Refusal, VarId, VerifiedRegion};
+use galopvm_kir::{Argument, Launch, VarId, VerifiedRegion};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -93,13 +93,8 @@ impl Layout {
         self.results[k] + 1 + dim as u32
     }
 
-    /// The record of a launch, which is checked here; the fixed words are 0.
-    pub fn fill<'l>(
-        &self,
-        region: &VerifiedRegion,
-        launch: &'l mut Launch<'_>,
-    ) -> Result<Record<'l>, Refusal> {
-        launch.check(region).map_err(|e| Refusal::new(format!("the launch is wrong: {e}")))?;
+    /// The record of a launch that was checked for the region; the fixed words are 0.
+    pub fn fill<'l>(&self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Record<'l> {
         let mut words = vec![0u64; self.words];
         let mut addresses = Vec::with_capacity(launch.buffers.len());
         for buffer in &mut launch.buffers {
@@ -130,7 +125,7 @@ impl Layout {
                 *word = dim.stride as u64;
             }
         }
-        Ok(Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData })
+        Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData }
     }
 }
 

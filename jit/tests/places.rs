@@ -39,7 +39,7 @@ fn over(text: &str, args: &[Arg], place: impl Fn(&Lmad) -> Lmad) {
         buffers.push(Buffer::Write(&mut block));
         let results = vec![ResultView { buffer: buffers.len() - 1, lmad: to.clone() }];
         let mut launch = Launch { buffers, arguments, results };
-        code.run(&mut launch).unwrap_or_else(|e| panic!("{cpu}: {e:?}\n{text}"));
+        code.run(launch.check(&region).expect("it fits")).unwrap_or_else(|e| panic!("{cpu}: {e:?}\n{text}"));
         drop(launch);
         let got = to.places().map(|at| element(*elem, &block, at as usize)).collect();
         compare(

@@ -261,7 +261,7 @@ pub fn run_in(
         launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: view.clone() });
         launch.buffers.push(Buffer::Write(&mut output[*skip..skip + size]));
     }
-    code.run_until(&mut launch, stop)?;
+    code.run_until(launch.check(region).expect("it fits"), stop)?;
     drop(launch);
     let mut results = Vec::new();
     for (((ty, view), output), (skip, size)) in

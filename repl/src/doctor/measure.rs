@@ -171,6 +171,7 @@ fn timing(mode: CpuMode, access: &[f64], copied_line: f64, small_copy: f64) -> T
 
 /// A kernel with the views that it is launched on, one after the other.
 struct Probe<'a> {
+    region: VerifiedRegion,
     code: Arc<dyn Compiled>,
     block: &'a Block,
     views: Vec<Lmad>,
@@ -197,8 +198,9 @@ impl<'a> Probe<'a> {
         let code = X86Backend::default().compile(unit).map_err(|refusal| refusal.reason)?;
         let out = vec![0; result.elements() as usize * WIDTH as usize];
         let accesses = (first.elements() as u64).max(1);
-        let mut probe = Probe { code, block, views, result, out, accesses };
+        let mut probe = Probe { region, code, block, views, result, out, accesses };
         for k in 0..probe.views.len() {
+            let region = probe.region.clone();
             probe.launch(k).check(&region).map_err(|error| error.to_string())?;
         }
         Ok(probe)
@@ -218,12 +220,13 @@ impl<'a> Probe<'a> {
 
     /// The time of each launch by element.
     fn nanoseconds(&mut self) -> Result<Vec<f64>, String> {
-        let (code, accesses) = (self.code.clone(), self.accesses as f64);
+        let (region, code, accesses) = (self.region.clone(), self.code.clone(), self.accesses as f64);
         let mut times = Vec::with_capacity(self.views.len());
         for k in 0..self.views.len() {
             let mut launch = self.launch(k);
+            let launch = launch.check(&region).map_err(|error| error.to_string())?;
             let start = Instant::now();
-            code.run(&mut launch).map_err(|error| format!("a kernel failed: {error:?}"))?;
+            code.run(launch).map_err(|error| format!("a kernel failed: {error:?}"))?;
             times.push(start.elapsed().as_secs_f64() * 1e9 / accesses);
         }
         Ok(times)

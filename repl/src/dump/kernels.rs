@@ -8,7 +8,7 @@ use galopvm::{Backend, BackendChoice, Engine, Program, Route};
 use galopvm_gpu::spirv::text as spirv;
 use galopvm_jit::{X86Backend, check_lir, listing};
 use galopvm_kir::text::{parse_plan, print_plan};
-use galopvm_kir::{Compiled, Launch, Listing, Refusal, Region, RunError, Unit};
+use galopvm_kir::{CheckedLaunch, Compiled, Listing, Refusal, Region, RunError, Unit};
 use galopvm_runtime::tier::Version;
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ fn executable(unit: Unit<'_>) -> Arc<dyn Compiled> {
 struct Interpreted;
 
 impl Compiled for Interpreted {
-    fn run(&self, _: &mut Launch<'_>) -> Result<(), RunError> {
+    fn run_until(&self, _: CheckedLaunch<'_, '_>, _: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
         Err(RunError::Trap)
     }
 
@@ -201,11 +201,11 @@ impl Backend for Listed {
 }
 
 impl Compiled for Shown {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
-        self.code.run(launch)
-    }
-
-    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
         self.code.run_until(launch, stop)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A back end turns a [`Unit`] into something that can be launched, or refuses with a reason; the caller then
 //! uses another back end. A launch gives it blocks of memory as byte slices and views into them; the launch is
-//! checked once ([`Launch::check`]) and may then be trusted.
+//! checked once ([`Launch::check`]): a [`CheckedLaunch`] may be trusted.
 
 use crate::ir::{Exp, Type, VarId};
 use crate::machine::Machine;
@@ -13,6 +13,7 @@ use galopvm_base::scalar::Bits;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_lmad::Lmad;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Everything a back end may look at when it compiles.
@@ -111,13 +112,17 @@ pub trait Backend: Send + Sync {
 
 /// A unit that can be launched, from any thread.
 pub trait Compiled: Send + Sync {
-    /// Computes the results of the region into the result views of the launch.
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError>;
+    /// Computes the results of the region into the result views of the launch. Asks every few milliseconds whether to go on,
+    /// if the back end can; where `stop` says at the start that it is not to, it never does anything.
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError>;
 
-    /// The same, but asks every few milliseconds whether to go on, if the back end can. Once `stop` says so, it
-    /// always does.
-    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
-        if stop() { Err(RunError::Stopped) } else { self.run(launch) }
+    /// The same to the end.
+    fn run(&self, launch: CheckedLaunch<'_, '_>) -> Result<(), RunError> {
+        self.run_until(launch, &|| false)
     }
 
     /// Whether results may be any injective views, and lie in blocks that are read (see [`ResultView`]).
@@ -207,11 +212,41 @@ impl fmt::Display for LaunchError {
     }
 }
 
-impl Launch<'_> {
+/// A launch that fits a region. Only [`Launch::check`] makes one, and nobody can change it before a back end has it, so that back
+/// ends need not look again.
+pub struct CheckedLaunch<'l, 'a> {
+    launch: &'l mut Launch<'a>,
+    region: &'l VerifiedRegion,
+}
+
+impl<'l, 'a> CheckedLaunch<'l, 'a> {
+    /// The launch, if it was checked for this region.
+    pub fn of(self, region: &VerifiedRegion) -> Result<&'l mut Launch<'a>, RunError> {
+        if self.region == region {
+            return Ok(self.launch);
+        }
+        Err(RunError::Failed(Refusal::new("the launch was checked for another region")))
+    }
+}
+
+impl<'a> Deref for CheckedLaunch<'_, 'a> {
+    type Target = Launch<'a>;
+
+    fn deref(&self) -> &Launch<'a> {
+        self.launch
+    }
+}
+
+impl<'a> Launch<'a> {
     /// Checks counts, types, that every view stays inside its buffer, that the shapes of array parameters agree
     /// with the size parameters, and that result views have the shapes the region says, are injective, and that
     /// no two of them share a buffer.
-    pub fn check(&self, region: &VerifiedRegion) -> Result<(), LaunchError> {
+    pub fn check<'l>(&'l mut self, region: &'l VerifiedRegion) -> Result<CheckedLaunch<'l, 'a>, LaunchError> {
+        self.check_all(region)?;
+        Ok(CheckedLaunch { launch: self, region })
+    }
+
+    fn check_all(&self, region: &VerifiedRegion) -> Result<(), LaunchError> {
         let fail = |text: String| Err(LaunchError(text));
         let params = &region.region().params;
         if params.len() != self.arguments.len() || region.results().len() != self.results.len() {
@@ -222,13 +257,14 @@ impl Launch<'_> {
             match argument {
                 Argument::Scalar(bits) if ty.is_scalar() && bits & !ty.elem.mask() == 0 => {}
                 Argument::Array { buffer, lmad } if !ty.is_scalar() => {
-                    self.check_view(region, ty, *buffer, lmad, region.region().name_of(param))?;
+                    let who = || region.region().name_of(param).to_string();
+                    self.check_view(region, ty, *buffer, lmad, &who)?;
                 }
                 _ => return fail(format!("argument {} has the wrong kind", region.region().name_of(param))),
             }
         }
         for (k, (ty, result)) in region.results().iter().zip(&self.results).enumerate() {
-            self.check_view(region, ty, result.buffer, &result.lmad, &format!("result {k}"))?;
+            self.check_view(region, ty, result.buffer, &result.lmad, &|| format!("result {k}"))?;
             if !matches!(self.buffers.get(result.buffer), Some(Buffer::Write(_))) {
                 return fail(format!("result {k} lies in a buffer that is only read"));
             }
@@ -248,19 +284,25 @@ impl Launch<'_> {
         ty: &Type,
         buffer: usize,
         lmad: &Lmad,
-        who: &str,
+        who: &dyn Fn() -> String,
     ) -> Result<(), LaunchError> {
+        let fail = |what: String| Err(LaunchError(format!("{}{what}", who())));
         let Some(block) = self.buffers.get(buffer) else {
-            return Err(LaunchError(format!("{who} names a buffer that is not there")));
+            return fail(" names a buffer that is not there".into());
         };
         let elements = block.bytes().len() / ty.elem.bytes();
         if !lmad.fits(i64::try_from(elements).unwrap_or(i64::MAX)) {
-            return Err(LaunchError(format!("{who} leaves its buffer: {lmad} in {elements} elements")));
+            return fail(format!(" leaves its buffer: {lmad} in {elements} elements"));
         }
-        let shape =
-            self.shape(region, ty).ok_or_else(|| LaunchError(format!("the shape of {who} is unknown")))?;
-        if lmad.shape().as_slice() != shape.as_slice() {
-            return Err(LaunchError(format!("{who} has shape {:?}, expected {shape:?}", lmad.shape())));
+        let extent = |exp| self.size(region, exp).map(|extent| extent.max(0));
+        let fits = lmad.rank() == ty.rank()
+            && lmad.dims.iter().zip(&ty.shape).all(|(dim, exp)| extent(exp) == Some(dim.size));
+        if !fits {
+            let shape: Option<Vec<i64>> = ty.shape.iter().map(extent).collect();
+            return match shape {
+                Some(shape) => fail(format!(" has shape {:?}, expected {shape:?}", lmad.shape())),
+                None => fail(" has a shape that is unknown".into()),
+            };
         }
         Ok(())
     }

@@ -27,7 +27,8 @@ pub mod verify;
 pub mod walk;
 
 pub use backend::{
-    Argument, Backend, Buffer, Compiled, Launch, LaunchError, Listing, Refusal, ResultView, RunError, Unit,
+    Argument, Backend, Buffer, CheckedLaunch, Compiled, Launch, LaunchError, Listing, Refusal, ResultView,
+    RunError, Unit,
 };
 pub use evaluate::Reference;
 pub use ir::*;

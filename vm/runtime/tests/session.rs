@@ -2,7 +2,9 @@
 
 use galopvm_base::Scalar;
 use galopvm_bytecode::{VerifiedModule, text, verify};
-use galopvm_kir::{Argument, Backend, Buffer, Compiled, Launch, Listing, Reference, Refusal, RunError, Unit};
+use galopvm_kir::{
+    Argument, Backend, Buffer, CheckedLaunch, Compiled, Listing, Reference, Refusal, RunError, Unit,
+};
 use galopvm_runtime::{
     Array, ErrorKind, Limits, Memory, Options, Session, Switch, Switches, Tier, Tiering, Value, data,
 };
@@ -411,7 +413,11 @@ struct OddCode {
 }
 
 impl Compiled for OddCode {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
         if self.fail {
             return Err(RunError::Failed(Refusal::new("lost")));
         }
@@ -420,7 +426,7 @@ impl Compiled for OddCode {
         }
         assert!(launch.arguments.iter().any(|a| matches!(a, Argument::Array { .. })));
         assert!(matches!(launch.buffers.last(), Some(Buffer::Write(_))));
-        self.code.run(launch)
+        self.code.run_until(launch, stop)
     }
     fn listing(&self, _kind: Listing) -> Option<String> {
         None

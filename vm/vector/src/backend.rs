@@ -7,9 +7,11 @@ use crate::column::Scalars;
 use crate::translate::translate;
 use galopvm_base::{TypedId, element};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Compiled, Exp, Launch, Listing, Refusal, RunError, Unit, VarId, VerifiedRegion,
+    Argument, Backend, Buffer, CheckedLaunch, Compiled, Exp, Launch, Listing, Refusal, RunError, Unit,
+    VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -44,35 +46,30 @@ pub(crate) struct Target<'a> {
 }
 
 impl Compiled for Translated {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
-        self.run_until(launch, &|| false)
-    }
-
-    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
-        launch.check(&self.region).map_err(|error| failed(error.0))?;
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
+        let launch = launch.of(&self.region)?;
         let region = self.region.region();
         let Launch { buffers, arguments, results } = launch;
-        let (mut read, mut written): (Vec<&[u8]>, Vec<Option<&mut [u8]>>) = (Vec::new(), Vec::new());
+        let mut stores: SmallVec<[Rc<Store<'_>>; 4]> = SmallVec::new();
+        let mut written: SmallVec<[Option<&mut [u8]>; 4]> = SmallVec::new();
         for buffer in buffers.iter_mut() {
-            match buffer {
-                Buffer::Read(bytes) => {
-                    read.push(bytes);
-                    written.push(None);
-                }
-                // Of such a block only what a result begins as is used, and that is found there.
-                Buffer::Write(bytes) => {
-                    read.push(&[]);
-                    written.push(Some(bytes));
-                }
-            }
+            // Of a block that is written only what a result begins as is used, and that is found there.
+            let (read, write): (&[u8], _) = match buffer {
+                Buffer::Read(bytes) => (bytes, None),
+                Buffer::Write(bytes) => (&[], Some(&mut **bytes)),
+            };
+            stores.push(Rc::new(Store::Given(read)));
+            written.push(write);
         }
-        let stores: Vec<Rc<Store<'_>>> = read.into_iter().map(|bytes| Rc::new(Store::Given(bytes))).collect();
         let mut rows = Rows::new(&self.code, stop);
-        let begun: Vec<VarId> = (0..results.len()).filter_map(|k| self.region.begins_as(k)).collect();
         for (param, argument) in region.params.iter().zip(arguments.iter()) {
             if let Argument::Array { buffer, .. } = argument
                 && written[*buffer].is_some()
-                && !begun.contains(param)
+                && (0..results.len()).all(|k| self.region.begins_as(k) != Some(*param))
             {
                 return Err(failed("a result lies in a block that is read"));
             }
@@ -89,8 +86,8 @@ impl Compiled for Translated {
             rows.set(Reg::from_index(param.index()), value);
         }
         drop(stores);
-        let mut places: Vec<Option<Target<'_>>> = Vec::with_capacity(results.len());
-        let mut names: Vec<Option<Reg>> = Vec::with_capacity(results.len());
+        let mut places: SmallVec<[Option<Target<'_>>; 2]> = SmallVec::new();
+        let mut names: SmallVec<[Option<Reg>; 2]> = SmallVec::new();
         for (k, (result, exp)) in results.iter().zip(&region.body.results).enumerate() {
             // `check` made sure that it may be written, and that no other result lies there.
             let bytes = written[result.buffer].take().ok_or_else(|| failed("a result is only read"))?;

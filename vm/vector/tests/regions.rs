@@ -274,7 +274,7 @@ fn a_block_that_is_read_is_not_written() {
         arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: view.clone() }],
         results: vec![ResultView { buffer: 0, lmad: view }],
     };
-    let said = format!("{:?}", code.run(&mut launch));
+    let said = format!("{:?}", code.run(launch.check(&region).expect("it fits")));
     assert!(said.contains("a result lies in a block that is read"), "{said}");
     assert_eq!(block, [7u8; 32]);
 }

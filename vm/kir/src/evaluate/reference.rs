@@ -2,7 +2,7 @@
 
 use super::layout::{load, store};
 use super::{Value, evaluate_until, failed};
-use crate::backend::{Argument, Backend, Compiled, Launch, Listing, Refusal, RunError, Unit};
+use crate::backend::{Argument, Backend, CheckedLaunch, Compiled, Listing, Refusal, RunError, Unit};
 use crate::verify::VerifiedRegion;
 use galopvm_base::Scalar;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ struct Code {
 }
 
 impl Compiled for Code {
-    fn run(&self, launch: &mut Launch<'_>) -> Result<(), RunError> {
-        self.run_until(launch, &|| false)
-    }
-
-    fn run_until(&self, launch: &mut Launch<'_>, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
-        launch.check(&self.region).map_err(|error| failed(error.0))?;
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
+        let launch = launch.of(&self.region)?;
         let mut values = Vec::new();
         for (param, argument) in self.region.region().params.iter().zip(&launch.arguments) {
             let elem = self.region.type_of(*param).elem;

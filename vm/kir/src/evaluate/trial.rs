@@ -86,8 +86,7 @@ impl Trial {
         let view = |(k, lmad): (usize, &Lmad)| ResultView { buffer: first + k, lmad: lmad.clone() };
         let results = self.results.iter().enumerate().map(view).collect();
         let mut launch = Launch { buffers, arguments: self.arguments.clone(), results };
-        launch.check(&self.region).map_err(|error| failed(error.0))?;
-        code.run(&mut launch)?;
+        code.run(launch.check(&self.region).map_err(|error| failed(error.0))?)?;
         drop(launch);
         fresh
             .iter()

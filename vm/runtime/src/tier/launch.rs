@@ -243,10 +243,11 @@ impl Gathered {
             launch.buffers[buffer] = Buffer::Write(place.bytes_mut());
             launch.results.push(ResultView { buffer, lmad });
         }
-        if let Err(error) = launch.check(region) {
-            return Ok(Err(Failure::Unfit(format!("the launch does not fit: {error}"))));
-        }
-        if let Err(error) = code.run_until(&mut launch, &|| stop.is_set()) {
+        let checked = match launch.check(region) {
+            Ok(checked) => checked,
+            Err(error) => return Ok(Err(Failure::Unfit(format!("the launch does not fit: {error}")))),
+        };
+        if let Err(error) = code.run_until(checked, &|| stop.is_set()) {
             return Ok(Err(Failure::Run(error)));
         }
         drop(launch);
