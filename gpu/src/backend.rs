@@ -252,7 +252,7 @@ impl Code {
     /// The scalars the host knows: parameters, and what it computes of them.
     fn hosts(&self, launch: &Launch<'_>) -> Result<HashMap<VarId, Scalar>, RunError> {
         let mut known = HashMap::new();
-        for (param, argument) in self.region.region().params.iter().zip(&launch.arguments) {
+        for (param, argument) in self.region.region().params.iter().zip(launch.arguments.iter()) {
             if let Argument::Scalar(bits) = argument {
                 known.insert(*param, Scalar::new(self.region.type_of(*param).elem, *bits));
             }

@@ -318,7 +318,7 @@ fn more_workgroups_than_one_dimension_holds() {
         let lmad = Lmad::row_major(&[count as i64]);
         let mut launch = Launch {
             buffers: vec![Buffer::Write(&mut out)],
-            arguments: vec![Argument::Scalar(count as u64)],
+            arguments: vec![Argument::Scalar(count as u64)].into(),
             results: vec![ResultView { buffer: 0, lmad }],
         };
         code.run(launch.check(&region).expect("it fits")).expect("a run");

@@ -165,7 +165,7 @@ fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode,
         results.push(ResultView { buffer: buffers.len(), lmad });
         buffers.push(Buffer::Write(&mut output[skip..skip + bytes(k)]));
     }
-    let mut launch = Launch { buffers, arguments, results };
+    let mut launch = Launch { buffers, arguments: arguments.into(), results };
     let mut best = f64::MAX;
     for _ in 0..25 {
         let launch = launch.check(&region).expect("it fits");

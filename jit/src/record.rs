@@ -103,7 +103,7 @@ impl Layout {
                 None => buffer.bytes().as_ptr() as u64,
             });
         }
-        for (&param, argument) in region.region().params.iter().zip(&launch.arguments) {
+        for (&param, argument) in region.region().params.iter().zip(launch.arguments.iter()) {
             let ty = region.type_of(param);
             let Some(at) = self.param(param) else { continue };
             let at = at as usize;

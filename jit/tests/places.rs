@@ -34,11 +34,11 @@ fn over(text: &str, args: &[Arg], place: impl Fn(&Lmad) -> Lmad) {
                 Argument::Array { buffer: blocks - 1, lmad: lmad.clone() }
             }
         });
-        let arguments = arguments.collect();
+        let arguments: Vec<Argument> = arguments.collect();
         let mut buffers: Vec<Buffer<'_>> = inputs.iter().map(|bytes| Buffer::Read(bytes)).collect();
         buffers.push(Buffer::Write(&mut block));
         let results = vec![ResultView { buffer: buffers.len() - 1, lmad: to.clone() }];
-        let mut launch = Launch { buffers, arguments, results };
+        let mut launch = Launch { buffers, arguments: arguments.into(), results };
         code.run(launch.check(&region).expect("it fits")).unwrap_or_else(|e| panic!("{cpu}: {e:?}\n{text}"));
         drop(launch);
         let got = to.places().map(|at| element(*elem, &block, at as usize)).collect();

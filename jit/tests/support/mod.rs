@@ -230,7 +230,7 @@ pub fn run_in(
         });
     }
     let buffers = inputs.iter().map(|b| Buffer::Read(b)).collect();
-    let mut launch = Launch { buffers, arguments, results: Vec::new() };
+    let mut launch = Launch { buffers, arguments: arguments.into(), results: Vec::new() };
     let views: Vec<Lmad> =
         region.results().iter().map(|ty| place(&launch.shape(region, ty).expect("a shape"))).collect();
     let sizes: Vec<usize> = region

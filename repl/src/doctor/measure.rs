@@ -213,7 +213,7 @@ impl<'a> Probe<'a> {
         arguments.push(Argument::Array { buffer: 0, lmad });
         Launch {
             buffers: vec![Buffer::Read(self.block.bytes()), Buffer::Write(&mut self.out)],
-            arguments,
+            arguments: arguments.into(),
             results: vec![ResultView { buffer: 1, lmad: self.result.clone() }],
         }
     }

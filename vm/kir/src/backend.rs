@@ -12,6 +12,7 @@ use crate::verify::VerifiedRegion;
 use galopvm_base::scalar::Bits;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_lmad::Lmad;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -197,7 +198,7 @@ pub struct Launch<'a> {
     /// Each block once.
     pub buffers: Vec<Buffer<'a>>,
     /// One for each parameter of the region.
-    pub arguments: Vec<Argument>,
+    pub arguments: Cow<'a, [Argument]>,
     /// One for each result of the region.
     pub results: Vec<ResultView>,
 }
@@ -252,7 +253,7 @@ impl<'a> Launch<'a> {
         if params.len() != self.arguments.len() || region.results().len() != self.results.len() {
             return fail("the number of arguments or results is not the region's".into());
         }
-        for (&param, argument) in params.iter().zip(&self.arguments) {
+        for (&param, argument) in params.iter().zip(self.arguments.iter()) {
             let ty = region.type_of(param);
             match argument {
                 Argument::Scalar(bits) if ty.is_scalar() && bits & !ty.elem.mask() == 0 => {}

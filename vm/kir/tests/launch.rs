@@ -22,7 +22,7 @@ fn check(n: i64, a: &Lmad, result: &Lmad) -> Result<(), String> {
     let mut out = [0; 8];
     let mut launch = Launch {
         buffers: vec![Buffer::Read(&[0; 8]), Buffer::Write(&mut out)],
-        arguments: vec![Argument::Scalar(n as u64), Argument::Array { buffer: 0, lmad: a.clone() }],
+        arguments: vec![Argument::Scalar(n as u64), Argument::Array { buffer: 0, lmad: a.clone() }].into(),
         results: vec![ResultView { buffer: 1, lmad: result.clone() }],
     };
     launch.check(&region()).map(|_| ()).map_err(|error| error.to_string())
@@ -65,7 +65,7 @@ fn buffers_and_kinds_must_fit() {
     ] {
         let mut out = [0; 8];
         let buffers = vec![Buffer::Read(&[0; 8]), Buffer::Write(&mut out)];
-        let mut launch = Launch { buffers, arguments, results };
+        let mut launch = Launch { buffers, arguments: arguments.into(), results };
         let error = launch.check(&region()).err().expect(message).to_string();
         assert!(error.contains(message), "{error}");
     }
@@ -80,7 +80,8 @@ fn a_launch_is_for_the_region_that_it_was_checked_for() {
     let mut out = [0; 8];
     let mut launch = Launch {
         buffers: vec![Buffer::Read(&[0; 8]), Buffer::Write(&mut out)],
-        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: Lmad::row_major(&[4]) }],
+        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: Lmad::row_major(&[4]) }]
+            .into(),
         results: vec![ResultView { buffer: 1, lmad: Lmad::row_major(&[4]) }],
     };
     let checked = launch.check(&other).expect("it fits that one as well");
@@ -100,7 +101,8 @@ fn a_result_may_overwrite_the_block_of_an_argument() {
     let mut block = bytes(&[1, 2, 3, 4]);
     let mut launch = Launch {
         buffers: vec![Buffer::Write(&mut block)],
-        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: Lmad::row_major(&[4]) }],
+        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: Lmad::row_major(&[4]) }]
+            .into(),
         results: vec![ResultView { buffer: 0, lmad: Lmad::row_major(&[4]) }],
     };
     assert_eq!(reference(&region).run(launch.check(&region).expect("it fits")), Ok(()));

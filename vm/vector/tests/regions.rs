@@ -271,7 +271,7 @@ fn a_block_that_is_read_is_not_written() {
     let view = Lmad::row_major(&[4]);
     let mut launch = Launch {
         buffers: vec![Buffer::Write(&mut block)],
-        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: view.clone() }],
+        arguments: vec![Argument::Scalar(4), Argument::Array { buffer: 0, lmad: view.clone() }].into(),
         results: vec![ResultView { buffer: 0, lmad: view }],
     };
     let said = format!("{:?}", code.run(launch.check(&region).expect("it fits")));

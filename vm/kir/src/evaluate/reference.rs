@@ -33,7 +33,7 @@ impl Compiled for Code {
     ) -> Result<(), RunError> {
         let launch = launch.of(&self.region)?;
         let mut values = Vec::new();
-        for (param, argument) in self.region.region().params.iter().zip(&launch.arguments) {
+        for (param, argument) in self.region.region().params.iter().zip(launch.arguments.iter()) {
             let elem = self.region.type_of(*param).elem;
             values.push(match argument {
                 Argument::Scalar(bits) => Value::Scalar(Scalar::new(elem, *bits)),

@@ -35,7 +35,8 @@ impl Trial {
             }
         }
         let mut trial = Trial { region: region.clone(), blocks, arguments: placed, results: Vec::new() };
-        let launch = Launch { buffers: Vec::new(), arguments: trial.arguments.clone(), results: Vec::new() };
+        let launch =
+            Launch { buffers: Vec::new(), arguments: (&trial.arguments[..]).into(), results: Vec::new() };
         for ty in region.results() {
             let shape = launch.shape(region, ty).ok_or_else(|| failed("the shape of a result is unknown"))?;
             trial.results.push(Lmad::row_major(&shape));
@@ -85,7 +86,7 @@ impl Trial {
         buffers.extend(fresh.iter_mut().map(|block| Buffer::Write(block)));
         let view = |(k, lmad): (usize, &Lmad)| ResultView { buffer: first + k, lmad: lmad.clone() };
         let results = self.results.iter().enumerate().map(view).collect();
-        let mut launch = Launch { buffers, arguments: self.arguments.clone(), results };
+        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results };
         code.run(launch.check(&self.region).map_err(|error| failed(error.0))?)?;
         drop(launch);
         fresh

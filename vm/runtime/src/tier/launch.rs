@@ -27,11 +27,11 @@ use smallvec::SmallVec;
 pub(super) struct Gathered {
     arguments: Vec<Argument>,
     /// Each block once; arguments refer to them by position.
-    blocks: Vec<Block>,
+    blocks: SmallVec<[Block; 4]>,
     /// How many held each block before this launch did.
-    references: Vec<u32>,
+    references: SmallVec<[u32; 4]>,
     /// As much of the arguments as a decision about code may depend on: no proof and no estimate looks at floats.
-    signature: Vec<u64>,
+    signature: SmallVec<[u64; 16]>,
 }
 
 /// Where results are wanted.
@@ -55,9 +55,9 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
     let count = lifted.bindings.len();
     let mut gathered = Gathered {
         arguments: Vec::with_capacity(count),
-        blocks: Vec::new(),
-        references: Vec::new(),
-        signature: Vec::with_capacity(4 * count),
+        blocks: SmallVec::new(),
+        references: SmallVec::new(),
+        signature: SmallVec::new(),
     };
     let array_of = |reg| registers.array_of(reg).ok_or("an array of the kernel is gone");
     for binding in &lifted.bindings {
@@ -110,8 +110,8 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
 }
 
 /// A view in numbers; its rank is that of the parameter.
-fn numbers_of(view: &Lmad, numbers: &mut Vec<u64>) {
-    numbers.push(view.offset as u64);
+fn numbers_of(view: &Lmad, numbers: &mut impl Extend<u64>) {
+    numbers.extend([view.offset as u64]);
     numbers.extend(view.dims.iter().flat_map(|dim| [dim.size as u64, dim.stride as u64]));
 }
 
@@ -120,7 +120,7 @@ impl Gathered {
     pub(super) fn with_scalars(mut self, numbers: &[i64]) -> Gathered {
         let scalars = || numbers.iter().map(|number| *number as u64);
         self.arguments.splice(0..0, scalars().map(Argument::Scalar));
-        self.signature.splice(0..0, scalars());
+        self.signature.insert_many(0, scalars());
         self
     }
 
@@ -185,8 +185,8 @@ impl Gathered {
     ) -> Result<Result<Vec<Value>, Failure>, Trap> {
         let region = &lifted.region;
         let buffers = self.blocks.iter().map(|block| Buffer::Read(block.bytes())).collect();
-        let mut launch = Launch { buffers, arguments: self.arguments.clone(), results: Vec::new() };
-        let mut results: Vec<Granted> = Vec::new();
+        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results: Vec::new() };
+        let mut results: SmallVec<[Granted; 2]> = SmallVec::new();
         for (k, ty) in region.results().iter().enumerate() {
             let Some(shape) = launch.shape(region, ty) else {
                 return Ok(Err(Failure::Unfit("the shape of a result is unknown".into())));
