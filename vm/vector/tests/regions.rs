@@ -210,6 +210,59 @@ fn an_array_that_is_changed_may_be_looked_at_afterwards() {
 }
 
 #[test]
+fn an_array_of_both_sides_of_a_branch_is_left_to_the_second() {
+    check(
+        "region r (n : i64, m : i64, A : [n]i64)
+         let p : [n]i64 = kernel i < n do
+           let a : [3]i64 = kernel j < 3 do let x : i64 = A[i] + j in x
+           let r : i64 = if A[i] > 0 then
+               let b : [3]i64 = a with [0] = 7
+               let s : i64 = b[0] * b[1] in s
+             else let t : i64 = a[0] - a[2] in t
+           in r
+         in p",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn an_array_that_each_round_changes_begins_the_next_as_it_was() {
+    check(
+        "region r (n : i64, m : i64, A : [n]i64)
+         let (p : [n]i64, q : [n]i64) = kernel i < n do
+           let a : [3]i64 = kernel j < 3 do let x : i64 = A[i] + j in x
+           let r : i64 = loop (s : i64) = (0) for k < 3 do
+             let b : [3]i64 = a with [k] = 100
+             in s * 3 + b[0] + b[1] * 2 + b[2] * 5
+           let t : i64 = loop (u : i64) = (0) for l < m % 4 do
+             let c : [3]i64 = a with [l % 3] = u
+             in c[0] + c[1] * 2 + c[2] * 5
+           in (r, t)
+         in (p, q)",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn an_array_of_all_rows_is_changed_for_those_that_count() {
+    check(
+        "region r (n : i64, m : i64, A : [n]i64)
+         let (p : [n]i64, q : [n][3]i64) = kernel i < n do
+           let a : [3]i64 = iota [3]
+           let (r : i64, b : [3]i64) = if A[i] > 5 then
+               let d : [3]i64 = a with [1] = 9
+               let s : i64 = d[0] + d[1] * 10 in (s, d)
+             else let t : i64 = a[1] in (t, a)
+           in (r, b)
+         in (p, q)",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
 fn windows_of_one_array_are_not_changed_together() {
     // Each row's window of an array that is the same for all, and that nobody has any more when the window is changed.
     check(
