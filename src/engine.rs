@@ -298,10 +298,13 @@ impl Engine {
         match config.backend {
             BackendChoice::Interp => {}
             BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
-            BackendChoice::Auto if X86Backend::is_available() => {
-                found.usable.push(Arc::new(X86Backend::default()))
+            BackendChoice::Auto => {
+                if X86Backend::is_available() {
+                    found.usable.push(Arc::new(X86Backend::default()));
+                }
+                found.usable.push(Arc::new(Vector { leaves_few_rows: true }));
             }
-            BackendChoice::Auto | BackendChoice::Vector => found.usable.push(Arc::new(Vector)),
+            BackendChoice::Vector => found.usable.push(Arc::new(Vector::default())),
             BackendChoice::X86 if X86Backend::is_available() => {
                 found.usable.push(Arc::new(X86Backend::default()))
             }

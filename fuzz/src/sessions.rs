@@ -280,7 +280,7 @@ impl Setting {
         let tiering = match self.executor {
             Executor::Interpreter => Tiering::interpreter(),
             Executor::Reference => compiled(Arc::new(Reference), 1),
-            Executor::Vector => compiled(Arc::new(Vector), 1),
+            Executor::Vector => compiled(Arc::new(Vector::default()), 1),
             Executor::X86(threads) => compiled(Arc::new(X86Backend::default()), threads),
             Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), |made| compiled(made, 1)),
         };

@@ -4,11 +4,12 @@ use crate::array::{Across, Array, Store, copy_view};
 use crate::body::{Rows, Value, failed};
 use crate::code::{Code, Reg};
 use crate::column::Scalars;
-use crate::translate::translate;
+use crate::groups::FEW_ROWS;
+use crate::translate::{has_operators, translate};
 use galopvm_base::{TypedId, element};
 use galopvm_kir::{
-    Argument, Backend, Buffer, CheckedLaunch, Compiled, Exp, Launch, Listing, Refusal, RunError, Unit,
-    VerifiedRegion,
+    Argument, Backend, Buffer, CheckedLaunch, Compiled, Exp, Launch, Listing, ObservedParam, Refusal, Region,
+    Rhs, RunError, Unit, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use smallvec::SmallVec;
@@ -17,17 +18,48 @@ use std::sync::Arc;
 
 /// The back end that needs no machine code.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Vector;
+pub struct Vector {
+    /// Leaves kernels of few rows with operators in them to others, which are faster.
+    pub leaves_few_rows: bool,
+}
 
 impl Backend for Vector {
     fn name(&self) -> &'static str {
         "vector"
     }
 
+    fn makes_machine_code(&self) -> bool {
+        false
+    }
+
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        if self.leaves_few_rows && has_few_rows(&unit) {
+            return Err(Refusal::new("few rows, each of which has operators of its own"));
+        }
         let code = translate(unit.region, unit.plan.plan())?;
         Ok(Arc::new(Translated { region: unit.region.clone(), code }))
     }
+}
+
+/// Whether the first launch has a kernel of so few rows that they come one after the other, with operators in them: whoever
+/// executes these by themselves is faster.
+fn has_few_rows(unit: &Unit<'_>) -> bool {
+    let Region { params, body, .. } = unit.region.region();
+    let known = |var| {
+        let at = params.iter().position(|param| *param == var)?;
+        match unit.observed.params.get(at)? {
+            ObservedParam::Scalar(value) => Some(*value),
+            ObservedParam::Array { .. } => None,
+        }
+    };
+    body.stms.iter().any(|stm| match &stm.rhs {
+        Rhs::Kernel { axes, body } => {
+            let extents = axes.iter().map(|axis| unit.region.size_with(&axis.bound, &known));
+            let rows = extents.map(|extent| extent.map_or(i64::MAX, |extent| extent.max(0)));
+            has_operators(body) && rows.fold(1, i64::saturating_mul) < FEW_ROWS
+        }
+        _ => false,
+    })
 }
 
 /// A region and its steps.

@@ -27,7 +27,7 @@ const MOST_ROWS: i64 = 512;
 const CACHE: usize = 1 << 20;
 
 /// Fewer rows than these come one after the other, if there is something in them that can be cut.
-const FEW_ROWS: i64 = 24;
+pub(crate) const FEW_ROWS: i64 = 24;
 
 /// An innermost axis that is shorter is left for a longer one.
 const SHORT: i64 = 16;

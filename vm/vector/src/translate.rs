@@ -298,15 +298,14 @@ impl Translation<'_> {
         let axes = axes.iter().map(axis).collect::<Made<_>>()?;
         let divisor = |(counter, divisor): &(VarId, Exp)| Ok((reg(*counter), self.operand(divisor, steps)?));
         let divisors = divisors.iter().map(divisor).collect::<Made<_>>()?;
-        let (mut makes_arrays, mut has_operators) = (false, false);
-        body.visit_stms(&mut |stm| match stm.rhs {
-            Rhs::Exps(_) | Rhs::For { .. } | Rhs::While { .. } | Rhs::If { .. } => {}
-            Rhs::Reduce { .. } => has_operators = true,
-            Rhs::Kernel { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } => {
-                (makes_arrays, has_operators) = (true, true);
-            }
-            Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_) => makes_arrays = true,
+        let mut makes_arrays = false;
+        body.visit_stms(&mut |stm| {
+            makes_arrays |= !matches!(
+                stm.rhs,
+                Rhs::Exps(_) | Rhs::Reduce { .. } | Rhs::For { .. } | Rhs::While { .. } | Rhs::If { .. }
+            );
         });
+        let has_operators = has_operators(body);
         Ok(Rounds { axes, body: self.body(body, &[])?, divisors, makes_arrays, has_operators })
     }
 
@@ -419,4 +418,16 @@ impl Translation<'_> {
 
 fn no_such(op: ScalarOp, ty: ElemType) -> Refusal {
     Refusal::new(format!("there is no `{op}` on {ty}"))
+}
+
+/// Whether there is something in rows that can be cut into groups.
+pub(crate) fn has_operators(body: &Body) -> bool {
+    let mut found = false;
+    body.visit_stms(&mut |stm| {
+        found |= matches!(
+            stm.rhs,
+            Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. }
+        );
+    });
+    found
 }

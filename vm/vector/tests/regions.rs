@@ -81,7 +81,7 @@ fn check(text: &str, plan: &str, sizes: &[(i64, i64)]) {
             let trial = Trial::new(&region, &arguments, layout).expect("it fits in memory");
             let observed = trial.observed();
             let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
-            let code = Vector.compile(unit).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
+            let code = Vector::default().compile(unit).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
             let found = trial.run(code.as_ref());
             let is_right = match (&wanted, &found) {
                 (Ok(wanted), Ok(found)) => wanted == found,
@@ -304,7 +304,7 @@ fn an_array_on_the_way_is_bounded() {
         Trial::new(&region, &[Value::int(1 << 40)], Layout::Contiguous).expect("one number fits in memory");
     let (observed, machine) = (trial.observed(), Machine::default());
     let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
-    let code = Vector.compile(unit).expect("it is taken");
+    let code = Vector::default().compile(unit).expect("it is taken");
     let said = format!("{:?}", trial.run(code.as_ref()));
     assert!(said.contains("an array on the way takes 8796093022208 bytes"), "{said}");
 }
@@ -319,7 +319,7 @@ fn a_block_that_is_read_is_not_written() {
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
     let (observed, machine) = (Observed::default(), Machine::default());
     let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
-    let code = Vector.compile(unit).expect("it is taken");
+    let code = Vector::default().compile(unit).expect("it is taken");
     let mut block = [7u8; 32];
     let view = Lmad::row_major(&[4]);
     let mut launch = Launch {

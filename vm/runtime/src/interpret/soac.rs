@@ -12,7 +12,7 @@ use super::prepare::Here;
 use super::residence::Placing;
 use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers, columns, shape};
-use crate::tier::{Run, Wish};
+use crate::tier::{Interpreted, Run, Wish};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
 use galopvm_store::array::{Array, copy_elements, move_elements, store};
@@ -94,10 +94,13 @@ impl<'a> Interpreter<'a> {
         placing: Placing,
     ) -> Outcome<()> {
         let Amount { width, work } = amount;
-        let is_quick = self.columns(registers, block, index, width).is_some();
+        let otherwise = match self.columns(registers, block, index, width) {
+            Some(_) => Interpreted::Columns,
+            None => Interpreted::Rows,
+        };
         let changes = placing.changes().map(|changes| &**changes);
         let wish = Wish { places: &placing.places, changes };
-        match self.tiers.run(site, registers, self.memory, amount, is_quick, wish)? {
+        match self.tiers.run(site, registers, self.memory, amount, otherwise, wish)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;

@@ -5,7 +5,7 @@
 
 use super::shape::Amount;
 use super::{Interpreter, Outcome, Registers, shape};
-use crate::tier::{Run, Wish};
+use crate::tier::{Interpreted, Run, Wish};
 use galopvm_bytecode::{BlockId, Instr, Operand, field::Fields};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::Granted;
@@ -63,8 +63,7 @@ impl<'a> Interpreter<'a> {
             false => Vec::new(),
         };
         let (amount, wish) = (Amount { width, work }, Wish { places: &places, changes: None });
-        // Interpreted, it is a loop of few instructions for an element, as columns are.
-        match self.tiers.run(site, registers, self.memory, amount, true, wish)? {
+        match self.tiers.run(site, registers, self.memory, amount, Interpreted::Loop, wish)? {
             Run::Done(values) => {
                 drop(places);
                 self.pay(work)?;

@@ -152,7 +152,9 @@ impl Tiers {
         let places: Vec<Option<Granted>> = group.steps[step].over.iter().map(place).collect();
         let kernel = first + step as u32;
         let tiering = &self.tiering;
-        let need = Need { waits: tiering.always || work >= tiering.threshold || !tiering.background, work };
+        let waits = tiering.always || work >= tiering.threshold || !tiering.background;
+        // The operators of the group by themselves have fast ways in the interpreter.
+        let need = Need { waits, machine_code: !tiering.always, work };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);

@@ -153,11 +153,24 @@ pub(crate) struct Wish<'w> {
     pub(crate) changes: Option<&'w Changes>,
 }
 
+/// How the interpreter goes over the rows of an operator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interpreted {
+    /// An operation for thousands of rows before the next one.
+    Columns,
+    /// A loop of few instructions for a row.
+    Loop,
+    /// Some rows side by side, or one after the other.
+    Rows,
+}
+
 /// What code is to be compiled for.
 #[derive(Clone, Copy)]
 struct Need {
     /// Whether the launch waits for it.
     waits: bool,
+    /// Whether only machine code is faster than the interpreter.
+    machine_code: bool,
     /// Estimated operations of the launch.
     work: u64,
 }
@@ -279,15 +292,14 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do; `is_quick` says whether the interpreter takes little
-    /// time for an element.
+    /// Executes a site by compiled code, if that is the thing to do: `otherwise` is what the interpreter does.
     pub(crate) fn run(
         &mut self,
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
         Amount { width, work }: Amount,
-        is_quick: bool,
+        otherwise: Interpreted,
         wish: Wish<'_>,
     ) -> Result<Run, Trap> {
         self.collect();
@@ -306,7 +318,10 @@ impl Tiers {
         if width == 0 {
             return interpret(state, "there is nothing to do");
         }
-        let least = if is_quick { LEAST_WORK_IF_QUICK } else { LEAST_WORK };
+        let least = match otherwise {
+            Interpreted::Columns | Interpreted::Loop => LEAST_WORK_IF_QUICK,
+            Interpreted::Rows => LEAST_WORK,
+        };
         if !always && work < least {
             return interpret(state, "too little work for a launch");
         }
@@ -317,7 +332,8 @@ impl Tiers {
         if !always && !hot && work < threshold && state.versions.is_empty() {
             return interpret(state, "not hot yet");
         }
-        let need = Need { waits: always || work >= threshold || !background, work };
+        let machine_code = !always && otherwise == Interpreted::Columns;
+        let need = Need { waits: always || work >= threshold || !background, machine_code, work };
         if let (Some(changes), [Some(place)]) = (wish.changes, wish.places)
             && self.attempt_changes(site, registers, memory, need, place, changes)?
         {
@@ -469,7 +485,7 @@ impl Tiers {
         &mut self,
         Kernel { site, lifted }: Kernel<'_>,
         gathered: &Gathered,
-        Need { waits, work }: Need,
+        Need { waits, machine_code, work }: Need,
     ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();
@@ -521,7 +537,7 @@ impl Tiers {
             plan,
             observed: if is_generic { version::generic(&observed) } else { observed },
             machine: self.tiering.machine.clone(),
-            backends: self.tiering.backends.clone(),
+            backends: self.backends(machine_code),
         };
         if waits {
             return Ok(self.add(site, job.compile()));
@@ -530,6 +546,12 @@ impl Tiers {
         worker.send(job).map_err(|()| "the background compiler has stopped")?;
         self.sites[site as usize].pending = true;
         Err("being compiled".into())
+    }
+
+    /// The back ends, or those that make machine code.
+    fn backends(&self, machine_code: bool) -> Vec<Arc<dyn Backend>> {
+        let all = self.tiering.backends.iter();
+        all.filter(|backend| !machine_code || backend.makes_machine_code()).cloned().collect()
     }
 
     /// Takes over what the background compiler has finished.
