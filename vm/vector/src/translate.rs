@@ -350,7 +350,7 @@ impl Translation<'_> {
         let (mut places, mut indices) = (Steps::new(), Regs::new());
         let mut factors = SmallVec::<[Factor; 2]>::new();
         for read in [a, b] {
-            let Some(is_counter) = self.along(read, axis.var) else { return Ok(None) };
+            let Some(is_counter) = Self::along(read, axis.var) else { return Ok(None) };
             if let Index::Dims(dims) = &read.index {
                 for (dim, is_counter) in dims.iter().zip(&is_counter) {
                     if let (DimIndex::At(index), false) = (dim, is_counter) {
@@ -366,7 +366,7 @@ impl Translation<'_> {
     }
 
     /// For each dimension of an array whether it is read at a counter that nothing else depends on, if that is so.
-    fn along(&self, read: &Read, counter: VarId) -> Option<SmallVec<[bool; 2]>> {
+    fn along(read: &Read, counter: VarId) -> Option<SmallVec<[bool; 2]>> {
         let Index::Dims(dims) = &read.index else { return None };
         let is_counter = |dim: &DimIndex| {
             let DimIndex::At(index) = dim else { return None };
@@ -375,8 +375,7 @@ impl Translation<'_> {
             let is_counter = matches!(index, Exp::Var(var) if *var == counter);
             (is_counter || !uses).then_some(is_counter)
         };
-        let is_whole = dims.len() == self.region.type_of(read.array).rank();
-        dims.iter().map(is_counter).collect::<Option<_>>().filter(|_| is_whole)
+        dims.iter().map(is_counter).collect()
     }
 
     fn whole(&mut self, dst: Reg, op: &ArrayOp, steps: &mut Steps) -> Made<()> {

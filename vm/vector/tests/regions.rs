@@ -505,3 +505,166 @@ fn few_rows_with_much_in_them() {
         &[(2, 3000), (23, 40), (24, 40), (1, 1), (3, 0)],
     );
 }
+
+#[test]
+fn places_outside_are_passed_by() {
+    let sizes = [(0, 3), (1, 1), (5, 70), (70, 5), (127, 30), (1023, 20), (2049, 6)];
+    check(
+        "region r (n : i64, m : i64, P : [n]i64, Q : [n]i64, V : [n]i32, D : [m][4]i32, H : [m][4]i64)
+         let p : [m][4]i32 = scatter D i < n do in (P[i], Q[i] % 7, V[i])
+         let h : [m][4]i64 = hist H j < n do in (P[j], Q[j] % 7, j)
+         by (a : i64 = 0) (b : i64) do in a + b
+         let e = replicate [m] (to_i64(V[0]))
+         let g : [m]i64 = hist e k < n do in (P[k], k)
+         by (c : i64 = 0) (d : i64) do let f : i64 = c * 3 - d in f
+         in (p, h, g)",
+        "",
+        &sizes[1..],
+    );
+    // In rows, for those that count.
+    check(
+        "region r (n : i64, m : i64, P : [n]i64)
+         let p : [n][3][2]i64 = kernel i < n do
+           let a : [3][2]i64 = kernel j < 3, k < 2 do let x : i64 = i + j in x
+           let b : [3][2]i64 = if P[i] > 2 then
+               let c : [3][2]i64 = scatter a l < m do in (P[i] - 4 + l, l % 4 - 1, l)
+               in c
+             else let z : i64 = 0 in a
+           in b
+         in p",
+        "",
+        &sizes,
+    );
+}
+
+#[test]
+fn a_scatter_over_an_array_made_before_begins_as_it() {
+    check(
+        "region r (n : i64, m : i64, P : [n]i64)
+         let a : [m]i64 = kernel j < m do let x : i64 = j * 5 in x
+         let p : [m]i64 = scatter a i < n do in (P[i], i)
+         in p",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn products_that_leave_their_arrays_trap() {
+    let sizes = [(1, 1), (2, 5), (70, 5), (33, 40), (129, 2), (40, 0)];
+    let product = |bound: &str, a: &str, b: &str| {
+        format!(
+            "region r (n : i64, m : i64, A : [n][m]i32, B : [m][n]i32)
+             let p : [n][n]i32 = kernel i < n, j < n do
+               let s : i32 = red k < {bound} do in A[{a}] * B[{b}] by (c : i32 = 3i32) (d : i32) do in c + d
+               in s
+             in p"
+        )
+    };
+    for (bound, a, b) in [
+        ("m", "i, k", "k, j"),
+        ("m", "i, k", "m - 1 - k, j"),
+        ("m + 1", "i, k", "k, j"),
+        ("m", "i + 1, k", "k, j"),
+        ("m", "i, k", "k, j + 1"),
+        ("m", "i, k", "k, j - 1"),
+        ("m - 1", "i, k + 1", "k, n - 1 - j"),
+        ("m - 3", "i, k", "k, j // (m - 2)"),
+    ] {
+        check(&product(bound, a, b), "", &sizes);
+        check(&product(bound, a, b), "plan\n  lane i : a test", &sizes);
+    }
+}
+
+#[test]
+fn one_of_two_windows_of_an_array_is_chosen() {
+    check(
+        "region r (n : i64, A : [n][4]i64)
+         let t = concat A A
+         let (p : [n][2]i64, q : [n][4]i64) = kernel i < n do
+           let a : [2]i64 = if A[i, 0] > 0 then let x : i64 = 0 in A[i, 0 :+ 2 * 1] else let y : i64 = 0 in A[i, 1 :+ 2 * 1]
+           let b : [4]i64 = if A[i, 1] > 0 then let u : i64 = 0 in t[i] else let v : i64 = 0 in t[i * 2]
+           in (a, b)
+         in (p, q)",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn a_value_may_be_given_twice() {
+    check(
+        "region r (n : i64, A : [n]i64)
+         let (p : [n]i64, q : [n]i64, v : [n][2]i64, w : [n][2]i64) = kernel i < n do
+           let x : i64 = A[i] * 3
+           let (y : i64, z : i64) = if x > 4 then let u : i64 = x - 1 in (u, u) else let o : i64 = 7 in (x, o)
+           let a : [2]i64 = kernel j < 2 do let b : i64 = y + z * j in b
+           in (x, x, a, a)
+         in (p, q, v, w)",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn rows_that_an_outer_branch_leaves_out_do_not_trap_in_an_inner_one() {
+    check(
+        "region r (n : i64, A : [n]i64)
+         let p : [n]i64 = kernel i < n do
+           let a : i64 = A[i]
+           let b : i64 = if a != 0 then
+               let c : i64 = if i % 2 == 0 then let d : i64 = 100 / a in d else let e : i64 = 1 in e
+               in c
+             else let f : i64 = 0 in f
+           in b
+         in p",
+        "",
+        &ALL,
+    );
+}
+
+/// Sums of floats that are not exact.
+#[test]
+fn a_sum_does_not_depend_on_how_rows_are_cut() {
+    let sum = |text: &str, values: &Value| {
+        let region = verified(text);
+        let n = Value::Scalar(Scalar::i64(3000));
+        let trial = Trial::new(&region, &[n, values.clone()], Layout::ALL[0]).expect("it fits in memory");
+        let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
+        let (observed, machine) = (trial.observed(), Machine::default());
+        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        trial.run(Vector::default().compile(unit).expect("it is taken").as_ref()).expect("a sum")
+    };
+    let mut random = Random(4711);
+    let values = (0..3000).map(|_| Scalar::from_f64(ElemType::F32, random.next() as f64 * 1e-7).bits);
+    let values = Value::new(ElemType::F32, vec![3000], values.collect());
+    let of = |item: &str| {
+        format!(
+            "region r (n : i64, A : [n]f32)
+             let s : f32 = red i < n do in {item} by (a : f32 = 0.0f32) (b : f32) do in a + b
+             in s"
+        )
+    };
+    // Groups of rows with one quotient by 37.
+    assert_eq!(sum(&of("A[i]"), &values), sum(&of("A[i / 37 * 37 + i % 37]"), &values));
+}
+
+#[test]
+fn few_rows_with_operators_may_be_left_to_others() {
+    let region = verified(
+        "region r (n : i64, m : i64, A : [n][m]i64)
+         let p : [n]i64 = kernel i < n do
+           let s : i64 = red j < m do in A[i, j] by (a : i64 = 0) (b : i64) do in a + b
+           in s
+         in p",
+    );
+    let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
+    let machine = Machine::default();
+    let taken = |leaves_few_rows: bool, n: i64| {
+        let arguments = arguments(&region, n, 5, &mut Random(1));
+        let observed = Trial::new(&region, &arguments, Layout::ALL[0]).expect("it fits in memory").observed();
+        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        Vector { leaves_few_rows }.compile(unit).is_ok()
+    };
+    assert!(taken(false, 23) && taken(true, 24) && !taken(true, 23));
+}
