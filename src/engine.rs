@@ -19,7 +19,8 @@ use std::time::Duration;
 /// What executes parallel work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum BackendChoice {
-    /// Machine code for work that is worth it, the interpreter for the rest.
+    /// Machine code for work that is worth it, [`Vector`](BackendChoice::Vector) for what that refuses where it is faster than the
+    /// interpreter, and the interpreter for the rest.
     #[default]
     Auto,
     /// Only the interpreter.

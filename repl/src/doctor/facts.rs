@@ -88,7 +88,7 @@ impl Facts {
             _ if !engine.switches().jit => "the interpreter alone: --no jit".into(),
             BackendChoice::Reference => "the reference evaluator for every kernel".into(),
             BackendChoice::Auto if self.is_ready("x86") => {
-                format!("x86 ({mode}) for work that is worth compiling, {rest}")
+                format!("x86 ({mode}) for work that is worth compiling, vector for what it refuses, {rest}")
             }
             BackendChoice::Auto => format!("vector for work that is worth it, {rest}"),
             BackendChoice::Vector => format!("vector for every kernel it takes, {rest}"),
