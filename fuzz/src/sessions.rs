@@ -81,8 +81,10 @@ pub enum Executor {
     Reference,
     /// Kernels a group of rows at a time.
     Vector,
-    /// Kernels by machine code, with so many threads.
-    X86(usize),
+    /// Kernels by machine code.
+    X86,
+    /// By machine code with two threads, and a group of rows at a time where that is refused.
+    Both,
     /// Kernels through Vulkan.
     Vulkan,
 }
@@ -240,7 +242,8 @@ impl Setting {
         };
         let executor = match (executor, 1 + random.below(2)) {
             (0, _) => Executor::Reference,
-            (1, threads) if X86Backend::is_available() => Executor::X86(threads),
+            (1, 1) if X86Backend::is_available() => Executor::X86,
+            (1, _) if X86Backend::is_available() => Executor::Both,
             (2, _) => Executor::Vector,
             _ => Executor::Interpreter,
         };
@@ -265,8 +268,8 @@ impl Setting {
     }
 
     fn options(&self, said: &Said) -> Options {
-        let compiled = |backend: Arc<dyn Backend>, threads| Tiering {
-            backends: vec![backend],
+        let compiled_by = |backends: Vec<Arc<dyn Backend>>, threads| Tiering {
+            backends,
             machine: Machine {
                 threads,
                 thread_grain: 1,
@@ -277,12 +280,17 @@ impl Setting {
             always: true,
             background: false,
         };
+        let compiled = |backend: Arc<dyn Backend>| compiled_by(vec![backend], 1);
         let tiering = match self.executor {
             Executor::Interpreter => Tiering::interpreter(),
-            Executor::Reference => compiled(Arc::new(Reference), 1),
-            Executor::Vector => compiled(Arc::new(Vector::default()), 1),
-            Executor::X86(threads) => compiled(Arc::new(X86Backend::default()), threads),
-            Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), |made| compiled(made, 1)),
+            Executor::Reference => compiled(Arc::new(Reference)),
+            Executor::Vector => compiled(Arc::new(Vector::default())),
+            Executor::X86 => compiled(Arc::new(X86Backend::default())),
+            Executor::Both => {
+                let vector = Vector { leaves_few_rows: true };
+                compiled_by(vec![Arc::new(X86Backend::default()), Arc::new(vector)], 2)
+            }
+            Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), compiled),
         };
         let switches = Switches::without(&self.without);
         let limits = self.limits();
