@@ -12,6 +12,7 @@ use super::lines::{Fusion, FusionLine, Fusions};
 use super::price::{Sizes, Unwritten};
 use super::prove::Prover;
 use super::reads::{Uses, uses};
+use super::reason::Reason;
 use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
@@ -67,6 +68,7 @@ fn decided(region: &CheckedRegion, observed: &Observed) -> (Fusions, Region) {
     let mut body = std::mem::take(&mut decision.region.body);
     decision.body(&mut body);
     decision.fusions.lines.append(&mut decision.kept);
+    decision.fusions.keep_names(region.region(), &decision.region);
     decision.region.body = body;
     (decision.fusions, decision.region)
 }
@@ -145,7 +147,7 @@ impl Decision {
             }
             let verdict = judge_fuse(&self.region, body, at, made, &mut self.known).and_then(|fuse| {
                 if !fuse.copies.keys().all(|user| self.is_own(&body.stms[*user])) {
-                    return Err("read by a copy of a statement".into());
+                    return Err(Reason::ReadByCopy());
                 }
                 let means = (&self.sizes, self.in_kernel);
                 let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.known.prover)?;
@@ -159,7 +161,7 @@ impl Decision {
                     let users: Vec<VarId> = fuse.copies.keys().map(|user| body.stms[*user].pat[0]).collect();
                     let changed = inline(&mut self.region, body, at, fuse);
                     self.changed(body, &changed);
-                    self.line(Fusion::Fuse(name, users), format!("reads {reads}"), saving);
+                    self.line(Fusion::Fuse(name, users), Reason::Reads(reads as u64), saving);
                 }
                 Err(reason) => {
                     for (number, stm) in before {
@@ -209,8 +211,7 @@ impl Decision {
                 let mut names: Vec<VarId> = found.shared.iter().copied().collect();
                 names.extend(found.sites.iter().map(|site| site.of));
                 names.dedup();
-                let names: Vec<&str> = names.iter().map(|var| self.region.name_of(*var)).collect();
-                let reason = format!("shares {}", names.join(" "));
+                let reason = Reason::Shares(names);
                 let fusion = Fusion::Join(body.stms[first].pat[0], body.stms[second].pat[0]);
                 let name = join(&mut self.region, body, first, second, &found);
                 self.changed(body, &[name]);
@@ -229,7 +230,7 @@ impl Decision {
         joined
     }
 
-    fn line(&mut self, fusion: Fusion, reason: String, saving: Unwritten) {
+    fn line(&mut self, fusion: Fusion, reason: Reason, saving: Unwritten) {
         self.fusions.lines.push(FusionLine { fusion, reason, saving: Some(saving.told()) });
     }
 

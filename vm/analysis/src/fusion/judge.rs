@@ -4,6 +4,7 @@ use super::known::{Known, body_nodes};
 use super::price::{ACCESS, BESIDE_A_WRITE, Sizes, Unwritten};
 use super::prove::Prover;
 use super::reads::{Round, Site, Uses, Way, covers, uses};
+use super::reason::Reason;
 use super::traps::exp_is_safe;
 use super::view::shape_of;
 use super::{MOST_NODES, MOST_RESULTS};
@@ -83,14 +84,14 @@ pub(super) fn judge_fuse(
     at: usize,
     maker: Maker,
     known: &mut Known,
-) -> Result<Fuse, String> {
+) -> Result<Fuse, Reason> {
     let stm = &body.stms[at];
     let Uses { users, views, held } = uses(region, body, at, maker.axes.len(), known);
     if held {
-        return Err("a result of the body around it".into());
+        return Err(Reason::Held());
     }
     if users.is_empty() {
-        return Err("nobody reads it".into());
+        return Err(Reason::Unread());
     }
     let mut read: BTreeMap<usize, Vec<Site>> = BTreeMap::new();
     for (user, sites) in users {
@@ -102,7 +103,7 @@ pub(super) fn judge_fuse(
         for axis in &maker.axes {
             let bound = prover.polynomial(&axis.bound);
             if !prover.is_not_negative(&bound) {
-                return Err("its extent may be negative".into());
+                return Err(Reason::ExtentMayBeNegative());
             }
         }
     }
@@ -114,7 +115,7 @@ pub(super) fn judge_fuse(
             .map(|site| site.of)
             .collect();
         if covering.is_empty() {
-            return Err("it may trap, and not every element is read for sure".into());
+            return Err(Reason::MayTrap());
         }
         let mark = prover.mark();
         prover.enter(&maker.axes);
@@ -124,13 +125,12 @@ pub(super) fn judge_fuse(
             .any(|(_, exp)| !exp_is_safe(region, exp, prover));
         prover.forget(mark);
         if lost {
-            return Err("one of its results may trap and is not read for sure".into());
+            return Err(Reason::ResultMayTrap());
         }
     }
     for user in read.keys() {
         if let Some((array, by)) = updated_between(region, body, at, *user, known) {
-            let (array, by) = (region.name_of(array), region.name_of(by));
-            return Err(format!("{array} could not be updated in place by {by}"));
+            return Err(Reason::Updated(array, by));
         }
     }
     let copies: BTreeMap<usize, Vec<Copy>> =
@@ -139,8 +139,8 @@ pub(super) fn judge_fuse(
     for (user, copies) in &copies {
         let nodes = known.mention(&body.stms[*user]).nodes + copies.len() * own;
         if nodes > MOST_NODES {
-            let name = region.name_of(body.stms[*user].pat[0]);
-            return Err(format!("{name} would have {nodes} operations, more than {MOST_NODES}"));
+            let reader = body.stms[*user].pat[0];
+            return Err(Reason::TooLarge(reader, nodes as u64, MOST_NODES as u64));
         }
     }
     Ok(Fuse { maker, copies, views })
@@ -179,7 +179,7 @@ pub(super) fn price_fuse(
     fuse: &Fuse,
     (sizes, in_kernel): (&Sizes, bool),
     prover: &mut Prover,
-) -> Result<Unwritten, String> {
+) -> Result<Unwritten, Reason> {
     let axes = &fuse.maker.axes;
     let elements = sizes.runs(axes);
     let made = extent_of(axes, prover);
@@ -214,8 +214,7 @@ pub(super) fn price_fuse(
             _ => 2 * ACCESS,
         };
         if !in_kernel && cost.work > most && copies.iter().any(in_turn) {
-            let name = region.name_of(body.stms[*user].pat[0]);
-            return Err(format!("{name} would compute it in turn, {} operations each", cost.work));
+            return Err(Reason::InTurn(body.stms[*user].pat[0], cost.work));
         }
     }
     let before = elements
@@ -223,10 +222,7 @@ pub(super) fn price_fuse(
         .saturating_add(loads.saturating_mul(ACCESS));
     let after = runs.saturating_mul(cost.work);
     if runs > elements && after > before {
-        return Err(format!(
-            "computed {runs} times instead of {elements}, {} operations each, it costs more than it saves",
-            cost.work
-        ));
+        return Err(Reason::TooDear(runs, elements, cost.work));
     }
     let mut stores = 0u64;
     for var in &body.stms[at].pat {

@@ -8,7 +8,8 @@
 //!
 //! Statements are spoken of by the first name that they bind; a joined statement answers to the names of both.
 
-use galopvm_base::Pos;
+use super::reason::{Reason, Word};
+use galopvm_base::{Pos, TypedId};
 use galopvm_kir::text::ParseError;
 use galopvm_kir::{Region, VarId};
 use std::fmt::{self, Write};
@@ -64,8 +65,8 @@ impl FromStr for Saving {
 pub struct FusionLine {
     /// What.
     pub fusion: Fusion,
-    /// Why, for people; one line, never empty.
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
     /// What that saves, where something is done.
     pub saving: Option<Saving>,
 }
@@ -75,12 +76,54 @@ pub struct FusionLine {
 pub struct Fusions {
     /// In order; what is kept comes last.
     pub lines: Vec<FusionLine>,
+    /// Names of copies that reasons speak of, numbered after those of the region.
+    copies: Vec<String>,
 }
 
 impl Fusions {
     /// True if the region stays as it is.
     pub fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| matches!(line.fusion, Fusion::Keep(_)))
+    }
+
+    /// Keeps the names of copies that reasons speak of, which only the changed region has.
+    pub(super) fn keep_names(&mut self, before: &Region, changed: &Region) {
+        let own = before.vars.len();
+        let mut lines = std::mem::take(&mut self.lines);
+        for line in &mut lines {
+            line.reason.each_name(&mut |name| {
+                if name.index() >= own {
+                    *name = self.copy(own, changed.name_of(*name));
+                }
+            });
+        }
+        self.lines = lines;
+    }
+
+    /// The number of a copy's name, beyond so many names of the region.
+    fn copy(&mut self, own: usize, name: &str) -> VarId {
+        let at = self.copies.iter().position(|copy| copy == name).unwrap_or_else(|| {
+            self.copies.push(name.into());
+            self.copies.len() - 1
+        });
+        VarId::from_index(own + at)
+    }
+
+    /// What a name that a reason speaks of is called.
+    pub fn name<'a>(&'a self, region: &'a Region, name: VarId) -> &'a str {
+        match name.index().checked_sub(region.vars.len()) {
+            Some(at) => self.copies.get(at).map_or("?", String::as_str),
+            None => region.name_of(name),
+        }
+    }
+
+    /// A reason in text, for a region with these names.
+    pub fn told(&self, region: &Region, reason: &Reason) -> String {
+        let word = |word: Word| match word {
+            Word::Text(text) => text,
+            Word::Name(name) => self.name(region, name).into(),
+        };
+        reason.words().into_iter().map(word).collect()
     }
 
     /// The lines in text, for a region with these names.
@@ -97,7 +140,7 @@ impl Fusions {
                 Fusion::Keep(made) => format!("keep {}", name(made)),
             };
             let saving = line.saving.map_or(String::new(), |saving| format!(", {saving}"));
-            let _ = writeln!(text, "{decision} : {}{saving}", line.reason);
+            let _ = writeln!(text, "{decision} : {}{saving}", self.told(region, &line.reason));
         }
         text
     }
@@ -137,7 +180,11 @@ impl Fusions {
                 Some((reason, Ok(saving))) if !matches!(fusion, Fusion::Keep(_)) => (reason, Some(saving)),
                 _ => (reason, None),
             };
-            fusions.lines.push(FusionLine { fusion, reason: reason.to_string(), saving });
+            let own = region.vars.len();
+            let reason =
+                Reason::parse(reason, &mut |name| named(name).unwrap_or_else(|_| fusions.copy(own, name)));
+            let reason = reason.ok_or_else(|| error("the reason is none of fusion".into()))?;
+            fusions.lines.push(FusionLine { fusion, reason, saving });
         }
         Ok(fusions)
     }

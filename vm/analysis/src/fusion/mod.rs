@@ -4,7 +4,7 @@
 //!   goes in the array behind it. `reads.rs`: who reads a kernel's results, where, how often. `traps.rs`: which bodies
 //!   cannot trap. `price.rs`: what a fusion costs and saves. `known.rs`: what is kept of all that. Facts only.
 //! - `judge.rs`: whether a fusion is right, and whether it pays. `decide.rs`: all fusions of a region, in order, each
-//!   with its reason; `lines.rs` is their text form.
+//!   with its reason; `reason.rs` has the reasons, `lines.rs` is the text form.
 //! - `inline.rs`, `join.rs`: the changes. `apply.rs`: the region after a decision.
 //!
 //! Invariants:
@@ -23,9 +23,11 @@ mod lines;
 mod price;
 mod prove;
 mod reads;
+mod reason;
 mod traps;
 mod view;
 
 pub use apply::apply;
 pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
 pub use lines::{Fusion, FusionLine, Fusions, Saving};
+pub use reason::{Reason, Word};

@@ -2,10 +2,11 @@
 //! of that element would go.
 //!
 //! Only statements of the same body are looked at. A statement that uses the results in another way than by reading
-//! elements says so in a word for people; so does a read that cannot be shown to lie inside the array.
+//! elements says so in its reason; so does a read that cannot be shown to lie inside the array.
 
 use super::known::Known;
 use super::prove::Prover;
+use super::reason::Reason;
 use super::traps::exp_is_safe;
 use super::view::{View, shape_of, simplest};
 use galopvm_kir::walk::Part;
@@ -64,7 +65,7 @@ pub(super) struct Site {
 }
 
 /// How a statement uses the results.
-pub(super) type Use = Result<Vec<Site>, String>;
+pub(super) type Use = Result<Vec<Site>, Reason>;
 
 /// Everything that happens to the results of a statement, in the body of the statement.
 #[derive(Default)]
@@ -92,7 +93,8 @@ struct Walk<'a> {
     /// The depth that a computation may not leave: the innermost branch.
     barrier: usize,
     sites: Vec<Site>,
-    name: String,
+    /// The reading statement.
+    reader: VarId,
 }
 
 /// The uses of what a statement of a body makes over `axes` axes.
@@ -105,6 +107,10 @@ pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, known: 
         if !views.keys().any(|var| mention.uses(*var)) {
             continue;
         }
+        let Some(reader) = stm.pat.first() else {
+            uses.users.insert(number, Err(Reason::ReadByNameless()));
+            continue;
+        };
         let prover = &mut known.prover;
         let mark = prover.mark();
         let mut walk = Walk {
@@ -118,7 +124,7 @@ pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, known: 
             depths: BTreeMap::new(),
             barrier: 0,
             sites: Vec::new(),
-            name: stm.pat.first().map_or_else(String::new, |var| region.name_of(*var).to_string()),
+            reader: *reader,
         };
         let found = walk.user(number, stm);
         views = walk.views;
@@ -157,11 +163,11 @@ fn touches(stm: &Stm, views: &BTreeMap<VarId, View>) -> bool {
 
 impl Walk<'_> {
     /// A statement of the body itself: true if it reads, false if it only makes a view.
-    fn user(&mut self, number: usize, stm: &Stm) -> Result<bool, String> {
+    fn user(&mut self, number: usize, stm: &Stm) -> Result<bool, Reason> {
         if self.is_view(stm)? {
             return Ok(false);
         }
-        let name = self.name.clone();
+        let reader = self.reader;
         match &stm.rhs {
             Rhs::Kernel { .. }
             | Rhs::Reduce { .. }
@@ -172,17 +178,15 @@ impl Walk<'_> {
             | Rhs::If { .. } => {
                 let reason = match &stm.rhs {
                     // Bounds read no memory.
-                    Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } => {
-                        "a neutral element is read from it"
-                    }
-                    Rhs::If { .. } => "a condition is read from it",
-                    _ => "a loop starts from it or ends by it",
+                    Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. } => Reason::NeutralRead(),
+                    Rhs::If { .. } => Reason::ConditionRead(),
+                    _ => Reason::LoopRead(),
                 };
                 let mut outside = Ok(());
                 stm.rhs.each_part(&mut |part| match part {
-                    Part::Exp(exp) if outside.is_ok() => outside = self.untouched(exp, reason),
+                    Part::Exp(exp) if outside.is_ok() => outside = self.untouched(exp, &reason),
                     Part::Use(var) if outside.is_ok() && self.views.contains_key(&var) => {
-                        outside = Err(format!("{name} uses it as a whole"));
+                        outside = Err(Reason::UsedWhole(reader));
                     }
                     _ => {}
                 });
@@ -194,18 +198,14 @@ impl Walk<'_> {
             Rhs::Array(ArrayOp::Reduce { array: Exp::Var(var), .. }) if self.views.contains_key(var) => {
                 Ok(true)
             }
-            Rhs::Exps(_) => Err(format!("{name} is no kernel")),
-            Rhs::Manifest { .. } => Err(format!("{name} is its copy in another layout")),
-            Rhs::Update { .. } | Rhs::Array(_) => Err(format!("{name} uses it as a whole")),
+            Rhs::Exps(_) => Err(Reason::NoKernel(reader)),
+            Rhs::Manifest { .. } => Err(Reason::Relaid(reader)),
+            Rhs::Update { .. } | Rhs::Array(_) => Err(Reason::UsedWhole(reader)),
         }
     }
 
     /// Adds what a statement makes views of; an error if a view is not understood.
-    fn is_view(&mut self, stm: &Stm) -> Result<bool, String> {
-        let whole = |walk: &Self| {
-            let name = stm.pat.first().map_or("", |var| walk.region.name_of(*var));
-            format!("{name} may show places outside of it")
-        };
+    fn is_view(&mut self, stm: &Stm) -> Result<bool, Reason> {
         match &stm.rhs {
             Rhs::Exps(exps) => {
                 let arrays = stm.pat.iter().all(|var| !shape_of(self.region, *var).is_empty());
@@ -226,7 +226,7 @@ impl Walk<'_> {
                         }),
                         _ => None,
                     };
-                    let view = view.ok_or_else(|| whole(self))?;
+                    let view = view.ok_or(Reason::ViewOutside(stm.pat[0]))?;
                     self.views.insert(*var, view);
                 }
                 Ok(true)
@@ -239,7 +239,7 @@ impl Walk<'_> {
             Rhs::Array(ArrayOp::View { change, array: Exp::Var(var) }) => {
                 let Some(view) = self.views.get(var) else { return Ok(false) };
                 let shape = shape_of(self.region, *var);
-                let view = view.changed(shape, change, self.prover).ok_or_else(|| whole(self))?;
+                let view = view.changed(shape, change, self.prover).ok_or(Reason::ViewOutside(stm.pat[0]))?;
                 self.views.insert(stm.pat[0], view);
                 Ok(true)
             }
@@ -247,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    fn inner_bodies(&mut self, number: usize, stm: &Stm) -> Result<(), String> {
+    fn inner_bodies(&mut self, number: usize, stm: &Stm) -> Result<(), Reason> {
         let mut bodies: Vec<(usize, &Body, Vec<VarId>)> = Vec::new();
         let mut bound: Vec<VarId> = Vec::new();
         stm.rhs.each_part(&mut |part| match part {
@@ -260,7 +260,7 @@ impl Walk<'_> {
                 let mut used = false;
                 body.each_use(&mut |var| used |= self.views.contains_key(&var));
                 if used {
-                    return Err(format!("the operator of {} reads it", self.name));
+                    return Err(Reason::OperatorReads(self.reader));
                 }
                 continue;
             }
@@ -293,7 +293,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn body(&mut self, body: &Body) -> Result<(), String> {
+    fn body(&mut self, body: &Body) -> Result<(), Reason> {
         for (number, stm) in body.stms.iter().enumerate() {
             for var in &stm.pat {
                 self.depths.insert(*var, self.way.len());
@@ -308,11 +308,11 @@ impl Walk<'_> {
                 }
                 match part {
                     Part::Exp(exp) if matches!(&stm.rhs, Rhs::While { cond, .. } if std::ptr::eq(cond, exp)) => {
-                        result = self.untouched(exp, "a loop starts from it or ends by it");
+                        result = self.untouched(exp, &Reason::LoopRead());
                     }
                     Part::Exp(exp) => result = self.exp(exp, number),
                     Part::Use(var) if self.views.contains_key(&var) => {
-                        result = Err(format!("{} uses it as a whole", self.name));
+                        result = Err(Reason::UsedWhole(self.reader));
                     }
                     Part::Use(_) | Part::Bind(_) | Part::Body(_) => {}
                 }
@@ -323,15 +323,15 @@ impl Walk<'_> {
         body.results.iter().try_for_each(|exp| self.exp(exp, body.stms.len()))
     }
 
-    fn untouched(&self, exp: &Exp, reason: &str) -> Result<(), String> {
+    fn untouched(&self, exp: &Exp, reason: &Reason) -> Result<(), Reason> {
         let mut used = false;
         exp.each_use(&mut |var| used |= self.views.contains_key(&var));
-        if used { Err(reason.to_string()) } else { Ok(()) }
+        if used { Err(reason.clone()) } else { Ok(()) }
     }
 
-    fn exp(&mut self, exp: &Exp, stm: usize) -> Result<(), String> {
+    fn exp(&mut self, exp: &Exp, stm: usize) -> Result<(), Reason> {
         match exp {
-            Exp::Var(var) if self.views.contains_key(var) => Err(format!("{} uses it as a whole", self.name)),
+            Exp::Var(var) if self.views.contains_key(var) => Err(Reason::UsedWhole(self.reader)),
             Exp::Read(read) if self.views.contains_key(&read.array) => {
                 let site = self.site(read, stm)?;
                 self.sites.push(site);
@@ -349,8 +349,7 @@ impl Walk<'_> {
         }
     }
 
-    fn site(&mut self, read: &Read, stm: usize) -> Result<Site, String> {
-        let name = self.region.name_of(read.array);
+    fn site(&mut self, read: &Read, stm: usize) -> Result<Site, Reason> {
         let mut entries = Vec::new();
         if let Index::Dims(dims) = &read.index {
             entries.extend(dims.iter().map_while(|dim| match dim {
@@ -360,16 +359,16 @@ impl Walk<'_> {
         }
         let complete = matches!(&read.index, Index::Dims(dims) if dims.len() == entries.len());
         for at in &entries {
-            self.untouched(at, &format!("an index into {name} is read from it"))?;
+            self.untouched(at, &Reason::IndexRead(read.array))?;
         }
         let view = self.views[&read.array].clone();
         let rank = shape_of(self.region, read.array).len();
         // A row is an element if it is all that the statement made there.
         let row = view.is_whole() && entries.len() == self.axes;
         if !complete || entries.len() < rank && !row {
-            return Err(format!("{} uses it as a whole", self.name));
+            return Err(Reason::UsedWhole(self.reader));
         }
-        let outside = || format!("the index into {name} may lie outside of it");
+        let outside = || Reason::IndexOutside(read.array);
         let shape = shape_of(self.region, read.array).to_vec();
         for (at, extent) in entries.iter().zip(&shape) {
             let (at, extent) = (self.prover.polynomial(at), self.prover.polynomial(extent));

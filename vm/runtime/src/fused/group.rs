@@ -6,7 +6,7 @@
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
 use crate::explain::Sentence;
-use galopvm_analysis::fusion::{Fusion, fuse};
+use galopvm_analysis::fusion::{Fusion, Fusions, Reason, Word, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use galopvm_lift::{Binding, Sequence};
@@ -22,7 +22,7 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     let whole = &sequence.lifted;
     let (fusions, after) = fuse(&whole.region, observed);
     let before = whole.region.region();
-    let (lines, links) = told(sequence, before, &fusions.lines);
+    let (lines, links) = told(sequence, before, &fusions);
     let mut covered = BTreeSet::from([from]);
     covered.extend(links.iter().filter(|link| link.contains(&from)).flatten());
     if covered.len() < 2 {
@@ -87,42 +87,34 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
     })
 }
 
-/// A reason of the analysis, whose text speaks of names of the region.
-fn sentence(sequence: &Sequence, region: &Region, reason: &str) -> Sentence {
-    let params = || region.params.iter().zip(&sequence.lifted.bindings);
-    let register = |word: &str| {
-        let given = params().find(|(param, _)| region.name_of(**param) == word).map(|(_, binding)| *binding);
-        match given {
-            Some(Binding::Array(reg) | Binding::Scalar(reg)) => Some(reg),
-            Some(Binding::Extent { .. }) => None,
-            None => sequence.registers.get(word).copied(),
-        }
+/// A reason of the analysis about registers instead of names.
+fn sentence(sequence: &Sequence, region: &Region, fusions: &Fusions, reason: &Reason) -> Sentence {
+    let register = |var: VarId| match region.params.iter().position(|param| *param == var) {
+        Some(at) => match sequence.lifted.bindings[at] {
+            Binding::Array(reg) | Binding::Scalar(reg) => Some(reg),
+            Binding::Extent { .. } => None,
+        },
+        None => sequence.registers.get(fusions.name(region, var)).copied(),
     };
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut sentence = Sentence::default();
-    let mut rest = reason;
-    while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c| is_part(c) != is_part(first)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        sentence = match register(word) {
+    reason.words().iter().fold(Sentence::default(), |sentence, word| match word {
+        Word::Text(text) => sentence.text(text),
+        Word::Name(var) => match register(*var) {
             Some(reg) => sentence.register(reg),
-            None => sentence.text(word),
-        };
-        rest = after;
-    }
-    sentence
+            None => sentence.text(fusions.name(region, *var)),
+        },
+    })
 }
 
 /// The verdicts in terms of registers, each with the operator that it is about; and which operators they put together.
 fn told(
     sequence: &Sequence,
     region: &Region,
-    lines: &[galopvm_analysis::fusion::FusionLine],
+    fusions: &Fusions,
 ) -> (Vec<(usize, Line)>, Vec<BTreeSet<usize>>) {
     let origin = |var: &VarId| sequence.origins.get(region.name_of(*var)).copied();
     let register = |var: &VarId| sequence.registers.get(region.name_of(*var)).copied();
     let (mut told, mut links) = (Vec::new(), Vec::new());
-    for line in lines {
+    for line in &fusions.lines {
         let (made, fate, others) = match &line.fusion {
             Fusion::Fuse(made, readers) => {
                 (made, Fate::Computed(readers.iter().filter_map(register).collect()), readers.clone())
@@ -138,7 +130,7 @@ fn told(
             links.push(others.iter().filter_map(origin).chain([at]).collect());
         }
         if let Some(made) = register(made) {
-            let reason = sentence(sequence, region, &line.reason);
+            let reason = sentence(sequence, region, fusions, &line.reason);
             told.push((at, Line { made, fate, reason, saving: line.saving }));
         }
     }
