@@ -4,12 +4,11 @@
 //! allows, values carried by loops likewise. Inside a branch the condition narrows the names it compares. What is
 //! proven holds for every launch with the same sizes and scalars, whatever the arrays contain.
 
+use crate::index::{Place, places};
 use crate::interval::{Interval, apply, convert};
 use crate::numbers::Numbers;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
-use galopvm_kir::{
-    Axis, Body, CheckedRegion, Combine, DimIndex, Exp, Index, Observed, Read, ReadId, Rhs, VarId,
-};
+use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Exp, Index, Observed, Read, ReadId, Rhs, VarId};
 use std::fmt::Write;
 
 /// What is known of one read.
@@ -198,20 +197,17 @@ impl Prover<'_> {
 
     fn read(&mut self, read: &Read) {
         let mut dims = Vec::new();
-        let mut inside = true;
-        match &read.index {
-            Index::Dims(index) => {
-                for (dim, at) in index.iter().enumerate() {
-                    let range = self.places(at);
-                    let extent = self.extent(read.array, dim);
-                    inside &= range.low >= 0 && range.high < extent;
-                    dims.push((range, extent));
-                }
+        // Of a flat view it is not known that it stays inside.
+        let mut inside = matches!(read.index, Index::Dims(_));
+        if inside {
+            for (dim, place) in places(&read.index).iter().enumerate() {
+                let range = self.places(place);
+                let extent = self.extent(read.array, dim);
+                inside &= range.low >= 0 && range.high < extent;
+                dims.push((range, extent));
             }
-            Index::Lmad { .. } => {
-                read.index.each_exp(&mut |exp| self.look(exp));
-                inside = false;
-            }
+        } else {
+            read.index.each_exp(&mut |exp| self.look(exp));
         }
         if let Some(slot) = self.reads.get_mut(read.id.index()) {
             *slot = Some(ReadBounds { array: read.array, dims, inside });
@@ -219,17 +215,17 @@ impl Prover<'_> {
     }
 
     /// Where the index of a dimension may go.
-    fn places(&mut self, index: &DimIndex) -> Interval {
-        match index {
-            DimIndex::At(at) => self.exp(at),
-            DimIndex::Slice { start, count, step } => {
-                let [start, count, step] = [start, count, step].map(|exp| self.exp(exp));
-                let last = Interval { low: (count.low - 1).max(0), high: (count.high - 1).max(0) };
-                let ty = ElemType::I64;
-                let far = apply(ScalarOp::Mul, ty, &[last, step]);
-                start.join(apply(ScalarOp::Add, ty, &[start, far]))
-            }
+    fn places(&mut self, place: &Place) -> Interval {
+        let mut range = place.start.as_ref().map_or(Interval::point(0), |start| self.exp(start));
+        let ty = ElemType::I64;
+        for open in &place.open {
+            let count = open.count.as_ref().map_or(Interval::of_type(ty), |count| self.exp(count));
+            let last = Interval { low: (count.low - 1).max(0), high: (count.high - 1).max(0) };
+            let by = |far, factor: &Exp| apply(ScalarOp::Mul, ty, &[far, self.exp(factor)]);
+            let far = open.factors.iter().fold(last, by);
+            range = range.join(apply(ScalarOp::Add, ty, &[range, far]));
         }
+        range
     }
 
     /// The least number of places of a dimension.

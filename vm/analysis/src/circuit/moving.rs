@@ -97,18 +97,19 @@ fn as_forms(dim: &Dim) -> (Form, Form) {
 
 /// The index of one dimension, over iteration variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Along {
+pub struct Along {
+    /// The place of the first element.
+    pub start: Form,
+    /// The dimensions that are left open: how many places each has, all that there are if there is nothing, and the
+    /// distance of neighbours.
+    pub open: SmallVec<[(Option<Form>, Form); 1]>,
+}
+
+impl Along {
     /// One place.
-    At(Form),
-    /// `start + step * i` for `i < count`.
-    Slice {
-        /// First place.
-        start: Form,
-        /// Number of places.
-        count: Form,
-        /// Distance of neighbours.
-        step: Form,
-    },
+    pub fn at(start: Form) -> Along {
+        Along { start, open: SmallVec::new() }
+    }
 }
 
 /// A moving view at some values of some variables: what is left moves the offset only.
@@ -210,26 +211,16 @@ impl Moving {
     pub fn index(&self, index: &[Along]) -> Option<Moving> {
         let mut result = Moving { offset: self.offset.clone(), axes: Axes::default() };
         for (k, (size, stride)) in self.axes().enumerate() {
-            match index.get(k) {
-                None => result.axes.push(size, stride),
-                Some(Along::At(at)) => result.offset = along(&result.offset, at, &stride)?,
-                Some(Along::Slice { start, count, step }) => {
-                    result.offset = along(&result.offset, start, &stride)?;
-                    result.axes.push(count.clone(), stride.product(step)?);
-                }
+            let Some(along) = index.get(k) else {
+                result.axes.push(size, stride);
+                continue;
+            };
+            result.offset = moved(&result.offset, &along.start, &stride)?;
+            for (count, step) in &along.open {
+                let count = count.as_ref().unwrap_or(&size).clone();
+                result.axes.push(count, stride.product(step)?);
             }
         }
-        Some(result)
-    }
-
-    /// The part under an LMAD slice of the first dimension.
-    pub fn flat(&self, offset: &Form, dims: &[(Form, Form)]) -> Option<Moving> {
-        let (_, stride) = self.axis(0)?;
-        let mut result = Moving { offset: along(&self.offset, offset, &stride)?, axes: Axes::default() };
-        for (count, step) in dims {
-            result.axes.push(count.clone(), step.product(&stride)?);
-        }
-        self.axes().skip(1).for_each(|(size, stride)| result.axes.push(size, stride));
         Some(result)
     }
 
@@ -247,7 +238,7 @@ impl Moving {
         }
         let last = size.minus(&Form::constant(1))?;
         let first = std::iter::once((size, stride.times(-1)?));
-        Some(Moving::new(along(&self.offset, &last, &stride)?, first.chain(self.axes().skip(1))))
+        Some(Moving::new(moved(&self.offset, &last, &stride)?, first.chain(self.axes().skip(1))))
     }
 
     /// Another shape with the same elements in the same order, where one view expresses it.
@@ -327,7 +318,7 @@ impl Moving {
 }
 
 /// So many strides from a place on.
-fn along(from: &Form, count: &Form, stride: &Form) -> Option<Form> {
+fn moved(from: &Form, count: &Form, stride: &Form) -> Option<Form> {
     match stride.number() {
         Some(stride) => from.combine(1, count, stride),
         None => from.plus(&count.product(stride)?),

@@ -6,7 +6,8 @@
 use super::moving::Along;
 use super::position::{Axes, Bodies, BodyId, Inside};
 use crate::affine::{Form, MOST_PIECES, Range, Scope};
-use galopvm_kir::{DimIndex, Exp, Index, VarId};
+use crate::index::{Place, places};
+use galopvm_kir::{Exp, Index, VarId};
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;
 
@@ -20,8 +21,6 @@ pub enum Part {
     Whole,
     /// Under an index; one of several.
     Index(SmallVec<[Path; 1]>),
-    /// Under an LMAD slice.
-    Flat(Form, Vec<(Form, Form)>),
     /// It depends on this name, or on memory.
     Unknown(Option<VarId>),
 }
@@ -81,65 +80,49 @@ impl<'a> Indices<'a> {
 
 /// What belongs to an iteration of a kernel.
 pub fn own(axes: &Axes) -> Part {
-    Part::Index(smallvec![axes.iter().map(|axis| Along::At(Form::variable(*axis))).collect()])
+    Part::Index(smallvec![axes.iter().map(|axis| Along::at(Form::variable(*axis))).collect()])
 }
 
 /// The part that an index stands for.
 pub(super) fn part_of(scope: &Scope<'_>, index: &Index) -> Part {
-    let unknown = |exp: &Exp| {
-        Part::Unknown(match exp {
-            Exp::Var(var) => Some(*var),
-            _ => None,
-        })
-    };
-    match index {
-        Index::Lmad { offset, dims } => {
-            let Some(offset) = scope.form(offset) else { return unknown(offset) };
-            let mut forms = Vec::with_capacity(dims.len());
-            for (count, stride) in dims {
-                match (scope.form(count), scope.form(stride)) {
-                    (Some(count), Some(stride)) => forms.push((count, stride)),
-                    (None, _) => return unknown(count),
-                    _ => return unknown(stride),
-                }
-            }
-            Part::Flat(offset, forms)
-        }
-        Index::Dims(dims) => {
-            let mut ways: SmallVec<[Path; 1]> = smallvec![Path::new()];
-            for dim in dims {
-                match dim {
-                    DimIndex::At(exp) => match scope.form(exp) {
-                        Some(form) => ways.iter_mut().for_each(|way| way.push(Along::At(form.clone()))),
-                        None => {
-                            let Some(pieces) = scope.pieces(exp) else { return unknown(exp) };
-                            let each = |way: &Path| {
-                                let with = |form: &Form| {
-                                    let mut way = way.clone();
-                                    way.push(Along::At(form.clone()));
-                                    way
-                                };
-                                pieces.iter().map(|(_, form)| with(form)).collect::<Vec<_>>()
-                            };
-                            ways = ways.iter().flat_map(each).collect();
-                        }
-                    },
-                    DimIndex::Slice { start, count, step } => {
-                        let form = |exp| scope.form(exp).ok_or(exp);
-                        match (form(start), form(count), form(step)) {
-                            (Ok(start), Ok(count), Ok(step)) => {
-                                let along = Along::Slice { start, count, step };
-                                ways.iter_mut().for_each(|way| way.push(along.clone()));
-                            }
-                            (Err(exp), _, _) | (_, Err(exp), _) | (_, _, Err(exp)) => return unknown(exp),
-                        }
-                    }
-                }
-                if ways.len() > MOST_PIECES {
-                    return Part::Unknown(None);
-                }
-            }
-            Part::Index(ways)
+    let mut ways: SmallVec<[Path; 1]> = smallvec![Path::new()];
+    for place in places(index) {
+        let alongs = match alongs(scope, &place) {
+            Ok(alongs) => alongs,
+            Err(Exp::Var(var)) => return Part::Unknown(Some(*var)),
+            Err(_) => return Part::Unknown(None),
+        };
+        let with = |way: &Path, along: &Along| way.iter().chain([along]).cloned().collect();
+        ways = ways.iter().flat_map(|way| alongs.iter().map(move |along| with(way, along))).collect();
+        if ways.len() > MOST_PIECES {
+            return Part::Unknown(None);
         }
     }
+    Part::Index(ways)
+}
+
+/// Where an index goes in one dimension, one of several ways; or the expression that has no form.
+fn alongs<'a>(scope: &Scope<'_>, place: &'a Place) -> Result<SmallVec<[Along; 1]>, &'a Exp> {
+    let form = |exp: &'a Exp| scope.form(exp).ok_or(exp);
+    let mut starts: SmallVec<[Form; 1]> = SmallVec::new();
+    match &place.start {
+        None => starts.push(Form::default()),
+        Some(start) => match (form(start), place.is_complete()) {
+            (Ok(form), _) => starts.push(form),
+            (Err(exp), false) => return Err(exp),
+            (Err(exp), true) => {
+                starts.extend(scope.pieces(exp).ok_or(exp)?.into_iter().map(|(_, form)| form))
+            }
+        },
+    }
+    let mut open = SmallVec::new();
+    for dim in &place.open {
+        let count = dim.count.as_ref().map(form).transpose()?;
+        let step = dim
+            .factors
+            .iter()
+            .try_fold(Form::constant(1), |step, factor| step.product(&form(factor)?).ok_or(factor))?;
+        open.push((count, step));
+    }
+    Ok(starts.into_iter().map(|start| Along { start, open: open.clone() }).collect())
 }

@@ -2,7 +2,7 @@
 
 use super::arrays::Names;
 use super::facts::{Array, Change, Facts, PointKind, Source};
-use super::moving::{Along, Moving};
+use super::moving::Moving;
 use super::part::{Indices, Part};
 use super::position::{BodyId, Inside, Position};
 use super::verdict::Place;
@@ -223,7 +223,6 @@ pub fn parts(view: &Moving, part: &Part) -> Option<SmallVec<[Moving; 1]>> {
     match part {
         Part::Whole => Some(smallvec![view.clone()]),
         Part::Index(ways) => ways.iter().map(|way| view.index(way)).collect(),
-        Part::Flat(offset, dims) => Some(smallvec![view.flat(offset, dims)?]),
         Part::Unknown(_) => None,
     }
 }
@@ -239,27 +238,22 @@ pub fn invert(change: &Change, view: &Moving, of: &Array) -> Option<Moving> {
             let mut left = view.axes();
             let mut axes: SmallVec<[(Form, Form); 4]> = SmallVec::new();
             for (k, size) in shape.iter().enumerate() {
-                let whole = match way.get(k) {
-                    None => true,
-                    Some(Along::Slice { start, count, step }) => {
-                        start.number() == Some(0) && step.number() == Some(1) && count == size
+                let begins = way.get(k).is_none_or(|along| along.start.number() == Some(0));
+                let axis = match way.get(k).map(|along| &along.open[..]) {
+                    None => left.next()?,
+                    Some([]) if size.number() == Some(1) => (Form::constant(1), Form::default()),
+                    Some([(count, step)])
+                        if step.number() == Some(1) && count.as_ref().is_none_or(|count| count == size) =>
+                    {
+                        left.next()?
                     }
-                    Some(Along::At(at)) => {
-                        if at.number() != Some(0) || size.number() != Some(1) {
-                            return None;
-                        }
-                        axes.push((Form::constant(1), Form::default()));
-                        continue;
-                    }
+                    Some(_) => return None,
                 };
-                if !whole {
-                    return None;
-                }
-                axes.push(left.next()?);
+                axes.push(begins.then_some(axis)?);
             }
             Some(Moving::new(view.offset.clone(), axes))
         }
-        Change::Part(Part::Flat(..) | Part::Unknown(_)) => None,
+        Change::Part(Part::Unknown(_)) => None,
         Change::Permute(perm) => {
             let mut inverse = vec![0; perm.len()];
             for (k, axis) in perm.iter().enumerate() {

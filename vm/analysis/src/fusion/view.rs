@@ -4,19 +4,16 @@
 //! whether an index lies inside the view where it is read, so that the composed index is inside the array, too.
 
 use super::prove::Prover;
+use crate::index::{Place, changed, place::Open, places};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::{DimIndex, Exp, Index, Region, VarId, ViewChange};
+use galopvm_kir::{Exp, Index, Region, VarId, ViewChange};
 use galopvm_lmad::Polynomial;
 
 /// One step from an array to a view of it.
 #[derive(Clone, PartialEq, Debug)]
 enum Step {
-    /// A slice of any kind, or rows.
-    Part(Index),
-    /// Dimension `k` of the view is dimension `perm[k]`.
-    Permuted(Vec<usize>),
-    /// The first dimension, of this extent, backwards.
-    Reversed(Exp),
+    /// Places of the leading dimensions; the others are as they are.
+    Seen(Vec<Place>),
     /// The same elements under another shape.
     Reshaped { from: Vec<Exp>, to: Vec<Exp> },
 }
@@ -37,6 +34,12 @@ fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
         ScalarOp::Mul if a == one => b,
         ScalarOp::Mul if b == one => a,
         ScalarOp::Mul if a == zero || b == zero => zero,
+        ScalarOp::Add => match b {
+            Exp::Op(ScalarOp::Mul, _, args) if args[1] == Exp::int(-1) => {
+                operation(ScalarOp::Sub, a, args[0].clone())
+            }
+            b => Exp::Op(op, ElemType::I64, vec![a, b]),
+        },
         _ => Exp::Op(op, ElemType::I64, vec![a, b]),
     }
 }
@@ -68,16 +71,15 @@ impl View {
     pub fn part(&self, shape: &[Exp], index: &Index, prover: &mut Prover) -> Option<View> {
         let mut data = false;
         index.each_exp(&mut |exp| data |= has_reads(exp));
-        (!data && is_inside(shape, index, prover)).then(|| self.then(Step::Part(index.clone())))
+        (!data && is_inside(shape, index, prover)).then(|| self.then(Step::Seen(places(index))))
     }
 
     /// This one seen otherwise, if that cannot trap. `shape` is this one's.
     pub fn changed(&self, shape: &[Exp], change: &ViewChange, prover: &mut Prover) -> Option<View> {
         match change {
-            ViewChange::Transpose | ViewChange::Rearrange(_) => {
-                Some(self.then(Step::Permuted(change.permutation(shape.len())?)))
+            ViewChange::Transpose | ViewChange::Rearrange(_) | ViewChange::Reverse => {
+                Some(self.then(Step::Seen(changed(change, shape)?)))
             }
-            ViewChange::Reverse => Some(self.then(Step::Reversed(shape.first()?.clone()))),
             ViewChange::Reshape(to) => {
                 let sizes: Vec<Polynomial> = to.iter().map(|extent| prover.polynomial(extent)).collect();
                 let fits = sizes.iter().all(|size| prover.is_not_negative(size))
@@ -98,19 +100,11 @@ impl View {
         let mut index = index.to_vec();
         for step in self.steps.iter().rev() {
             index = match step {
-                Step::Part(part) => place_in_part(part, &index)?,
-                Step::Permuted(perm) => {
-                    let mut place = vec![Exp::int(0); perm.len()];
-                    for (dim, at) in perm.iter().zip(index) {
-                        *place.get_mut(*dim)? = at;
-                    }
-                    place
-                }
-                Step::Reversed(extent) => {
-                    let first = index.first_mut()?;
-                    let last = operation(ScalarOp::Sub, extent.clone(), Exp::int(1));
-                    *first = simplest(operation(ScalarOp::Sub, last, first.clone()), prover);
-                    index
+                Step::Seen(places) => {
+                    let open = places.iter().map(|place| place.open.len()).sum::<usize>();
+                    let own =
+                        places.iter().map(|place| element(place, &index)).collect::<Option<Vec<_>>>()?;
+                    own.into_iter().chain(index.get(open..)?.iter().cloned()).collect()
                 }
                 Step::Reshaped { from, to } => place_in_shape(from, to, &index, prover)?,
             };
@@ -140,31 +134,12 @@ pub(super) fn size(exp: &Exp) -> usize {
     size
 }
 
-fn place_in_part(part: &Index, index: &[Exp]) -> Option<Vec<Exp>> {
-    let mut left = index.iter().cloned();
-    let mut place = Vec::new();
-    match part {
-        Index::Dims(dims) => {
-            for dim in dims {
-                place.push(match dim {
-                    DimIndex::At(at) => at.clone(),
-                    DimIndex::Slice { start, step, .. } => {
-                        let far = operation(ScalarOp::Mul, left.next()?, step.clone());
-                        operation(ScalarOp::Add, start.clone(), far)
-                    }
-                });
-            }
-        }
-        Index::Lmad { offset, dims } => {
-            let mut at = (**offset).clone();
-            for (_, stride) in dims {
-                at = operation(ScalarOp::Add, at, operation(ScalarOp::Mul, left.next()?, stride.clone()));
-            }
-            place.push(at);
-        }
-    }
-    place.extend(left);
-    Some(place)
+/// The place of one element of what is seen.
+fn element(place: &Place, index: &[Exp]) -> Option<Exp> {
+    place.open.iter().try_fold(place.start.clone().unwrap_or_else(|| Exp::int(0)), |at, open| {
+        let by = |far: Exp, factor: &Exp| operation(ScalarOp::Mul, far, factor.clone());
+        Some(operation(ScalarOp::Add, at, open.factors.iter().fold(index.get(open.dim)?.clone(), by)))
+    })
 }
 
 /// An index under one shape as an index under another shape with as many elements.
@@ -195,34 +170,25 @@ fn place_in_shape(from: &[Exp], to: &[Exp], index: &[Exp], prover: &mut Prover) 
 
 /// Whether an index of any kind can be shown to lie inside an array of this shape.
 pub(super) fn is_inside(shape: &[Exp], index: &Index, prover: &mut Prover) -> bool {
-    match index {
-        Index::Dims(dims) => dims.iter().zip(shape).all(|(dim, extent)| match dim {
-            DimIndex::At(at) => {
-                let (at, extent) = (prover.polynomial(at), prover.polynomial(extent));
-                prover.inside(&at, &extent)
-            }
-            DimIndex::Slice { start, count, step } => {
-                steps_inside(start, &[(count.clone(), step.clone())], extent, prover)
-            }
-        }),
-        Index::Lmad { offset, dims } => {
-            shape.first().is_some_and(|extent| steps_inside(offset, dims, extent, prover))
-        }
-    }
+    let places = places(index);
+    places.len() <= shape.len()
+        && places.iter().zip(shape).all(|(place, extent)| stays_inside(place, extent, prover))
 }
 
-/// Whether every `start + sum k * step` lies inside an extent, if there are any; no count is negative.
-fn steps_inside(start: &Exp, dims: &[(Exp, Exp)], extent: &Exp, prover: &mut Prover) -> bool {
-    let counts: Vec<Polynomial> = dims.iter().map(|(count, _)| prover.polynomial(count)).collect();
+/// Whether every place lies inside an extent, if there are any; no count is negative.
+fn stays_inside(place: &Place, extent: &Exp, prover: &mut Prover) -> bool {
+    let all = |open: &Open| open.count.clone().unwrap_or_else(|| extent.clone());
+    let counts: Vec<Polynomial> = place.open.iter().map(|open| prover.polynomial(&all(open))).collect();
     if !counts.iter().all(|count| prover.is_not_negative(count)) {
         return false;
     }
     let mark = prover.mark();
-    let mut at = prover.polynomial(start);
-    for (count, (_, step)) in counts.iter().zip(dims) {
+    let mut at = place.start.as_ref().map_or(Polynomial::number(0), |start| prover.polynomial(start));
+    for (count, open) in counts.iter().zip(&place.open) {
         prover.assume(count.plus(&Polynomial::number(1), -1));
-        let (any, step) = (prover.any_below(count.clone()), prover.polynomial(step));
-        at = at.plus(&any.times(&step), 1);
+        let any = prover.any_below(count.clone());
+        let far = open.factors.iter().fold(any, |far, factor| far.times(&prover.polynomial(factor)));
+        at = at.plus(&far, 1);
     }
     let extent = prover.polynomial(extent);
     let inside = prover.inside(&at, &extent);

@@ -9,9 +9,10 @@
 //! of the view, with the number of its indices if that is not all of them.
 
 use super::Binders;
-use galopvm_base::{ElemType, ScalarOp, TypedId};
+use super::place::{Place, changed, places};
+use galopvm_base::TypedId;
 use galopvm_kir::text::print_index_exp;
-use galopvm_kir::{ArrayOp, DimIndex, Exp, Index, Read, Region, Rhs, VarId, ViewChange};
+use galopvm_kir::{ArrayOp, Exp, Index, Read, Region, Rhs, VarId, ViewChange};
 use std::cell::OnceCell;
 use std::fmt::Write;
 
@@ -26,83 +27,22 @@ pub struct Path {
     pub places: Vec<Place>,
 }
 
-/// Where an index goes in one dimension.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Place {
-    /// The place of the first element; 0 if there is nothing.
-    pub start: Option<Exp>,
-    /// The dimensions of the view that the place moves with.
-    pub open: Vec<Open>,
-}
-
-/// A dimension that is left open.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Open {
-    /// Its number in the view.
-    pub dim: usize,
-    /// What its index is multiplied by, in this order.
-    pub factors: Vec<Exp>,
-    /// How many indices it has; as many as the dimension of the array if there is nothing.
-    pub count: Option<Exp>,
-}
-
-impl Place {
-    fn at(start: Exp) -> Place {
-        Place { start: Some(start), open: Vec::new() }
+/// A place in text.
+fn place_text(place: &Place, region: &Region) -> String {
+    let exp = |exp: &Exp| print_index_exp(region, exp);
+    let mut parts: Vec<String> = place.start.iter().map(exp).collect();
+    for open in &place.open {
+        let factors: String = open.factors.iter().map(|factor| format!(" * {}", exp(factor))).collect();
+        let count = open.count.as_ref().map(|count| format!(" : {}", exp(count)));
+        parts.push(format!("_{}{factors}{}", open.dim, count.unwrap_or_default()));
     }
-
-    /// A dimension left as it is.
-    fn whole(dim: usize) -> Place {
-        Place { start: None, open: vec![Open { dim, factors: Vec::new(), count: None }] }
-    }
-
-    /// The place when every dimension of the view has an index of its own.
-    fn through(&self, index: &[Place]) -> Place {
-        let mut place = Place { start: self.start.clone(), open: Vec::new() };
-        for Open { dim, factors, count } in &self.open {
-            let Some(inner) = index.get(*dim) else { continue };
-            if let Some(start) = &inner.start {
-                let far = times(start.clone(), factors);
-                place.start = Some(match place.start {
-                    Some(sum) => operation(ScalarOp::Add, sum, far),
-                    None => far,
-                });
-            }
-            place.open.extend(inner.open.iter().map(|open| Open {
-                dim: open.dim,
-                factors: open.factors.iter().chain(factors).cloned().collect(),
-                count: open.count.as_ref().or(count.as_ref()).cloned(),
-            }));
-        }
-        place
-    }
-
-    /// True if no dimension is left open: the index of one element.
-    pub fn is_complete(&self) -> bool {
-        self.start.is_some() && self.open.is_empty()
-    }
-
-    /// The index of the first element.
-    pub fn first(self) -> Exp {
-        self.start.unwrap_or_else(|| Exp::int(0))
-    }
-
-    fn text(&self, region: &Region) -> String {
-        let exp = |exp: &Exp| print_index_exp(region, exp);
-        let mut parts: Vec<String> = self.start.iter().map(exp).collect();
-        for open in &self.open {
-            let factors: String = open.factors.iter().map(|factor| format!(" * {}", exp(factor))).collect();
-            let count = open.count.as_ref().map(|count| format!(" : {}", exp(count)));
-            parts.push(format!("_{}{factors}{}", open.dim, count.unwrap_or_default()));
-        }
-        parts.join(" + ")
-    }
+    parts.join(" + ")
 }
 
 impl Path {
     /// The path in text.
     pub fn text(&self, region: &Region) -> String {
-        let places: Vec<String> = self.places.iter().map(|place| place.text(region)).collect();
+        let places: Vec<String> = self.places.iter().map(|place| place_text(place, region)).collect();
         format!("{} [{}]", region.name_of(self.base), places.join(", "))
     }
 
@@ -159,26 +99,10 @@ impl<'a> Paths<'a> {
 
     /// Where an index goes in each dimension of its own array, be that a view or not.
     pub fn own_places(&self, array: VarId, index: &Index) -> Vec<Place> {
-        let rank = self.rank(array);
-        let mut places = Vec::with_capacity(rank);
-        let mut dims = 0;
-        let mut open = |count: &Exp, step: &Exp| {
-            dims += 1;
-            Open { dim: dims - 1, factors: vec![step.clone()], count: Some(count.clone()) }
-        };
-        match index {
-            Index::Dims(entries) => places.extend(entries.iter().map(|entry| match entry {
-                DimIndex::At(at) => Place::at(at.clone()),
-                DimIndex::Slice { start, count, step } => {
-                    Place { start: Some(start.clone()), open: vec![open(count, step)] }
-                }
-            })),
-            Index::Lmad { offset, dims } => places.push(Place {
-                start: Some((**offset).clone()),
-                open: dims.iter().map(|(extent, stride)| open(extent, stride)).collect(),
-            }),
-        }
-        places.extend((0..rank.saturating_sub(places.len())).map(|k| Place::whole(dims + k)));
+        let mut places = places(index);
+        let open = places.iter().map(|place| place.open.len()).sum::<usize>();
+        let rest = self.rank(array).saturating_sub(places.len());
+        places.extend((open..open + rest).map(Place::whole));
         places
     }
 
@@ -239,28 +163,7 @@ impl<'a> Paths<'a> {
     /// The path of an array that is seen otherwise, if places of the one are places of the other.
     fn changed(&self, change: &ViewChange, array: &Exp) -> Option<Path> {
         let shape = self.region.type_of_exp(array)?.shape;
-        let own: Vec<Place> = match change {
-            ViewChange::Transpose | ViewChange::Rearrange(_) => {
-                let perm = change.permutation(shape.len())?;
-                let at = |dim| perm.iter().position(|from| *from == dim);
-                (0..shape.len()).map(|dim| at(dim).map(Place::whole)).collect::<Option<_>>()?
-            }
-            ViewChange::Reverse => {
-                let last = operation(ScalarOp::Sub, shape.first()?.clone(), Exp::int(1));
-                let open = vec![Open { dim: 0, factors: vec![Exp::int(-1)], count: None }];
-                let first = Place { start: Some(last), open };
-                std::iter::once(first).chain((1..shape.len()).map(Place::whole)).collect()
-            }
-            ViewChange::Reshape(_) | ViewChange::Flatten => return None,
-        };
+        let own = changed(change, &shape)?;
         Some(self.seen(array)?.then(&own))
     }
-}
-
-fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
-    Exp::Op(op, ElemType::I64, vec![a, b])
-}
-
-fn times(exp: Exp, factors: &[Exp]) -> Exp {
-    factors.iter().fold(exp, |product, factor| operation(ScalarOp::Mul, product, factor.clone()))
 }

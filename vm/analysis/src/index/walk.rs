@@ -4,7 +4,8 @@
 //! what is read is data, which may change with the variables that are free in the statement, and with those
 //! alone: the result of a loop does not depend on its counter.
 
-use super::path::{Paths, Place};
+use super::path::Paths;
+use super::place::Place;
 use super::table::{ArrayInfo, Axis, DimIndex, Kind, Role, Row, Table};
 use super::value::{self, Value};
 use crate::interval::Interval;
