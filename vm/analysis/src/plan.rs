@@ -21,13 +21,9 @@ const TOLD: usize = 4;
 
 /// Decides how a region is to be executed for what was observed.
 pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) -> Plan {
-    let facts = Facts {
-        region,
-        machine,
-        numbers: Numbers::new(region, observed),
-        work: work(region, observed),
-        table: table(region, observed),
-    };
+    let table = table(region, observed);
+    let work = work(region, &table);
+    let facts = Facts { region, machine, numbers: Numbers::new(region, observed), work, table };
     let mut plan = Plan::default();
     if let Some(main) = facts.main_statement() {
         facts.choose_threads(main, &mut plan);

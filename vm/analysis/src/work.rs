@@ -1,15 +1,13 @@
 //! How much there is to do: element operations, by body and by the axes around it.
 //!
-//! Trip counts are the observed ones; a count that depends on an outer axis is taken in the middle of that axis, a
-//! `while` loop is assumed to take [`ASSUMED_TRIPS`] rounds, and both branches of an `if` count half. An estimate,
-//! never a proof.
+//! Trip counts are those of the index table; a `while` loop is assumed to take [`ASSUMED_TRIPS`] rounds, and both branches
+//! of an `if` count half. An estimate, never a proof.
 
-use crate::numbers::Numbers;
+use crate::index::Table;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
-use galopvm_kir::types::scalar_value;
 use galopvm_kir::walk::Part;
-use galopvm_kir::{Axis, Body, CheckedRegion, Exp, Observed, ReadId, Rhs, VarId};
+use galopvm_kir::{Axis, Body, CheckedRegion, Exp, ReadId, Rhs, VarId};
 use std::fmt::Write;
 
 /// Rounds of a loop whose end depends on data.
@@ -76,11 +74,10 @@ impl Piece {
     }
 }
 
-/// The work of a region for what was observed.
-pub fn work(region: &CheckedRegion, observed: &Observed) -> Work {
+/// The work of a region whose index table says how often its loops run.
+pub fn work(region: &CheckedRegion, table: &Table) -> Work {
     let mut counter = Counter {
-        numbers: Numbers::new(region, observed),
-        typical: vec![None; region.region().vars.len()],
+        table,
         axes: Vec::new(),
         work: Work { pieces: Vec::new(), trips: vec![0; region.region().vars.len()] },
     };
@@ -89,9 +86,7 @@ pub fn work(region: &CheckedRegion, observed: &Observed) -> Work {
 }
 
 struct Counter<'a> {
-    numbers: Numbers<'a>,
-    /// Values in the middle of what names can be.
-    typical: Vec<Option<i64>>,
+    table: &'a Table,
     axes: Vec<VarId>,
     work: Work,
 }
@@ -105,9 +100,6 @@ impl Counter<'_> {
         self.work.pieces.push(Piece::default());
         for stm in &body.stms {
             self.rhs(&stm.rhs, runs, &mut piece);
-            if let (Rhs::Exps(exps), [var]) = (&stm.rhs, &stm.pat[..]) {
-                self.typical[var.index()] = self.value(&exps[0]);
-            }
         }
         body.results.iter().for_each(|exp| self.exp(exp, &mut piece));
         self.work.pieces[at] = piece;
@@ -169,25 +161,13 @@ impl Counter<'_> {
     fn inside(&mut self, axes: &[Axis], runs: u64, body: impl FnOnce(&mut Self, u64)) {
         let mut runs = runs;
         for axis in axes {
-            let trips = self.value(&axis.bound).map_or(ASSUMED_TRIPS, |n| u64::try_from(n).unwrap_or(0));
+            let trips = self.table.trips(axis.var);
             runs = runs.saturating_mul(trips);
-            self.typical[axis.var.index()] = i64::try_from(trips / 2).ok();
             self.work.trips[axis.var.index()] = trips;
             self.axes.push(axis.var);
         }
         body(self, runs);
         self.axes.truncate(self.axes.len() - axes.len());
-    }
-
-    fn value(&self, exp: &Exp) -> Option<i64> {
-        let lookup = |var: VarId| {
-            let value = self.numbers.integer(var).and_then(|v| i64::try_from(v).ok());
-            let ty = self.numbers.region.type_of(var).elem;
-            let value = value.or(self.typical[var.index()])?;
-            Some(galopvm_base::Scalar::from_int(ty, value))
-        };
-        let value = scalar_value(exp, &lookup)?;
-        (!value.ty.is_float()).then(|| value.as_i64())
     }
 
     fn exp(&self, exp: &Exp, piece: &mut Piece) {

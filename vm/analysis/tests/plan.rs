@@ -56,7 +56,7 @@ fn golden() {
             "{given}---- accesses\n{}---- bounds\n{}---- work\n{}---- plan\n{plan_text}",
             index::table(&region, &observed).report(&region),
             bounds::bounds(&region, &observed).report(&region),
-            work::work(&region, &observed).report(&region),
+            work::work(&region, &index::table(&region, &observed)).report(&region),
         );
         if accept {
             fs::write(&file, got).expect("the golden file can be written");

@@ -149,7 +149,7 @@ impl Walk<'_> {
         let range = bound.map(|exp| self.value(exp).range);
         let range = range.filter(|range| *range != Interval::of_type(ElemType::I64));
         let trips = match range {
-            Some(range) => u64::try_from((range.low.max(0) + range.high.max(0)) / 2).unwrap_or(u64::MAX),
+            Some(range) => u64::try_from((range.low.max(0) + range.high.max(0) + 1) / 2).unwrap_or(u64::MAX),
             None => ASSUMED_TRIPS,
         };
         let high = range.map_or(i128::from(i64::MAX), |range| range.high);
