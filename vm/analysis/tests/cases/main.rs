@@ -7,7 +7,6 @@
 mod case;
 mod circuit;
 mod constructs;
-mod guard;
 mod inplace;
 mod kernels;
 mod layout;
@@ -41,7 +40,6 @@ const GROUPS: &[Group] = &[
     Group { run: strategy::run, lines: strategy::LINES },
     Group { run: circuit::run, lines: circuit::LINES },
     Group { run: memory::run, lines: memory::LINES },
-    Group { run: guard::run, lines: guard::LINES },
     Group { run: reuse::run, lines: reuse::LINES },
 ];
 
