@@ -183,7 +183,33 @@ fn is_flat(block: &Block, loops: bool) -> bool {
         Op::If { then: yes, otherwise: no, .. } => is_flat(yes, loops) && is_flat(no, loops),
         Op::For { body, .. } => loops && is_flat(body, loops),
         Op::While { cond, body, .. } => loops && is_flat(cond, loops) && is_flat(body, loops),
-        _ => false,
+        Op::Const { .. }
+        | Op::Call { .. }
+        | Op::Fail { .. }
+        | Op::Trace { .. }
+        | Op::Param { .. }
+        | Op::Update { .. }
+        | Op::Reshape { .. }
+        | Op::Concat { .. }
+        | Op::Replicate { .. }
+        | Op::Iota { .. }
+        | Op::Array { .. }
+        | Op::Copy { .. }
+        | Op::Manifest { .. }
+        | Op::Rotate { .. }
+        | Op::Equal { .. }
+        | Op::FlatIndex { .. }
+        | Op::FlatUpdate { .. }
+        | Op::Map { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Redomap { .. }
+        | Op::Scatter { .. }
+        | Op::Hist { .. }
+        | Op::Filter { .. }
+        | Op::Partition { .. }
+        | Op::Stream { .. }
+        | Op::AccWrite { .. } => false,
     })
 }
 

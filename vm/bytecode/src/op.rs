@@ -6,7 +6,7 @@
 //! (`frontend/src/core/ir.rs`) with their text, visitors and lowering. A new instruction is a row, its typing rule
 //! (`verify/types.rs`) and its execution (interpreter).
 
-use crate::field::{Def, Defines, Field, FieldVisitor, Operand};
+use crate::field::{Def, Defines, Field, FieldVisitor, Fields, Operand, RegId};
 use crate::parts::{Blocks, Operator, Parts};
 use crate::role::{Role, types};
 use crate::text::{Reader, TextError};
@@ -96,17 +96,17 @@ macro_rules! opcode_table {
             // Arrays
             0x20 Dim "dim" Pure [dst: Def] { array: Array, dim: Number }
                 "The extent of one dimension, as i64.";
-            0x21 Index "index" Trap [dst: Def] { array: Array, index: Positions }
+            0x21 Index "index" Trap [dst: Seen] { array: Array, index: Positions }
                 "The element, or the sub-array (a view), at i64 indices of the first dimensions; outside: a trap.";
-            0x22 Slice "slice" Trap [dst: Def] { array: Array, dims: Slice }
+            0x22 Slice "slice" Trap [dst: Seen] { array: Array, dims: Slice }
                 "A view: per dimension an index, or a range start:end:step with Futhark's defaults; trailing dimensions stay whole.";
             0x23 Update "update" AllocTrap [dst: Def] { array: Array, dims: Slice, value: Value }
                 "The array with an element or slice replaced; in place if this is the last use and nobody else holds the block.";
-            0x24 Permute "permute" Pure [dst: Def] { array: Array, perm: Numbers }
+            0x24 Permute "permute" Pure [dst: Turned] { array: Array, perm: Numbers }
                 "A view whose dimension k is the array's dimension perm[k].";
-            0x25 Reverse "reverse" Pure [dst: Def] { array: Array, dim: Number }
+            0x25 Reverse "reverse" Pure [dst: Turned] { array: Array, dim: Number }
                 "A view with one dimension reversed.";
-            0x26 Reshape "reshape" AllocTrap [dst: Def] { array: Array, shape: Extents }
+            0x26 Reshape "reshape" AllocTrap [dst: Seen] { array: Array, shape: Extents }
                 "The elements in row-major order under a new shape of the same size; a view where one LMAD can say it, else a copy.";
             0x27 Concat "concat" AllocTrap [dst: Def] { arrays: Arrays, dim: Number }
                 "Arrays one after the other along a dimension; other extents must agree.";
@@ -124,7 +124,7 @@ macro_rules! opcode_table {
                 "Index i of the dimension is index (i + amount) mod extent of the array, for any i64 amount.";
             0x2e Equal "equal" Pure [dst: Def] { a: Array, b: Array }
                 "Whether two arrays of one type have equal shapes and elements that are equal as `eq` says (NaN equals nothing), as bool.";
-            0x2f FlatIndex "flat_index" Trap [dst: Def] { array: Array, offset: Position, sizes: Extents, strides: Positions }
+            0x2f FlatIndex "flat_index" Trap [dst: Seen] { array: Array, offset: Position, sizes: Extents, strides: Positions }
                 "A view: index (i1, .., ik) is row offset + i1*stride1 + .. + ik*stridek of the array (all i64); a place outside, or a negative size, is a trap. Rows may be arrays: the rank is k more than theirs.";
             0x30 FlatUpdate "flat_update" AllocTrap [dst: Def] { array: Array, offset: Position, strides: Positions, value: Array }
                 "The array with the rows that `flat_index` means replaced by the value, whose first k extents are the sizes; different values for the same row are a trap. In place as `update`.";
@@ -182,6 +182,11 @@ macro_rules! instructions {
         $(const _: () = assert!(
             Role::can_be_parts(&[$(Role::$role),*], Blocks::MOST),
             concat!("fields of `", $mnemonic, "` cannot be told apart by their roles"),
+        );)+
+
+        $(const _: () = assert!(
+            Role::shows_first(&[$(Role::$gives),*], &[$(Role::$role),*]),
+            concat!("`", $mnemonic, "` shows an array that is not its first field"),
         );)+
 
         impl Opcode {
@@ -295,6 +300,37 @@ macro_rules! instructions {
 
 opcode_table!(instructions);
 
+/// The pattern of the instructions that are not about whole arrays: scalars, control and operators over rows. A match that
+/// says what becomes of each array instruction ends with it, so that the compiler names the match to a new one.
+#[macro_export]
+macro_rules! not_on_arrays {
+    () => {
+        $crate::Instr::Const { .. }
+            | $crate::Instr::Op1 { .. }
+            | $crate::Instr::Op2 { .. }
+            | $crate::Instr::Op3 { .. }
+            | $crate::Instr::Convert { .. }
+            | $crate::Instr::If { .. }
+            | $crate::Instr::For { .. }
+            | $crate::Instr::While { .. }
+            | $crate::Instr::Call { .. }
+            | $crate::Instr::Assert { .. }
+            | $crate::Instr::Fail { .. }
+            | $crate::Instr::Trace { .. }
+            | $crate::Instr::Param { .. }
+            | $crate::Instr::Map { .. }
+            | $crate::Instr::Reduce { .. }
+            | $crate::Instr::Scan { .. }
+            | $crate::Instr::Redomap { .. }
+            | $crate::Instr::Scatter { .. }
+            | $crate::Instr::Hist { .. }
+            | $crate::Instr::Filter { .. }
+            | $crate::Instr::Partition { .. }
+            | $crate::Instr::Stream { .. }
+            | $crate::Instr::AccWrite { .. }
+    };
+}
+
 impl Opcode {
     /// The opcode's row.
     pub fn row(self) -> &'static OpRow {
@@ -307,6 +343,13 @@ impl Instr {
     /// The row of the instruction's opcode.
     pub fn row(&self) -> &'static OpRow {
         self.opcode().row()
+    }
+
+    /// Its result and the array that this shows, if it does nothing but show one.
+    pub fn shows(&self) -> Option<(RegId, RegId)> {
+        self.gives().filter(|gives| gives.is_view())?;
+        let fields = Fields::of(self);
+        Some((fields.defs.first()?.0, fields.operands.first()?.reg))
     }
 
     /// Whether it is a parallel operator that executes a block for each row.

@@ -25,6 +25,8 @@ macro_rules! roles {
 roles! {
     // Definitions. What has a word of its own says how the results follow from the other fields.
     Def "def" "A result.";
+    Turned "turned array" "All elements of the array, its dimensions in another order or backwards: a view.";
+    Seen "part seen" "What is seen of the array: an element, or a view.";
     Joined "results of either block" "Results that either block gives.";
     Carried "carried values" "What a loop carries, at its end.";
     Returned "results of the function" "What a function gives.";
@@ -121,6 +123,8 @@ pub mod types {
     field_types!(Operand, Operand, SliceDim, BlockId);
 
     pub type Def = field::Def;
+    pub type Turned = field::Def;
+    pub type Seen = field::Def;
     pub type Joined = Vec<field::Def>;
     pub type Carried = Vec<field::Def>;
     pub type Returned = Vec<field::Def>;
@@ -138,6 +142,19 @@ impl Role {
         match roles {
             [first, ..] => Some(*first),
             [] => None,
+        }
+    }
+
+    /// Whether results of this role only show an array.
+    pub const fn is_view(self) -> bool {
+        matches!(self, Role::Turned | Role::Seen)
+    }
+
+    /// Whether what shows an array has that first.
+    pub(crate) const fn shows_first(gives: &[Role], fields: &[Role]) -> bool {
+        match (gives, fields) {
+            (_, [Role::Array, ..]) | ([], _) => true,
+            ([result, ..], _) => !result.is_view(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::build::{Lift, Lifter};
 use super::value::{Frame, Value};
 use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{BlockId, FuncId, Function, Instr, RegId, VerifiedModule};
+use galopvm_bytecode::{BlockId, Effect, FuncId, Function, Instr, RegId, VerifiedModule};
 use galopvm_kir::{Body, Exp, Rhs, VarId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -110,7 +110,22 @@ fn may_lift(code: &Function, instr: &Instr, scans: bool) -> bool {
                 |block: &BlockId| code.blocks[*block].code.iter().all(|instr| is_scalar(code, instr));
             dsts.iter().all(|dst| code.regs[dst.0].is_scalar()) && scalar(then) && scalar(otherwise)
         }
-        _ => false,
+        Instr::For { .. }
+        | Instr::While { .. }
+        | Instr::Fail { .. }
+        | Instr::Trace { .. }
+        | Instr::Param { .. }
+        | Instr::Update { .. }
+        | Instr::Concat { .. }
+        | Instr::Array { .. }
+        | Instr::Rotate { .. }
+        | Instr::Equal { .. }
+        | Instr::FlatIndex { .. }
+        | Instr::FlatUpdate { .. }
+        | Instr::Filter { .. }
+        | Instr::Partition { .. }
+        | Instr::Stream { .. }
+        | Instr::AccWrite { .. } => false,
     }
 }
 
@@ -274,20 +289,13 @@ fn attempt(
 fn shown(part: &Part<'_>, left: &BTreeSet<usize>) -> HashMap<RegId, RegId> {
     let mut shown: HashMap<RegId, RegId> = HashMap::new();
     for (_, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(k, _)| !left.contains(k)) {
-        match instr {
-            Instr::Permute { dst, array, .. }
-            | Instr::Reverse { dst, array, .. }
-            | Instr::Slice { dst, array, .. }
-            | Instr::Index { dst, array, .. }
-                if !part.code.regs[dst.0].is_scalar() =>
-            {
-                shown.insert(dst.0, array.reg);
-            }
-            // A view of a view may have to be copied.
-            Instr::Reshape { dst, array, .. } if !shown.contains_key(&array.reg) => {
-                shown.insert(dst.0, array.reg);
-            }
-            _ => {}
+        let Some((dst, array)) = instr.shows().filter(|(dst, _)| !part.code.regs[*dst].is_scalar()) else {
+            continue;
+        };
+        // A view of a view may have to be copied.
+        let may_copy = matches!(instr.row().effect, Effect::Alloc | Effect::AllocTrap);
+        if !may_copy || !shown.contains_key(&array) {
+            shown.insert(dst, array);
         }
     }
     shown

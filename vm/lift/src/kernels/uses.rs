@@ -3,7 +3,7 @@
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::module::BODY;
-use galopvm_bytecode::{BlockId, Function, Instr, RegId};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, Role};
 use std::collections::HashMap;
 
 /// How the elements of a register are used, extents aside.
@@ -85,13 +85,17 @@ impl Uses {
     fn add_instr(&mut self, block: BlockId, instr: &Instr) {
         let fields = Fields::of(instr);
         let first = fields.defs.first().map(|d| d.0);
+        if let (Some(Role::Turned), Some((dst, array))) = (instr.gives(), instr.shows()) {
+            self.add(block, array, Use::View(dst));
+            fields.operands[1..].iter().for_each(|operand| self.add(block, operand.reg, Use::Other));
+            return;
+        }
         let (whole, kind) = match (instr, first) {
             (Instr::Dim { .. }, _) => return,
             (_, Some(dst)) if instr.goes_over_rows() => (instr.parts().rows.len(), Use::Operator(dst)),
             (Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. }, Some(dst)) => {
                 (index.len() + values.len(), Use::Operator(dst))
             }
-            (Instr::Permute { .. } | Instr::Reverse { .. }, Some(dst)) => (1, Use::View(dst)),
             _ => (0, Use::Other),
         };
         // The arrays of parallel operators are the last operands of their rows.

@@ -4,7 +4,7 @@ use super::Maker;
 use super::record::{Known, Named, Recorder, Rows, Step};
 use super::sizes::{number, size};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim};
+use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim, not_on_arrays};
 use galopvm_kir::{ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId, ViewChange};
 use std::rc::Rc;
 
@@ -118,7 +118,7 @@ impl<'a> Recorder<'a> {
                 let args = vec![self.operand(*a)?, self.operand(*b)?];
                 self.define(dst.0, Exp::Opaque("equal".into(), args))
             }
-            _ => self.refuse(block, index, "an instruction that no region describes"),
+            not_on_arrays!() => self.refuse(block, index, "an instruction that no region describes"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::delay::DELAYED_FROM;
 use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers};
 use galopvm_base::{Bits, ElemType};
-use galopvm_bytecode::{Def, Instr, Operand, RegId, SliceDim};
+use galopvm_bytecode::{Def, Instr, Operand, RegId, SliceDim, not_on_arrays};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::view::{self, shape_text};
 use galopvm_store::array::{Array, Granted, SliceIndex, copy_elements, same_places, store};
@@ -147,7 +147,9 @@ impl<'a> Interpreter<'a> {
                     (dst, updated)
                 }
             }
-            _ => unreachable!("only array instructions come here"),
+            Instr::Dim { .. } | Instr::Index { .. } | not_on_arrays!() => {
+                unreachable!("only array instructions come here")
+            }
         };
         registers.set_array(dst.0, array);
         Ok(())

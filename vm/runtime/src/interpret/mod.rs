@@ -376,21 +376,6 @@ impl<'a> Interpreter<'a> {
             Instr::Index { dst, array, index } => return arrays::index(registers, *dst, *array, index),
             Instr::Replicate { .. } | Instr::Copy { .. }
                 if !self.done.is_empty() && self.is_done(registers, (block, at), instr) => {}
-            Instr::Update { .. }
-            | Instr::Slice { .. }
-            | Instr::Permute { .. }
-            | Instr::Reverse { .. }
-            | Instr::Reshape { .. }
-            | Instr::Concat { .. }
-            | Instr::Replicate { .. }
-            | Instr::Iota { .. }
-            | Instr::Array { .. }
-            | Instr::Copy { .. }
-            | Instr::Manifest { .. }
-            | Instr::Rotate { .. }
-            | Instr::Equal { .. }
-            | Instr::FlatIndex { .. }
-            | Instr::FlatUpdate { .. } => return self.array_instruction(registers, instr),
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, at, instr);
             }
@@ -407,6 +392,7 @@ impl<'a> Interpreter<'a> {
             Instr::AccWrite { dsts, accs, index, values, op } => {
                 return self.acc_write(registers, dsts, [accs, index, values], *op);
             }
+            instr => return self.array_instruction(registers, instr),
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::prepare::UNKNOWN_TRIPS;
 use super::{Interpreter, Registers};
 use galopvm_base::ElemType;
 use galopvm_base::scalar::{convert, eval1, eval2};
-use galopvm_bytecode::{BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields};
+use galopvm_bytecode::{BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -261,7 +261,7 @@ impl<'a> Definitions<'_, 'a> {
                 };
                 Some([rows.len() as i64].into_iter().chain(row).collect())
             }
-            _ => None,
+            Instr::Dim { .. } | Instr::Equal { .. } | not_on_arrays!() => None,
         }
     }
 

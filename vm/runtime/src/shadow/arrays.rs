@@ -6,7 +6,7 @@ use super::{Halt, Step};
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::{convert, eval2};
 use galopvm_base::{Bits, ElemType};
-use galopvm_bytecode::{Instr, Operand, SliceDim};
+use galopvm_bytecode::{Instr, Operand, SliceDim, not_on_arrays};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::SliceIndex;
 use galopvm_store::array::view;
@@ -130,7 +130,7 @@ impl Evaluator<'_> {
                 self.set_bits(dst.0, Bits::from(equal));
                 return Ok(());
             }
-            _ => return Err(Halt::Unknown),
+            not_on_arrays!() => return Err(Halt::Unknown),
         };
         self.set_array(dst.0, array);
         Ok(())
