@@ -1,4 +1,5 @@
-//! The facts for tools: one JSON document. `docs/explain.md` has its schema.
+//! The facts for tools: one JSON document. `docs/explain.md` has its schema. Each function takes its facts apart as a whole, so
+//! that the compiler asks here for a new one.
 
 use super::document::{
     Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, LayoutCopy,
@@ -20,7 +21,7 @@ impl Document {
             ("bytes_saved", totals.saved.into()),
             ("bytes_copied", totals.left.into()),
             ("bytes_not_saved", totals.possible.into()),
-            ("decisions", self.decisions.iter().map(decision).collect()),
+            ("decisions", self.decisions.iter().map(decision_json).collect()),
             (
                 "parts",
                 self.parts
@@ -36,7 +37,7 @@ impl Document {
     }
 }
 
-fn spot(spot: Option<&Spot>) -> Json {
+fn spot_json(spot: Option<&Spot>) -> Json {
     let Some(spot) = spot else { return Json::Null };
     Json::Object(vec![
         ("file", (&spot.file).into()),
@@ -49,34 +50,36 @@ fn spot(spot: Option<&Spot>) -> Json {
     ])
 }
 
-fn reason(reason: &Reason) -> Json {
-    Json::Object(vec![("plain", (&reason.plain).into()), ("exact", (&reason.exact).into())])
+fn reason_json(reason: &Reason) -> Json {
+    let Reason { plain, exact } = reason;
+    Json::Object(vec![("plain", plain.into()), ("exact", exact.into())])
 }
 
 /// Reasons with how often each was one.
 fn counted(reasons: &[(Reason, u64)]) -> Json {
     let one = |(why, count): &(Reason, u64)| {
-        Json::Object(vec![("count", (*count).into()), ("reason", reason(why))])
+        Json::Object(vec![("count", (*count).into()), ("reason", reason_json(why))])
     };
     reasons.iter().map(one).collect()
 }
 
 /// How often a decision was applied, and why not; nothing if there was none.
-fn applied(applied: &Applied, is_decided: bool) -> [(&'static str, Json); 2] {
+fn applied_json(applied: &Applied, is_decided: bool) -> [(&'static str, Json); 2] {
     match is_decided {
         true => [("applied", applied.times.into()), ("not_applied", counted(&applied.not))],
         false => [("applied", Json::Null), ("not_applied", Json::Null)],
     }
 }
 
-fn decision(decision: &Decision) -> Json {
+fn decision_json(decision: &Decision) -> Json {
+    let Decision { spot, kind, what, applied, bytes } = decision;
     let mut fields = vec![
-        ("place", spot(decision.spot.as_ref())),
-        ("kind", decision.kind.into()),
-        ("what", (&decision.what).into()),
-        ("bytes_saved", decision.bytes.into()),
+        ("place", spot_json(spot.as_ref())),
+        ("kind", (*kind).into()),
+        ("what", what.into()),
+        ("bytes_saved", (*bytes).into()),
     ];
-    fields.extend(applied(&decision.applied, true));
+    fields.extend(applied_json(applied, true));
     Json::Object(fields)
 }
 
@@ -88,109 +91,133 @@ fn kernel_ir(kir: &str, wanted: bool) -> Option<(&'static str, Json)> {
     wanted.then(|| ("kir", kir.into()))
 }
 
-fn region_json(region: &RegionPart, kernels: bool) -> Json {
+fn region_json(region: &RegionPart, with_kernels: bool) -> Json {
+    let RegionPart {
+        spot,
+        function,
+        scope,
+        refused,
+        micros: _,
+        arrays,
+        points,
+        strategy,
+        layouts,
+        plan,
+        blocks,
+        applied,
+        moved,
+        kir,
+    } = region;
     let mut fields = vec![
         ("kind", Json::from("region")),
-        ("place", spot(region.spot.as_ref())),
-        ("function", (&region.function).into()),
-        ("scope", region.scope.into()),
-        ("refused", region.refused.as_ref().into()),
+        ("place", spot_json(spot.as_ref())),
+        ("function", function.into()),
+        ("scope", (*scope).into()),
+        ("refused", refused.as_ref().into()),
     ];
-    if region.refused.is_none() {
+    if refused.is_none() {
         fields.extend([
-            ("arrays", region.arrays.iter().map(array).collect()),
-            ("points", region.points.iter().map(point).collect()),
-            ("plan", region.plan.iter().map(placed).collect()),
-            ("blocks", region.blocks.into()),
-            ("moved", region.moved.iter().collect()),
-            ("strategy", region.strategy.iter().collect()),
-            ("layouts", region.layouts.iter().map(layout).collect()),
+            ("arrays", arrays.iter().map(array_json).collect()),
+            ("points", points.iter().map(point_json).collect()),
+            ("plan", plan.iter().map(placed_json).collect()),
+            ("blocks", (*blocks).into()),
+            ("moved", moved.iter().collect()),
+            ("strategy", strategy.iter().collect()),
+            ("layouts", layouts.iter().map(layout_json).collect()),
         ]);
-        fields.extend(applied(&region.applied, true));
-        fields.extend(kernel_ir(&region.kir, kernels));
+        fields.extend(applied_json(applied, true));
+        fields.extend(kernel_ir(kir, with_kernels));
     }
     Json::Object(fields)
 }
 
-fn array(array: &ArrayFact) -> Json {
+fn array_json(array: &ArrayFact) -> Json {
+    let ArrayFact { name, register, ty, bytes, spot, excerpt: _, outside, others, view } = array;
     Json::Object(vec![
-        ("name", (&array.name).into()),
-        ("register", array.register.as_ref().into()),
-        ("type", (&array.ty).into()),
-        ("bytes", array.bytes.into()),
-        ("outside", array.outside.into()),
-        ("other_holders", array.others.into()),
-        ("view", array.view.as_ref().into()),
-        ("place", spot(array.spot.as_ref())),
+        ("name", name.into()),
+        ("register", register.as_ref().into()),
+        ("type", ty.into()),
+        ("bytes", (*bytes).into()),
+        ("outside", (*outside).into()),
+        ("other_holders", (*others).into()),
+        ("view", view.as_ref().into()),
+        ("place", spot_json(spot.as_ref())),
     ])
 }
 
-fn point(point: &Copying) -> Json {
+fn point_json(point: &Copying) -> Json {
+    let Copying { spot, kind, target, operands, web, hoisted_before, double_buffer, copied_first, exact } =
+        point;
     Json::Object(vec![
-        ("place", spot(point.spot.as_ref())),
-        ("kind", point.kind.into()),
-        ("target", (&point.target).into()),
-        ("operands", point.operands.iter().map(operand).collect()),
-        ("along", point.web.iter().map(along).collect()),
-        ("hoisted_before", point.hoisted_before.as_ref().into()),
-        ("double_buffer", point.double_buffer.as_ref().into()),
-        ("copied_first", point.copied_first.as_ref().into()),
-        ("exact", point.exact.lines().collect()),
+        ("place", spot_json(spot.as_ref())),
+        ("kind", (*kind).into()),
+        ("target", target.into()),
+        ("operands", operands.iter().map(operand_json).collect()),
+        ("along", web.iter().map(along_json).collect()),
+        ("hoisted_before", hoisted_before.as_ref().into()),
+        ("double_buffer", double_buffer.as_ref().into()),
+        ("copied_first", copied_first.as_ref().into()),
+        ("exact", exact.lines().collect()),
     ])
 }
 
-fn operand(operand: &PointOperand) -> Json {
+fn operand_json(operand: &PointOperand) -> Json {
+    let PointOperand { array, last_use, in_place, place, reason, applied, bytes, least, times, price, class } =
+        operand;
     let mut fields = vec![
-        ("array", operand.array.as_ref().into()),
-        ("last_use", operand.last_use.into()),
-        ("in_place", operand.in_place.into()),
-        ("lies", operand.place.as_ref().map(lies).into()),
-        ("reason", operand.reason.as_ref().map(reason).into()),
-        ("bytes", operand.bytes.into()),
-        ("least_bytes", operand.least.into()),
-        ("times", operand.times.into()),
+        ("array", array.as_ref().into()),
+        ("last_use", (*last_use).into()),
+        ("in_place", (*in_place).into()),
+        ("lies", place.as_ref().map(lies).into()),
+        ("reason", reason.as_ref().map(reason_json).into()),
+        ("bytes", (*bytes).into()),
+        ("least_bytes", (*least).into()),
+        ("times", (*times).into()),
         ("bytes_in_all", operand.total().into()),
-        ("price", operand.price.into()),
-        ("copy", operand.class.as_ref().into()),
+        ("price", (*price).into()),
+        ("copy", class.as_ref().into()),
     ];
-    fields.extend(applied(&operand.applied, operand.in_place));
+    fields.extend(applied_json(applied, *in_place));
     Json::Object(fields)
 }
 
-fn along(entry: &WebEntry) -> Json {
+fn along_json(entry: &WebEntry) -> Json {
+    let WebEntry { array, place } = entry;
     Json::Object(vec![
-        ("array", (&entry.array).into()),
-        ("lies", entry.place.as_ref().ok().map(lies).into()),
-        ("reason", entry.place.as_ref().err().map(reason).into()),
+        ("array", array.into()),
+        ("lies", place.as_ref().ok().map(lies).into()),
+        ("reason", place.as_ref().err().map(reason_json).into()),
     ])
 }
 
-fn placed(placed: &Placed) -> Json {
+fn placed_json(placed: &Placed) -> Json {
+    let Placed { array, spot, kind, block, view, bytes, repeated, applied } = placed;
     let mut fields = vec![
-        ("array", (&placed.array).into()),
-        ("place", spot(placed.spot.as_ref())),
-        ("decision", placed.kind.into()),
-        ("block", (&placed.block).into()),
-        ("view", (&placed.view).into()),
-        ("bytes", placed.bytes.into()),
-        ("repeated", placed.repeated.into()),
+        ("array", array.into()),
+        ("place", spot_json(spot.as_ref())),
+        ("decision", (*kind).into()),
+        ("block", block.into()),
+        ("view", view.into()),
+        ("bytes", (*bytes).into()),
+        ("repeated", (*repeated).into()),
     ];
-    fields.extend(applied(&placed.applied, placed.kind == "built-in"));
+    fields.extend(applied_json(applied, *kind == "built-in"));
     Json::Object(fields)
 }
 
-fn layout(copy: &LayoutCopy) -> Json {
+fn layout_json(copy: &LayoutCopy) -> Json {
+    let LayoutCopy { array, order, accesses, cost, before, after, least_runs, bytes, made, reason } = copy;
     Json::Object(vec![
-        ("array", (&copy.array).into()),
-        ("order", (&copy.order).into()),
-        ("accesses", copy.accesses.iter().collect()),
-        ("cost", copy.cost.into()),
-        ("before", copy.before.into()),
-        ("after", copy.after.into()),
-        ("least_runs", copy.least_runs.into()),
-        ("bytes", copy.bytes.into()),
-        ("made", copy.made.into()),
-        ("reason", reason(&copy.reason)),
+        ("array", array.into()),
+        ("order", order.into()),
+        ("accesses", accesses.iter().collect()),
+        ("cost", (*cost).into()),
+        ("before", (*before).into()),
+        ("after", (*after).into()),
+        ("least_runs", (*least_runs).into()),
+        ("bytes", (*bytes).into()),
+        ("made", (*made).into()),
+        ("reason", reason_json(reason)),
     ])
 }
 
@@ -198,41 +225,60 @@ fn declined((form, why): &(&'static str, String)) -> Json {
     Json::Object(vec![("form", (*form).into()), ("reason", why.into())])
 }
 
-fn operator_json(operator: &OperatorPart, kernels: bool) -> Json {
+fn operator_json(operator: &OperatorPart, with_kernels: bool) -> Json {
+    let OperatorPart {
+        spot,
+        place: _,
+        operator,
+        executions,
+        width,
+        work,
+        tier,
+        tier_reason,
+        form,
+        refused,
+        arrays,
+        kernels,
+        reuse,
+        relaid,
+        plan,
+        kir,
+    } = operator;
     let mut fields = vec![
         ("kind", Json::from("operator")),
-        ("place", spot(operator.spot.as_ref())),
-        ("operator", operator.operator.into()),
-        ("executions", operator.executions.into()),
-        ("width", operator.width.into()),
-        ("work", operator.work.into()),
-        ("tier", (&operator.tier).into()),
-        ("tier_reason", (&operator.tier_reason).into()),
-        ("interpreted_by", operator.form.form.into()),
-        ("declined", operator.form.declined.iter().map(declined).collect()),
-        ("refused", operator.refused.as_ref().into()),
+        ("place", spot_json(spot.as_ref())),
+        ("operator", (*operator).into()),
+        ("executions", (*executions).into()),
+        ("width", (*width).into()),
+        ("work", (*work).into()),
+        ("tier", tier.into()),
+        ("tier_reason", tier_reason.into()),
+        ("interpreted_by", form.form.into()),
+        ("declined", form.declined.iter().map(declined).collect()),
+        ("refused", refused.as_ref().into()),
     ];
-    if operator.refused.is_none() {
-        let decision = |(decision, why): &(String, String)| {
+    if refused.is_none() {
+        let planned = |(decision, why): &(String, String)| {
             Json::Object(vec![("decision", decision.into()), ("reason", why.into())])
         };
         fields.extend([
-            ("arrays", operator.arrays.iter().map(array).collect()),
-            ("kernels", operator.kernels.iter().map(kernel).collect()),
-            ("reuse", operator.reuse.iter().map(reuse_result).collect()),
-            ("relaid", operator.relaid.iter().map(|fact| fact.json()).collect()),
-            ("plan", operator.plan.iter().map(decision).collect()),
+            ("arrays", arrays.iter().map(array_json).collect()),
+            ("kernels", kernels.iter().map(kernel_json).collect()),
+            ("reuse", reuse.iter().map(reuse_result).collect()),
+            ("relaid", relaid.iter().map(|fact| fact.json()).collect()),
+            ("plan", plan.iter().map(planned).collect()),
         ]);
-        fields.extend(kernel_ir(&operator.kir, kernels));
+        fields.extend(kernel_ir(kir, with_kernels));
     }
     Json::Object(fields)
 }
 
 fn fused_json(fused: &FusedPart) -> Json {
+    let FusedPart { spot, launches, facts } = fused;
     let fact = |fact: &FusedFact| {
         Json::Object(vec![
             ("made", (&fact.made).into()),
-            ("place", spot(fact.spot.as_ref())),
+            ("place", spot_json(fact.spot.as_ref())),
             ("fate", fact.fate.into()),
             ("others", fact.others.iter().collect()),
             ("reason", (&fact.reason).into()),
@@ -240,13 +286,14 @@ fn fused_json(fused: &FusedPart) -> Json {
     };
     Json::Object(vec![
         ("kind", Json::from("fused")),
-        ("place", spot(fused.spot.as_ref())),
-        ("launches", fused.launches.into()),
-        ("operators", fused.facts.iter().map(fact).collect()),
+        ("place", spot_json(spot.as_ref())),
+        ("launches", (*launches).into()),
+        ("operators", facts.iter().map(fact).collect()),
     ])
 }
 
-fn kernel(kernel: &Kernel) -> Json {
+fn kernel_json(kernel: &Kernel) -> Json {
+    let Kernel { accesses, lanes, layouts, born, strategies, strategy } = kernel;
     let lane = |lane: &super::document::Lane| {
         Json::Object(vec![
             ("variable", (&lane.variable).into()),
@@ -259,48 +306,51 @@ fn kernel(kernel: &Kernel) -> Json {
         Json::Object(vec![("array", array.into()), ("order", order.into())])
     };
     Json::Object(vec![
-        ("accesses", kernel.accesses.iter().map(access).collect()),
-        ("lanes", kernel.lanes.iter().map(lane).collect()),
-        ("layouts", kernel.layouts.iter().map(layout).collect()),
-        ("born", kernel.born.iter().map(birth).collect()),
-        ("strategies", kernel.strategies.iter().collect()),
-        ("strategy", (&kernel.strategy).into()),
+        ("accesses", accesses.iter().map(access_json).collect()),
+        ("lanes", lanes.iter().map(lane).collect()),
+        ("layouts", layouts.iter().map(layout_json).collect()),
+        ("born", born.iter().map(birth).collect()),
+        ("strategies", strategies.iter().collect()),
+        ("strategy", strategy.into()),
     ])
 }
 
-fn access(access: &Access) -> Json {
-    let against = |(letter, words): &(char, &'static str)| {
+fn access_json(access: &Access) -> Json {
+    let Access { array, name, write, index, class, time, wish, against } = access;
+    let condition = |(letter, words): &(char, &'static str)| {
         Json::Object(vec![("letter", letter.to_string().into()), ("plain", (*words).into())])
     };
     Json::Object(vec![
-        ("array", (&access.array).into()),
-        ("name", (&access.name).into()),
-        ("write", access.write.into()),
-        ("index", (&access.index).into()),
-        ("class", (&access.class).into()),
-        ("time", access.time.into()),
-        ("wish", access.wish.as_ref().into()),
-        ("against", access.against.iter().map(against).collect()),
+        ("array", array.into()),
+        ("name", name.into()),
+        ("write", (*write).into()),
+        ("index", index.into()),
+        ("class", class.into()),
+        ("time", (*time).into()),
+        ("wish", wish.as_ref().into()),
+        ("against", against.iter().map(condition).collect()),
     ])
 }
 
 fn reuse_result(result: &ReuseResult) -> Json {
+    let ReuseResult { result, bytes, arrays, choice, happened, over: _ } = result;
     Json::Object(vec![
-        ("result", (&result.result).into()),
-        ("bytes", result.bytes.into()),
-        ("arrays", result.arrays.iter().map(reuse_fact).collect()),
-        ("choice", result.choice.as_ref().into()),
-        ("happened", counted(&result.happened)),
+        ("result", result.into()),
+        ("bytes", (*bytes).into()),
+        ("arrays", arrays.iter().map(reuse_fact).collect()),
+        ("choice", choice.as_ref().into()),
+        ("happened", counted(happened)),
     ])
 }
 
 fn reuse_fact(fact: &ReuseFact) -> Json {
+    let ReuseFact { array, read, copied, changed, candidate, reason } = fact;
     Json::Object(vec![
-        ("array", (&fact.array).into()),
-        ("rds", (&fact.read).into()),
-        ("cds", (&fact.copied).into()),
-        ("mod", (&fact.changed).into()),
-        ("candidate", fact.candidate.into()),
-        ("reason", reason(&fact.reason)),
+        ("array", array.into()),
+        ("rds", read.into()),
+        ("cds", copied.into()),
+        ("mod", changed.into()),
+        ("candidate", (*candidate).into()),
+        ("reason", reason_json(reason)),
     ])
 }
