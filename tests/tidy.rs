@@ -249,6 +249,26 @@ fn no_document_has_two_versions() {
     }
 }
 
+/// A switch that nobody asks switches nothing off.
+#[test]
+fn every_switch_is_asked() {
+    let table = read("vm/runtime/src/switches.rs");
+    let rows =
+        table.lines().skip_while(|line| *line != "switches! {").skip(1).take_while(|line| *line != "}");
+    let names: Vec<&str> =
+        rows.filter_map(|row| row.split(':').next()?.trim().split_once(' ')).map(|row| row.1).collect();
+    let product: String =
+        files("rs").iter().filter(|file| file.contains("src/")).map(|file| read(file)).collect();
+    assert!(names.len() >= 10, "{names:?}");
+    for name in names {
+        let asked = [format!("switches.{name}"), format!("switches().{name}")];
+        assert!(
+            asked.iter().any(|asked| product.contains(asked.as_str())),
+            "nobody asks for the switch `{name}`"
+        );
+    }
+}
+
 /// A path may be told from any folder on: `plan/homes.rs` is `vm/runtime/src/interpret/plan/homes.rs`.
 #[test]
 fn paths_in_prose_are_there() {
