@@ -14,7 +14,7 @@ use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{BlockId, Effect, FuncId, Function, Instr, RegId, VerifiedModule};
 use galopvm_kir::{Body, Exp, Rhs, VarId};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Instructions of a part at most.
 const LONGEST: usize = 128;
@@ -27,9 +27,9 @@ struct Part<'m> {
     code: &'m Function,
     block: BlockId,
     from: usize,
-    /// Copies of a value or an array that are nothing but the destination of a later scatter or histogram: they count as
-    /// operators.
-    fills: BTreeSet<usize>,
+    /// Arrays that a scatter or histogram changes, and that nothing else uses from the beginning of the part on, with the
+    /// place where that is.
+    changed: BTreeMap<RegId, usize>,
 }
 
 /// A part of a block as a region.
@@ -59,7 +59,7 @@ pub fn lift_sequence(
     let range = from..instrs.len().min(from + LONGEST);
     let mut left: BTreeSet<usize> =
         (from..instrs.len()).filter(|k| !range.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
-    let part = Part { code, block, from, fills: fills(code, block, from) };
+    let part = Part { code, block, from, changed: changed(code, block, from) };
     let mut given: BTreeSet<RegId> = BTreeSet::new();
     for _ in 0..MOST_TRIES {
         spread(code, instrs, from, &mut left);
@@ -146,48 +146,29 @@ impl Part<'_> {
     /// Instructions that may be executed together with others.
     fn is_operator(&self, at: usize) -> bool {
         let instr = &self.instrs()[at];
-        instr.is_parallel() || matches!(instr, Instr::Call { .. }) || self.fills.contains(&at)
+        instr.is_parallel() || matches!(instr, Instr::Call { .. }) || self.is_fill(at)
+    }
+
+    /// Whether it makes a copy of a value or an array that is nothing but the destination of a scatter or histogram.
+    fn is_fill(&self, at: usize) -> bool {
+        let instr = &self.instrs()[at];
+        let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = instr else { return false };
+        self.changed.contains_key(&dst.0)
     }
 }
 
-/// Copies that are nothing but the destination of a later scatter or histogram of the part.
-fn fills(code: &Function, block: BlockId, from: usize) -> BTreeSet<usize> {
+fn changed(code: &Function, block: BlockId, from: usize) -> BTreeMap<RegId, usize> {
     let whole = &code.blocks[block];
-    let is_written = |reg: RegId, instr: &Instr| match instr {
-        Instr::Scatter { dests, .. } | Instr::Hist { dests, .. } => {
-            dests.iter().any(|dest| dest.last && dest.reg == reg)
-        }
-        _ => false,
-    };
-    let is_fill = |at: &usize| {
-        let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = &whole.code[*at] else { return false };
-        let mut uses = whole.results.iter().filter(|operand| operand.reg == dst.0).count();
-        let mut writes = 0;
-        for instr in &whole.code[at + 1..] {
-            each_use(code, instr, &mut |reg| uses += usize::from(reg == dst.0));
-            writes += usize::from(is_written(dst.0, instr));
-        }
-        (uses, writes) == (1, 1)
-    };
-    (from..whole.code.len()).filter(is_fill).collect()
-}
-
-/// Destinations of scatters and histograms that nothing of the part uses besides.
-fn consumed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
-    let mut found = BTreeSet::new();
-    for (at, instr) in part.instrs().iter().enumerate().skip(part.from).filter(|(at, _)| !left.contains(at)) {
-        let (Instr::Scatter { dests, .. } | Instr::Hist { dests, .. }) = instr else { continue };
-        for dest in dests.iter().filter(|dest| dest.last) {
-            let mut uses = 0;
-            for other in &part.instrs()[part.from..=at] {
-                each_use(part.code, other, &mut |reg| uses += usize::from(reg == dest.reg));
-            }
-            if uses == 1 {
-                found.insert(dest.reg);
-            }
-        }
+    let mut uses: HashMap<RegId, usize> = HashMap::new();
+    let mut count = |reg| *uses.entry(reg).or_default() += 1;
+    whole.code[from..].iter().for_each(|instr| each_use(code, instr, &mut count));
+    whole.results.iter().for_each(|operand| count(operand.reg));
+    let mut changed = BTreeMap::new();
+    for (at, instr) in whole.code.iter().enumerate().skip(from).filter(|(_, instr)| instr.is_parallel()) {
+        let dests = instr.parts().dests.iter().filter(|dest| dest.last && uses.get(&dest.reg) == Some(&1));
+        changed.extend(dests.map(|dest| (dest.reg, at)));
     }
-    found
+    changed
 }
 
 impl Lifter<'_> {
@@ -247,7 +228,7 @@ fn attempt(
     for (k, instr) in instrs.iter().enumerate().skip(from).filter(|(k, _)| !left.contains(k)) {
         let before = lifter.stms().len();
         lifter.burn().and_then(|()| lifter.lift_instr(frame, instr)).map_err(|refusal| (k, refusal))?;
-        if part.fills.contains(&k) {
+        if part.is_fill(k) {
             lifter.make(frame, instr).map_err(|refusal| (k, refusal))?;
         }
         let mut made: BTreeSet<VarId> = BTreeSet::new();
@@ -282,7 +263,8 @@ fn attempt(
     let named = |var: VarId| names[var].clone();
     let registers = registers.into_iter().map(|(var, reg)| (named(var), reg)).collect();
     let origins = origins.into_iter().map(|(var, at)| (named(var), at)).collect();
-    Ok(Sequence { lifted, registers, origins, consumed: consumed(part, left) })
+    let consumed = part.changed.iter().filter(|(_, at)| !left.contains(at)).map(|(reg, _)| *reg).collect();
+    Ok(Sequence { lifted, registers, origins, consumed })
 }
 
 /// The array that a view shows, for views that are no look at it.
