@@ -280,6 +280,47 @@ impl Rhs {
             other => other.parallel_axes(),
         }
     }
+
+    /// Calls `f` on each use of a name, at any depth.
+    pub fn each_use(&self, f: &mut dyn FnMut(VarId)) {
+        self.each_part(&mut |part| match part {
+            Part::Exp(exp) => exp.each_use(f),
+            Part::Use(var) => f(var),
+            Part::Body(body) => body.each_use(f),
+            Part::Bind(_) => {}
+        });
+    }
+
+    /// Calls `f` on each name that is bound inside, at any depth, in text order.
+    pub fn each_bound(&self, f: &mut dyn FnMut(VarId)) {
+        self.each_part(&mut |part| match part {
+            Part::Bind(var) => f(var),
+            Part::Body(body) => {
+                for stm in &body.stms {
+                    stm.pat.iter().for_each(|var| f(*var));
+                    stm.rhs.each_bound(f);
+                }
+            }
+            Part::Exp(_) | Part::Use(_) => {}
+        });
+    }
+}
+
+impl Stm {
+    /// Every name bound by the statement or inside it, in text order.
+    pub fn bound_vars(&self) -> Vec<VarId> {
+        let mut bound = self.pat.clone();
+        self.rhs.each_bound(&mut |var| bound.push(var));
+        bound
+    }
+
+    /// The names that the statement uses and does not bind.
+    pub fn free_vars(&self) -> BTreeSet<VarId> {
+        let mut free = BTreeSet::new();
+        self.rhs.each_use(&mut |var| _ = free.insert(var));
+        self.bound_vars().iter().for_each(|var| _ = free.remove(var));
+        free
+    }
 }
 
 impl Body {
@@ -308,19 +349,12 @@ impl Body {
 
     /// Every name bound in the body, at any depth, in text order.
     pub fn bound_vars(&self) -> Vec<VarId> {
-        fn collect(body: &Body, out: &mut Vec<VarId>) {
-            for stm in &body.stms {
-                out.extend(&stm.pat);
-                stm.rhs.each_part(&mut |part| match part {
-                    Part::Bind(var) => out.push(var),
-                    Part::Body(body) => collect(body, out),
-                    Part::Exp(_) | Part::Use(_) => {}
-                });
-            }
+        let mut bound = Vec::new();
+        for stm in &self.stms {
+            bound.extend(&stm.pat);
+            stm.rhs.each_bound(&mut |var| bound.push(var));
         }
-        let mut out = Vec::new();
-        collect(self, &mut out);
-        out
+        bound
     }
 
     /// The names that the body uses and does not bind, in the order of their ids. (Names are unique in a region,
@@ -338,14 +372,7 @@ impl Body {
 
     /// Calls `f` on each use of a name, at any depth.
     pub fn each_use(&self, f: &mut dyn FnMut(VarId)) {
-        for stm in &self.stms {
-            stm.rhs.each_part(&mut |part| match part {
-                Part::Exp(exp) => exp.each_use(f),
-                Part::Use(var) => f(var),
-                Part::Body(body) => body.each_use(f),
-                Part::Bind(_) => {}
-            });
-        }
+        self.stms.iter().for_each(|stm| stm.rhs.each_use(f));
         self.results.iter().for_each(|exp| exp.each_use(f));
     }
 

@@ -14,8 +14,7 @@ pub(super) fn join(region: &mut Region, body: &mut Body, first: usize, second: u
     for (old, new) in b.rhs.parallel_axes().iter().zip(a.rhs.parallel_axes()) {
         names.insert(old.var, Exp::Var(new.var));
     }
-    let inner = Body { stms: vec![b.clone()], results: Vec::new() };
-    inner.bound_vars().into_iter().for_each(|var| retype(region, var, &names));
+    b.bound_vars().into_iter().for_each(|var| retype(region, var, &names));
     if let (Some(mine), Some(theirs)) = (body_of(&mut a.rhs), body_of(&mut b.rhs)) {
         rename(theirs, &names);
         let mut values: BTreeMap<ReadId, Exp> = BTreeMap::new();

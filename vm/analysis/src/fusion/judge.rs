@@ -298,17 +298,13 @@ fn updated_between(
         }
     });
     let root = |var: VarId| roots.get(&var).copied().unwrap_or(var);
-    let read: BTreeSet<VarId> = free_vars(&body.stms[from])
+    let read: BTreeSet<VarId> = body.stms[from]
+        .free_vars()
         .into_iter()
         .filter(|var| !shape_of(region, *var).is_empty())
         .map(root)
         .collect();
     updates.into_iter().map(|(array, by)| (root(array), by)).find(|(array, _)| read.contains(array))
-}
-
-/// The names that a statement uses and does not bind.
-fn free_vars(stm: &Stm) -> BTreeSet<VarId> {
-    Body { stms: vec![stm.clone()], results: Vec::new() }.free_vars()
 }
 
 /// Whether two statements of a body, in this order, can become one; no reason if they are too different. `used`: what
@@ -357,7 +353,7 @@ pub(super) fn judge_join(
     if theirs.used().iter().any(is_result) {
         // Views inside the second statement would lose their array.
         let mut mentioned = 0;
-        Body { stms: vec![b.clone()], results: Vec::new() }.each_use(&mut |var| {
+        b.rhs.each_use(&mut |var| {
             mentioned += usize::from(is_result(&var));
         });
         if mentioned != sites.len() || !sites.iter().all(at_home) {
@@ -382,7 +378,7 @@ pub(super) fn judge_join(
     let late = !between.iter().any(|stm| known.mention(stm).used().iter().any(is_result))
         && updated_between(region, body, first, second, known).is_none();
     if !late {
-        let needed = free_vars(b);
+        let needed = b.free_vars();
         if between.iter().flat_map(|stm| &stm.pat).any(|var| needed.contains(var)) {
             return None;
         }

@@ -41,35 +41,36 @@ impl Sizes {
 
     /// The names of a statement that was changed.
     pub fn redefine(&mut self, stm: &Stm) {
-        let body = Body { stms: vec![stm.clone()], results: Vec::new() };
-        for var in body.bound_vars() {
+        for var in stm.bound_vars() {
             self.exact.remove(&var);
             self.typical.remove(&var);
         }
-        self.body(&body);
+        self.stm(stm);
     }
 
     fn body(&mut self, body: &Body) {
-        for stm in &body.stms {
-            if let Rhs::Exps(exps) = &stm.rhs {
-                for (var, exp) in stm.pat.iter().zip(exps) {
-                    if let Some(value) = scalar_value(exp, &|var| self.exact.get(&var).copied()) {
-                        self.exact.insert(*var, value);
-                    } else if let Some(value) = self.typical(exp) {
-                        self.typical.insert(*var, value);
-                    }
+        body.stms.iter().for_each(|stm| self.stm(stm));
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        if let Rhs::Exps(exps) = &stm.rhs {
+            for (var, exp) in stm.pat.iter().zip(exps) {
+                if let Some(value) = scalar_value(exp, &|var| self.exact.get(&var).copied()) {
+                    self.exact.insert(*var, value);
+                } else if let Some(value) = self.typical(exp) {
+                    self.typical.insert(*var, value);
                 }
             }
-            for axis in stm.rhs.axes() {
-                let middle = self.trips(&axis.bound) / 2;
-                self.typical.insert(axis.var, Scalar::i64(i64::try_from(middle).unwrap_or(i64::MAX)));
-            }
-            stm.rhs.each_part(&mut |part| {
-                if let Part::Body(inner) = part {
-                    self.body(inner);
-                }
-            });
         }
+        for axis in stm.rhs.axes() {
+            let middle = self.trips(&axis.bound) / 2;
+            self.typical.insert(axis.var, Scalar::i64(i64::try_from(middle).unwrap_or(i64::MAX)));
+        }
+        stm.rhs.each_part(&mut |part| {
+            if let Part::Body(inner) = part {
+                self.body(inner);
+            }
+        });
     }
 
     fn typical(&self, exp: &Exp) -> Option<Scalar> {

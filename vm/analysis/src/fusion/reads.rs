@@ -148,17 +148,9 @@ pub(super) fn uses(region: &Region, body: &Body, at: usize, axes: usize, known: 
 
 /// Whether a statement mentions one of these names.
 fn touches(stm: &Stm, views: &BTreeMap<VarId, View>) -> bool {
-    fn rhs_touches(rhs: &Rhs, views: &BTreeMap<VarId, View>) -> bool {
-        let mut found = false;
-        rhs.each_part(&mut |part| match part {
-            Part::Exp(exp) => exp.each_use(&mut |var| found |= views.contains_key(&var)),
-            Part::Use(var) => found |= views.contains_key(&var),
-            Part::Body(body) => body.each_use(&mut |var| found |= views.contains_key(&var)),
-            Part::Bind(_) => {}
-        });
-        found
-    }
-    rhs_touches(&stm.rhs, views)
+    let mut found = false;
+    stm.rhs.each_use(&mut |var| found |= views.contains_key(&var));
+    found
 }
 
 impl Walk<'_> {

@@ -12,7 +12,6 @@ use crate::interval::Interval;
 use crate::numbers::Numbers;
 use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
-use galopvm_kir::walk::Part;
 use galopvm_kir::{ArrayOp, Body, CheckedRegion, Exp, Index, Observed, Read, Rhs, Stm, VarId};
 use galopvm_lmad::Lmad;
 use std::borrow::Cow;
@@ -169,9 +168,9 @@ impl Walk<'_> {
     fn free_axes(&mut self, rhs: &Rhs) -> Vec<VarId> {
         self.mark += 1;
         let (mark, marks, values) = (self.mark, &mut self.marks, &self.values);
-        mark_bound(rhs, &mut |var| marks[var.index()] = mark);
+        rhs.each_bound(&mut |var| marks[var.index()] = mark);
         let mut axes: Vec<VarId> = Vec::new();
-        each_use(rhs, &mut |var| {
+        rhs.each_use(&mut |var| {
             if std::mem::replace(&mut marks[var.index()], mark) != mark {
                 axes.extend(values[var.index()].axes());
             }
@@ -464,31 +463,4 @@ impl Walk<'_> {
             }
         })
     }
-}
-
-/// Calls `f` on every name that is bound inside a right side.
-fn mark_bound(rhs: &Rhs, f: &mut dyn FnMut(VarId)) {
-    rhs.each_part(&mut |part| match part {
-        Part::Bind(var) => f(var),
-        Part::Body(body) => {
-            for stm in &body.stms {
-                stm.pat.iter().for_each(|var| f(*var));
-                mark_bound(&stm.rhs, f);
-            }
-        }
-        Part::Exp(_) | Part::Use(_) => {}
-    });
-}
-
-/// Calls `f` on every use of a name inside a right side.
-fn each_use(rhs: &Rhs, f: &mut dyn FnMut(VarId)) {
-    rhs.each_part(&mut |part| match part {
-        Part::Exp(exp) => exp.each_use(f),
-        Part::Use(var) => f(var),
-        Part::Body(body) => {
-            body.stms.iter().for_each(|stm| each_use(&stm.rhs, f));
-            body.results.iter().for_each(|exp| exp.each_use(f));
-        }
-        Part::Bind(_) => {}
-    });
 }

@@ -13,7 +13,7 @@ use super::value::{Frame, Value};
 use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{BlockId, Effect, FuncId, Function, Instr, RegId, VerifiedModule};
-use galopvm_kir::{Body, Exp, Rhs, VarId};
+use galopvm_kir::{Exp, Rhs, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Instructions of a part at most.
@@ -290,7 +290,7 @@ fn unread(part: &Part<'_>, left: &BTreeSet<usize>, sequence: &Sequence) -> BTree
     for stm in &region.body.stms {
         let name = stm.pat.first().map_or("", |var| region.name_of(*var));
         let Some(at) = sequence.origins.get(name) else { continue };
-        Body { stms: vec![stm.clone()], results: Vec::new() }.each_use(&mut |var| {
+        stm.rhs.each_use(&mut |var| {
             read.extend(sequence.registers.get(region.name_of(var)).map(|reg| (*at, *reg)));
         });
     }

@@ -115,9 +115,8 @@ impl<'a> Parts<'a> {
 
     /// The names that a statement uses, in the shapes of what it binds as well.
     fn used_by(&self, stm: &Stm, out: &mut Vec<VarId>) {
-        let alone = Body { stms: vec![stm.clone()], results: Vec::new() };
-        out.extend(alone.free_vars());
-        alone.bound_vars().into_iter().for_each(|var| self.in_shape(var, out));
+        out.extend(stm.free_vars());
+        stm.bound_vars().into_iter().for_each(|var| self.in_shape(var, out));
         out.retain(|var| !stm.pat.contains(var));
     }
 
