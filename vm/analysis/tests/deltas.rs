@@ -122,7 +122,7 @@ fn changes_are_what_the_analysis_says() {
                     let between = |change: &i64| (low..=high).contains(change);
                     assert!(all_changes().all(between), "{step:?} {changes:?}: {}", context());
                 }
-                Quality::Periodic { period, .. } => {
+                Quality::Periodic(period) => {
                     seen[2] += 1;
                     for line in &changes {
                         let exceptions = (1u64..).zip(line).filter(|(_, change)| **change != step.delta);
@@ -159,7 +159,7 @@ fn step_along_i(expression: &str, n: i64, m: i64) -> Step {
 #[test]
 fn periods_are_distances_of_exceptions() {
     let quality = |expression: &str| step_along_i(expression, 64, 48).quality;
-    let periodic = |period| Quality::Periodic { period, size: None };
+    let periodic = Quality::Periodic;
     assert_eq!(quality("i / 8"), periodic(8));
     assert_eq!(quality("i % 8"), periodic(8));
     assert_eq!(quality("(2 * i) / 8"), periodic(4));
@@ -176,12 +176,6 @@ fn periods_are_distances_of_exceptions() {
     assert_eq!(step_along_i("(i % 32) / 4", 128, 48).quality, periodic(4));
     // A neighbour around the corner: a single exception, at a border.
     assert_eq!(quality("(i + 1) % 64"), Quality::Clamp);
-    assert_eq!(step_along_i("i / m", 4096, 48).quality, Quality::Periodic { period: 48, size: size_m() });
-    // The wish of a divisor to be a multiple of the lanes is told by its name.
+    assert_eq!(step_along_i("i / m", 4096, 48).quality, periodic(48));
     assert_eq!(step_along_i("(2 * i) / m", 4096, 48).quality, periodic(24));
-}
-
-/// The second parameter.
-fn size_m() -> Option<galopvm_kir::VarId> {
-    Some(galopvm_kir::VarId(1))
 }

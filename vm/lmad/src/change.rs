@@ -70,13 +70,6 @@ impl Lmad {
     pub fn shift(&self, distance: i64) -> Lmad {
         Lmad { offset: self.offset.saturating_add(distance), dims: self.dims.clone() }
     }
-
-    /// Outer axes and innermost axis apart: each place of the first is the start of one run of the second.
-    /// `None` at rank 0.
-    pub fn split_innermost(&self) -> Option<(Lmad, Dim)> {
-        let (&inner, outer) = self.dims.split_last()?;
-        Some((Lmad { offset: self.offset, dims: outer.iter().copied().collect() }, inner))
-    }
 }
 
 /// `offset + count * stride`, saturated once at the end.

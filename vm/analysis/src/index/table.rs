@@ -220,7 +220,7 @@ impl Table {
             Some(match step.quality {
                 Quality::Exact => format!("{name} {:+}", step.delta),
                 Quality::Clamp => format!("{name} {:+} clamp", step.delta),
-                Quality::Periodic { period, .. } => format!("{name} {:+} periodic({period})", step.delta),
+                Quality::Periodic(period) => format!("{name} {:+} periodic({period})", step.delta),
                 Quality::Piecewise => format!("{name} {:+} piecewise", step.delta),
                 Quality::Data => format!("{name} ?"),
             })

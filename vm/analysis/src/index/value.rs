@@ -17,12 +17,7 @@ pub enum Quality {
     /// All but those at the borders of a range, where the value stands still.
     Clamp,
     /// All but some of those onto a multiple of a number.
-    Periodic {
-        /// That number.
-        period: u64,
-        /// The size that this number came from, if it came from one.
-        size: Option<VarId>,
-    },
+    Periodic(u64),
     /// Most of them, perhaps.
     Piecewise,
     /// Nothing is known.
@@ -32,18 +27,14 @@ pub enum Quality {
 impl Quality {
     fn worse(self, other: Quality) -> Quality {
         match (self, other) {
-            (Quality::Periodic { period: a, size }, Quality::Periodic { period: b, size: other }) => {
-                if a == b {
-                    return Quality::Periodic { period: a, size: size.or(other) };
-                }
-                // Exceptions of both kinds: at multiples of what divides both.
-                match gcd(a, b) {
-                    1 => Quality::Piecewise,
-                    period => Quality::Periodic { period, size: None },
-                }
-            }
+            (Quality::Periodic(a), Quality::Periodic(b)) if a == b => self,
+            // Exceptions of both kinds: at multiples of what divides both.
+            (Quality::Periodic(a), Quality::Periodic(b)) => match gcd(a, b) {
+                1 => Quality::Piecewise,
+                period => Quality::Periodic(period),
+            },
             // Exceptions that are anywhere.
-            (Quality::Periodic { .. }, Quality::Clamp) | (Quality::Clamp, Quality::Periodic { .. }) => {
+            (Quality::Periodic(_), Quality::Clamp) | (Quality::Clamp, Quality::Periodic(_)) => {
                 Quality::Piecewise
             }
             (a, b) => a.max(b),
@@ -112,8 +103,6 @@ pub struct Value {
     zeros: u32,
     /// What it is where all variables are 0, if it moves from there with its steps alone.
     origin: Option<i128>,
-    /// The parameter that it is the value of.
-    size: Option<VarId>,
 }
 
 impl Value {
@@ -123,23 +112,9 @@ impl Value {
         Value { zeros, origin: Some(value), ..Value::within(elem, Interval::point(value)) }
     }
 
-    /// A parameter that is this number.
-    pub fn size(elem: ElemType, value: i128, var: VarId) -> Value {
-        Value { size: Some(var), ..Value::constant(elem, value) }
-    }
-
     /// Something in a range that no variable changes.
     pub fn within(elem: ElemType, range: Interval) -> Value {
-        Value {
-            elem,
-            range,
-            steps: Vec::new(),
-            data: false,
-            data_axes: Vec::new(),
-            zeros: 0,
-            origin: None,
-            size: None,
-        }
+        Value { elem, range, steps: Vec::new(), data: false, data_axes: Vec::new(), zeros: 0, origin: None }
     }
 
     /// An iteration variable.
@@ -208,7 +183,7 @@ impl Value {
         for (axis, _) in std::mem::take(&mut self.steps) {
             self.add_data_axis(axis);
         }
-        Value { data: true, zeros: 0, origin: None, size: None, ..self }
+        Value { data: true, zeros: 0, origin: None, ..self }
     }
 
     /// The same without a variable: the value of what runs over it depends on it no more.
@@ -487,7 +462,7 @@ fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
     match step.quality {
         Quality::Exact => {}
         // It starts anew at multiples of a multiple.
-        Quality::Periodic { period, .. } if period % steps == 0 => {}
+        Quality::Periodic(period) if period % steps == 0 => {}
         _ => return Quality::Piecewise,
     }
     // What moves down passes a multiple one step later.
@@ -507,7 +482,7 @@ fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
     };
     match period {
         0 | 1 => Quality::Piecewise,
-        _ => Quality::Periodic { period, size: divisor.size.filter(|_| period == by) },
+        _ => Quality::Periodic(period),
     }
 }
 

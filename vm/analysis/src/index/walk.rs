@@ -43,7 +43,7 @@ pub fn table(region: &CheckedRegion, observed: &Observed) -> Table {
     for (var, _) in region.region().vars.iter_ids() {
         let elem = region.type_of(var).elem;
         walk.values.push(match walk.numbers.integer(var) {
-            Some(number) => Value::size(elem, number, var),
+            Some(number) => Value::constant(elem, number),
             None => Value::within(elem, Interval::of_type(elem)),
         });
     }

@@ -144,7 +144,7 @@ impl Pricing<'_> {
         let vector_ops = self.vector_ops(row, lane, lanes);
         let mut stride = u128::from(self.stride(row, lane, lmad, bytes));
         let uneven = match step.quality {
-            Quality::Periodic { period, .. } => period % lanes != 0,
+            Quality::Periodic(period) => period % lanes != 0,
             quality => quality == Quality::Piecewise,
         };
         if uneven {
@@ -213,7 +213,7 @@ impl Pricing<'_> {
         }
         let each = match (class, step.quality) {
             (_, Quality::Piecewise | Quality::Data) => lanes * cpu.gather_lane,
-            (_, Quality::Periodic { period, .. }) if period % lanes != 0 => lanes * cpu.gather_lane,
+            (_, Quality::Periodic(period)) if period % lanes != 0 => lanes * cpu.gather_lane,
             (Class::Unit | Class::Broadcast, _) => 1,
             (Class::UnitReversed, _) => cpu.reversed,
             (Class::Tile(_), _) => cpu.tile,

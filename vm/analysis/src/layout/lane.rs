@@ -253,29 +253,11 @@ impl Pricing<'_> {
         if parts.is_empty() { "nothing strided".into() } else { parts.join(" and ") }
     }
 
-    /// Sizes that have to be multiples of the number of lanes so that no vector meets an exception of a periodic
-    /// index: `guard m % 8 == 0 : vectors never straddle rows`.
-    pub fn row_guards(&self, region: &Region, row: &Row, lane: VarId) -> Vec<String> {
-        let bytes = self.table.array(row.array).map_or(8, |info| info.element_bytes()).unsigned_abs();
-        let lanes = self.lanes(bytes);
-        let mut guards: Vec<String> = Vec::new();
-        for dim in &row.dims {
-            if let Quality::Periodic { size: Some(size), .. } = dim.value.step(lane).quality {
-                let guard =
-                    format!("guard {} % {lanes} == 0 : vectors never straddle rows", region.name_of(size));
-                if !guards.contains(&guard) {
-                    guards.push(guard);
-                }
-            }
-        }
-        guards
-    }
-
     /// The period of an access along a lane, if it has one.
     pub fn period(&self, row: &Row, lane: VarId) -> Option<u64> {
         let lmad = self.table.array(row.array)?.lmad.as_ref()?;
         match self.table.flat_step(row, lane, lmad).quality {
-            Quality::Periodic { period, .. } => Some(period),
+            Quality::Periodic(period) => Some(period),
             _ => None,
         }
     }

@@ -49,7 +49,7 @@ impl Pricing<'_> {
             Quality::Data => return Reach::Checked,
             Quality::Piecewise => return gather,
             // Vectors that start at multiples of their size meet no exception.
-            Quality::Periodic { period, .. } if period % lanes != 0 => return gather,
+            Quality::Periodic(period) if period % lanes != 0 => return gather,
             _ => Class::of(step),
         };
         match class {

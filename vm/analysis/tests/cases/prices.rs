@@ -12,7 +12,7 @@ use galopvm_kir::VarId;
 pub const LINES: &[(&str, usize)] = &[
     ("cost gpu", 14),
     ("cost cpu", 9),
-    ("runtime", 16),
+    ("runtime", 15),
     ("manifest-hysteresis", 1),
     ("transform gpu", 25),
     ("transform parts gpu", 9),
@@ -168,10 +168,6 @@ fn runtime(line: &str, case: &Case) -> Result<Option<String>, String> {
             let row = t.table.rows.first().ok_or("no access")?;
             let hoist = gpu.hoist(row).ok_or("nothing to hoist out of")?;
             format!("hoist = before loop {} ; R = {}", t.code().name_of(hoist), gpu.runs(row))
-        }
-        ["guard", ..] => {
-            let row = t.table.rows.first().ok_or("no access")?;
-            priced.on(Target::Cpu).row_guards(t.code(), row, priced.kernel()?).join(" ; ")
         }
         [_, _, ":", "period", ..] => {
             let period = |title: &str| -> Result<String, String> {
