@@ -102,13 +102,13 @@ pub struct Along {
     pub start: Form,
     /// The dimensions that are left open: how many places each has, all that there are if there is nothing, and the
     /// distance of neighbours.
-    pub open: SmallVec<[(Option<Form>, Form); 1]>,
+    pub open: Vec<(Option<Form>, Form)>,
 }
 
 impl Along {
     /// One place.
     pub fn at(start: Form) -> Along {
-        Along { start, open: SmallVec::new() }
+        Along { start, open: Vec::new() }
     }
 }
 

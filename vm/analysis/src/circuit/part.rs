@@ -86,12 +86,16 @@ pub fn own(axes: &Axes) -> Part {
 /// The part that an index stands for.
 pub(super) fn part_of(scope: &Scope<'_>, index: &Index) -> Part {
     let mut ways: SmallVec<[Path; 1]> = smallvec![Path::new()];
-    for place in places(index) {
-        let alongs = match alongs(scope, &place) {
+    for place in &places(index) {
+        let alongs = match alongs(scope, place) {
             Ok(alongs) => alongs,
             Err(Exp::Var(var)) => return Part::Unknown(Some(*var)),
             Err(_) => return Part::Unknown(None),
         };
+        if let [along] = &alongs[..] {
+            ways.iter_mut().for_each(|way| way.push(along.clone()));
+            continue;
+        }
         let with = |way: &Path, along: &Along| way.iter().chain([along]).cloned().collect();
         ways = ways.iter().flat_map(|way| alongs.iter().map(move |along| with(way, along))).collect();
         if ways.len() > MOST_PIECES {
@@ -102,10 +106,10 @@ pub(super) fn part_of(scope: &Scope<'_>, index: &Index) -> Part {
 }
 
 /// Where an index goes in one dimension, one of several ways; or the expression that has no form.
-fn alongs<'a>(scope: &Scope<'_>, place: &'a Place) -> Result<SmallVec<[Along; 1]>, &'a Exp> {
+fn alongs<'a>(scope: &Scope<'_>, place: &Place<&'a Exp>) -> Result<SmallVec<[Along; 1]>, &'a Exp> {
     let form = |exp: &'a Exp| scope.form(exp).ok_or(exp);
     let mut starts: SmallVec<[Form; 1]> = SmallVec::new();
-    match &place.start {
+    match place.start {
         None => starts.push(Form::default()),
         Some(start) => match (form(start), place.is_complete()) {
             (Ok(form), _) => starts.push(form),
@@ -115,12 +119,13 @@ fn alongs<'a>(scope: &Scope<'_>, place: &'a Place) -> Result<SmallVec<[Along; 1]
             }
         },
     }
-    let mut open = SmallVec::new();
+    let mut open = Vec::new();
     for dim in &place.open {
-        let count = dim.count.as_ref().map(form).transpose()?;
+        let count = dim.count.map(form).transpose()?;
         let step = dim
             .factors
             .iter()
+            .copied()
             .try_fold(Form::constant(1), |step, factor| step.product(&form(factor)?).ok_or(factor))?;
         open.push((count, step));
     }

@@ -195,7 +195,7 @@ impl Solver<'_> {
                     start = start.plus(&rows).ok_or(unknown.clone())?;
                 }
                 let count = rows(&point.operands[k]).ok_or(unknown.clone())?;
-                let part = Along { start, open: smallvec::smallvec![(Some(count), Form::constant(1))] };
+                let part = Along { start, open: vec![(Some(count), Form::constant(1))] };
                 whole.view.index(&[part]).ok_or(unknown)?
             }
             PointKind::Row(vars) => match place::parts(&whole.view, &own(vars)).as_deref_mut() {

@@ -4,7 +4,7 @@
 //! whether an index lies inside the view where it is read, so that the composed index is inside the array, too.
 
 use super::prove::Prover;
-use crate::index::{Place, changed, place::Open, places};
+use crate::index::{Place, changed, places};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Exp, Index, Region, VarId, ViewChange};
 use galopvm_lmad::Polynomial;
@@ -71,7 +71,8 @@ impl View {
     pub fn part(&self, shape: &[Exp], index: &Index, prover: &mut Prover) -> Option<View> {
         let mut data = false;
         index.each_exp(&mut |exp| data |= has_reads(exp));
-        (!data && is_inside(shape, index, prover)).then(|| self.then(Step::Seen(places(index))))
+        (!data && is_inside(shape, index, prover))
+            .then(|| self.then(Step::Seen(places(index).iter().map(Place::owned).collect())))
     }
 
     /// This one seen otherwise, if that cannot trap. `shape` is this one's.
@@ -176,14 +177,14 @@ pub(super) fn is_inside(shape: &[Exp], index: &Index, prover: &mut Prover) -> bo
 }
 
 /// Whether every place lies inside an extent, if there are any; no count is negative.
-fn stays_inside(place: &Place, extent: &Exp, prover: &mut Prover) -> bool {
-    let all = |open: &Open| open.count.clone().unwrap_or_else(|| extent.clone());
-    let counts: Vec<Polynomial> = place.open.iter().map(|open| prover.polynomial(&all(open))).collect();
+fn stays_inside(place: &Place<&Exp>, extent: &Exp, prover: &mut Prover) -> bool {
+    let counts: Vec<Polynomial> =
+        place.open.iter().map(|open| prover.polynomial(open.count.unwrap_or(extent))).collect();
     if !counts.iter().all(|count| prover.is_not_negative(count)) {
         return false;
     }
     let mark = prover.mark();
-    let mut at = place.start.as_ref().map_or(Polynomial::number(0), |start| prover.polynomial(start));
+    let mut at = place.start.map_or(Polynomial::number(0), |start| prover.polynomial(start));
     for (count, open) in counts.iter().zip(&place.open) {
         prover.assume(count.plus(&Polynomial::number(1), -1));
         let any = prover.any_below(count.clone());

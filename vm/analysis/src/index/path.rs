@@ -99,11 +99,13 @@ impl<'a> Paths<'a> {
 
     /// Where an index goes in each dimension of its own array, be that a view or not.
     pub fn own_places(&self, array: VarId, index: &Index) -> Vec<Place> {
-        let mut places = places(index);
-        let open = places.iter().map(|place| place.open.len()).sum::<usize>();
-        let rest = self.rank(array).saturating_sub(places.len());
-        places.extend((open..open + rest).map(Place::whole));
-        places
+        let rank = self.rank(array);
+        let mut own = Vec::with_capacity(rank);
+        own.extend(places(index).iter().map(Place::owned));
+        let open = own.iter().map(|place: &Place| place.open.len()).sum::<usize>();
+        let rest = rank.saturating_sub(own.len());
+        own.extend((open..open + rest).map(Place::whole));
+        own
     }
 
     /// Every view and every read in text, one line each.

@@ -4,32 +4,48 @@
 
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{DimIndex, Exp, Index, ViewChange};
+use smallvec::{SmallVec, smallvec};
 
 /// Where an index goes in one dimension.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Place {
+pub struct Place<E = Exp> {
     /// The place of the first element; 0 if there is nothing.
-    pub start: Option<Exp>,
+    pub start: Option<E>,
     /// The dimensions of the view that the place moves with.
-    pub open: Vec<Open>,
+    pub open: Vec<Open<E>>,
 }
 
 /// A dimension that is left open.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Open {
+pub struct Open<E = Exp> {
     /// Its number in the view.
     pub dim: usize,
     /// What its index is multiplied by, in this order.
-    pub factors: Vec<Exp>,
+    pub factors: Vec<E>,
     /// How many indices it has; as many as the dimension of the array if there is nothing.
-    pub count: Option<Exp>,
+    pub count: Option<E>,
+}
+
+impl<E> Place<E> {
+    /// True if no dimension is left open: the index of one element.
+    pub fn is_complete(&self) -> bool {
+        self.start.is_some() && self.open.is_empty()
+    }
+}
+
+impl Place<&Exp> {
+    /// The place with expressions of its own.
+    pub fn owned(&self) -> Place {
+        let own = |open: &Open<&Exp>| Open {
+            dim: open.dim,
+            factors: open.factors.iter().copied().cloned().collect(),
+            count: open.count.cloned(),
+        };
+        Place { start: self.start.cloned(), open: self.open.iter().map(own).collect() }
+    }
 }
 
 impl Place {
-    fn at(start: Exp) -> Place {
-        Place { start: Some(start), open: Vec::new() }
-    }
-
     /// A dimension left as it is.
     pub(super) fn whole(dim: usize) -> Place {
         Place { start: None, open: vec![Open { dim, factors: Vec::new(), count: None }] }
@@ -56,11 +72,6 @@ impl Place {
         place
     }
 
-    /// True if no dimension is left open: the index of one element.
-    pub fn is_complete(&self) -> bool {
-        self.start.is_some() && self.open.is_empty()
-    }
-
     /// The index of the first element.
     pub fn first(self) -> Exp {
         self.start.unwrap_or_else(|| Exp::int(0))
@@ -68,25 +79,25 @@ impl Place {
 }
 
 /// The places of an index in the leading dimensions, which it speaks of; later ones are left as they are.
-pub fn places(index: &Index) -> Vec<Place> {
+pub fn places<'a>(index: &'a Index) -> SmallVec<[Place<&'a Exp>; 2]> {
     let mut dims = 0;
-    let mut open = |count: &Exp, step: &Exp| {
+    let mut open = |count: &'a Exp, step: &'a Exp| {
         dims += 1;
-        Open { dim: dims - 1, factors: vec![step.clone()], count: Some(count.clone()) }
+        Open { dim: dims - 1, factors: vec![step], count: Some(count) }
     };
     match index {
         Index::Dims(entries) => {
-            let place = |entry: &DimIndex| match entry {
-                DimIndex::At(at) => Place::at(at.clone()),
+            let place = |entry: &'a DimIndex| match entry {
+                DimIndex::At(at) => Place { start: Some(at), open: Vec::new() },
                 DimIndex::Slice { start, count, step } => {
-                    Place { start: Some(start.clone()), open: vec![open(count, step)] }
+                    Place { start: Some(start), open: vec![open(count, step)] }
                 }
             };
             entries.iter().map(place).collect()
         }
         Index::Lmad { offset, dims } => {
             let open = dims.iter().map(|(extent, stride)| open(extent, stride)).collect();
-            vec![Place { start: Some((**offset).clone()), open }]
+            smallvec![Place { start: Some(&**offset), open }]
         }
     }
 }
