@@ -1,5 +1,6 @@
 //! The facts of an explanation, as text and JSON show them. Names are those of the source where they are known.
 
+use crate::fused::Fate;
 use crate::interpret::FormTaken;
 
 /// A place in the source.
@@ -320,10 +321,8 @@ pub struct FusedFact {
     pub made: String,
     /// Where.
     pub spot: Option<Spot>,
-    /// In a word.
-    pub fate: &'static str,
-    /// Who reads it, or what it is computed together with.
-    pub others: Vec<String>,
+    /// What that is.
+    pub fate: Fate<String>,
     /// What that saves, or what speaks against it.
     pub reason: String,
 }

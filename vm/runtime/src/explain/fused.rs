@@ -2,7 +2,7 @@
 
 use super::collect::Setting;
 use super::document::{FusedFact, FusedPart};
-use crate::fused::{Fate, Line};
+use crate::fused::Line;
 use crate::interpret::Site;
 use galopvm_bytecode::RegId;
 
@@ -14,27 +14,56 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
     let name = |reg: RegId| names.as_ref().map_or_else(|| reg.to_string(), |names| names.called(reg));
     let spot = |reg: RegId| names.as_ref().and_then(|names| names.of(reg).spot);
     let fact = |line: &Line| {
-        let others = match &line.fate {
-            Fate::Computed(readers) => readers.iter().map(|reg| name(*reg)).collect(),
-            Fate::Joined(other) => vec![name(*other)],
-            Fate::Kept => Vec::new(),
-        };
-        let fate = match &line.fate {
-            Fate::Computed(_) => "computed where it is read",
-            Fate::Joined(_) => "joined",
-            Fate::Kept => "kept",
-        };
-        FusedFact {
-            made: name(line.made),
-            spot: spot(line.made),
-            fate,
-            others,
-            reason: line.why().named(name),
-        }
+        let (made, spot, fate) = (name(line.made), spot(line.made), line.fate.named(name));
+        FusedFact { made, spot, fate, reason: line.why().named(name) }
     };
     FusedPart {
         spot: place.and_then(|place| setting.lines.spot(setting.module, place)),
         launches,
         facts: lines.iter().map(fact).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{Document, Part};
+    use crate::fused::Fate;
+
+    #[test]
+    fn every_fate_is_told() {
+        let fact = |made: &str, fate, reason: &str| FusedFact {
+            made: made.into(),
+            spot: None,
+            fate,
+            reason: reason.into(),
+        };
+        let facts = vec![
+            fact("a", Fate::Computed(vec!["b".into(), "c".into()]), "reads 2"),
+            fact("b", Fate::Joined("c".into()), "shares x"),
+            fact("c", Fate::Kept, "nobody reads it"),
+        ];
+        let document = Document {
+            program: "p".into(),
+            entry: "main".into(),
+            input: "without an input".into(),
+            target: "cpu",
+            off: Vec::new(),
+            decisions: Vec::new(),
+            parts: vec![Part::Fused(FusedPart { spot: None, launches: 2, facts })],
+        };
+        let text = document.text(false);
+        for line in [
+            "operators that run together, 2 times",
+            "a is computed where b and c read it: reads 2",
+            "b and c are computed together: shares x",
+            "c is made: nobody reads it",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        let json = document.json(false).to_string();
+        for part in [r#""fate":"computed where it is read""#, r#""fate":"joined""#, r#""fate":"kept""#] {
+            assert!(json.replace(": ", ":").contains(part), "{part}\n{json}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! that the compiler asks here for a new one.
 
 use super::document::{
-    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, LayoutCopy,
+    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy,
     OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
 };
 use galopvm_base::Json;
@@ -275,13 +275,13 @@ fn operator_json(operator: &OperatorPart, with_kernels: bool) -> Json {
 
 fn fused_json(fused: &FusedPart) -> Json {
     let FusedPart { spot, launches, facts } = fused;
-    let fact = |fact: &FusedFact| {
+    let fact = |FusedFact { made, spot, fate, reason }: &FusedFact| {
         Json::Object(vec![
-            ("made", (&fact.made).into()),
-            ("place", spot_json(fact.spot.as_ref())),
-            ("fate", fact.fate.into()),
-            ("others", fact.others.iter().collect()),
-            ("reason", (&fact.reason).into()),
+            ("made", made.into()),
+            ("place", spot_json(spot.as_ref())),
+            ("fate", fate.word().into()),
+            ("others", fate.others().iter().collect()),
+            ("reason", reason.into()),
         ])
     };
     Json::Object(vec![
@@ -294,12 +294,12 @@ fn fused_json(fused: &FusedPart) -> Json {
 
 fn kernel_json(kernel: &Kernel) -> Json {
     let Kernel { accesses, lanes, layouts, born, strategies, strategy } = kernel;
-    let lane = |lane: &super::document::Lane| {
+    let lane = |Lane { variable, time, transposes, copies }: &Lane| {
         Json::Object(vec![
-            ("variable", (&lane.variable).into()),
-            ("time", lane.time.into()),
-            ("transposes", lane.transposes.into()),
-            ("copies", (&lane.copies).into()),
+            ("variable", variable.into()),
+            ("time", (*time).into()),
+            ("transposes", (*transposes).into()),
+            ("copies", copies.into()),
         ])
     };
     let birth = |(array, order): &(String, String)| {

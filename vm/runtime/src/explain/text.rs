@@ -5,6 +5,7 @@ use super::document::{
     Placed, PointOperand, Reason, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
+use crate::fused::Fate;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -405,13 +406,12 @@ impl Page {
         let times = if fused.launches == 1 { "once".into() } else { format!("{} times", fused.launches) };
         self.line(1, format!("operators that run together, {times}"));
         for fact in &fused.facts {
-            let others = fact.others.join(" and ");
-            let what = match fact.fate {
-                "joined" => format!("{} and {others} are computed together", fact.made),
-                "kept" => format!("{} is made", fact.made),
-                _ => {
-                    let reads = if fact.others.len() == 1 { "reads" } else { "read" };
-                    format!("{} is computed where {others} {reads} it", fact.made)
+            let what = match &fact.fate {
+                Fate::Joined(other) => format!("{} and {other} are computed together", fact.made),
+                Fate::Kept => format!("{} is made", fact.made),
+                Fate::Computed(readers) => {
+                    let reads = if readers.len() == 1 { "reads" } else { "read" };
+                    format!("{} is computed where {} {reads} it", fact.made, readers.join(" and "))
                 }
             };
             self.line(2, format!("{what}: {}", fact.reason));

@@ -60,15 +60,46 @@ pub(crate) struct Step {
     pub(crate) operator: usize,
 }
 
-/// What happens to an operator.
+/// What happens to an operator, with others that are spoken of by their first results, or by names of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum Fate<R = RegId> {
     /// Its elements are computed where these read them.
-    Computed(Vec<RegId>),
+    Computed(Vec<R>),
     /// It runs together with another one.
-    Joined(RegId),
+    Joined(R),
     /// It stays as it is.
     Kept,
+}
+
+impl<R> Fate<R> {
+    /// Who reads it, or what it is computed together with.
+    pub fn others(&self) -> &[R] {
+        match self {
+            Fate::Computed(readers) => readers,
+            Fate::Joined(other) => std::slice::from_ref(other),
+            Fate::Kept => &[],
+        }
+    }
+
+    /// The word for tools.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Fate::Computed(_) => "computed where it is read",
+            Fate::Joined(_) => "joined",
+            Fate::Kept => "kept",
+        }
+    }
+}
+
+impl Fate {
+    /// With names.
+    pub(crate) fn named(&self, name: impl Fn(RegId) -> String) -> Fate<String> {
+        match self {
+            Fate::Computed(readers) => Fate::Computed(readers.iter().map(|reg| name(*reg)).collect()),
+            Fate::Joined(other) => Fate::Joined(name(*other)),
+            Fate::Kept => Fate::Kept,
+        }
+    }
 }
 
 /// A decision about an operator of a block.
