@@ -15,7 +15,8 @@
 
 use crate::machine;
 use galopvm_analysis::layout::{Costs, CpuTimes};
-use galopvm_kir::{CpuMode, Machine};
+use galopvm_jit::CpuMode;
+use galopvm_kir::Machine;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ pub fn load(path: &Path) -> Result<Option<Measured>, String> {
 pub fn of(machine: &Machine) -> Costs {
     let measured = file().and_then(|path| load(&path).ok().flatten());
     let mut costs = Costs::for_machine(machine);
-    if let Some(times) = measured.as_ref().and_then(|measured| measured.times(machine.cpu)) {
+    if let Some(times) = measured.as_ref().and_then(|measured| measured.times(CpuMode::of(machine.vectors))) {
         costs.cpu = costs.cpu.with_times(times);
     }
     costs

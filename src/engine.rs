@@ -7,8 +7,8 @@ use crate::program::Program;
 use crate::session::Session;
 use galopvm_analysis::layout::Costs;
 use galopvm_gpu::{Route, Vulkan};
-use galopvm_jit::X86Backend;
-use galopvm_kir::{Backend, CpuMode, Machine, Reference};
+use galopvm_jit::{CpuMode, X86Backend};
+use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
 use galopvm_vector::Vector;
 use std::fmt;
@@ -261,8 +261,14 @@ impl Engine {
         let config = &self.0.config;
         self.0.machine.get_or_init(|| {
             let greatest = X86Backend::greatest_mode();
-            machine::detect(config.cpu.map_or(greatest, |wanted| wanted.min(greatest)), config.threads)
+            let mode = config.cpu.map_or(greatest, |wanted| wanted.min(greatest));
+            machine::detect(mode.vectors(), config.threads)
         })
+    }
+
+    /// The instruction set that machine code is made for.
+    pub fn cpu(&self) -> CpuMode {
+        CpuMode::of(self.machine().vectors)
     }
 
     /// What decisions count with. The file of measured costs is read when this is first asked for.
@@ -324,8 +330,8 @@ impl Engine {
         if config.backend == BackendChoice::Vulkan && !config.route.is_built_in() {
             found.notes.push(format!("route {}: this build has no shaderc", config.route));
         }
-        if let Some(wanted) = config.cpu.filter(|wanted| *wanted > self.machine().cpu) {
-            found.notes.push(format!("cpu {wanted}: this processor offers {}", self.machine().cpu));
+        if let Some(wanted) = config.cpu.filter(|wanted| *wanted > self.cpu()) {
+            found.notes.push(format!("cpu {wanted}: this processor offers {}", self.cpu()));
         }
         found
     }

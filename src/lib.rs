@@ -56,7 +56,8 @@ pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
 pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_frontend::Imports;
 pub use galopvm_gpu::Route;
-pub use galopvm_kir::{Backend, CpuMode, Machine};
+pub use galopvm_jit::CpuMode;
+pub use galopvm_kir::{Backend, Machine};
 pub use galopvm_runtime::{
     Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, PlanFigures,
     PlanPhases, RuntimeError, ShowSink, Shown, SiteReport, Switch, Switches, Tier, TraceSink, Value,

@@ -1,6 +1,6 @@
 //! What this machine is, as plans want to know it.
 
-use galopvm_kir::{CpuMode, Machine};
+use galopvm_kir::{Machine, Vectors};
 use std::io::Read;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub fn hardware_threads() -> usize {
 }
 
 /// The numbers of this machine, or as much of it as is asked for.
-pub fn detect(cpu: CpuMode, threads: Option<usize>) -> Machine {
+pub fn detect(vectors: Vectors, threads: Option<usize>) -> Machine {
     let (usual, mut caches) = (Machine::default(), [None; 2]);
     // Every start comes by here: what plans do not ask for is not read.
     for cache in listed_caches() {
@@ -22,7 +22,7 @@ pub fn detect(cpu: CpuMode, threads: Option<usize>) -> Machine {
         }
     }
     Machine {
-        cpu,
+        vectors,
         threads: threads.unwrap_or_else(hardware_threads).max(1),
         l1_bytes: caches[0].unwrap_or(usual.l1_bytes),
         l2_bytes: caches[1].unwrap_or(usual.l2_bytes),
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_machine_has_caches_and_threads() {
-        let machine = detect(CpuMode::Scalar, None);
+        let machine = detect(Vectors::NONE, None);
         assert!(machine.threads >= 1 && machine.l1_bytes >= 1 << 10 && machine.l2_bytes >= machine.l1_bytes);
-        assert_eq!(detect(CpuMode::Scalar, Some(0)).threads, 1);
+        assert_eq!(detect(Vectors::NONE, Some(0)).threads, 1);
     }
 }

@@ -13,9 +13,9 @@ use crate::scribe;
 use galopvm_base::{ElemType, Scalar, Sources};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
 use galopvm_gpu::{Route, Vulkan};
-use galopvm_jit::X86Backend;
+use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::evaluate::Layout;
-use galopvm_kir::{Backend, CpuMode, Machine, Reference};
+use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
     Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown, Switch,
     Switches, Tiering, Value,
@@ -273,7 +273,7 @@ impl Setting {
             machine: Machine {
                 threads,
                 thread_grain: 1,
-                cpu: self.cpu.min(X86Backend::greatest_mode()),
+                vectors: self.cpu.min(X86Backend::greatest_mode()).vectors(),
                 ..Machine::default()
             },
             threshold: 1,

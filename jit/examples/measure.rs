@@ -3,11 +3,11 @@
 //! `cargo run --release -p galopvm-jit --example measure [mode [threads [name]]]`
 
 use galopvm_base::Scalar;
-use galopvm_jit::{Options, X86Backend};
+use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{
-    Argument, Backend, Buffer, CpuMode, Decision, Launch, Listing, Machine, Observed, ObservedParam, Plan,
-    ResultView, Unit, VerifiedPlan, types, verify,
+    Argument, Backend, Buffer, Decision, Launch, Listing, Machine, Observed, ObservedParam, Plan, ResultView,
+    Unit, VerifiedPlan, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::time::Instant;
@@ -141,7 +141,7 @@ fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode,
         plan.decide(Decision::Lane(axis), "this is to be measured");
     }
     let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
-    let machine = Machine { cpu: mode, threads, l2_bytes: 5 << 18, ..Machine::default() };
+    let machine = Machine { vectors: mode.vectors(), threads, l2_bytes: 5 << 18, ..Machine::default() };
     let backend = X86Backend::new(Options::default());
     let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
     let mut latency = f64::MAX;

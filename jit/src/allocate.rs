@@ -199,8 +199,7 @@ impl Function for Flat<'_> {
 mod tests {
     use super::*;
     use crate::lir::parse;
-    use crate::x86::Isa;
-    use galopvm_kir::CpuMode;
+    use crate::x86::{CpuMode, Isa};
 
     #[test]
     fn a_wrong_allocation_is_found() {

@@ -3,7 +3,7 @@
 use super::assemble;
 use crate::lir::{Bin, Change, Class, Lane, Mem, Op, check, parse};
 use crate::target::{Assembler, ResultPlace, Target, lacks};
-use galopvm_kir::Refusal;
+use galopvm_kir::{Refusal, Vectors};
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 use std::fmt::Write;
 
@@ -19,24 +19,8 @@ impl Target for Paper {
         "paper"
     }
 
-    fn lanes(&self) -> usize {
-        1
-    }
-
-    fn vector_bytes(&self) -> usize {
-        8
-    }
-
-    fn vector_registers(&self) -> usize {
-        2
-    }
-
-    fn masks(&self) -> Class {
-        Class::Vec
-    }
-
-    fn has_fma(&self) -> bool {
-        true
+    fn vectors(&self) -> Vectors {
+        Vectors { lanes: 1, registers: 2, masks: false, fma: true }
     }
 
     fn has_bin(&self, _: Bin, _: Lane) -> bool {

@@ -1,8 +1,8 @@
 //! The back end as the rest of the machine sees it.
 
 use crate::compiled::Native;
-use crate::x86::Isa;
-use galopvm_kir::{Backend, Compiled, CpuMode, Refusal, Unit};
+use crate::x86::{CpuMode, Isa};
+use galopvm_kir::{Backend, Compiled, Refusal, Unit};
 use std::sync::Arc;
 
 /// What can be asked of the back end.
@@ -44,7 +44,7 @@ impl Backend for X86Backend {
         if !X86Backend::is_available() {
             return Err(Refusal::new("this processor is not an x86-64"));
         }
-        let target = Box::new(Isa::of(unit.machine.cpu));
+        let target = Box::new(Isa::of(CpuMode::of(unit.machine.vectors)));
         let plan = unit.plan.plan();
         let strict = self.options.strict_fp;
         let compiled = Native::new(unit.region, plan, unit.observed, unit.machine, target, strict)?;

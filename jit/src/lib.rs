@@ -27,4 +27,4 @@ mod x86;
 
 pub use backend::{Options, X86Backend};
 pub use lir::check_listing as check_lir;
-pub use x86::listing;
+pub use x86::{CpuMode, listing};

@@ -7,7 +7,7 @@
 //! Invariant: an operation that the target has no instructions for is an error of its assembler, never nothing.
 
 use crate::lir::{Bin, Change, Class, Lane, Mem, Op};
-use galopvm_kir::Refusal;
+use galopvm_kir::{Refusal, Vectors};
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
 /// A machine with the instruction set in use.
@@ -15,20 +15,19 @@ pub trait Target: std::fmt::Debug + Send + Sync {
     /// The word for it in listings.
     fn name(&self) -> &'static str;
 
-    /// Narrow (32-bit) lanes of a vector register; 1: no vectors, every value is uniform.
-    fn lanes(&self) -> usize;
+    /// The shape of its vectors. With one lane there are none, and every value is uniform. With `fma`, scalar floats
+    /// have rounding and fused multiply-add.
+    fn vectors(&self) -> Vectors;
 
-    /// Bytes of a vector register.
-    fn vector_bytes(&self) -> usize;
-
-    /// Vector registers that values can have.
-    fn vector_registers(&self) -> usize;
+    /// Narrow (32-bit) lanes of a vector register.
+    fn lanes(&self) -> usize {
+        self.vectors().lanes
+    }
 
     /// Where masks live.
-    fn masks(&self) -> Class;
-
-    /// True if scalar floats have rounding and fused multiply-add.
-    fn has_fma(&self) -> bool;
+    fn masks(&self) -> Class {
+        if self.vectors().masks { Class::Mask } else { Class::Vec }
+    }
 
     /// True if vectors have this operation on these lanes.
     fn has_bin(&self, bin: Bin, lane: Lane) -> bool;

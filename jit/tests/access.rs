@@ -3,7 +3,8 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar};
-use galopvm_kir::{CpuMode, RunError};
+use galopvm_jit::CpuMode;
+use galopvm_kir::RunError;
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
 

@@ -3,8 +3,9 @@
 mod support;
 
 use galopvm_base::ElemType;
+use galopvm_jit::CpuMode;
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{CpuMode, Listing, RunError};
+use galopvm_kir::{Listing, RunError};
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
 

@@ -3,7 +3,8 @@
 mod support;
 
 use galopvm_base::ElemType;
-use galopvm_kir::{Argument, Buffer, CpuMode, Launch, ResultView};
+use galopvm_jit::CpuMode;
+use galopvm_kir::{Argument, Buffer, Launch, ResultView};
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
 

@@ -4,7 +4,7 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar, ScalarOp};
-use galopvm_kir::CpuMode;
+use galopvm_jit::CpuMode;
 use galopvm_lmad::{Dim, Lmad};
 use std::fmt::Write;
 use support::*;

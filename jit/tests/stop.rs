@@ -3,7 +3,8 @@
 mod support;
 
 use galopvm_base::ElemType;
-use galopvm_kir::{CpuMode, RunError};
+use galopvm_jit::CpuMode;
+use galopvm_kir::RunError;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use support::*;
 

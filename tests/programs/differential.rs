@@ -78,7 +78,11 @@ fn results_in_their_places_agree() {
             let expected = run(&plain, &program, &generated.params, extents, layout, seed);
             for backends in [Vec::new(), x86.clone()] {
                 let tiering = Tiering { always: !backends.is_empty(), backends, ..Tiering::interpreter() };
-                let machine = Machine { cpu: X86Backend::greatest_mode(), threads: 2, ..Machine::default() };
+                let machine = Machine {
+                    vectors: X86Backend::greatest_mode().vectors(),
+                    threads: 2,
+                    ..Machine::default()
+                };
                 let options = galopvm_runtime::Options {
                     tiering: Tiering { machine, ..tiering },
                     eager: true,

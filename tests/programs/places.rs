@@ -1,8 +1,8 @@
 //! Results made in their place: programs in which a careless choice of places would show.
 
 use galopvm::{Backend, Machine, Program, Scalar, Switches, Value};
-use galopvm_jit::X86Backend;
-use galopvm_kir::{Compiled, CpuMode, Reference, Refusal, Unit};
+use galopvm_jit::{CpuMode, X86Backend};
+use galopvm_kir::{Compiled, Reference, Refusal, Unit};
 use galopvm_runtime::{Limits, Options, Session, Tiering};
 use std::sync::{Arc, Mutex};
 
@@ -14,8 +14,12 @@ fn outcomes(
     backend: Option<Arc<dyn Backend>>,
 ) -> Vec<String> {
     let program = Program::from_source("places.fut", text).unwrap_or_else(|e| panic!("{e}"));
-    let machine =
-        Machine { threads: 2, thread_grain: 1 << 10, cpu: X86Backend::greatest_mode(), ..Machine::default() };
+    let machine = Machine {
+        threads: 2,
+        thread_grain: 1 << 10,
+        vectors: X86Backend::greatest_mode().vectors(),
+        ..Machine::default()
+    };
     let tiering = match backend {
         Some(backend) => Tiering { backends: vec![backend], machine, always: true, ..Tiering::interpreter() },
         None => Tiering::interpreter(),

@@ -101,7 +101,8 @@ fn tierings() -> Vec<Tiering> {
     if X86Backend::is_available() {
         backends.push(Arc::new(X86Backend::default()));
     }
-    let machine = Machine { threads: 2, cpu: X86Backend::greatest_mode(), ..Machine::default() };
+    let machine =
+        Machine { threads: 2, vectors: X86Backend::greatest_mode().vectors(), ..Machine::default() };
     let compiled = |backend| Tiering {
         backends: vec![backend],
         machine: machine.clone(),

@@ -284,7 +284,7 @@ impl Lower<'_> {
 
     /// Lanes of one register with these lanes.
     fn lanes_per_part(&self, lane: Lane) -> usize {
-        self.target.vector_bytes() / lane.bytes()
+        self.target.vectors().bytes() / lane.bytes()
     }
 
     fn load_neighbours(&mut self, mem: Mem, lane: Lane, spot: &Spot, mask: Option<Parts>, stay: bool) -> Raw {

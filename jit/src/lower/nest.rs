@@ -391,7 +391,7 @@ impl Lower<'_> {
         });
         body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
         let groups = match (folds, loops, exps) {
-            (1, false, 0..=12) if self.target.vector_registers() > 16 => 8,
+            (1, false, 0..=12) if self.target.vectors().registers > 16 => 8,
             (1, false, 0..=12) => 4,
             (_, true, 0..=80) | (_, _, 0..=48) => 2,
             _ => 1,

@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         let fuses = op == ScalarOp::Add
             && matches!(ty, ElemType::F32 | ElemType::F64)
             && !self.strict
-            && self.target.has_fma();
+            && self.target.vectors().fma;
         if fuses && let Some((x, y)) = product(body, &body.results[k]) {
             let (x, y) = (self.exp(x)?, self.exp(y)?);
             return self.scalar_op(ScalarOp::Fma, ty, &[x, y, acc.clone()]);
@@ -260,7 +260,7 @@ impl<'a> Lower<'a> {
             parts = Parts::from_slice(&[combined]);
         }
         let mut reg = parts[0];
-        let mut bytes = self.target.vector_bytes() / 2;
+        let mut bytes = self.target.vectors().bytes() / 2;
         while bytes >= lane.bytes() {
             let down = self.b.op(Op::MoveDown(bytes as u8), &[reg]);
             reg = self.one_register(op, ty, reg, down)?;

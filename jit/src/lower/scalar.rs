@@ -496,7 +496,9 @@ impl Lower<'_> {
                 let (root, one) = (self.sqrt(lane, a), self.raw_float(lane, 1.0, many));
                 self.bin(Bin::Div, lane, &one, &root)
             }
-            ScalarOp::Floor | ScalarOp::Ceil | ScalarOp::Trunc | ScalarOp::Round if self.target.has_fma() => {
+            ScalarOp::Floor | ScalarOp::Ceil | ScalarOp::Trunc | ScalarOp::Round
+                if self.target.vectors().fma =>
+            {
                 let round = match op {
                     ScalarOp::Floor => Round::Floor,
                     ScalarOp::Ceil => Round::Ceil,
@@ -512,7 +514,7 @@ impl Lower<'_> {
                 let infinity = self.raw_float(lane, f64::INFINITY, many);
                 self.cmp(Cond::Eq, lane, &size, &infinity)
             }
-            ScalarOp::Fma if self.target.has_fma() => self.fma(lane, a, &args[1], &args[2]),
+            ScalarOp::Fma if self.target.vectors().fma => self.fma(lane, a, &args[1], &args[2]),
             _ => return None,
         })
     }

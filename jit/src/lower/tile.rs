@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
 
     /// Groups of lanes for a tile: its partial results and one row of operands in registers, with some to spare.
     pub fn tile_groups(&self, tile: &Tile<'_>) -> Lanes {
-        let registers = self.target.vector_registers();
+        let registers = self.target.vectors().registers;
         let per_group = (ROWS + 1) * tile.results_per_group(self).max(1);
         Lanes { groups: ((registers - 2) / per_group).clamp(1, 4) }
     }

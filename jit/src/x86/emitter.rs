@@ -9,13 +9,14 @@
 use super::encode::{Form, Instr, Length, Map, Place, Row};
 use super::general::{Condition, condition};
 use super::isa::{Isa, RECORD};
+use super::mode::CpuMode;
 use super::{poll, rows};
 use crate::library::OPERAND_BYTES;
 use crate::lir::{Class, Op};
 use crate::target::{Assembler, lacks};
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
-use galopvm_kir::{CpuMode, Refusal};
+use galopvm_kir::Refusal;
 
 pub const RSP: u8 = 4;
 /// Bytes of the work area: three helper operands, or two registers of indices and one of elements.

@@ -1,10 +1,11 @@
-//! The instruction sets, what each of them can do, and their registers.
+//! What each instruction set can do, and its registers.
 
 use super::emitter::Emitter;
 use super::listing::disassemble;
+use super::mode::CpuMode;
 use crate::lir::{Bin, Change, Class, Lane, Mem, Op};
 use crate::target::{Assembler, ResultPlace, Target};
-use galopvm_kir::CpuMode;
+use galopvm_kir::Vectors;
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
 /// General registers that emission may overwrite within an instruction: rax, rcx, rdx.
@@ -42,7 +43,7 @@ impl Isa {
     }
 
     fn vecs(self) -> impl Iterator<Item = PReg> {
-        (0..self.vec_scratch()[0] as usize).map(|r| PReg::new(r, RegClass::Float))
+        (0..self.vectors().registers).map(|r| PReg::new(r, RegClass::Float))
     }
 
     /// The first one stands for "no mask" in instructions.
@@ -61,29 +62,8 @@ impl Target for Isa {
         self.mode.name()
     }
 
-    fn lanes(&self) -> usize {
-        match self.mode {
-            CpuMode::Scalar => 1,
-            CpuMode::Avx2 => 8,
-            CpuMode::Avx512 => 16,
-        }
-    }
-
-    fn vector_bytes(&self) -> usize {
-        self.mode.vector_bytes()
-    }
-
-    fn vector_registers(&self) -> usize {
-        self.vecs().count()
-    }
-
-    fn masks(&self) -> Class {
-        if self.is_512() { Class::Mask } else { Class::Vec }
-    }
-
-    /// Scalar code keeps to SSE2.
-    fn has_fma(&self) -> bool {
-        self.mode != CpuMode::Scalar
+    fn vectors(&self) -> Vectors {
+        self.mode.vectors()
     }
 
     fn has_bin(&self, bin: Bin, lane: Lane) -> bool {
@@ -206,7 +186,7 @@ impl Target for Isa {
     /// Scalar code keeps the low 64 bits of vector registers.
     fn slot_words(&self, class: Class) -> usize {
         match class {
-            Class::Vec if self.mode != CpuMode::Scalar => self.vector_bytes() / 8,
+            Class::Vec if self.mode != CpuMode::Scalar => self.vectors().bytes() / 8,
             Class::Vec | Class::Int | Class::Mask => 1,
         }
     }

@@ -154,7 +154,7 @@ impl Emitter {
     fn keep_indices(&mut self, mem: Mem, indices: [u8; 2]) {
         self.store_whole(indices[0], 0);
         if mem != Mem::B64 {
-            self.store_whole(indices[1], self.isa.vector_bytes() as i32);
+            self.store_whole(indices[1], self.isa.vectors().bytes() as i32);
         }
     }
 

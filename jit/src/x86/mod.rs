@@ -1,6 +1,6 @@
 //! The x86-64: all that knows its registers, its instructions or its assembler macro.
 //!
-//! - `isa.rs`: the instruction sets, as a [`crate::target::Target`]. `emitter.rs`: the assembler: frame, jumps, moves, calls.
+//! - `mode.rs`: the instruction sets. `isa.rs`: each of them as a [`crate::target::Target`]. `emitter.rs`: the assembler: frame, jumps, moves, calls.
 //! - `ops.rs`: what each operation becomes, by `general.rs` (general registers, dynasm), `vector.rs`, `memory.rs`,
 //!   `masks.rs` and `poll.rs` (asking the host whether to go on).
 //! - `encode.rs`, `evex.rs`, `rows.rs`: vector instructions in all three encodings. `listing.rs`: disassembly.
@@ -15,6 +15,7 @@ mod isa;
 pub mod listing;
 mod masks;
 mod memory;
+mod mode;
 mod ops;
 mod poll;
 mod rows;
@@ -23,3 +24,4 @@ mod tests;
 mod vector;
 
 pub use isa::Isa;
+pub use mode::CpuMode;

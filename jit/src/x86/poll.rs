@@ -9,10 +9,10 @@
 use super::emitter::{Emitter, RSP};
 use super::encode::Place;
 use super::isa::RECORD;
+use super::mode::CpuMode;
 use super::rows;
 use crate::record::{ALLOWANCE, STOP, WORK};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
-use galopvm_kir::CpuMode;
 
 /// The part of a poll behind the function.
 pub struct Cold {

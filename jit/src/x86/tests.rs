@@ -1,10 +1,10 @@
 //! What has no instructions is refused, in every instruction set.
 
-use super::Isa;
+use super::{CpuMode, Isa};
 use crate::assemble::assemble;
 use crate::lir::{Bin, Class, Code, Extent, Lane, Op, build::Builder, check, parse};
 use crate::target::Target;
-use galopvm_kir::{CpuMode, Refusal};
+use galopvm_kir::{Refusal, Vectors};
 
 /// The machine code of one operation on operands of the classes that it takes.
 fn emitted(op: Op, mode: CpuMode) -> Result<Vec<u8>, Refusal> {
@@ -110,4 +110,14 @@ fn all_that_is_spilled_comes_back() {
     assert_eq!(check(&code), Ok(()), "{code}");
     let bytes = assemble(&code, &Isa { mode: CpuMode::Avx512 }).expect("there is room in the frame");
     assert!(bytes.len() > 40 * 4);
+}
+
+#[test]
+fn a_shape_of_vectors_names_the_widest_mode_that_fits() {
+    for mode in CpuMode::ALL {
+        assert_eq!((CpuMode::of(mode.vectors()), mode.name().parse()), (mode, Ok(mode)));
+    }
+    assert_eq!(CpuMode::of(Vectors::NONE), CpuMode::Scalar);
+    assert_eq!(CpuMode::of(Vectors { masks: false, ..CpuMode::Avx512.vectors() }), CpuMode::Avx2);
+    assert_eq!(CpuMode::of(Vectors { lanes: 4, ..CpuMode::Avx512.vectors() }), CpuMode::Scalar);
 }

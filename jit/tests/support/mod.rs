@@ -2,11 +2,11 @@
 #![allow(dead_code, missing_docs)]
 
 use galopvm_base::{ElemType, Scalar};
-use galopvm_jit::{Options, X86Backend};
+use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Compiled, CpuMode, Decision, Launch, Machine, Observed, ObservedParam, Plan,
-    Reference, Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+    Argument, Backend, Buffer, Compiled, Decision, Launch, Machine, Observed, ObservedParam, Plan, Reference,
+    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
@@ -120,7 +120,13 @@ pub fn observe(args: &[Arg]) -> Observed {
 
 pub fn machine(cpu: CpuMode) -> Machine {
     // Small caches, so that streaming stores are used at the sizes of tests.
-    Machine { cpu, threads: 2, thread_grain: 1 << 12, l2_bytes: 1 << 8, ..Machine::default() }
+    Machine {
+        vectors: cpu.vectors(),
+        threads: 2,
+        thread_grain: 1 << 12,
+        l2_bytes: 1 << 8,
+        ..Machine::default()
+    }
 }
 
 pub fn compile(

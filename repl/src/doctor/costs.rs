@@ -35,7 +35,7 @@ impl Known {
             Err(warning) => (None, Some(warning)),
         };
         let machine = engine.machine();
-        let is_measured = measured.as_ref().is_some_and(|measured| measured.times(machine.cpu).is_some());
+        let is_measured = measured.as_ref().is_some_and(|measured| measured.times(engine.cpu()).is_some());
         Known {
             file,
             measured,

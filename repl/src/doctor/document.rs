@@ -40,7 +40,7 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
             Json::Object(vec![
                 ("backend", engine.backend().name().into()),
                 ("route", engine.route().name().into()),
-                ("cpu", machine.cpu.name().into()),
+                ("cpu", engine.cpu().name().into()),
                 ("threads", machine.threads.into()),
                 ("what", facts.will_be_used().into()),
                 ("notes", engine.notes().iter().map(String::as_str).collect()),

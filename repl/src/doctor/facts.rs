@@ -81,7 +81,7 @@ impl Facts {
 
     /// What will execute parallel work.
     pub fn will_be_used(&self) -> String {
-        let (engine, mode) = (&self.engine, self.engine.machine().cpu);
+        let (engine, mode) = (&self.engine, self.engine.cpu());
         let rest = "the interpreter for the rest";
         match engine.backend() {
             BackendChoice::Interp => "the interpreter alone".to_string(),
@@ -124,7 +124,7 @@ fn backends(engine: &Engine, devices: &Result<Vec<DeviceInfo>, GpuError>) -> Vec
         let machine = engine.machine();
         let threads =
             if machine.threads == 1 { "1 thread".into() } else { format!("{} threads", machine.threads) };
-        Ok(format!("{}, {threads}", machine.cpu))
+        Ok(format!("{}, {threads}", engine.cpu()))
     } else {
         Err("this is not a Unix system on an x86-64 processor".into())
     };

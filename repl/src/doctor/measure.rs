@@ -73,10 +73,10 @@ pub fn measure(machine: &Machine) -> Result<Timings, String> {
         CpuMode::ALL.into_iter().filter(|mode| *mode <= X86Backend::greatest_mode()).collect();
     let mut probes = Vec::new();
     for mode in &modes {
-        let machine = Machine { cpu: *mode, threads: 1, ..machine.clone() };
+        let machine = Machine { vectors: mode.vectors(), threads: 1, ..machine.clone() };
         probes.extend(accesses(block, &machine, large)?);
     }
-    let greatest = Machine { cpu: X86Backend::greatest_mode(), threads: 1, ..machine.clone() };
+    let greatest = Machine { vectors: X86Backend::greatest_mode().vectors(), threads: 1, ..machine.clone() };
     let levels: Vec<(String, u64)> =
         caches.iter().skip(1).map(|cache| (format!("L{}", cache.level), cache.bytes as u64 / 4)).collect();
     let first_level = probes.len();
@@ -104,7 +104,7 @@ pub fn measure(machine: &Machine) -> Result<Timings, String> {
     let modes: Vec<Timing> = modes.iter().zip(medians.chunks(ACCESSES)).map(timing).collect();
     let mut bandwidth = Vec::new();
     if let Some((best, access)) = modes.last().zip(medians[..first_level].chunks(ACCESSES).last()) {
-        bandwidth.push(("L1".to_string(), best.mode.vector_bytes() as f64 / best.unit));
+        bandwidth.push(("L1".to_string(), best.mode.vectors().bytes() as f64 / best.unit));
         let read = medians[first_level..].iter().map(|nanoseconds| WIDTH as f64 / nanoseconds);
         bandwidth.extend(levels.into_iter().map(|(name, _)| name).zip(read));
         bandwidth.push(("memory".into(), WIDTH as f64 / access[STREAM]));
@@ -153,7 +153,7 @@ fn pieces(bytes: u64) -> Vec<Lmad> {
 
 /// The model's times from nanoseconds by element, by line of a large copy, and of a small copy.
 fn timing(mode: CpuMode, access: &[f64], copied_line: f64, small_copy: f64) -> Timing {
-    let lanes = (mode.vector_bytes() as u64 / WIDTH) as f64;
+    let lanes = (mode.vectors().bytes() as u64 / WIDTH) as f64;
     let (unit, line) = (access[UNIT] * lanes, (LINE / WIDTH) as f64);
     let count = |nanoseconds: f64| ((nanoseconds / unit).round() as u64).max(1);
     // What the model counts for the vector access itself is not the line's.
@@ -368,7 +368,7 @@ mod tests {
         let bytes = 1 << 20;
         let array = filled(&memory, (bytes / WIDTH) as i64).unwrap();
         for cpu in CpuMode::ALL.into_iter().filter(|mode| *mode <= X86Backend::greatest_mode()) {
-            let machine = Machine { cpu, ..Machine::default() };
+            let machine = Machine { vectors: cpu.vectors(), ..Machine::default() };
             for mut probe in accesses(array.block(), &machine, bytes).unwrap() {
                 assert!(probe.nanoseconds().unwrap().iter().all(|time| *time > 0.0));
                 // All elements are 0x01010101; a sum tells how many were added.

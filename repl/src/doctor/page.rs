@@ -171,7 +171,7 @@ impl Page {
     fn costs(&mut self, facts: &Facts) {
         let known = &facts.costs;
         self.title("Costs of memory layouts");
-        let mode = facts.engine.machine().cpu;
+        let mode = facts.engine.cpu();
         if let (Some(file), Some(warning)) = (&known.file, &known.warning) {
             self.line("warning", format!("{} {warning}", file.display()));
             self.line("", "it is not used; `galopvm doctor --calibrate` makes it anew");

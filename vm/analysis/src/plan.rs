@@ -143,7 +143,7 @@ impl Facts<'_> {
         let read = rows.map(|row| self.region.type_of(row.array).elem.bytes());
         let written = self.region.results().iter().map(|ty| ty.elem.bytes());
         let widest = read.chain(written).max().unwrap_or(8);
-        ((self.machine.cpu.vector_bytes() / widest) as u64).max(FEWEST_LANES)
+        ((self.machine.vectors.bytes() / widest) as u64).max(FEWEST_LANES)
     }
 
     fn price(&self, main: &Stm, axis: VarId, lanes: u64) -> Choice {

@@ -32,7 +32,7 @@ pub use backend::{
 };
 pub use evaluate::Reference;
 pub use ir::*;
-pub use machine::{CpuMode, Machine};
+pub use machine::{Machine, Vectors};
 pub use name::Name;
 pub use observed::{Observed, ObservedParam};
 pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};

@@ -1,61 +1,41 @@
-//! The machine that code is made for, as decisions see it.
+//! The machine that code is made for, as decisions see it: shapes and sizes, never instructions.
 
-use std::fmt;
-use std::str::FromStr;
-
-/// The instruction set that the x86 back end uses. Ordered: a mode includes the ones before it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum CpuMode {
-    /// One element at a time.
-    Scalar,
-    /// 256-bit vectors.
-    Avx2,
-    /// 512-bit vectors with masks.
-    Avx512,
+/// The shape of the vectors that code may use. Which instructions stand behind it is a back end's business.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Vectors {
+    /// Lanes of 32 bits, a power of two; 1: code takes one element at a time.
+    pub lanes: usize,
+    /// Vector registers that values can have.
+    pub registers: usize,
+    /// Masks have registers of their own, and elements of any size are read and written under them.
+    pub masks: bool,
+    /// Floats have a fused multiply-add.
+    pub fma: bool,
 }
 
-impl CpuMode {
-    /// Every mode.
-    pub const ALL: [CpuMode; 3] = [CpuMode::Scalar, CpuMode::Avx2, CpuMode::Avx512];
+impl Vectors {
+    /// No vectors.
+    pub const NONE: Vectors = Vectors { lanes: 1, registers: 13, masks: false, fma: false };
 
-    /// The word on the command line and in plans.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CpuMode::Scalar => "scalar",
-            CpuMode::Avx2 => "avx2",
-            CpuMode::Avx512 => "avx512",
-        }
+    /// Bytes of one vector register (8 where code takes one element at a time).
+    pub const fn bytes(self) -> usize {
+        if self.lanes == 1 { 8 } else { 4 * self.lanes }
     }
 
-    /// Bytes of one vector register (8 for scalar code).
-    pub const fn vector_bytes(self) -> usize {
-        match self {
-            CpuMode::Scalar => 8,
-            CpuMode::Avx2 => 32,
-            CpuMode::Avx512 => 64,
-        }
-    }
-}
-
-impl fmt::Display for CpuMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for CpuMode {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<CpuMode, ()> {
-        CpuMode::ALL.into_iter().find(|m| m.name() == text).ok_or(())
+    /// True if code for vectors of this shape keeps to what `other` offers.
+    pub const fn fits(self, other: Vectors) -> bool {
+        self.lanes <= other.lanes
+            && self.registers <= other.registers
+            && (other.masks || !self.masks)
+            && (other.fma || !self.fma)
     }
 }
 
 /// Numbers of the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// The greatest usable mode (the CPU's, or a lower one by request).
-    pub cpu: CpuMode,
+    /// The widest vectors that code may use (the processor's, or narrower ones by request).
+    pub vectors: Vectors,
     /// Worker threads for parallel loops.
     pub threads: usize,
     /// Bytes of the first-level data cache.
@@ -69,7 +49,7 @@ pub struct Machine {
 impl Default for Machine {
     fn default() -> Machine {
         Machine {
-            cpu: CpuMode::Scalar,
+            vectors: Vectors::NONE,
             threads: 1,
             l1_bytes: 32 << 10,
             l2_bytes: 1 << 20,

@@ -13,8 +13,8 @@ use galopvm_base::scalar::parse_scalar;
 use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan, print_region, print_type};
 use galopvm_kir::{
-    Backend, Decision, Machine, Plan, Reference, RunError, Type, Unit, VerifiedPlan, VerifiedRegion, types,
-    verify,
+    Backend, Decision, Machine, Plan, Reference, RunError, Type, Unit, Vectors, VerifiedPlan, VerifiedRegion,
+    types, verify,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -183,4 +183,10 @@ fn plans_and_machines_round_trip() {
     assert!(VerifiedPlan::new(without_reason, &region).is_err());
     let machine = Machine { threads: 2, ..Machine::default() };
     assert_eq!(machine.to_string().parse(), Ok(machine));
+    let text = "machine lanes 16 registers 29 masks fma threads 2 l1 32768 l2 1048576 grain 65536";
+    let machine: Machine = text.parse().unwrap_or_else(|e| panic!("{e}"));
+    assert!(machine.vectors.bytes() == 64 && Vectors::NONE.fits(machine.vectors));
+    assert!(!machine.vectors.fits(Vectors { masks: false, ..machine.vectors }));
+    assert_eq!(machine.to_string(), text);
+    assert!(text.replace("16", "12").parse::<Machine>().is_err());
 }

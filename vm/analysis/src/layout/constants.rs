@@ -3,7 +3,7 @@
 //! Text, for cases: two lines, `gpu lanes 32 sector 32 launch 1048576` and
 //! `cpu vector 32 line 64 lines 16384 l1 32768 near 8 far 20 reversed 2 tile 4 gather 1 copyline 30 copystart 2000`.
 
-use galopvm_kir::{CpuMode, Machine};
+use galopvm_kir::{Machine, Vectors};
 use std::fmt;
 use std::str::FromStr;
 
@@ -79,11 +79,12 @@ impl Default for CpuCosts {
 }
 
 impl CpuCosts {
-    /// The usual times of machine code for an instruction set: wide vectors do more until the next line is needed.
-    fn usual(mode: CpuMode) -> CpuCosts {
+    /// The usual times of machine code with vectors of a shape: wide vectors do more until the next line is needed.
+    fn usual(vectors: Vectors) -> CpuCosts {
         let usual = CpuCosts::default();
-        match mode {
-            CpuMode::Avx2 => CpuCosts {
+        match vectors {
+            Vectors { lanes: 1, .. } => usual,
+            Vectors { masks: false, .. } => CpuCosts {
                 near_line: 20,
                 far_line: 26,
                 tile: 69,
@@ -92,7 +93,7 @@ impl CpuCosts {
                 copy_start: 1200,
                 ..usual
             },
-            CpuMode::Avx512 => CpuCosts {
+            Vectors { masks: true, .. } => CpuCosts {
                 near_line: 14,
                 far_line: 33,
                 reversed: 3,
@@ -102,7 +103,6 @@ impl CpuCosts {
                 copy_start: 800,
                 ..usual
             },
-            CpuMode::Scalar => usual,
         }
     }
 }
@@ -110,9 +110,9 @@ impl CpuCosts {
 impl Costs {
     /// The usual times with the sizes of a machine.
     pub fn for_machine(machine: &Machine) -> Costs {
-        let mut costs = Costs { cpu: CpuCosts::usual(machine.cpu), ..Costs::default() };
+        let mut costs = Costs { cpu: CpuCosts::usual(machine.vectors), ..Costs::default() };
         let cpu = &mut costs.cpu;
-        cpu.vector_bytes = machine.cpu.vector_bytes() as u64;
+        cpu.vector_bytes = machine.vectors.bytes() as u64;
         cpu.l1_bytes = machine.l1_bytes as u64;
         cpu.cache_lines = (machine.l2_bytes as u64 / cpu.line_bytes).max(1);
         costs

@@ -1,15 +1,27 @@
-//! Machines in text: `machine avx2 threads 2 l1 32768 l2 1048576 grain 65536`.
+//! Machines in text: `machine lanes 8 registers 13 fma threads 2 l1 32768 l2 1048576 grain 65536`; with `masks`
+//! between the registers and `fma` where there are such.
 
 use super::ParseError;
 use super::parse::Parser;
-use crate::machine::Machine;
+use crate::machine::{Machine, Vectors};
 use std::fmt;
 use std::str::FromStr;
 
+impl fmt::Display for Vectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Vectors { lanes, registers, masks, fma } = self;
+        write!(f, "lanes {lanes} registers {registers}")?;
+        [(masks, " masks"), (fma, " fma")]
+            .iter()
+            .filter(|(has, _)| **has)
+            .try_for_each(|(_, word)| f.write_str(word))
+    }
+}
+
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Machine { cpu, threads, l1_bytes, l2_bytes, thread_grain } = self;
-        write!(f, "machine {cpu} threads {threads} l1 {l1_bytes} l2 {l2_bytes} grain {thread_grain}")
+        let Machine { vectors, threads, l1_bytes, l2_bytes, thread_grain } = self;
+        write!(f, "machine {vectors} threads {threads} l1 {l1_bytes} l2 {l2_bytes} grain {thread_grain}")
     }
 }
 
@@ -20,21 +32,28 @@ impl FromStr for Machine {
         let mut parser = Parser::new(text)?;
         parser.expect_word("machine")?;
         let mark = parser.mark();
-        let cpu = parser.word("an instruction set")?;
-        let cpu =
-            cpu.parse().map_err(|()| parser.error_at(mark, format!("`{cpu}` is not an instruction set")))?;
-        let mut number = |word: &str| {
-            parser.expect_word(word)?;
-            parser.plain_number()
+        let vectors = Vectors {
+            lanes: numbered(&mut parser, "lanes")?,
+            registers: numbered(&mut parser, "registers")?,
+            masks: parser.skip_word("masks"),
+            fma: parser.skip_word("fma"),
         };
+        if !vectors.lanes.is_power_of_two() {
+            return Err(parser.error_at(mark, "the number of lanes is not a power of two"));
+        }
         let machine = Machine {
-            cpu,
-            threads: number("threads")?,
-            l1_bytes: number("l1")?,
-            l2_bytes: number("l2")?,
-            thread_grain: number("grain")? as u64,
+            vectors,
+            threads: numbered(&mut parser, "threads")?,
+            l1_bytes: numbered(&mut parser, "l1")?,
+            l2_bytes: numbered(&mut parser, "l2")?,
+            thread_grain: numbered(&mut parser, "grain")? as u64,
         };
         parser.expect_end()?;
         Ok(machine)
     }
+}
+
+fn numbered(parser: &mut Parser, word: &str) -> Result<usize, ParseError> {
+    parser.expect_word(word)?;
+    parser.plain_number()
 }

@@ -9,7 +9,7 @@ use galopvm_analysis::circuit::{Circuits, Reason};
 use galopvm_analysis::layout::{Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_check::Verdict as CheckVerdict;
-use galopvm_kir::{CpuMode, Machine};
+use galopvm_kir::{Machine, Vectors};
 use galopvm_store::error::ErrorKind;
 
 impl Coverage {
@@ -76,12 +76,12 @@ impl Coverage {
 
     /// A launch came to its end.
     pub(crate) fn launch(&self, backend: &str, machine: &Machine, version: &VersionKey) {
-        self.met(match (backend, machine.cpu) {
+        self.met(match (backend, machine.vectors) {
             ("reference", _) => Met::RunReference,
             ("vector", _) => Met::RunVector,
-            ("x86", CpuMode::Scalar) => Met::RunX86Scalar,
-            ("x86", CpuMode::Avx2) => Met::RunX86Avx2,
-            ("x86", CpuMode::Avx512) => Met::RunX86Avx512,
+            ("x86", Vectors { lanes: 1, .. }) => Met::RunX86Scalar,
+            ("x86", Vectors { masks: false, .. }) => Met::RunX86Avx2,
+            ("x86", Vectors { masks: true, .. }) => Met::RunX86Avx512,
             ("vulkan", _) => Met::RunVulkan,
             _ => Met::RunOther,
         });
