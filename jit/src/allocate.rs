@@ -21,7 +21,9 @@ pub struct Flat<'a> {
     position: Vec<usize>,
     /// Instructions in order.
     pub insts: Vec<&'a LirInst>,
-    operands: Vec<Vec<Operand>>,
+    /// The operands of all instructions, and where those of each begin; one more for the end.
+    operands: Vec<Operand>,
+    starts: Vec<u32>,
     ranges: Vec<InstRange>,
     succs: Vec<Vec<Block>>,
     preds: Vec<Vec<Block>>,
@@ -37,12 +39,15 @@ impl<'a> Flat<'a> {
             position[label.index()] = k;
         }
         let count = code.order.len();
+        let placed = || code.order.iter().map(|label| &code.blocks[label.index()]);
+        let insts = placed().map(|block| block.insts.len() + 1).sum();
         let mut flat = Flat {
             code,
             target,
             position,
-            insts: Vec::new(),
-            operands: Vec::new(),
+            insts: Vec::with_capacity(insts),
+            operands: Vec::with_capacity(3 * insts),
+            starts: Vec::with_capacity(insts + 1),
             ranges: Vec::with_capacity(count),
             succs: vec![Vec::new(); count],
             preds: vec![Vec::new(); count],
@@ -59,16 +64,15 @@ impl<'a> Flat<'a> {
                 if !fits(code, inst) {
                     return Err(Refusal::new(format!("internal: `{}` has other operands", code.line(inst))));
                 }
-                let mut operands = Vec::with_capacity(inst.args.len() + 1);
-                let args = inst.args.iter().map(|arg| flat.vreg(*arg));
+                flat.starts.push(flat.operands.len() as u32);
+                let args = inst.args.iter().map(|arg| vreg(code, *arg));
                 match inst.op {
                     Op::Jump(_) => flat.jump_args[k] = args.collect(),
-                    _ => operands.extend(args.map(Operand::reg_use)),
+                    _ => flat.operands.extend(args.map(Operand::reg_use)),
                 }
                 if let Some(out) = inst.out {
-                    operands.push(define(target.result(inst.op), flat.vreg(out)));
+                    flat.operands.push(define(target.result(inst.op), vreg(code, out)));
                 }
-                flat.operands.push(operands);
                 flat.insts.push(inst);
             }
             flat.ranges.push(InstRange::new(Inst::new(first), Inst::new(flat.insts.len())));
@@ -80,8 +84,9 @@ impl<'a> Flat<'a> {
                 flat.succs[k].push(Block::new(to));
                 flat.preds[to].push(Block::new(k));
             }
-            flat.params.push(block.params.iter().map(|p| flat.vreg(*p)).collect());
+            flat.params.push(block.params.iter().map(|param| vreg(code, *param)).collect());
         }
+        flat.starts.push(flat.operands.len() as u32);
         Ok(flat)
     }
 
@@ -109,10 +114,10 @@ impl<'a> Flat<'a> {
     pub fn position(&self, label: Label) -> usize {
         self.position[label.index()]
     }
+}
 
-    fn vreg(&self, reg: Reg) -> VReg {
-        VReg::new(reg.index(), reg_class(self.code.classes[reg.index()]))
-    }
+fn vreg(code: &Code, reg: Reg) -> VReg {
+    VReg::new(reg.index(), reg_class(code.classes[reg.index()]))
 }
 
 /// Whether an instruction has as many operands and results as the table of operations says, and a jump passes what its
@@ -121,7 +126,7 @@ fn fits(code: &Code, inst: &LirInst) -> bool {
     let class = |reg: &Reg| code.classes[reg.index()];
     let operands = match inst.op {
         Op::Jump(to) => inst.args.iter().map(class).eq(code.blocks[to.index()].params.iter().map(class)),
-        op => inst.args.len() == op.operands().len(),
+        op => inst.args.len() == op.arity(),
     };
     operands && inst.out.is_some() == inst.op.result().is_some()
 }
@@ -166,11 +171,11 @@ impl Function for Flat<'_> {
 
     fn is_ret(&self, inst: Inst) -> bool {
         let op = self.insts[inst.index()].op;
-        op.effect() == Effect::Ends && op.targets().is_empty()
+        op.effect() == Effect::Ends && !op.goes_on()
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        !self.insts[inst.index()].op.targets().is_empty()
+        self.insts[inst.index()].op.goes_on()
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, _: usize) -> &[VReg] {
@@ -178,7 +183,8 @@ impl Function for Flat<'_> {
     }
 
     fn inst_operands(&self, inst: Inst) -> &[Operand] {
-        &self.operands[inst.index()]
+        let [start, end] = [0, 1].map(|after| self.starts[inst.index() + after] as usize);
+        &self.operands[start..end]
     }
 
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
@@ -200,7 +206,6 @@ mod tests {
     use super::*;
     use crate::lir::parse;
     use crate::x86::{CpuMode, Isa};
-
     #[test]
     fn a_wrong_allocation_is_found() {
         let text = "\

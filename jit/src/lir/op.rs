@@ -86,23 +86,31 @@ impl Effect {
 pub type Kinds = SmallVec<[Kind; 5]>;
 
 /// An entry of a row's operands.
-trait Operands {
+trait Operands: Sized {
     fn add_to(self, kinds: &mut Kinds);
+
+    /// How many operands it stands for.
+    fn count(self) -> usize;
 }
 
 impl Operands for Kind {
     fn add_to(self, kinds: &mut Kinds) {
         kinds.push(self);
     }
+
+    fn count(self) -> usize {
+        1
+    }
 }
 
 /// Base, and the index if there is one.
 impl Operands for Addr {
     fn add_to(self, kinds: &mut Kinds) {
-        kinds.push(Int);
-        if self.scale != 0 {
-            kinds.push(Int);
-        }
+        kinds.extend(std::iter::repeat_n(Int, self.count()));
+    }
+
+    fn count(self) -> usize {
+        1 + usize::from(self.scale != 0)
     }
 }
 
@@ -111,10 +119,11 @@ struct Indices(Mem);
 
 impl Operands for Indices {
     fn add_to(self, kinds: &mut Kinds) {
-        kinds.push(Vec);
-        if self.0 != Mem::B64 {
-            kinds.push(Vec);
-        }
+        kinds.extend(std::iter::repeat_n(Vec, self.count()));
+    }
+
+    fn count(self) -> usize {
+        1 + usize::from(self.0 != Mem::B64)
     }
 }
 
@@ -124,6 +133,10 @@ struct Each(Helper, Kind);
 impl Operands for Each {
     fn add_to(self, kinds: &mut Kinds) {
         kinds.extend(std::iter::repeat_n(self.1, self.0.arity()));
+    }
+
+    fn count(self) -> usize {
+        self.0.arity()
     }
 }
 
@@ -155,6 +168,14 @@ macro_rules! operations {
                 kinds
             }
 
+            /// The number of operands. A jump has the parameters of its target beside these.
+            #[allow(unused_variables, reason = "a row uses those of its fields that it needs")]
+            pub fn arity(self) -> usize {
+                match self {
+                    $(Op::$name $(($($field),+))? => 0 $(+ Operands::count($operand))*,)*
+                }
+            }
+
             /// Class of the result, if there is one.
             pub fn result(self) -> Option<Kind> {
                 match self {
@@ -175,6 +196,14 @@ macro_rules! operations {
             pub fn targets(self) -> SmallVec<[Label; 2]> {
                 match self {
                     $(Op::$name $(($($field),+))? => [None, $($(Field::label($field)),+)?].into_iter().flatten().collect(),)*
+                }
+            }
+
+            /// True if a block may follow.
+            #[allow(unused_variables, reason = "a row uses those of its fields that it needs")]
+            pub fn goes_on(self) -> bool {
+                match self {
+                    $(Op::$name $(($($field),+))? => false $($(|| Field::label($field).is_some())+)?,)*
                 }
             }
 

@@ -43,6 +43,15 @@ fn text_reads_back() {
 }
 
 #[test]
+fn operands_and_targets_are_counted_as_they_are_listed() {
+    let code = parse(LOOP).expect("it reads");
+    for inst in code.blocks.iter().flat_map(|block| block.insts.iter().chain(&block.end)) {
+        let op = inst.op;
+        assert_eq!((op.arity(), op.goes_on()), (op.operands().len(), !op.targets().is_empty()), "{op}");
+    }
+}
+
+#[test]
 fn mnemonics_are_unique_and_read() {
     let mut seen = std::collections::HashSet::new();
     for word in Op::MNEMONICS {
