@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p galopvm-jit --example measure [mode [threads [name]]]`
 
+use galopvm_analysis::plan::complete;
 use galopvm_base::Scalar;
 use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::text::parse_region;
@@ -140,8 +141,9 @@ fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode,
     if let Some(axis) = axes.into_iter().find(|axis| region.region().name_of(*axis) == lane) {
         plan.decide(Decision::Lane(axis), "this is to be measured");
     }
-    let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
     let machine = Machine { vectors: mode.vectors(), threads, l2_bytes: 5 << 18, ..Machine::default() };
+    complete(&region, &machine, &mut plan);
+    let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
     let backend = X86Backend::new(Options::default());
     let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
     let mut latency = f64::MAX;

@@ -104,7 +104,7 @@ impl Native {
             Shape::Map(_) | Shape::Scatter(..) => None,
         };
         let compiled = Native {
-            may_be_flat: form.is_flat(region),
+            may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
             fold,
             apart: apart::operators(region, &form),
@@ -238,8 +238,8 @@ impl Native {
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
         if is_map {
             let record = self.layout.fill(&self.region, launch);
-            let large = result_bytes > 4 * self.machine.l2_bytes as i64;
-            let stream = large && record.results_are_aligned();
+            let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
+            let stream = is_large && record.results_are_aligned();
             return self.run_map(code, &record, &pieces(length, parts), stream, stop);
         }
         self.run_fold(code, launch, &form, &pieces(length, parts), stop)

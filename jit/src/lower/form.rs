@@ -1,10 +1,10 @@
 //! The outer shape of a region: what its one statement is, and what the plan says about its axes.
 
 use galopvm_base::Scalar;
+use galopvm_kir::kernel::is_elementwise;
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
-    Axis, Body, Combine, DimIndex, Exp, Index, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId,
-    VerifiedRegion,
+    Axis, Body, Combine, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion,
 };
 
 /// What the one statement of a region is.
@@ -98,31 +98,15 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// True if every read of a map is at the kernel's own index and the index is used for nothing else: then the
-    /// kernel is a loop over a flat range wherever the arrays are row-major.
-    pub fn is_flat(&self, region: &VerifiedRegion) -> bool {
+    /// True if a map is a loop over a flat range wherever the arrays are row-major, and the plan leaves it one: its
+    /// lanes, if there are any, go across the kernel, and no rows are computed together.
+    pub fn is_flat(&self, region: &VerifiedRegion, plan: &Plan, has_lanes: bool) -> bool {
         let Shape::Map(body) = self.shape else { return false };
-        if self.inner().is_some() {
+        let is_left = !has_lanes || self.lane(plan).is_some() && plan.tile().is_none();
+        if self.inner().is_some() || !is_left {
             return false;
         }
-        let own: Vec<Exp> = self.axes.iter().map(|a| Exp::Var(a.var)).collect();
-        let mut flat = true;
-        let mut uses = 0usize;
-        body.visit_exps(&mut |whole| {
-            whole.visit(&mut |exp| match exp {
-                Exp::Read(read) => {
-                    let here = matches!(&read.index, Index::Dims(dims)
-                        if dims.len() == own.len()
-                            && dims.iter().zip(&own).all(|(d, o)| matches!(d, DimIndex::At(e) if e == o)));
-                    let parameter = region.region().params.contains(&read.array);
-                    flat &= here && parameter;
-                    uses = uses.wrapping_sub(own.len());
-                }
-                Exp::Var(var) if self.axes.iter().any(|a| a.var == *var) => uses = uses.wrapping_add(1),
-                _ => {}
-            });
-        });
-        flat && uses == 0
+        is_elementwise(region.region(), self.axes, body)
     }
 
     /// The parallel axis that goes across the lanes, the innermost one if the plan does not say; none: the reductions

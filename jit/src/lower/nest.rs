@@ -1,7 +1,7 @@
 //! The top level of a region: loops over its axes, with the lane axis innermost.
 //!
-//! The lane loop runs over whole vectors (of several groups of lanes), then over the remainder one group at a time
-//! under a mask. Results that the launch finds large are stored past the caches: the loop is there twice then.
+//! The lane loop runs over whole vectors (as many groups of lanes as the plan says), then over the remainder one group at a
+//! time under a mask. Where the plan has large results stored past the caches, the loop is there twice: the launch says which.
 //!
 //! A result may lie in a block that is read, if no iteration reads what another one writes (see `ResultView` in `vm/kir`).
 //! Then it does not matter when reads of other places happen, which is all that moving them out of loops changes. Each
@@ -11,7 +11,7 @@
 use super::access::{View, ViewDim};
 use super::control::Span;
 use super::form::{Form, Shape, extent};
-use super::tile::{ROWS, Tile};
+use super::tile::Tile;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::lir::build::{Builder, Scope};
@@ -20,7 +20,7 @@ use crate::record::{self, Layout};
 use crate::target::Target;
 use galopvm_base::ElemType;
 use galopvm_kir::{
-    Axis, Body, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, Rhs, VarId, VerifiedRegion,
+    Axis, Decision, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, VarId, VerifiedRegion,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -73,6 +73,10 @@ struct Nest<'a> {
 
 /// Lowers a region to low IR.
 pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
+    let is_for_vectors = |decision: &Decision| matches!(decision, Decision::Groups(..) | Decision::Tile(..));
+    if job.target.lanes() == 1 && job.plan.lines.iter().any(|line| is_for_vectors(&line.decision)) {
+        return Err(Refusal::new("the plan is for vectors, and there are none"));
+    }
     let mut lower = Lower {
         b: Builder::new(job.target.masks()),
         target: job.target,
@@ -186,7 +190,7 @@ impl Lower<'_> {
             return self.map_outer(form, &inner, 0, results, piece);
         }
         let lane = form.lane(self.plan).filter(|_| self.target.lanes() > 1);
-        let tile = lane.and_then(|lane| Tile::of(form, lane));
+        let tile = lane.map(|lane| Tile::of(form, lane, self.plan)).transpose()?.flatten();
         let row = tile.as_ref().map(|t| t.row);
         let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
         let order: Vec<usize> = outer.chain(lane).collect();
@@ -258,7 +262,7 @@ impl Lower<'_> {
             return self.store_element(nest.form, &nest.results, &values);
         };
         let (low, high) = self.range(nest.form, tile.row, nest.piece)?;
-        let step = ROWS as i64;
+        let step = tile.count as i64;
         let (low, _) =
             self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
                 l.tile_rows(tile, nest.form, counter, &nest.results)?;
@@ -324,10 +328,8 @@ impl Lower<'_> {
             })?;
             return Ok(());
         }
-        self.lanes = Some(match &nest.tile {
-            Some(tile) => self.tile_groups(tile),
-            None => self.groups_for(form.body()),
-        });
+        let axis = var.or_else(|| Some(form.axes[form.lane(self.plan)?].var));
+        self.lanes = Some(Lanes { groups: axis.map_or(1, |axis| self.planned_groups(axis)) });
         let step = self.lane_count() as i64;
         let main = |l: &mut Self| -> Result<Reg, Refusal> {
             let (counter, _) =
@@ -338,30 +340,28 @@ impl Lower<'_> {
                 })?;
             Ok(counter)
         };
-        // Streaming pays where the work of an element is small against its memory traffic.
-        // Rows of a larger result need not begin at a cache line.
-        let may_stream = (form.axes.len() == 1 || var.is_none()) && nest.piece.is_some();
-        let counter =
-            if may_stream && is_straight(form.body()) && nest.results.iter().any(|v| v.elem.bytes() >= 4) {
-                let flag = self.b.op(Op::Word(record::STREAM), &[]);
-                let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
-                let outside = self.b.current();
-                for (label, stream) in [(yes, true), (no, false)] {
-                    self.b.open_from(Scope::Branch, outside);
-                    self.b.start(label);
-                    self.stream = stream;
-                    let counter = main(self)?;
-                    self.b.close();
-                    self.b.end(Op::Jump(join), &[counter]);
-                }
-                self.stream = false;
-                self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
-                let counter = self.b.param(join, Class::Int);
-                self.b.start(join);
-                counter
-            } else {
-                main(self)?
-            };
+        // What is written from one end to the other; rows of a larger result need not begin at a cache line.
+        let is_one_run = (form.axes.len() == 1 || var.is_none()) && nest.piece.is_some();
+        let counter = if is_one_run && self.plan.stream().is_some() {
+            let flag = self.b.op(Op::Word(record::STREAM), &[]);
+            let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
+            let outside = self.b.current();
+            for (label, stream) in [(yes, true), (no, false)] {
+                self.b.open_from(Scope::Branch, outside);
+                self.b.start(label);
+                self.stream = stream;
+                let counter = main(self)?;
+                self.b.close();
+                self.b.end(Op::Jump(join), &[counter]);
+            }
+            self.stream = false;
+            self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
+            let counter = self.b.param(join, Class::Int);
+            self.b.start(join);
+            counter
+        } else {
+            main(self)?
+        };
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         self.counted(
@@ -380,23 +380,9 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Groups of lanes in flight: many where little but a sum is kept for each lane (a wide stripe of columns is
-    /// read row by row), two where operations of one wait for each other, one where bodies are long.
-    fn groups_for(&self, body: &Body) -> Lanes {
-        let (mut folds, mut loops, mut exps, mut wide) = (0, false, 0, false);
-        body.visit_stms(&mut |stm| {
-            folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
-            loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
-            wide |= stm.pat.iter().any(|v| self.region.type_of(*v).elem.bytes() == 8);
-        });
-        body.visit_exps(&mut |e| e.visit(&mut |_| exps += 1));
-        let groups = match (folds, loops, exps) {
-            (1, false, 0..=12) if self.target.vectors().registers > 16 => 8,
-            (1, false, 0..=12) => 4,
-            (_, true, 0..=80) | (_, _, 0..=48) => 2,
-            _ => 1,
-        };
-        Lanes { groups: if wide { (groups / 2).max(1) } else { groups } }
+    /// How many groups of lanes go across an axis at a time.
+    pub fn planned_groups(&self, axis: VarId) -> usize {
+        self.plan.groups(axis).unwrap_or(1)
     }
 
     /// True for a read at the kernel's own index in the flat form.
@@ -424,13 +410,6 @@ fn used_names(region: &VerifiedRegion) -> HashSet<VarId> {
         used.insert(var);
     });
     used
-}
-
-/// No loops inside: memory traffic is what counts.
-fn is_straight(body: &Body) -> bool {
-    let mut straight = true;
-    body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
-    straight
 }
 
 /// The axis that pieces are cut from: the plan's, else the outermost with enough iterations, else the longest.

@@ -1,8 +1,8 @@
 //! Reductions.
 //!
 //! Where lanes are in use already, every lane folds for itself, in order. Otherwise, if the operator works component
-//! by component with an associative scalar operation, the lanes go across the innermost axis: several registers of
-//! partial results, the remainder under a mask, and a fold of the partial results at the end. In strict mode that
+//! by component with an associative scalar operation, the lanes go across the innermost axis: partial results in as many
+//! groups of lanes as the plan says, the remainder under a mask, and a fold of the partial results at the end. In strict mode that
 //! is done only where the order of combination cannot be seen.
 
 use super::control::Span;
@@ -12,9 +12,6 @@ use super::{Lanes, Lower};
 use crate::lir::{Op, Reg};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
-
-/// Groups of lanes that a vector reduction keeps partial results for.
-const GROUPS: usize = 4;
 
 /// The range of the outermost axis, where it is not the whole axis.
 pub type Range = Option<(Reg, Reg)>;
@@ -155,8 +152,7 @@ impl<'a> Lower<'a> {
         let Some((last, outer)) = axes.split_last() else {
             return Err(Refusal::new("a reduction without axes"));
         };
-        let groups = Lanes { groups: GROUPS };
-        self.lanes = Some(groups);
+        self.lanes = Some(Lanes { groups: self.planned_groups(last.var) });
         let shapes: Vec<(ElemType, bool)> = neutral.iter().map(|n| (n.ty, true)).collect();
         let start: Vec<Value> = neutral.iter().map(|n| self.shaped(n, true)).collect();
         // The piece's range belongs to the outermost axis, which may be the one across the lanes.
@@ -196,9 +192,10 @@ impl<'a> Lower<'a> {
         body: &Body,
         combine: &Combine,
     ) -> Result<Vec<Value>, Refusal> {
+        let groups = self.groups();
         let split = |value: &Value| {
             let parts = if let Rep::Lanes(parts) = &value.rep { parts.clone() } else { Parts::new() };
-            let first = parts.len() / GROUPS;
+            let first = parts.len() / groups;
             (Value { ty: value.ty, rep: Rep::Lanes(parts[..first].into()) }, Parts::from(&parts[first..]))
         };
         let (firsts, rests): (Vec<Value>, Vec<Parts>) = accs.iter().map(split).unzip();

@@ -3,8 +3,7 @@
 //! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
 //! place stays, and operators are applied in the order of the iterations.
 //!
-//! Where a body has enough to compute, the lanes go across the innermost axis for it: places and values of a few vectors
-//! are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
+//! Where the plan says so, the lanes go across the innermost axis for the body: places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
 
 use super::access::{View, ViewDim};
 use super::control::Span;
@@ -14,18 +13,8 @@ use super::{Lanes, Lower};
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Op, Reg, Width};
 use crate::record;
-use galopvm_base::scalar::Precision;
-use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::{Body, Combine, Exp, Refusal, Rhs};
-
-/// Groups of lanes whose places and values are noted at a time.
-const GROUPS: usize = 2;
-
-/// Operations of a body from which it is computed in vectors.
-const WORTH_LANES: usize = 12;
-
-/// What a division counts.
-const DIVISION: usize = 8;
+use galopvm_base::ElemType;
+use galopvm_kir::{Body, Combine, Refusal};
 
 /// What is written, and how.
 pub struct Writes<'a> {
@@ -79,9 +68,14 @@ impl Lower<'_> {
         writes: &Writes<'_>,
     ) -> Result<(), Refusal> {
         let Some(axis) = form.axes.last() else { return Err(Refusal::new("a scatter without an axis")) };
-        if self.target.lanes() > 1 && is_worth_lanes(writes.body) {
-            self.lanes = Some(Lanes { groups: GROUPS });
+        if let Some(groups) = self.plan.groups(axis.var) {
+            self.lanes = Some(Lanes { groups });
             let step = self.lane_count() as i64;
+            if step as usize > record::NOTE {
+                return Err(Refusal::new(format!(
+                    "{step} places of a scatter at a time: more than there is room for"
+                )));
+            }
             (low, _) =
                 self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
                     l.bind_lane_axis(axis.var, counter);
@@ -175,22 +169,4 @@ impl View {
         let fixed = self.fixed.iter().cloned().chain(inner).collect();
         View { elem: self.elem, base: self.base, fixed, dims: Vec::new() }
     }
-}
-
-/// Whether a body has more to do than to read what is written, and nothing that lanes do badly.
-fn is_worth_lanes(body: &Body) -> bool {
-    let (mut straight, mut operations) = (true, 0);
-    body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
-    body.visit_exps(&mut |whole| {
-        whole.visit(&mut |exp| {
-            operations += match exp {
-                // Of integers, but for floats it does no harm.
-                Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _, _) => DIVISION,
-                Exp::Op(op, _, _) if op.info().precision == Precision::Library => DIVISION,
-                Exp::Op(..) | Exp::Convert(..) => 1,
-                _ => 0,
-            }
-        });
-    });
-    straight && operations >= WORTH_LANES
 }

@@ -1,6 +1,7 @@
 //! Runs a region in text form on the reference evaluator and on the x86 back end in every mode, and compares.
 #![allow(dead_code, missing_docs)]
 
+use galopvm_analysis::plan::complete;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan};
@@ -136,23 +137,34 @@ pub fn compile(
     cpu: CpuMode,
     strict_fp: bool,
 ) -> Result<Arc<dyn Compiled>, Refusal> {
-    compile_for(region, plan_of(region, plan), args, cpu, strict_fp)
+    compile_for(region, plan_of(region, plan, cpu), args, cpu, strict_fp)
 }
 
-fn plan_of(region: &VerifiedRegion, text: &str) -> Plan {
-    if text.is_empty() {
-        return Plan::default();
+/// The plan of a text, with what follows from its lane if it says nothing of that.
+fn plan_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Plan {
+    let text = if text.is_empty() { "plan" } else { text };
+    let mut plan = parse_plan(region.region(), text).unwrap_or_else(|e| panic!("{e}"));
+    if !text.contains("groups") {
+        complete(region, &machine(cpu), &mut plan);
     }
-    parse_plan(region.region(), text).unwrap_or_else(|e| panic!("{e}"))
+    plan
 }
 
-/// The plan of a text; of none: a plan for each axis that can go across the lanes, and the one without decisions.
+/// The plan of a text; of none: the one without decisions, and a plan for each axis that can go across the lanes, with
+/// what follows from that.
 fn plans_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Vec<Plan> {
-    let mut plans = vec![plan_of(region, text)];
-    if text.is_empty() && cpu != CpuMode::Scalar {
-        for axis in region.region().parallel_axes() {
+    if !text.is_empty() {
+        return vec![plan_of(region, text, cpu)];
+    }
+    let mut plans = vec![Plan::default()];
+    if cpu != CpuMode::Scalar {
+        let axes = region.region().parallel_axes().into_iter().map(Some);
+        // A scatter has no such axis, but lanes.
+        let axes = axes.chain([None]).take(region.region().parallel_axes().len().max(1));
+        for axis in axes {
             let mut plan = Plan::default();
-            plan.decide(Decision::Lane(axis), "a test");
+            axis.into_iter().for_each(|axis| plan.decide(Decision::Lane(axis), "a test"));
+            complete(region, &machine(cpu), &mut plan);
             plans.push(plan);
         }
     }

@@ -6,6 +6,7 @@
 //! disturbs some pieces only. The median of the pieces counts.
 
 use galopvm::{Array, Backend, CpuMode, CpuTimes, ElemType, Machine, Memory};
+use galopvm_analysis::plan::complete;
 use galopvm_jit::X86Backend;
 use galopvm_kir::{
     Argument, Buffer, Compiled, Decision, Launch, Observed, ObservedParam, Plan, ResultView, Unit,
@@ -192,7 +193,7 @@ impl<'a> Probe<'a> {
             shape.iter().map(|n| ObservedParam::Scalar(galopvm::Scalar::i64(*n))).collect();
         let block_elements = (block.len() as u64 / WIDTH) as i64;
         params.push(ObservedParam::Array { lmad: first.clone(), block: 0, block_elements, references: 1 });
-        let plan = plan(&region)?;
+        let plan = plan(&region, machine)?;
         let observed = Observed { params };
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine };
         let code = X86Backend::default().compile(unit).map_err(|refusal| refusal.reason)?;
@@ -234,7 +235,7 @@ impl<'a> Probe<'a> {
 }
 
 /// Lanes across the innermost axis of the kernel; a reduction of everything has them anyway.
-fn plan(region: &VerifiedRegion) -> Result<VerifiedPlan, String> {
+fn plan(region: &VerifiedRegion, machine: &Machine) -> Result<VerifiedPlan, String> {
     let mut plan = Plan::default();
     let lane = region.region().body.stms.iter().find_map(|stm| match &stm.rhs {
         galopvm_kir::Rhs::Kernel { axes, .. } => axes.last(),
@@ -243,6 +244,7 @@ fn plan(region: &VerifiedRegion) -> Result<VerifiedPlan, String> {
     if let Some(axis) = lane {
         plan.decide(Decision::Lane(axis.var), "this access is to be measured");
     }
+    complete(region, machine, &mut plan);
     let reads = region.region().all_reads().iter().map(|read| read.id).collect();
     plan.decide(Decision::Unchecked(reads), "all indices are axes over the array's own extents");
     VerifiedPlan::new(plan, region.region())

@@ -2,7 +2,7 @@
 //!
 //! - `numbers.rs`: the numbers behind the names of a region at one launch. `interval.rs`: ranges of values.
 //! - `bounds.rs`: which reads stay inside their arrays. `work.rs`: how much there is to do. Facts only; each has a
-//!   text form. `plan.rs`: the decision that back ends are given, made from these facts.
+//!   text form. `plan/`: the decision that back ends are given, made from these facts.
 //! - `index/`: where every access goes, through views, and what its index does over the axes around it.
 //! - `layout/`: who reads what in which order, and what another layout would be worth. `strategy/`: lanes and layouts
 //!   of kernels, one after the other.

@@ -3,7 +3,8 @@
 //! - `ir.rs`: regions, statements, expressions. `walk.rs`: visiting them.
 //! - `text/`: the text form (a superset of the grammar of the case files), printing and parsing.
 //! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
-//! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data.
+//! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
+//!   a decision and its execution have to see alike.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!
 //! Invariants:
@@ -17,6 +18,7 @@
 pub mod backend;
 pub mod evaluate;
 pub mod ir;
+pub mod kernel;
 pub mod machine;
 pub mod name;
 pub mod observed;

@@ -5,11 +5,15 @@
 //! plan
 //!   threads i : 4096 iterations, 16777216 element operations
 //!   lane j : innermost parallel axis
+//!   groups j 2 : operations of one vector need not wait for the other's
+//!   tile i 4 : what is read along j serves four rows
+//!   stream 4194304 : no loops inside
 //!   unchecked read0 read2 : the index range lies inside the array
 //!   fresh r : nobody else holds a block it could use
 //! ```
 
-use crate::ir::{ReadId, Region, VarId};
+use crate::ir::{Exp, ReadId, Region, Rhs, VarId};
+use crate::kernel::Rows;
 
 /// One decision.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -18,6 +22,13 @@ pub enum Decision {
     Threads(VarId),
     /// This axis runs across the lanes of vectors (GPU: neighbouring invocations).
     Lane(VarId),
+    /// Where lanes go across this axis - of a kernel, of a reduction or of a scatter - so many vectors of them are
+    /// computed together; one, where a plan does not say. A scatter computes in lanes only if its plan says so.
+    Groups(VarId, u32),
+    /// So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.
+    Tile(VarId, u32),
+    /// Results of more bytes go past the caches, where a launch writes them from one end to the other.
+    Stream(u64),
     /// These reads are proven to stay inside their arrays for the observed sizes.
     Unchecked(Vec<ReadId>),
     /// This result of the region gets a block of its own.
@@ -56,13 +67,43 @@ impl Plan {
         self.lines.iter().find_map(|l| if let Decision::Lane(v) = l.decision { Some(v) } else { None })
     }
 
+    /// How many vectors across an axis are computed together, if that was decided.
+    pub fn groups(&self, axis: VarId) -> Option<usize> {
+        self.lines.iter().find_map(|l| match l.decision {
+            Decision::Groups(v, groups) if v == axis => Some(groups as usize),
+            _ => None,
+        })
+    }
+
+    /// The axis whose rows are computed together, and how many of them.
+    pub fn tile(&self) -> Option<(VarId, usize)> {
+        self.lines.iter().find_map(|l| match l.decision {
+            Decision::Tile(v, rows) => Some((v, rows as usize)),
+            _ => None,
+        })
+    }
+
+    /// The bytes from which on results go past the caches.
+    pub fn stream(&self) -> Option<u64> {
+        self.lines
+            .iter()
+            .find_map(|l| if let Decision::Stream(bytes) = l.decision { Some(bytes) } else { None })
+    }
+
     /// True if this read needs no bounds check.
     pub fn is_unchecked(&self, read: ReadId) -> bool {
         self.lines.iter().any(|l| matches!(&l.decision, Decision::Unchecked(reads) if reads.contains(&read)))
     }
 }
 
-/// A plan that was checked against its region: every name is an axis or a result of it, each at most once.
+/// Vectors that are computed together at most.
+pub const MOST_GROUPS: u32 = 8;
+
+/// Rows that are computed together at most.
+pub const MOST_ROWS: u32 = 8;
+
+/// A plan that was checked against its region: every name is an axis or a result of it, each at most once for the same
+/// purpose, and rows that are computed together can be.
 /// (`Unchecked` is a claim about numbers; whoever makes the plan proves it for the launch, see `Unit`.)
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VerifiedPlan(Plan);
@@ -70,36 +111,10 @@ pub struct VerifiedPlan(Plan);
 impl VerifiedPlan {
     /// Checks a plan; the error says what is wrong with it.
     pub fn new(plan: Plan, region: &Region) -> Result<VerifiedPlan, String> {
-        let axes = region.parallel_axes();
-        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string());
-        let (mut threads, mut lanes) = (0, 0);
-        for line in &plan.lines {
-            match &line.decision {
-                Decision::Threads(v) | Decision::Lane(v) => {
-                    if !axes.contains(v) {
-                        return Err(format!(
-                            "`{}` is not a parallel or reduction axis of the region",
-                            name(*v)
-                        ));
-                    }
-                    let count =
-                        if matches!(line.decision, Decision::Lane(_)) { &mut lanes } else { &mut threads };
-                    *count += 1;
-                    if *count > 1 {
-                        return Err("an axis is chosen twice for the same purpose".into());
-                    }
-                }
-                Decision::Unchecked(reads) => {
-                    if let Some(read) = reads.iter().find(|r| r.0 >= region.reads) {
-                        return Err(format!("{read} is not a read of the region"));
-                    }
-                }
-                Decision::Fresh(v) => {
-                    let results = &region.body.results;
-                    if !results.contains(&crate::ir::Exp::Var(*v)) {
-                        return Err(format!("`{}` is not a result of the region", name(*v)));
-                    }
-                }
+        for (k, line) in plan.lines.iter().enumerate() {
+            check(&line.decision, &plan, region)?;
+            if plan.lines[..k].iter().any(|before| same_purpose(&before.decision, &line.decision)) {
+                return Err("an axis is chosen twice for the same purpose".into());
             }
             if line.reason.trim().is_empty() || line.reason.contains('\n') {
                 return Err("a reason is empty or longer than a line".into());
@@ -111,5 +126,65 @@ impl VerifiedPlan {
     /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.0
+    }
+}
+
+fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String> {
+    let name = |var: &VarId| region.vars.get(*var).map_or_else(|| var.to_string(), |v| v.name.to_string());
+    match decision {
+        Decision::Threads(axis) | Decision::Lane(axis) if !region.parallel_axes().contains(axis) => {
+            Err(format!("`{}` is not a parallel or reduction axis of the region", name(axis)))
+        }
+        Decision::Groups(axis, _) if !region.axes().iter().any(|known| known.var == *axis) => {
+            Err(format!("`{}` is not an axis of the region", name(axis)))
+        }
+        Decision::Groups(_, groups) if !(1..=MOST_GROUPS).contains(groups) => {
+            Err(format!("{groups} vectors at a time: not from 1 to {MOST_GROUPS}"))
+        }
+        Decision::Tile(_, rows) if !(2..=MOST_ROWS).contains(rows) => {
+            Err(format!("{rows} rows at a time: not from 2 to {MOST_ROWS}"))
+        }
+        Decision::Tile(axis, _) => check_rows(*axis, plan, region)
+            .map_err(|why| format!("the rows of `{}` cannot be computed together: {why}", name(axis))),
+        Decision::Unchecked(reads) => match reads.iter().find(|read| read.0 >= region.reads) {
+            Some(read) => Err(format!("{read} is not a read of the region")),
+            None => Ok(()),
+        },
+        Decision::Fresh(result) if !region.body.results.contains(&Exp::Var(*result)) => {
+            Err(format!("`{}` is not a result of the region", name(result)))
+        }
+        Decision::Threads(_)
+        | Decision::Lane(_)
+        | Decision::Groups(..)
+        | Decision::Stream(_)
+        | Decision::Fresh(_) => Ok(()),
+    }
+}
+
+/// The rows are those of a kernel whose lanes go across another axis of it.
+fn check_rows(row: VarId, plan: &Plan, region: &Region) -> Result<(), &'static str> {
+    let mut kernel = None;
+    region.body.visit_stms(&mut |stm| {
+        if let Rhs::Kernel { axes, body } = &stm.rhs
+            && axes.iter().any(|axis| axis.var == row)
+        {
+            kernel = Some((axes, body));
+        }
+    });
+    let (axes, body) = kernel.ok_or("it is not an axis of a kernel")?;
+    let lane = plan.lane().or(axes.last().map(|axis| axis.var));
+    let lane = lane.filter(|lane| axes.iter().any(|axis| axis.var == *lane));
+    Rows::of(body, row, lane.ok_or("the lanes go across another loop")?).map(|_| ())
+}
+
+/// Whether only one of two decisions can hold.
+fn same_purpose(a: &Decision, b: &Decision) -> bool {
+    match (a, b) {
+        (Decision::Threads(_), Decision::Threads(_))
+        | (Decision::Lane(_), Decision::Lane(_))
+        | (Decision::Tile(..), Decision::Tile(..))
+        | (Decision::Stream(_), Decision::Stream(_)) => true,
+        (Decision::Groups(one, _), Decision::Groups(other, _)) => one == other,
+        _ => false,
     }
 }

@@ -150,6 +150,39 @@ fn every_golden_file_is_as_computed() {
     assert!(wrong.is_empty(), "GALOPVM_ACCEPT=1 accepts these:\n{}", wrong.join("\n"));
 }
 
+/// Rows are computed together where they only fold, over the same bounds, beside the lanes.
+#[test]
+fn rows_together_are_checked() {
+    let text = "region (n : i64, m : i64, A : [n][m]f32, B : [m][n]f32)\n\
+                let r =\n  kernel i < n, j < n do\n    let c = A[i, 0]\n    \
+                let s =\n      red k < m do\n        let x = A[i, k] * B[k, j]\n        in x\n      \
+                by (a = 0.0f32) (b) do\n        in a + b\n    in s * c\nin r\n";
+    let tile = "plan\n  lane j : a test\n  tile i 4 : a test\n";
+    for (from, to, plan, message) in [
+        ("", "", tile, None),
+        ("", "", "plan\n  tile i 4 : the lanes go across the last axis\n", None),
+        ("", "", "plan\n  lane i : a test\n  tile j 2 : a test\n", None),
+        ("", "", "plan\n  lane k : a test\n  tile j 2 : a test\n", Some("the lanes go across another loop")),
+        ("red k < m", "red k < i", tile, Some("bounds differ from row to row")),
+        ("(a = 0.0f32)", "(a = c)", tile, Some("bounds differ from row to row")),
+        ("in a + b", "in a - b", tile, Some("the reduction's operator is no scalar operation")),
+        (
+            "in s * c",
+            "  let d = if c > 0.0f32 then let e = c in e else let f = s in f\n    in s * d",
+            tile,
+            Some("more than one reduction"),
+        ),
+    ] {
+        let mut region = parse_region(&text.replacen(from, to, 1)).unwrap_or_else(|e| panic!("{to}: {e}"));
+        types::infer(&mut region);
+        let plan = parse_plan(&region, plan).unwrap_or_else(|e| panic!("{e}"));
+        match (VerifiedPlan::new(plan, &region), message) {
+            (Err(error), Some(message)) => assert!(error.contains(message), "{error}"),
+            (found, message) => assert_eq!(found.err(), message.map(String::from), "{to}"),
+        }
+    }
+}
+
 #[test]
 fn plans_and_machines_round_trip() {
     let text = "region (n : i64, A : [n]f32)\n\
@@ -159,6 +192,7 @@ fn plans_and_machines_round_trip() {
     let mut region = parse_region(text).unwrap_or_else(|e| panic!("{e}"));
     types::infer(&mut region);
     let plan_text = "plan\n  threads i : many iterations\n  lane j : innermost : the only one\n  \
+                     groups j 2 : two at a time\n  stream 4096 : large\n  \
                      unchecked read0 read1 : in range\n  fresh r : nobody holds a block\n";
     let plan = parse_plan(&region, plan_text).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(print_plan(&region, &plan), plan_text);
@@ -169,12 +203,24 @@ fn plans_and_machines_round_trip() {
         ("plan\n  lane i : one\n  lane j : two\n", "chosen twice"),
         ("plan\n  unchecked read7 : far\n", "not a read"),
         ("plan\n  fresh A : a parameter\n", "not a result"),
+        ("plan\n  groups n 2 : no axis\n", "is not an axis"),
+        ("plan\n  groups i 0 : none\n", "not from 1 to 8"),
+        ("plan\n  groups i 1 : one\n  groups j 1 : another\n  groups i 2 : again\n", "chosen twice"),
+        ("plan\n  stream 1 : one\n  stream 2 : another\n", "chosen twice"),
+        ("plan\n  tile i 1 : alone\n", "not from 2 to 8"),
+        ("plan\n  tile i 2 : no reduction\n", "the rows go across the lanes"),
+        ("plan\n  tile n 2 : no axis\n", "not an axis of a kernel"),
     ] {
         let plan = parse_plan(&region, bad).unwrap_or_else(|e| panic!("{e}"));
         let error = VerifiedPlan::new(plan, &region).expect_err(bad);
         assert!(error.contains(message), "{error}");
     }
-    for (bad, place) in [("", "1:1"), ("plan\n\n  lane q : x\n", "3:8"), ("plan\n  lane i\n", "2:1")] {
+    for (bad, place) in [
+        ("", "1:1"),
+        ("plan\n\n  lane q : x\n", "3:8"),
+        ("plan\n  lane i\n", "2:1"),
+        ("plan\n  tile i x : y\n", "2:10"),
+    ] {
         let error = parse_plan(&region, bad).expect_err(bad).to_string();
         assert!(error.starts_with(place), "{error}");
     }

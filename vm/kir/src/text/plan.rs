@@ -16,6 +16,9 @@ pub fn print_plan(region: &Region, plan: &Plan) -> String {
         let decision = match &line.decision {
             Decision::Threads(var) => format!("threads {}", name(*var)),
             Decision::Lane(var) => format!("lane {}", name(*var)),
+            Decision::Groups(var, groups) => format!("groups {} {groups}", name(*var)),
+            Decision::Tile(var, rows) => format!("tile {} {rows}", name(*var)),
+            Decision::Stream(bytes) => format!("stream {bytes}"),
             Decision::Unchecked(reads) => {
                 reads.iter().fold("unchecked".to_string(), |t, read| format!("{t} {read}"))
             }
@@ -64,6 +67,9 @@ fn parse_decision(region: &Region, text: &str) -> Result<Decision, ParseError> {
     let decision = match kind.as_str() {
         "threads" => Decision::Threads(known_name(&mut parser, region)?),
         "lane" => Decision::Lane(known_name(&mut parser, region)?),
+        "groups" => Decision::Groups(known_name(&mut parser, region)?, number(&mut parser)?),
+        "tile" => Decision::Tile(known_name(&mut parser, region)?, number(&mut parser)?),
+        "stream" => Decision::Stream(number(&mut parser)?),
         "fresh" => Decision::Fresh(known_name(&mut parser, region)?),
         "unchecked" => {
             let mut reads = Vec::new();
@@ -81,6 +87,11 @@ fn parse_decision(region: &Region, text: &str) -> Result<Decision, ParseError> {
     };
     parser.expect_end()?;
     Ok(decision)
+}
+
+fn number<N: TryFrom<usize>>(parser: &mut Parser) -> Result<N, ParseError> {
+    let mark = parser.mark();
+    N::try_from(parser.plain_number()?).map_err(|_| parser.error_at(mark, "the number is too large"))
 }
 
 fn known_name(parser: &mut Parser, region: &Region) -> Result<VarId, ParseError> {

@@ -48,6 +48,9 @@ impl fmt::Display for Event<'_> {
                     let word = match &line.decision {
                         Decision::Threads(_) => "threads",
                         Decision::Lane(_) => "lane",
+                        Decision::Groups(..) => "groups",
+                        Decision::Tile(..) => "tile",
+                        Decision::Stream(_) => "stream",
                         Decision::Unchecked(_) => "unchecked",
                         Decision::Fresh(_) => "fresh",
                     };

@@ -1,9 +1,13 @@
-//! The decision: lane axis, threads axis, reads without checks, where results go.
+//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), reads without checks, where results go.
 //!
 //! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
 //! axis runs once for each vector, bodies outside run element by element; an access that steps by one element (or
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do.
+
+mod vectors;
+
+pub use vectors::complete;
 
 use crate::bounds::{Bounds, bounds};
 use crate::index::{Quality, Table, table};
@@ -29,6 +33,7 @@ pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) ->
         facts.choose_threads(main, &mut plan);
         facts.choose_lane(main, &mut plan);
     }
+    complete(region, machine, &mut plan);
     choose_unchecked(region, &bounds(region, observed), &mut plan);
     facts.choose_blocks(&mut plan);
     plan

@@ -1,0 +1,151 @@
+//! What a plan says of vectors is executed, whatever it says: results do not depend on it.
+
+mod support;
+
+use galopvm_base::ElemType;
+use galopvm_jit::CpuMode;
+use galopvm_kir::Listing;
+use galopvm_lmad::Lmad;
+use std::collections::HashSet;
+use support::*;
+
+const PRODUCT: &str = "region product (n : i64, m : i64, k : i64, A : [n][k]f64, B : [k][m]f64, c : [n]f64)
+    let r : [n][m]f64 = kernel i < n, j < m do
+      let scale : f64 = c[i] + 1.0f64
+      let s : f64 = red l < k do let x : f64 = A[i, l] * B[l, j] in x by (a : f64 = 0.0f64) (b : f64) do in max(a, b)
+      in s * scale
+    in r";
+
+const SUM: &str = "region sum (n : i64, x : [n]i32, y : [n]i64)
+    let (r : i32, s : i64) = red i < n do
+      let p : i32 = x[i] * 3i32
+      let q : i64 = y[i] ^ 5
+      in (p, q)
+    by (a : i32 = 0i32, b : i64 = 0) (c : i32, d : i64) do in (a + c, b ^ d)
+    in (r, s)";
+
+const WRITES: &str = "region writes (n : i64, w : i64, A : [w]i32, x : [n]i32)
+    let r : [w]i32 = hist A i < n do
+      let at : i64 = to_i64(x[i] * x[i]) % w
+      let v : i32 = x[i] * 5i32 + 1i32
+      in (at, v)
+    by (a : i32 = 0i32) (b : i32) do in a + b
+    in r";
+
+#[test]
+fn groups_and_rows_of_any_number() {
+    let mut random = Random(61);
+    let launches = [(9, 150, 11), (3, 5, 0), (8, 64, 3)].map(|(n, m, k)| {
+        let [a, b, c] =
+            [vec![n, k], vec![k, m], vec![n]].map(|shape| array(ElemType::F64, &shape, &mut random));
+        vec![size(n as usize), size(m as usize), size(k as usize), a, b, c]
+    });
+    let mut listings = HashSet::new();
+    for groups in 1..=8 {
+        for rows in [0, 2, 3, 8] {
+            let tile = if rows > 0 { format!("  tile i {rows} : a test\n") } else { String::new() };
+            let plan = format!("plan\n  lane j : a test\n{tile}  groups j {groups} : a test\n");
+            let is_new = listings.insert(check_vectors(PRODUCT, &plan, &launches));
+            assert!(is_new || modes().count() == 0, "{plan} has no code of its own");
+        }
+    }
+}
+
+#[test]
+fn groups_of_partial_results() {
+    let mut random = Random(62);
+    let launches = [300, 0, 1, 15, 16, 17].map(|n| {
+        let x = array(ElemType::I32, &[n], &mut random);
+        vec![size(n as usize), x, array(ElemType::I64, &[n], &mut random)]
+    });
+    let mut listings = HashSet::new();
+    for groups in 1..=8 {
+        let plan = format!("plan\n  groups i {groups} : a test\n");
+        let is_new = listings.insert(check_vectors(SUM, &plan, &launches));
+        assert!(is_new || modes().count() == 0, "{plan} has no code of its own");
+    }
+}
+
+#[test]
+fn scatters_in_lanes_have_room_for_so_many() {
+    let mut random = Random(63);
+    let data = (0..90).map(|_| random.next() & 0xff).collect();
+    let x = Arg::Array(ElemType::I32, data, Lmad::row_major(&[90]));
+    let args = [size(90), size(7), array(ElemType::I32, &[7], &mut random), x];
+    for cpu in modes() {
+        for groups in [1usize, 2, 3, 8] {
+            let plan = format!("plan\n  groups i {groups} : a test\n");
+            let region = region(WRITES);
+            let code = compile(&region, &plan, &args, cpu, false);
+            if groups * cpu.vectors().lanes > 32 {
+                let refusal = code.err().expect("there is no room");
+                assert!(refusal.reason.contains("more than there is room for"), "{refusal}");
+                continue;
+            }
+            let code = code.unwrap_or_else(|e| panic!("{e}"));
+            let got = run(&region, code.as_ref(), &args);
+            compare(&region, &format!("{cpu} {plan}"), &reference(&region, &args), &got, 0.0, code.as_ref());
+            let listing = code.listing(Listing::Lir).expect("it has a listing");
+            let alone =
+                compile(&region, "plan\n  groups i 1 : a test\n", &args, cpu, false).expect("it compiles");
+            assert_eq!(listing == alone.listing(Listing::Lir).expect("it has one"), groups == 1, "{plan}");
+        }
+    }
+}
+
+#[test]
+fn plans_for_vectors_are_refused_where_there_are_none() {
+    let args = [
+        size(3),
+        size(7),
+        array(ElemType::I32, &[7], &mut Random(1)),
+        array(ElemType::I32, &[3], &mut Random(2)),
+    ];
+    let refusal = compile(&region(WRITES), "plan\n  groups i 2 : a test\n", &args, CpuMode::Scalar, false);
+    assert!(refusal.err().expect("it is refused").reason.contains("the plan is for vectors"));
+}
+
+/// Results go past the caches from the plan's size on, never without one; the code has both loops.
+#[test]
+fn stores_past_the_caches_are_the_plans() {
+    let text = "region map (n : i64, x : [n]f32)
+        let r : [n]f32 = kernel i < n do let a : f32 = x[i] + 1.0f32 in a
+        in r";
+    let mut random = Random(64);
+    let args = [size(1000), array(ElemType::F32, &[1000], &mut random)];
+    for cpu in modes() {
+        for (plan, past) in [
+            ("plan\n  groups i 2 : a test\n", false),
+            ("plan\n  groups i 2 : a test\n  stream 0 : a test\n", true),
+            ("plan\n  groups i 2 : a test\n  stream 4000 : a test\n", true),
+        ] {
+            let region = region(text);
+            let code = compile(&region, plan, &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
+            let listing = code.listing(Listing::Lir).expect("it has a listing");
+            assert_eq!(listing.contains(".past_caches"), past, "{listing}");
+            let got = run(&region, code.as_ref(), &args);
+            compare(&region, &format!("{cpu} {plan}"), &reference(&region, &args), &got, 0.0, code.as_ref());
+        }
+    }
+}
+
+fn modes() -> impl Iterator<Item = CpuMode> {
+    let greatest = galopvm_jit::X86Backend::greatest_mode();
+    CpuMode::ALL.into_iter().filter(move |cpu| cpu.vectors().lanes > 1 && *cpu <= greatest)
+}
+
+/// Compiles for the first launch in every mode, and compares all launches with the reference; gives the low IR.
+fn check_vectors(text: &str, plan: &str, launches: &[Vec<Arg>]) -> String {
+    let region = region(text);
+    let expected: Vec<_> = launches.iter().map(|args| reference(&region, args)).collect();
+    let mut listings = String::new();
+    for cpu in modes() {
+        let code = compile(&region, plan, &launches[0], cpu, false).unwrap_or_else(|e| panic!("{e}\n{plan}"));
+        for (args, expected) in launches.iter().zip(&expected) {
+            let got = run(&region, code.as_ref(), args);
+            compare(&region, &format!("{cpu} {plan}"), expected, &got, 0.0, code.as_ref());
+        }
+        listings += &code.listing(Listing::Lir).expect("it has a listing");
+    }
+    listings
+}

@@ -1,0 +1,188 @@
+//! What follows from the lane: how many vectors are computed together, which rows are, and what goes past the caches.
+//!
+//! Decisions for code with vectors; where the machine has none, there are none. They depend on the code, the lane and
+//! the machine alone, so that plans with the same lane are the same code.
+
+use galopvm_base::ScalarOp;
+use galopvm_base::scalar::Precision;
+use galopvm_kir::kernel::{Rows, is_elementwise, is_straight};
+use galopvm_kir::{Axis, Body, CheckedRegion, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
+
+/// Rows that are computed together.
+const ROWS: usize = 4;
+
+/// Vectors of partial results of a reduction.
+const PARTIAL_RESULTS: usize = 4;
+
+/// Expressions of a body up to which many vectors of a fold are kept, or two of anything, or two of a body with loops.
+const SHORT_FOLD: usize = 12;
+const SHORT: usize = 48;
+const SHORT_LOOP: usize = 80;
+
+/// Operations of a scatter's body from which it is computed in vectors.
+const WORTH_LANES: usize = 12;
+
+/// What a division counts there.
+const DIVISION: usize = 8;
+
+/// Results go past the caches from so many times the second-level cache.
+const LARGE: u64 = 4;
+
+/// Adds to a plan what follows from its lane.
+pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
+    let Some((main, lets)) = region.region().body.stms.split_last() else { return };
+    if machine.vectors.lanes == 1 || lets.iter().any(|stm| !matches!(stm.rhs, Rhs::Exps(_))) {
+        return;
+    }
+    let mut vectors = Vectors { region, machine, plan };
+    match &main.rhs {
+        Rhs::Kernel { axes, body } => {
+            vectors.kernel(axes, body);
+            vectors.stream(axes, body);
+        }
+        Rhs::Scatter { axes, body, .. } => vectors.scatter(axes, body),
+        _ => vectors.statement(main),
+    }
+}
+
+struct Vectors<'a> {
+    region: &'a CheckedRegion,
+    machine: &'a Machine,
+    plan: &'a mut Plan,
+}
+
+impl Vectors<'_> {
+    fn groups(&mut self, axis: VarId, groups: usize, reason: String) {
+        self.plan.decide(Decision::Groups(axis, groups as u32), reason);
+    }
+
+    /// The axis of a kernel that goes across lanes.
+    fn lane(&self, axes: &[Axis]) -> Option<VarId> {
+        let lane = self.plan.lane().or(axes.last().map(|axis| axis.var))?;
+        axes.iter().any(|axis| axis.var == lane).then_some(lane)
+    }
+
+    fn kernel(&mut self, axes: &[Axis], body: &Body) {
+        if let Some((Stm { rhs: Rhs::Kernel { axes, body }, .. }, lets)) = body.stms.split_last() {
+            lets.iter().for_each(|stm| self.statement(stm));
+            return self.kernel(axes, body);
+        }
+        let Some(lane) = self.lane(axes) else { return self.folds(body) };
+        let row = axes.iter().rev().map(|axis| axis.var).find(|axis| *axis != lane);
+        let rows = row.and_then(|row| Some((row, Rows::of(body, row, lane).ok()?)));
+        match rows.filter(|(row, rows)| rows.share_a_read(*row, lane)) {
+            Some((row, rows)) => self.tile(row, lane, &rows),
+            None => self.strands(lane, body),
+        }
+    }
+
+    /// Reductions that have the lanes for themselves.
+    fn folds(&mut self, body: &Body) {
+        body.stms.iter().for_each(|stm| self.statement(stm));
+    }
+
+    fn statement(&mut self, stm: &Stm) {
+        match &stm.rhs {
+            Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => {
+                if let Some(axis) = axes.last() {
+                    let reason = "no partial result waits for the one before it";
+                    self.groups(axis.var, PARTIAL_RESULTS, reason.into());
+                }
+            }
+            Rhs::Reduce { body, combine, .. } => {
+                self.folds(body);
+                self.folds(&combine.body);
+            }
+            Rhs::For { body, .. } | Rhs::While { body, .. } => self.folds(body),
+            Rhs::If { then, otherwise, .. } => {
+                self.folds(then);
+                self.folds(otherwise);
+            }
+            // Nothing of it is computed in lanes.
+            Rhs::Exps(_)
+            | Rhs::Kernel { .. }
+            | Rhs::Scan { .. }
+            | Rhs::Scatter { .. }
+            | Rhs::Update { .. }
+            | Rhs::Manifest { .. }
+            | Rhs::Array(_) => {}
+        }
+    }
+
+    /// Many vectors where little but a sum is kept for each lane: a wide stripe of columns is then read row by row.
+    fn strands(&mut self, lane: VarId, body: &Body) {
+        let (mut folds, mut loops, mut expressions, mut is_wide) = (0, false, 0, false);
+        body.visit_stms(&mut |stm| {
+            folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+            loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
+            is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
+        });
+        body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        let registers = self.machine.vectors.registers;
+        let (groups, why) = if folds == 1 && !loops && expressions <= SHORT_FOLD {
+            let many = if registers > 16 { 8 } else { 4 };
+            (many, format!("{expressions} expressions around a sum for each lane, {registers} registers"))
+        } else if expressions <= if loops { SHORT_LOOP } else { SHORT } {
+            (2, format!("{expressions} expressions: one vector need not wait for the other"))
+        } else {
+            (1, format!("{expressions} expressions have enough to do in between"))
+        };
+        match is_wide && groups > 1 {
+            true => self.groups(lane, groups / 2, format!("{why}; half as many for elements of 64 bits")),
+            false => self.groups(lane, groups, why),
+        }
+    }
+
+    /// The partial results of the rows and one row of operands stay in registers, with some to spare.
+    fn tile(&mut self, row: VarId, lane: VarId, rows: &Rows<'_>) {
+        let name = |axis: VarId| self.region.region().name_of(axis);
+        let reason = format!("{ROWS} rows share what is read along {}", name(lane));
+        let of_a_row = |var: &VarId| 1 + usize::from(self.region.type_of(*var).elem.bytes() == 8);
+        let each: usize = rows.pat.iter().map(of_a_row).sum::<usize>().max(1);
+        let registers = self.machine.vectors.registers;
+        let groups = (registers.saturating_sub(2) / ((ROWS + 1) * each)).clamp(1, 4);
+        let filled = format!(
+            "{each} registers for each of {ROWS} rows of {} and for one of operands, of {registers}",
+            name(row)
+        );
+        self.plan.decide(Decision::Tile(row, ROWS as u32), reason);
+        self.groups(lane, groups, filled);
+    }
+
+    /// Rows of a result with several axes need not begin at a cache line.
+    fn stream(&mut self, axes: &[Axis], body: &Body) {
+        let is_one_run = axes.len() == 1 || is_elementwise(self.region.region(), axes, body);
+        let are_words = self.region.results().iter().any(|ty| ty.elem.bytes() >= 4);
+        if is_one_run && are_words && is_straight(body) && self.lane(axes).is_some() {
+            let bytes = LARGE * self.machine.l2_bytes as u64;
+            let reason =
+                format!("no loops inside: more than {LARGE} second-level caches is all memory traffic");
+            self.plan.decide(Decision::Stream(bytes), reason);
+        }
+    }
+
+    /// Places and values are computed in vectors and noted, then written one after the other.
+    fn scatter(&mut self, axes: &[Axis], body: &Body) {
+        let mut operations = 0;
+        body.visit_exps(&mut |whole| {
+            whole.visit(&mut |exp| {
+                operations += match exp {
+                    // Of integers, but for floats it does no harm.
+                    Exp::Op(ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem, _, _) => DIVISION,
+                    Exp::Op(op, _, _) if op.info().precision == Precision::Library => DIVISION,
+                    Exp::Op(..) | Exp::Convert(..) => 1,
+                    _ => 0,
+                }
+            });
+        });
+        match axes.last() {
+            Some(axis) if is_straight(body) && operations >= WORTH_LANES => {
+                let reason = format!(
+                    "{operations} operations for each write, in lanes from {WORTH_LANES}, then written in order"
+                );
+                self.groups(axis.var, 2, reason);
+            }
+            _ => self.folds(body),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a decision and the code generator that executes it have to see alike in a kernel.
+
+use crate::ir::{Axis, Body, Combine, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
+use std::collections::HashSet;
+
+/// True if a body has no loops inside: what it does with memory is what counts.
+pub fn is_straight(body: &Body) -> bool {
+    let mut straight = true;
+    body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
+    straight
+}
+
+/// True if every read of a kernel is of a parameter at the kernel's own index and the index is used for nothing else:
+/// then the kernel is a loop over a flat range wherever the arrays are row-major.
+pub fn is_elementwise(region: &Region, axes: &[Axis], body: &Body) -> bool {
+    let own: Vec<Exp> = axes.iter().map(|axis| Exp::Var(axis.var)).collect();
+    let (mut elementwise, mut uses) = (true, 0usize);
+    body.visit_exps(&mut |whole| {
+        whole.visit(&mut |exp| match exp {
+            Exp::Read(read) => {
+                let is_here = matches!(&read.index, Index::Dims(dims)
+                    if dims.len() == own.len()
+                        && dims.iter().zip(&own).all(|(dim, own)| matches!(dim, DimIndex::At(at) if at == own)));
+                elementwise &= is_here && region.params.contains(&read.array);
+                uses = uses.wrapping_sub(own.len());
+            }
+            Exp::Var(_) if own.contains(exp) => uses = uses.wrapping_add(1),
+            _ => {}
+        });
+    });
+    elementwise && uses == 0
+}
+
+/// The body of a kernel whose rows - iterations of an axis that does not go across lanes - can be computed together: it
+/// folds once, over the same bounds and from the same neutral elements for every row, and does nothing else but
+/// expressions.
+pub struct Rows<'a> {
+    /// Statements in front of the reduction.
+    pub before: &'a [Stm],
+    /// What the reduction binds.
+    pub pat: &'a [VarId],
+    /// Its axes.
+    pub axes: &'a [Axis],
+    /// What it folds.
+    pub items: &'a Body,
+    /// By what.
+    pub combine: &'a Combine,
+    /// Statements behind it.
+    pub after: &'a [Stm],
+}
+
+impl<'a> Rows<'a> {
+    /// The parts of a body, or what stands in the way of computing its rows together.
+    pub fn of(body: &'a Body, row: VarId, lane: VarId) -> Result<Rows<'a>, &'static str> {
+        if row == lane {
+            return Err("the rows go across the lanes");
+        }
+        let folds = |stm: &Stm| matches!(stm.rhs, Rhs::Reduce { .. });
+        let at = body.stms.iter().position(folds).ok_or("there is no reduction")?;
+        let (before, rest) = body.stms.split_at(at);
+        let [Stm { pat, rhs: Rhs::Reduce { axes, body: items, combine } }, after @ ..] = rest else {
+            return Err("there is no reduction");
+        };
+        let plain = |stms: &[Stm]| stms.iter().all(|stm| matches!(stm.rhs, Rhs::Exps(_)));
+        if !plain(before) || !plain(after) || !plain(&items.stms) {
+            return Err("there is more than one reduction of expressions");
+        }
+        if combine.scalar_ops().is_none() {
+            return Err("the reduction's operator is no scalar operation");
+        }
+        let rows = Rows { before, pat, axes, items, combine, after };
+        let varies = rows.varying(row, lane);
+        let mut is_fixed = true;
+        for exp in axes.iter().map(|axis| &axis.bound).chain(&combine.neutral) {
+            exp.each_use(&mut |var| is_fixed &= !varies.contains(&var));
+        }
+        if is_fixed { Ok(rows) } else { Err("the reduction's bounds differ from row to row") }
+    }
+
+    /// True if some read of the reduction is the same for all rows, but not for all lanes: rows together make it once.
+    pub fn share_a_read(&self, row: VarId, lane: VarId) -> bool {
+        let varies = self.varying(row, lane);
+        let mut shared = false;
+        self.items.visit_reads(&mut |read| {
+            let (mut by_row, mut by_lane) = (false, false);
+            read.index.each_exp(&mut |exp| {
+                exp.each_use(&mut |var| {
+                    by_row |= var != lane && varies.contains(&var);
+                    by_lane |= var == lane;
+                });
+            });
+            shared |= by_lane && !by_row;
+        });
+        shared
+    }
+
+    fn varying(&self, row: VarId, lane: VarId) -> HashSet<VarId> {
+        self.before.iter().flat_map(|stm| stm.pat.iter().copied()).chain([row, lane]).collect()
+    }
+}
