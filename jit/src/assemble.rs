@@ -128,17 +128,14 @@ impl Driver<'_> {
         let slot = |at: Allocation| at.as_stack().map(|slot| slot.index());
         match (from.as_reg(), slot(from), to.as_reg(), slot(to)) {
             (Some(from), _, Some(to), _) => {
-                self.asm.copy(class_of(to.class()), to.hw_enc() as u8, from.hw_enc() as u8);
+                self.asm.copy(class_of(to.class()), to.hw_enc() as u8, from.hw_enc() as u8)
             }
-            (None, Some(slot), Some(to), _) => {
-                self.asm.load(class_of(to.class()), to.hw_enc() as u8, slot);
-            }
+            (None, Some(slot), Some(to), _) => self.asm.load(class_of(to.class()), to.hw_enc() as u8, slot),
             (Some(from), _, None, Some(slot)) => {
-                self.asm.store(class_of(from.class()), from.hw_enc() as u8, slot);
+                self.asm.store(class_of(from.class()), from.hw_enc() as u8, slot)
             }
-            _ => return Err(lacks(format_args!("a move from {from} to {to}"))),
+            _ => Err(lacks(format_args!("a move from {from} to {to}"))),
         }
-        Ok(())
     }
 }
 

@@ -115,16 +115,22 @@ impl Assembler for Pen {
         Ok(())
     }
 
-    fn copy(&mut self, class: Class, to: u8, from: u8) {
+    fn copy(&mut self, class: Class, to: u8, from: u8) -> Result<(), Refusal> {
         self.line(format_args!("  {} r{to} = r{from}", class.name()));
+        Ok(())
     }
 
-    fn load(&mut self, class: Class, to: u8, slot: usize) {
+    fn load(&mut self, class: Class, to: u8, slot: usize) -> Result<(), Refusal> {
         self.line(format_args!("  {} r{to} = slot {slot}", class.name()));
+        Ok(())
     }
 
-    fn store(&mut self, class: Class, from: u8, slot: usize) {
+    fn store(&mut self, class: Class, from: u8, slot: usize) -> Result<(), Refusal> {
+        if class == Class::Vec {
+            return Err(lacks("a vector in the frame"));
+        }
         self.line(format_args!("  {} slot {slot} = r{from}", class.name()));
+        Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<u8>, Refusal> {
@@ -234,4 +240,23 @@ fn what_the_assembler_lacks_is_refused() {
     let text = "masks vec\nblock0:\n  %0:int = word.0\n  %1:vec = splat.i32 %0\n  store_float.f32.+0 %1 %0\n  return\n";
     let refused = on_paper(text).expect_err("there are no vectors");
     assert!(refused.to_string().contains("no machine code for Splat(I32)"), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_moved_is_refused() {
+    let text = "\
+masks vec
+block0:
+  %0:int = word.0
+  %1:vec = load_float.f32.+0 %0
+  %2:vec = load_float.f32.+4 %0
+  %3:vec = load_float.f32.+8 %0
+  %4:vec = v.add.f32.one %1 %2
+  %5:vec = v.add.f32.one %4 %3
+  %6:vec = v.mul.f32.one %5 %1
+  store_float.f32.+0 %6 %0
+  return
+";
+    let refused = on_paper(text).expect_err("there are two registers for three floats");
+    assert!(refused.to_string().contains("a vector in the frame"), "{refused}");
 }

@@ -1,10 +1,12 @@
 //! Executable memory, and the one place where control passes into generated code.
 //!
-//! A buffer is written while writable and run while executable, never both (dynasmrt's two buffer types).
+//! A buffer is written while writable and run while executable, never both (dynasmrt's two buffer types). Where the
+//! processor's instruction cache does not follow what is written, it is told.
 #![allow(unsafe_code)]
 
 use crate::record::{Record, Stop};
 use dynasmrt::AssemblyOffset;
+use dynasmrt::cache_control::{prepare_for_execution, synchronize_icache};
 use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 
 /// Machine code in executable memory.
@@ -18,7 +20,9 @@ impl Executable {
         let mut buffer = MutableBuffer::new(code.len())?;
         buffer.set_len(code.len());
         buffer.copy_from_slice(code);
-        Ok(Executable { buffer: buffer.make_exec()? })
+        let buffer = buffer.make_exec()?;
+        synchronize_icache(&buffer);
+        Ok(Executable { buffer })
     }
 
     /// The bytes.
@@ -30,7 +34,8 @@ impl Executable {
     /// to end.
     pub fn run(&self, record: &mut Record<'_>) -> bool {
         let entry = self.buffer.ptr(AssemblyOffset(0));
-        // SAFETY: the buffer holds a function of this type, made by `emit`. A record is made from a checked launch
+        prepare_for_execution(&self.buffer);
+        // SAFETY: the buffer holds a function of this type, made by an `Assembler`. A record is made from a checked launch
         // and borrows its blocks, so every view lies inside a block that stays where it is; the code reads and
         // writes inside the views only (reads are checked, or proven by whoever made the plan), and pieces that
         // run at the same time write different elements.

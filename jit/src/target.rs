@@ -4,7 +4,7 @@
 //! what operations do with them. `assemble.rs` drives an [`Assembler`], which alone knows instructions. Registers are
 //! numbers of one class each; what a number means is the target's.
 //!
-//! Invariant: an operation that the target has no instructions for is an error of its assembler, never nothing.
+//! Invariant: an operation or a move that the target has no instructions for is an error of its assembler, never nothing.
 
 use crate::lir::{Bin, Change, Class, Lane, Mem, Op};
 use galopvm_kir::{Refusal, Vectors};
@@ -91,13 +91,13 @@ pub trait Assembler {
     fn op(&mut self, op: Op, out: Option<u8>, args: &[u8]) -> Result<(), Refusal>;
 
     /// A register's value into another.
-    fn copy(&mut self, class: Class, to: u8, from: u8);
+    fn copy(&mut self, class: Class, to: u8, from: u8) -> Result<(), Refusal>;
 
     /// A slot's value into a register.
-    fn load(&mut self, class: Class, to: u8, slot: usize);
+    fn load(&mut self, class: Class, to: u8, slot: usize) -> Result<(), Refusal>;
 
     /// A register's value into a slot.
-    fn store(&mut self, class: Class, from: u8, slot: usize);
+    fn store(&mut self, class: Class, from: u8, slot: usize) -> Result<(), Refusal>;
 
     /// The end of the function: its bytes.
     fn finish(self: Box<Self>) -> Result<Vec<u8>, Refusal>;

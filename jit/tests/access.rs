@@ -3,7 +3,6 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar};
-use galopvm_jit::CpuMode;
 use galopvm_kir::RunError;
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
@@ -115,7 +114,7 @@ fn a_stencil_with_guards() {
 fn traps(text: &str, args: &[Arg], expected: bool) {
     let region = region(text);
     assert_eq!(reference(&region, args).is_err(), expected, "{text}");
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let code = compile(&region, "", args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
         let got = run(&region, code.as_ref(), args);
         assert_eq!(got == Err(RunError::Trap), expected, "{cpu}\n{text}");

@@ -32,7 +32,7 @@ fn strict_floats_agree_bit_for_bit() {
             let args = [size(n as usize), size(m as usize), tame(ElemType::F32, &shape, &mut random)];
             let region = region(text);
             let expected = reference(&region, &args);
-            for cpu in CpuMode::ALL {
+            for cpu in modes() {
                 let code = compile(&region, "", &args, cpu, true).unwrap_or_else(|e| panic!("{e}"));
                 let got = run(&region, code.as_ref(), &args);
                 compare(&region, &format!("strict {cpu}\n{text}"), &expected, &got, 0.0, code.as_ref());
@@ -74,7 +74,7 @@ fn a_launch_of_another_kind_fails_unless_the_code_is_for_any() {
         let offset = if stride < 0 { (n - 1) * -stride } else { 2 };
         vec![size(n as usize), Arg::Array(ElemType::F32, block, Lmad::new(offset, [Dim::new(n, stride)]))]
     };
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         for (seen, other) in [(1, 3), (3, 1), (-1, 1), (0, 1), (5, 0)] {
             let code = compile(&region, "", &of(40, seen, &mut random), cpu, false)
                 .unwrap_or_else(|e| panic!("{e}"));
@@ -113,7 +113,7 @@ fn one_unit_serves_row_major_and_other_arrays_of_its_class() {
         let lmad = Lmad::new(0, [Dim::new(n, row), Dim::new(m, 1)]);
         vec![size(n as usize), size(m as usize), Arg::Array(ElemType::F32, block.clone(), lmad)]
     };
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let code = compile(&region, "", &with(m), cpu, false).unwrap_or_else(|e| panic!("{e}"));
         for row in [m, m + 5, 100, m] {
             let args = with(row);
@@ -133,9 +133,7 @@ fn one_unit_serves_row_major_and_other_arrays_of_its_class() {
 fn listings_show_the_instructions_of_each_mode() {
     let args = [size(100), array(ElemType::F32, &[100], &mut Random(55))];
     let region = region(MAP);
-    for (cpu, word) in
-        [(CpuMode::Scalar, "addss"), (CpuMode::Avx2, "vaddps ymm"), (CpuMode::Avx512, "vaddps zmm")]
-    {
+    for (cpu, word) in modes().zip(["addss", "vaddps ymm", "vaddps zmm"]) {
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
         let listing = code.listing(Listing::Asm).expect("there is a listing");
         assert!(cpu > galopvm_jit::X86Backend::greatest_mode() || listing.contains(word), "{listing}");
@@ -147,7 +145,7 @@ fn listings_show_the_instructions_of_each_mode() {
 fn low_ir_is_listed_and_checked() {
     let args = [size(100), array(ElemType::F32, &[100], &mut Random(56))];
     let region = region(MAP);
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
         let listing = code.listing(Listing::Lir).expect("there is a listing");
         assert_eq!(galopvm_jit::check_lir(&listing), Ok(listing.lines().count()), "{listing}");

@@ -3,7 +3,6 @@
 mod support;
 
 use galopvm_base::ElemType;
-use galopvm_jit::CpuMode;
 use galopvm_kir::{Argument, Buffer, Launch, ResultView};
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
@@ -14,7 +13,7 @@ fn over(text: &str, args: &[Arg], place: impl Fn(&Lmad) -> Lmad) {
     let expected = reference(&region, args).expect("the reference does not trap");
     let Some(Arg::Array(elem, data, view)) = args.last() else { panic!("the last argument is no array") };
     let to = place(view);
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let code = compile(&region, "", args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
         let bytes = |elem: ElemType, data: &[u64]| -> Vec<u8> {
             data.iter().flat_map(|e| e.to_le_bytes()[..elem.bytes()].to_vec()).collect()

@@ -3,7 +3,6 @@
 mod support;
 
 use galopvm_base::ElemType;
-use galopvm_jit::CpuMode;
 use galopvm_kir::RunError;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use support::*;
@@ -45,7 +44,7 @@ fn an_element_that_never_ends_is_stopped() {
     for body in ENDLESS_BODIES {
         let text = text(body);
         let region = region(&text);
-        for (cpu, n) in CpuMode::ALL.into_iter().flat_map(|cpu| [(cpu, 1), (cpu, 40)]) {
+        for (cpu, n) in modes().flat_map(|cpu| [(cpu, 1), (cpu, 40)]) {
             let args = [size(n), size(ENDLESS), array(ElemType::I64, &[n as i64], &mut random)];
             let code =
                 compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
@@ -67,7 +66,7 @@ fn a_reduction_that_cannot_be_cut_is_stopped() {
           by (u : i64 = 0) (v : i64) do in u * 3 + v
         in s";
     let region = region(text);
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let args = [size(ENDLESS)];
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
         let asked = AtomicU32::new(0);
@@ -88,7 +87,7 @@ fn scatters_and_histograms_are_stopped() {
         let text = format!("region r (m : i64, D : [7]i64)\n let r = {writes}\n in r");
         let region = region(&text);
         let args = [size(ENDLESS), array(ElemType::I64, &[7], &mut Random(73))];
-        for cpu in CpuMode::ALL {
+        for cpu in modes() {
             let code =
                 compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
             let asked = AtomicU32::new(0);
@@ -132,7 +131,7 @@ fn whoever_goes_on_computes_the_same() {
         expected.0.push(u64::from(f.to_bits()));
         expected.1.push(s);
     }
-    for cpu in CpuMode::ALL {
+    for cpu in modes() {
         let code = compile(&region, "", &args, cpu, true).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
         let asked = AtomicU32::new(0);
         let stop = || {

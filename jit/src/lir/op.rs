@@ -253,9 +253,9 @@ operations! {
     Set(cond: Cond, width: Width) = "set" (Int, Int) -> Int, Pure;
     /// Comparison of scalar floats; 0 or 1.
     SetFloat(cond: Cond, lane: Lane) = "set_float" (Vec, Vec) -> Int, Pure;
-    /// `a != 0 ? b : c` on general registers.
+    /// `a != 0 ? b : c` on general registers; of `a` the low 32 bits count.
     Choose = "choose" (Int, Int, Int) -> Int, Pure;
-    /// `a != 0 ? b : c` on scalar floats.
+    /// `a != 0 ? b : c` on scalar floats; of `a` the low 32 bits count.
     ChooseFloat = "choose_float" (Int, Vec, Vec) -> Vec, Pure;
     /// The address itself: base, index.
     Lea(addr: Addr) = "lea" (addr) -> Int, Pure;
@@ -334,7 +334,7 @@ operations! {
     /// After a turn of a loop: takes this from the launch's allowance of work; when that is used up, asks the host
     /// whether to go on. If not, the function ends as if something had trapped.
     Poll(cost: u32) = "poll" () -> none, Polls;
-    /// The same, but only where these bits are all clear in a counter.
+    /// The same, but only where these of the low 32 bits of a counter are all clear.
     PollAt(cost: u32, bits: i32) = "poll_at" (Int) -> none, Polls;
     /// A call of a helper on up to three vectors (or scalars in vectors).
     Help(helper: Helper, extent: Extent) = "help" (Each(helper, Vec)) -> Vec, Calls(extent);
@@ -344,7 +344,7 @@ operations! {
     Jump(to: Label) = "jump" () -> none, Ends;
     /// To the first block if the comparison holds, else to the second.
     BranchIf(cond: Cond, width: Width, yes: Label, no: Label) = "branch_if" (Int, Int) -> none, Ends;
-    /// To the first block if the value is not 0.
+    /// To the first block if the low 32 bits of the value are not all 0.
     BranchBool(yes: Label, no: Label) = "branch_bool" (Int) -> none, Ends;
     /// To the first block if some lane is set.
     BranchAny(yes: Label, no: Label) = "branch_any" (Mask) -> none, Ends;

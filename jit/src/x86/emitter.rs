@@ -86,31 +86,34 @@ impl Assembler for Emitter {
         self.refusal()
     }
 
-    fn copy(&mut self, class: Class, to: u8, from: u8) {
+    fn copy(&mut self, class: Class, to: u8, from: u8) -> Result<(), Refusal> {
         match class {
             Class::Int => self.move_int(to, from),
             Class::Vec => self.v_move(to, from),
             Class::Mask if to != from => self.k2(rows::K_MOVE, to, Place::Reg(from)),
             Class::Mask => {}
         }
+        self.refusal()
     }
 
-    fn load(&mut self, class: Class, to: u8, slot: usize) {
+    fn load(&mut self, class: Class, to: u8, slot: usize) -> Result<(), Refusal> {
         let at = slot_place(slot);
         match class {
             Class::Int => dynasm!(self.asm ; .arch x64 ; mov Rq(to), [rsp + at]),
             Class::Vec => self.load_whole(to, at),
             Class::Mask => self.k2(rows::K_MOVE, to, Place::Base { base: RSP, disp: at }),
         }
+        self.refusal()
     }
 
-    fn store(&mut self, class: Class, from: u8, slot: usize) {
+    fn store(&mut self, class: Class, from: u8, slot: usize) -> Result<(), Refusal> {
         let at = slot_place(slot);
         match class {
             Class::Int => dynasm!(self.asm ; .arch x64 ; mov [rsp + at], Rq(from)),
             Class::Vec => self.store_whole(from, at),
             Class::Mask => self.k2(rows::K_STORE, from, Place::Base { base: RSP, disp: at }),
         }
+        self.refusal()
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>, Refusal> {

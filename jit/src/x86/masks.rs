@@ -8,6 +8,9 @@ use crate::lir::{Bin, Change, Cond, Lane, Op};
 impl Emitter {
     /// An instruction on mask registers with two operands.
     pub fn k2(&mut self, row: Row, reg: u8, place: Place) {
+        if !self.isa.is_512() {
+            return self.lacks(row);
+        }
         self.asm.extend(Instr::new(row, Length::L128, reg, 0, place).bytes(Form::Vex));
     }
 
