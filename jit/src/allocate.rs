@@ -3,7 +3,8 @@
 //! Some registers are never allocated: an assembler needs a few for itself within one instruction, and the allocator
 //! needs one of each class between instructions.
 
-use crate::lir::{Code, Effect, Inst as LirInst, Label, Op, Reg};
+use crate::lir::{self, Code, Effect, Inst as LirInst, Label, Op, Reg};
+use crate::proofs;
 use crate::target::{ResultPlace, Target, class_of, reg_class};
 use galopvm_base::TypedId;
 use galopvm_kir::Refusal;
@@ -90,15 +91,21 @@ impl<'a> Flat<'a> {
         Ok(flat)
     }
 
-    /// Runs the allocator.
+    /// Runs the allocator. Debug builds prove that the code is right and that the allocation is.
     pub fn allocate(&self) -> Result<Output, Refusal> {
-        let options = RegallocOptions { validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };
+        let unproved =
+            if cfg!(debug_assertions) { proofs::wanted(self.target.name(), self.code) } else { None };
+        if unproved.is_some() {
+            assert_eq!(lir::check(self.code), Ok(()), "{}", self.code);
+        }
+        let options = RegallocOptions { validate_ssa: unproved.is_some(), ..RegallocOptions::default() };
         let registers = self.target.registers();
         let output = regalloc2::run(self, &registers, &options)
             .map_err(|e| Refusal::new(format!("register allocation failed: {e}")))?;
-        if cfg!(debug_assertions) {
+        if let Some(unproved) = unproved {
             let checked = self.check(&registers, &output);
             assert!(checked.is_ok(), "{checked:?}\n{}", self.code);
+            unproved.done();
         }
         Ok(output)
     }

@@ -138,7 +138,6 @@ impl Native {
 
     fn generate(&self, variant: Variant) -> Result<Code, Refusal> {
         let (code, pieces) = self.lowered(variant)?;
-        debug_assert_eq!(lir::check(&code), Ok(()), "{code}");
         let bytes = assemble(&code, &*self.target)?;
         let executable =
             Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;

@@ -39,15 +39,20 @@ fn every_view_of_every_type() {
              in (p, q)"
         );
         let text = text.replace(", q : [m][n]", ", q : [n][m]");
-        for (n, m) in [(0, 4), (4, 0), (1, 1), (1, 40), (40, 1), (9, 35), (3, 200)] {
-            let shapes = views(n, m);
-            for (k, view) in shapes.iter().enumerate() {
-                let other = &shapes[(k + 3) % shapes.len()];
-                let count = (6 * (n + 1) * (m + 1) + 50) as usize;
-                let a = Arg::Array(ty, block(ty, count, &mut random), view.clone());
-                let b = Arg::Array(ty, block(ty, count, &mut random), other.clone());
-                check(&text, &[size(n as usize), size(m as usize), a, b]);
+        // Rows are cut for threads, and columns.
+        for sizes in [&[(4, 0), (1, 1), (40, 1), (9, 35)][..], &[(0, 4), (1, 40), (3, 200)]] {
+            let mut launches = Vec::new();
+            for &(n, m) in sizes {
+                let shapes = views(n, m);
+                for (k, view) in shapes.iter().enumerate() {
+                    let other = &shapes[(k + 3) % shapes.len()];
+                    let count = (6 * (n + 1) * (m + 1) + 50) as usize;
+                    let a = Arg::Array(ty, block(ty, count, &mut random), view.clone());
+                    let b = Arg::Array(ty, block(ty, count, &mut random), other.clone());
+                    launches.push(vec![size(n as usize), size(m as usize), a, b]);
+                }
             }
+            check_launches(&text, "", &launches, 0.0);
         }
     }
 }
@@ -88,12 +93,12 @@ fn computed_indices() {
                in (y, z)
              in (p, q)"
         );
-        for n in SIZES {
+        check_sizes(&text, SIZES, |n| {
             let k = 77u64;
             let indices = (0..n).map(|_| random.next() % k).collect();
             let idx = Arg::Array(ElemType::I32, indices, Lmad::row_major(&[n as i64]));
-            check(&text, &[size(n), size(k as usize), idx, array(ty, &[k as i64], &mut random)]);
-        }
+            vec![size(n), size(k as usize), idx, array(ty, &[k as i64], &mut random)]
+        });
     }
 }
 
@@ -106,9 +111,7 @@ fn a_stencil_with_guards() {
           in l + u
         in p";
     let mut random = Random(44);
-    for n in SIZES {
-        check(text, &[size(n), tame(ElemType::F64, &[n as i64], &mut random)]);
-    }
+    check_sizes(text, SIZES, |n| vec![size(n), tame(ElemType::F64, &[n as i64], &mut random)]);
 }
 
 fn traps(text: &str, args: &[Arg], expected: bool) {

@@ -25,9 +25,9 @@ fn a_cheap_if_and_a_dear_one() {
           in (b, e)
         in (p, q)";
     let mut random = Random(31);
-    for n in SIZES {
-        check(text, &[size(n), array(F32, &[n as i64], &mut random), array(I32, &[n as i64], &mut random)]);
-    }
+    check_sizes(text, SIZES, |n| {
+        vec![size(n), array(F32, &[n as i64], &mut random), array(I32, &[n as i64], &mut random)]
+    });
 }
 
 #[test]
@@ -71,9 +71,7 @@ fn loops_with_bounds_that_vary_and_that_do_not() {
           in (a, b, c)
         in (p, q, w)";
     let mut random = Random(33);
-    for n in SIZES {
-        check(text, &[size(n), size(9), array(I32, &[n as i64], &mut random)]);
-    }
+    check_sizes(text, SIZES, |n| vec![size(n), size(9), array(I32, &[n as i64], &mut random)]);
 }
 
 #[test]
@@ -89,13 +87,11 @@ fn nested_reductions_over_rows_and_columns() {
           in s
         in r";
     let mut random = Random(34);
-    for n in [0, 1, 3, 17, 40] {
-        for m in SIZES {
-            let args = [size(n), size(m), tame(F32, &[n as i64, m as i64], &mut random)];
-            check_with(rows, "", &args, 1e-5);
-            check_with(columns, "", &args, 1e-5);
-        }
-    }
+    let sizes = [0, 1, 3, 17, 40].into_iter().flat_map(|n| SIZES.map(|m| (n, m)));
+    let launches: Vec<Vec<Arg>> =
+        sizes.map(|(n, m)| vec![size(n), size(m), tame(F32, &[n as i64, m as i64], &mut random)]).collect();
+    check_launches(rows, "", &launches, 1e-5);
+    check_launches(columns, "", &launches, 1e-5);
 }
 
 #[test]

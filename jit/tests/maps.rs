@@ -14,13 +14,10 @@ fn a_chain_of_float_operations() {
           in s
         in r";
     let mut random = Random(7);
-    for n in SIZES {
+    check_sizes(text, SIZES, |n| {
         let shape = [n as i64];
-        check(
-            text,
-            &[size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)],
-        );
-    }
+        vec![size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)]
+    });
 }
 
 #[test]
@@ -32,13 +29,10 @@ fn sums_and_products_of_integers() {
         by (a : i32 = 0i32) (b : i32) do in a + b
         in r";
     let mut random = Random(8);
-    for n in SIZES.into_iter().chain([100_000]) {
+    check_sizes(text, SIZES.into_iter().chain([100_000]), |n| {
         let shape = [n as i64];
-        check(
-            text,
-            &[size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)],
-        );
-    }
+        vec![size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)]
+    });
 }
 
 /// Extents may be computed from scalars of any type, before the kernel or in its bound.

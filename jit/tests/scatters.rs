@@ -4,7 +4,6 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar, ScalarOp};
-use galopvm_jit::CpuMode;
 use galopvm_lmad::{Dim, Lmad};
 use std::fmt::Write;
 use support::*;
@@ -36,12 +35,12 @@ fn the_last_write_stays() {
             in r"
         );
         let mut random = Random(1 + round as u64);
-        for n in SIZES {
-            for m in [0, 1, 5, 300] {
+        for m in [0, 1, 5, 300] {
+            check_sizes(&text, SIZES, |n| {
                 let values = array(ty, &[n as i64], &mut random);
                 let old = array(ty, &[m as i64], &mut random);
-                check(&text, &[size(n), size(m), indices(n, m as i64, &mut random), values, old]);
-            }
+                vec![size(n), size(m), indices(n, m as i64, &mut random), values, old]
+            });
         }
     }
 }
@@ -76,13 +75,13 @@ fn long_bodies_are_computed_in_vectors() {
                 long_body(ty)
             );
             let mut random = Random(100 + round as u64);
-            for n in SIZES {
+            check_sizes(&text, SIZES, |n| {
                 let values = array(ty, &[n as i64], &mut random);
                 let old = tame(ty, &[40], &mut random);
                 let old = if ty == ElemType::Bool { array(ty, &[40], &mut random) } else { old };
                 let at = indices(n, 40, &mut random);
-                check(&text, &[size(n), size(40), size(random.below(9)), at, values, old]);
-            }
+                vec![size(n), size(40), size(random.below(9)), at, values, old]
+            });
         }
     }
 }
@@ -252,7 +251,9 @@ fn what_is_not_compiled() {
         let arrays = region.region().params.len() - 1;
         let mut args = vec![size(3)];
         args.extend((0..arrays).map(|_| array(ElemType::I64, &[3], &mut Random(1))));
-        let refusal = compile(&region, "", &args, CpuMode::Avx2, false).err().expect("it is refused");
-        assert_eq!(refusal.reason, reason);
+        for cpu in modes() {
+            let refusal = compile(&region, "", &args, cpu, false).err().expect("it is refused");
+            assert_eq!(refusal.reason, reason);
+        }
     }
 }

@@ -4,12 +4,14 @@
 use galopvm_analysis::plan::complete;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{CpuMode, Options, X86Backend};
+use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan};
 use galopvm_kir::{
     Argument, Backend, Buffer, Compiled, Decision, Launch, Machine, Observed, ObservedParam, Plan, Reference,
     Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A small generator of numbers (xorshift).
@@ -330,18 +332,43 @@ pub fn same(ty: ElemType, a: u64, b: u64, tolerance: f64) -> bool {
 
 /// Compares all modes with the reference, without a plan under each choice of lanes.
 pub fn check_with(text: &str, plan: &str, args: &[Arg], tolerance: f64) {
+    check_launches(text, plan, &[args.to_vec()], tolerance);
+}
+
+/// The same for several launches: what is compiled for one of them serves all whose strides are of the same classes.
+pub fn check_launches(text: &str, plan: &str, launches: &[Vec<Arg>], tolerance: f64) {
     let region = region(text);
-    let expected = reference(&region, args);
+    let mut groups: BTreeMap<Vec<StrideClass>, Vec<&Vec<Arg>>> = BTreeMap::new();
+    for args in launches {
+        groups.entry(classes(args)).or_default().push(args);
+    }
+    groups.values().for_each(|launches| check_group(text, &region, plan, launches, tolerance));
+}
+
+/// The classes of all strides; of dimensions that have at most one index, any will do.
+fn classes(args: &[Arg]) -> Vec<StrideClass> {
+    let dims = args.iter().flat_map(|arg| match arg {
+        Arg::Array(_, _, lmad) => lmad.dims.as_slice(),
+        Arg::Scalar(_) => &[],
+    });
+    dims.map(|dim| if dim.size <= 1 { StrideClass::Unit } else { stride_class(dim.stride) }).collect()
+}
+
+fn check_group(text: &str, region: &VerifiedRegion, plan: &str, launches: &[&Vec<Arg>], tolerance: f64) {
+    let expected: Vec<_> = launches.iter().map(|args| reference(region, args)).collect();
+    let last = launches.last().expect("there is a launch");
     for cpu in modes() {
-        for plan in plans_of(&region, plan, cpu) {
+        for plan in plans_of(region, plan, cpu) {
             let title = format!("{cpu}, {}{text}", print_plan(region.region(), &plan));
-            let code = compile_for(&region, plan, args, cpu, false);
+            let code = compile_for(region, plan, last, cpu, false);
             let code = code.unwrap_or_else(|e| panic!("{e}\n{title}"));
-            let got = run(&region, code.as_ref(), args);
-            compare(&region, &title, &expected, &got, tolerance, code.as_ref());
-            for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
-                let got = run_in(&region, code.as_ref(), args, &|| false, place);
-                compare(&region, &format!("{name}, {title}"), &expected, &got, tolerance, code.as_ref());
+            for (args, expected) in launches.iter().zip(&expected) {
+                let got = run(region, code.as_ref(), args);
+                compare(region, &title, expected, &got, tolerance, code.as_ref());
+                for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
+                    let got = run_in(region, code.as_ref(), args, &|| false, place);
+                    compare(region, &format!("{name}, {title}"), expected, &got, tolerance, code.as_ref());
+                }
             }
         }
     }
@@ -380,6 +407,12 @@ pub fn compare(
 
 pub fn check(text: &str, args: &[Arg]) {
     check_with(text, "", args, 0.0);
+}
+
+/// The same for launches of each size, which `args` makes.
+pub fn check_sizes(text: &str, sizes: impl IntoIterator<Item = usize>, args: impl FnMut(usize) -> Vec<Arg>) {
+    let launches: Vec<Vec<Arg>> = sizes.into_iter().map(args).collect();
+    check_launches(text, "", &launches, 0.0);
 }
 
 /// Sizes around multiples of vector widths.
