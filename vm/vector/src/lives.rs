@@ -25,12 +25,11 @@ impl Lives {
     /// `after` is what may be looked at when the body is done.
     fn body(&mut self, body: &Body, after: &BTreeSet<VarId>) {
         let mut live = after.clone();
-        let results = Body { stms: Vec::new(), results: body.results.clone() };
-        live.extend(results.free_vars());
+        body.results.iter().for_each(|result| result.each_use(&mut |var| _ = live.insert(var)));
         for stm in body.stms.iter().rev() {
             stm.pat.iter().for_each(|var| _ = live.remove(var));
             self.statement(stm, &live);
-            live.extend(used(stm));
+            live.extend(stm.free_vars());
         }
     }
 
@@ -47,7 +46,7 @@ impl Lives {
         // What a body of many rounds uses is used again in the next one.
         let again = |bound: &[VarId]| {
             let mut again = live.clone();
-            again.extend(used(stm));
+            again.extend(stm.free_vars());
             bound.iter().for_each(|var| _ = again.remove(var));
             again
         };
@@ -73,9 +72,4 @@ impl Lives {
             Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_) => {}
         }
     }
-}
-
-/// The names that a statement uses from outside.
-fn used(stm: &Stm) -> BTreeSet<VarId> {
-    Body { stms: vec![stm.clone()], results: Vec::new() }.free_vars()
 }
