@@ -389,12 +389,16 @@ struct Odd {
     refuse: bool,
     fail: bool,
     trap: bool,
+    no_machine_code: bool,
     compiled: Arc<AtomicUsize>,
 }
 
 impl Backend for Odd {
     fn name(&self) -> &'static str {
         "odd"
+    }
+    fn makes_machine_code(&self) -> bool {
+        !self.no_machine_code
     }
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
         self.compiled.fetch_add(1, Relaxed);
@@ -439,11 +443,23 @@ fn with(odd: Odd) -> Tiering {
 
 #[test]
 fn refusals_failures_and_traps_fall_back_with_their_reasons() {
-    for (odd, last) in [
-        (Odd::default(), "double:b0:1 map: odd launched, 6 operations"),
-        (Odd { refuse: true, ..Odd::default() }, "double:b0:1 map: reference launched, 6 operations"),
-        (Odd { fail: true, ..Odd::default() }, "double:b0:1 map: reference launched, 6 operations"),
-        (Odd { trap: true, ..Odd::default() }, "double:b0:1 map: interpreted: a trap"),
+    for (odd, last, reason) in [
+        (Odd::default(), "double:b0:1 map: odd launched, 6 operations", "compiled"),
+        (
+            Odd { refuse: true, ..Odd::default() },
+            "double:b0:1 map: reference launched, 6 operations",
+            "compiled; refused by odd: odd as ever",
+        ),
+        (
+            Odd { fail: true, ..Odd::default() },
+            "double:b0:1 map: reference launched, 6 operations",
+            "compiled; refused by odd: lost",
+        ),
+        (
+            Odd { trap: true, ..Odd::default() },
+            "double:b0:1 map: interpreted: a trap",
+            "compiled code trapped",
+        ),
     ] {
         let (mut session, lines) = tiered(with(odd));
         let xs = ints(&session, &[1, 2, 3]);
@@ -451,6 +467,7 @@ fn refusals_failures_and_traps_fall_back_with_their_reasons() {
         assert_eq!(shown(&result), "[2i64, 4i64, 6i64]");
         let lines = lines.lock().expect("nobody panicked").clone();
         assert_eq!(lines.last().map(String::as_str), Some(last), "{lines:#?}");
+        assert_eq!(session.sites()[0].profile.reason, reason);
     }
     let (mut session, lines) = tiered(with(Odd { trap: true, ..Odd::default() }));
     for _ in 0..5 {
@@ -463,6 +480,20 @@ fn refusals_failures_and_traps_fall_back_with_their_reasons() {
     let site = &session.sites()[0];
     assert_eq!(site.profile.reason, "compiled code trapped where the interpreter does not");
     assert_eq!((site.profile.executions, site.profile.elements), (5, 15));
+}
+
+#[test]
+fn only_machine_code_is_asked_for_what_the_interpreter_has_columns_for() {
+    for (no_machine_code, reason) in [
+        (false, "compiled"),
+        (true, "there is no machine code, and the interpreter goes over many rows at a time"),
+    ] {
+        let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Odd { no_machine_code, ..Odd::default() })];
+        let (mut session, _) = tiered(Tiering { backends, threshold: 1, ..Tiering::default() });
+        let xs = ints(&session, &(0..5000).collect::<Vec<i64>>());
+        session.call("double", vec![xs]).expect("it runs");
+        assert_eq!(session.sites()[0].profile.reason, reason);
+    }
 }
 
 #[test]

@@ -601,10 +601,13 @@ impl Tiers {
                 Ok(values) => {
                     self.coverage.launch(backend, &self.tiering.machine, &chosen.key);
                     self.coverage.add(Met::RunPlaced, places.places.iter().any(Option::is_some).into());
-                    let profile = &mut self.sites[site as usize].profile;
+                    let SiteState { profile, versions, .. } = &mut self.sites[site as usize];
                     profile.launches += 1;
                     profile.launch_nanos = profile.launch_nanos.saturating_add(nanos);
-                    profile.choose(Tier::Compiled(backend), "compiled");
+                    let tier = Tier::Compiled(backend);
+                    if profile.tier != tier {
+                        profile.choose(tier, &versions[version].how());
+                    }
                     self.tell(site, |name| Event::Launched {
                         site: name,
                         backend,

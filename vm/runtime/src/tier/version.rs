@@ -8,6 +8,7 @@ use galopvm_kir::{
 };
 use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -110,6 +111,14 @@ impl Version {
         refusals.push((failed, refusal.reason));
         refusals.extend(next.refusals);
         Version { refusals, launches: self.launches, used: self.used, ..next }
+    }
+
+    /// How a launch of it goes, to people: the back ends that are before it do not take it.
+    pub(super) fn how(&self) -> Cow<'static, str> {
+        match self.refusals.is_empty() {
+            true => "compiled".into(),
+            false => format!("compiled; {}", self.refusal()).into(),
+        }
     }
 
     /// All refusals in one line.
