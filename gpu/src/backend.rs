@@ -393,6 +393,7 @@ impl Code {
                 }
                 Slot::Points(stage) => points.get(*stage).map_or(0, |p| p.0),
                 Slot::Groups(stage) => points.get(*stage).map_or(0, |p| p.1),
+                Slot::Zeros => 0,
             };
             out.extend(value.to_le_bytes());
         }

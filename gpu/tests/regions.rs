@@ -146,6 +146,23 @@ fn maps_of_every_type_and_size() {
 }
 
 #[test]
+fn constant_zeros_are_those_of_ieee() {
+    for elem in [ElemType::F16, ElemType::F32, ElemType::F64] {
+        let text = format!(
+            "region f (n : i64, A : [n]{elem})\n\
+             let (p, q, r, s, t, u, v) =\n  kernel i < n do\n\
+             \x20   let w : {elem} = red j < 1 do in A[i] by (a : {elem} = 0.0{elem}) (b : {elem}) do in a + b\n\
+             \x20   in (A[i] * 0.0{elem}, A[i] + 0.0{elem}, -0.0{elem} * A[i], 0.0{elem} - A[i], 0.0{elem} / A[i], \
+             A[i] * to_{elem}(0 % 7), w)\n\
+             in (p, q, r, s, t, u, v)\n"
+        );
+        let values = [-1.0, 2.0, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let bits = values.iter().map(|value| Scalar::from_f64(elem, *value).bits).collect();
+        agree(&text, &[int(7), Value::new(elem, vec![7], bits)]);
+    }
+}
+
+#[test]
 fn two_and_three_dimensions_with_computed_indices() {
     let text = "region f (n : i64, m : i64, A : [n][m]i32, k : i32)\n\
                 let r =\n  kernel i < m, j < n do\n    in A[(j * 7 + 3) % n, i] * k + to_i32(i)\nin r\n";

@@ -5,8 +5,9 @@ use super::program::{Slot, Source, Table, Top, describe};
 use super::scalar::{self, Trap, reg};
 use super::view::{Dim, Stride, Value, View};
 use crate::shader::{BinOp, Binding, Cell, Code, Ty, UnOp, Val, Width};
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
+use galopvm_kir::types::scalar_value;
 use galopvm_kir::{ArrayOp, Axis, Body, Combine, Exp, ObservedParam, Refusal, Rhs, Stm, Type, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -238,11 +239,29 @@ impl<'t, 'a> Lower<'t, 'a> {
         }
     }
 
+    /// A constant. A zero of a float type is hidden: there are drivers that make 0 of `0 * x`, and `x` of `x + 0`, though they
+    /// promise the NaNs and zeros of IEEE.
+    fn constant(&mut self, value: Scalar) -> Val {
+        if !value.ty.is_float() || value.as_f64() != 0.0 {
+            return scalar::constant(&mut self.c, value);
+        }
+        let zeros = self.number_of(Slot::Zeros);
+        self.c.at_entry(|c| {
+            let zeros = if value.ty.bytes() < 8 { c.un(UnOp::Narrow, zeros) } else { zeros };
+            let sign = c.constant(c.ty(zeros), value.bits);
+            let bits = c.bin(BinOp::Xor, zeros, sign);
+            scalar::from_bits(c, value.ty, bits)
+        })
+    }
+
     /// An expression.
     pub fn exp(&mut self, exp: &Exp) -> Result<Value, Refusal> {
         match exp {
-            Exp::Const(value) => Ok(Value::Scalar(value.ty, scalar::constant(&mut self.c, *value))),
+            Exp::Const(value) => Ok(Value::Scalar(value.ty, self.constant(*value))),
             Exp::Var(var) => self.var(*var),
+            Exp::Op(..) | Exp::Convert(..) if let Some(value) = scalar_value(exp, &|_| None) => {
+                Ok(Value::Scalar(value.ty, self.constant(value)))
+            }
             Exp::Op(op, elem, args) => {
                 let operands = args.iter().map(|a| Ok(self.scalar(a)?.1));
                 let operands = operands.collect::<Result<Vec<Val>, Refusal>>()?;

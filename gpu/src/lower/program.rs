@@ -26,6 +26,8 @@ pub enum Slot {
     Groups(usize),
     /// Number of points of a stage.
     Points(usize),
+    /// Nothing but zeros, which no driver knows.
+    Zeros,
 }
 
 /// What stands behind a binding of a stage.
