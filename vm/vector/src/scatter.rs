@@ -154,33 +154,33 @@ impl<'a> Rows<'_, 'a> {
         combine: Option<&CombineCode>,
         space: &[i64],
     ) -> Run<()> {
-        let (view, across) = match made.first() {
-            Some(first) => (first.view.clone(), first.across.clone()),
-            None => return Ok(()),
-        };
+        let Some(rank) = made.first().map(|made| made.view.rank()) else { return Ok(()) };
         each_index(space, |index| {
             self.set_index(rounds, index);
             let mut values = self.block(&rounds.body)?;
-            let mut items: Values<'a> = values.drain(view.rank()..).collect();
-            let (places, inside) = self.places(&values, &view, &across)?;
-            if !inside.holds_somewhere() {
-                return Ok(());
+            let mut items: Values<'a> = values.drain(rank..).collect();
+            // The arrays have one shape, but each lies in its own way.
+            let (mut places, mut counts) = (SmallVec::<[Column<'a>; 2]>::new(), None);
+            for made in made.iter() {
+                let (place, inside) = self.places(&values, &made.view, &made.across)?;
+                places.push(place);
+                counts = Some(inside);
             }
+            let Some(inside) = counts.filter(Column::holds_somewhere) else { return Ok(()) };
             self.masked(inside, |rows| {
                 if let Some(combine) = combine {
                     let mut old = Values::new();
-                    for made in made.iter() {
+                    for (made, places) in made.iter().zip(&places) {
                         let (width, bytes) = (made.elem.bytes(), made.store.bytes());
-                        let count = rows.rows();
                         let gather = |out: &mut [u8]| loops::gather(out, width, bytes, places.bytes());
-                        old.push(Value::Scalars(Scalars::Many(fill(count * width, gather))));
+                        old.push(Value::Scalars(Scalars::Many(fill(rows.rows() * width, gather))));
                     }
                     items = rows.combine(combine, old, items)?;
                 }
-                let (view, across) = (Lmad::scalar(0), Across::Each(places));
-                made.iter_mut()
-                    .zip(items)
-                    .try_for_each(|(made, item)| rows.put(made, &view, &across, &item, true))
+                let view = Lmad::scalar(0);
+                made.iter_mut().zip(items).zip(places).try_for_each(|((made, item), places)| {
+                    rows.put(made, &view, &Across::Each(places), &item, true)
+                })
             })
         })
     }

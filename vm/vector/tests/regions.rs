@@ -670,3 +670,19 @@ fn few_rows_with_operators_may_be_left_to_others() {
     };
     assert!(taken(false, 23) && taken(true, 24) && !taken(true, 23));
 }
+
+#[test]
+fn arrays_that_are_written_together_lie_each_in_its_own_way() {
+    check(
+        "region r (n : i64, m : i64, P : [n]i64)
+         let (p : [n][2][3]i64, q : [n][2][3]i64) = kernel i < n do
+           let a : [2][3]i64 = kernel j < 2, k < 3 do let x : i64 = i + j * 10 + k in x
+           let t : [3][2]i64 = kernel g < 3, h < 2 do let y : i64 = i - g * 100 - h in y
+           let b : [2][3]i64 = transpose t
+           let (c : [2][3]i64, d : [2][3]i64) = scatter (a, b) l < m % 5 do in (P[i] % 3, l, l * 7, l * 9)
+           in (c, d)
+         in (p, q)",
+        "",
+        &ALL,
+    );
+}
