@@ -30,7 +30,7 @@ WAYS = [
     ["--backend", "interp"],
     ["--backend", "auto"],
     ["--backend", "x86"],
-    ["--backend", "interp", "--no", "galop,strategy,reuse,shortcircuit,merge,machine,columns,lanes"],
+    ["--backend", "interp", "--no", "galop,strategy,reuse,shortcircuit,merge,machine"],
 ]
 # Values that stand for themselves, in text; the rest are brackets and commas.
 TOKEN = re.compile(r"[^\s,\[\]]+")

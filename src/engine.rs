@@ -207,6 +207,8 @@ struct Inner {
 #[derive(Default)]
 struct Backends {
     usable: Vec<Arc<dyn Backend>>,
+    /// Makes code at once.
+    quick: Option<Arc<dyn Backend>>,
     notes: Vec<String>,
 }
 
@@ -307,9 +309,13 @@ impl Engine {
             BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
             BackendChoice::Auto => {
                 if X86Backend::is_available() {
-                    found.usable.push(Arc::new(X86Backend::default()));
+                    let options = galopvm_jit::Options { leaves_functions: true, ..Default::default() };
+                    found.usable.push(Arc::new(X86Backend::new(options)));
                 }
                 found.usable.push(Arc::new(Vector { leaves_few_rows: true }));
+                if config.switches.quick {
+                    found.quick = Some(Arc::new(Vector::default()));
+                }
             }
             BackendChoice::Vector => found.usable.push(Arc::new(Vector::default())),
             BackendChoice::X86 if X86Backend::is_available() => {
@@ -339,12 +345,13 @@ impl Engine {
     /// How sessions are to use the back ends.
     pub(crate) fn tiering(&self) -> Tiering {
         let config = &self.0.config;
-        let backends = self.backends().usable.clone();
+        let Backends { usable: backends, quick, .. } = self.backends();
+        let (backends, quick) = (backends.clone(), quick.clone());
         if backends.is_empty() {
             return Tiering::interpreter();
         }
         let always = config.own.is_some() || config.backend != BackendChoice::Auto;
-        Tiering { backends, machine: self.machine().clone(), always, ..Tiering::interpreter() }
+        Tiering { backends, quick, machine: self.machine().clone(), always, ..Tiering::interpreter() }
     }
 
     /// Does `work` where parallel loops use as many threads as was asked for.

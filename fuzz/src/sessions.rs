@@ -72,6 +72,9 @@ pub struct Call {
     pub without: Vec<Switch>,
 }
 
+/// Operations from which an operator is hot where not everything is compiled.
+const SOON_HOT: u64 = 1 << 12;
+
 /// Who executes the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Executor {
@@ -85,6 +88,8 @@ pub enum Executor {
     X86,
     /// By machine code with two threads, and a group of rows at a time where that is refused.
     Both,
+    /// By code that is made at once, and by machine code what is hot.
+    Tiers,
     /// Kernels through Vulkan.
     Vulkan,
 }
@@ -244,6 +249,7 @@ impl Setting {
             (0, _) => Executor::Reference,
             (1, 1) if X86Backend::is_available() => Executor::X86,
             (1, _) if X86Backend::is_available() => Executor::Both,
+            (2, 1) => Executor::Tiers,
             (2, _) => Executor::Vector,
             _ => Executor::Interpreter,
         };
@@ -276,6 +282,7 @@ impl Setting {
                 vectors: self.cpu.min(X86Backend::greatest_mode()).vectors(),
                 ..Machine::default()
             },
+            quick: None,
             threshold: 1,
             always: true,
             background: false,
@@ -289,6 +296,14 @@ impl Setting {
             Executor::Both => {
                 let vector = Vector { leaves_few_rows: true };
                 compiled_by(vec![Arc::new(X86Backend::default()), Arc::new(vector)], 2)
+            }
+            Executor::Tiers => {
+                let quick: Option<Arc<dyn Backend>> = Some(Arc::new(Vector::default()));
+                let backends: Vec<Arc<dyn Backend>> = match X86Backend::is_available() {
+                    true => vec![Arc::new(X86Backend::default())],
+                    false => Vec::new(),
+                };
+                Tiering { quick, threshold: SOON_HOT, always: false, ..compiled_by(backends, 1) }
             }
             Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), compiled),
         };

@@ -2,7 +2,8 @@
 
 use crate::compiled::Native;
 use crate::x86::{CpuMode, Isa};
-use galopvm_kir::{Backend, Compiled, Refusal, Unit};
+use galopvm_base::scalar::Precision;
+use galopvm_kir::{Backend, Body, Compiled, Exp, Refusal, Rhs, Unit};
 use std::sync::Arc;
 
 /// What can be asked of the back end.
@@ -10,7 +11,15 @@ use std::sync::Arc;
 pub struct Options {
     /// All tiers agree bit for bit on floats: no fused multiply-add, no re-association.
     pub strict_fp: bool,
+    /// Kernels that mostly compute library functions are left to a back end that does so for many rows at a time.
+    pub leaves_functions: bool,
 }
+
+/// Other operations that take about as long as a library function, which is computed for one row after the other here.
+const WORTH_A_FUNCTION: usize = 32;
+
+/// Threads that make up for that.
+const MANY_THREADS: usize = 16;
 
 /// Kernels to x86-64 machine code; on other processors it refuses everything.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,10 +53,32 @@ impl Backend for X86Backend {
         if !X86Backend::is_available() {
             return Err(Refusal::new("this processor is not an x86-64"));
         }
+        if self.options.leaves_functions
+            && unit.machine.threads < MANY_THREADS
+            && is_mostly_functions(&unit.region.region().body)
+        {
+            return Err(Refusal::new("it is mostly library functions, which have no vectors here"));
+        }
         let target = Box::new(Isa::of(CpuMode::of(unit.machine.vectors)));
         let plan = unit.plan.plan();
         let strict = self.options.strict_fp;
         let compiled = Native::new(unit.region, plan, unit.observed, unit.machine, target, strict)?;
         Ok(Arc::new(compiled))
     }
+}
+
+/// Whether library functions on floats are most of what a kernel takes, and rows take their steps together.
+fn is_mostly_functions(body: &Body) -> bool {
+    let (mut functions, mut others, mut is_alike) = (0, 0, true);
+    body.visit_stms(&mut |stm| is_alike &= !matches!(stm.rhs, Rhs::While { .. }));
+    body.visit_exps(&mut |exp| {
+        exp.visit(&mut |part| match part {
+            Exp::Op(op, ty, _) if ty.is_float() && op.info().precision == Precision::Library => {
+                functions += 1
+            }
+            Exp::Const(_) | Exp::Var(_) => {}
+            _ => others += 1,
+        });
+    });
+    is_alike && functions > 0 && functions * WORTH_A_FUNCTION >= others
 }

@@ -60,6 +60,7 @@ fn session(program: &Program, way: &Way, told: &Arc<Mutex<Vec<String>>>) -> Sess
         backends: way.backend.iter().cloned().collect(),
         machine: Machine::default(),
         threshold: 100,
+        quick: None,
         always: way.always,
         background: false,
     };

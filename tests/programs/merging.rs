@@ -35,14 +35,7 @@ fn agree(text: &str, numbers: &[i64]) -> (Seen, Seen) {
     // Nothing moves where only memory is shared.
     assert_eq!(alone.memory.copies, off.memory.copies, "{text}");
     let plain = Switches { shortcircuit: true, reuse: true, ..Switches::OFF };
-    for others in [
-        Switches::OFF,
-        plain,
-        Switches { columns: true, ..plain },
-        Switches { machine: true, ..plain },
-        Switches { lanes: true, ..plain },
-        Switches::ON,
-    ] {
+    for others in [Switches::OFF, plain, Switches { machine: true, ..plain }, Switches::ON] {
         for budget in [None, Some(1 << 30)] {
             let without = calls(text, numbers, others.with(Switch::Merge, false), budget);
             let with = calls(text, numbers, others.with(Switch::Merge, true), budget);
@@ -92,7 +85,7 @@ fn what_a_function_concatenates_takes_two_blocks_in_turn() {
          in map (\\i -> a[i] + a[n - 1 - i]) (iota m) ++ map (\\i -> a[i] % 10007) (m..<n) :> [n]i64
          entry main (n: i64): []i64 = loop a = iota n for _k < 50 do step a";
     agree(text, &[2000, 7]);
-    let switches = Switches { shortcircuit: true, columns: true, ..Switches::OFF };
+    let switches = Switches { shortcircuit: true, machine: true, ..Switches::OFF };
     let off = calls(text, &[2000], switches, None);
     let on = calls(text, &[2000], switches.with(Switch::Merge, true), None);
     assert!(on.memory.allocations + 45 <= off.memory.allocations, "{} {}", off.memory, on.memory);
@@ -227,7 +220,7 @@ fn what_a_limit_cut_short_is_tried_harder_once_it_runs_often() {
     }
     text += "  in a";
     let program = Program::from_source("hard.fut", &text).unwrap_or_else(|e| panic!("{e}"));
-    let switches = Switches { shortcircuit: true, columns: true, ..Switches::OFF };
+    let switches = Switches { shortcircuit: true, machine: true, ..Switches::OFF };
     let options = Options { switches, eager: true, ..Options::default() };
     let mut session = Session::new(program.module().clone(), options);
     let mut copied = Vec::new();

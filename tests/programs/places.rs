@@ -4,6 +4,7 @@ use galopvm::{Backend, Machine, Program, Scalar, Switches, Value};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Compiled, Reference, Refusal, Unit};
 use galopvm_runtime::{Limits, Options, Session, Tiering};
+use galopvm_vector::Vector;
 use std::sync::{Arc, Mutex};
 
 /// What the program gives for each number, in one session, with as much asked of the analyses as can be.
@@ -37,7 +38,7 @@ fn outcomes(
 
 /// Machine code, as far as this processor has it, in every mode, and the meaning of kernels.
 fn backends() -> Vec<Arc<dyn Backend>> {
-    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
+    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference), Arc::new(Vector::default())];
     if X86Backend::is_available() {
         backends.push(Arc::new(X86Backend::default()));
     }
@@ -51,9 +52,7 @@ pub fn agree(text: &str, numbers: &[f64]) {
         Switches { reuse: true, ..Switches::OFF },
         Switches { shortcircuit: true, ..Switches::OFF },
         both,
-        Switches { columns: true, ..both },
         Switches { machine: true, ..both },
-        Switches { lanes: true, ..both },
         Switches::ON,
     ];
     for switches in ways {
@@ -238,7 +237,7 @@ fn rows_of_a_result_in_an_advised_layout_are_not_made_where_the_plan_has_them() 
            in (c with [0:1, 0:1] = d, sums)",
         &[40.0, 40.0, 7.0, 40.0],
     );
-    // The same of columns: the layout is that of a transposition.
+    // The same along the other dimension: the layout is that of a transposition.
     agree(
         "def same (a: [][]i64) (k: i64): [][]i64 =
            let r = map (+ k) a[0]

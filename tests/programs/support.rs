@@ -39,7 +39,8 @@ pub fn candidates() -> Vec<Candidate> {
     // Results do not depend on switches, neither on one alone nor on all together.
     for switch in Switch::ALL {
         let backend = match switch {
-            Switch::Machine | Switch::Columns => BackendChoice::Interp,
+            Switch::Machine => BackendChoice::Interp,
+            Switch::Quick => BackendChoice::Auto,
             _ => BackendChoice::X86,
         };
         let engine = Engine::builder().backend(backend).threads(2).switches(Switches::without(&[*switch]));

@@ -188,7 +188,7 @@ fn compile_for(
     let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{e}"));
     let (observed, machine) = (observe(args), machine(cpu));
     let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
-    X86Backend::new(Options { strict_fp }).compile(unit)
+    X86Backend::new(Options { strict_fp, ..Options::default() }).compile(unit)
 }
 
 /// Runs a compiled region; the elements of each result.

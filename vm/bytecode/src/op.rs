@@ -357,6 +357,11 @@ impl Instr {
         matches!(self.gives(), Some(Role::Made | Role::Totals | Role::Prefixes))
     }
 
+    /// Whether back ends may be asked to execute it, or its block for all rows.
+    pub fn has_kernel(&self) -> bool {
+        self.is_parallel() || self.gives() == Some(Role::Chosen)
+    }
+
     /// Whether back ends may be asked to execute it: an operator over rows, or writes at computed places.
     pub fn is_parallel(&self) -> bool {
         self.goes_over_rows() || matches!(self, Instr::Scatter { .. } | Instr::Hist { .. })

@@ -116,6 +116,12 @@ impl Operator<'_> {
         self.combine.unwrap_or(self.first)
     }
 
+    /// What makes the items of a reduction, by itself.
+    pub fn items_alone(&self) -> Option<Self> {
+        let first = self.items?;
+        Some(Operator { gives: Role::Made, dsts: &[], neutral: &[], combine: None, first, ..self.clone() })
+    }
+
     /// Whether its last block gives something for each row, and not only the totals in the end.
     pub fn has_rows(&self) -> bool {
         self.gives != Role::Totals

@@ -107,11 +107,6 @@ pub trait Backend: Send + Sync {
     /// The word on the command line.
     fn name(&self) -> &'static str;
 
-    /// Whether its code is for a machine. Where the interpreter has a fast way for many rows itself, other code is no gain.
-    fn makes_machine_code(&self) -> bool {
-        true
-    }
-
     /// Compiles, or says why not.
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal>;
 }

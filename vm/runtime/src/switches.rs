@@ -107,8 +107,7 @@ switches! {
     Fusion fusion: "operators that become part of those that read their results";
     Jit jit: "operators compiled by a back end (x86, Vulkan, ..)";
     Machine machine: "loops and operators interpreted as flat code";
-    Columns columns: "operators interpreted column by column";
-    Lanes lanes: "operators with loops and arrays interpreted in lock step";
+    Quick quick: "operators that are not hot run by code that is made at once";
 }
 
 #[cfg(test)]

@@ -262,24 +262,25 @@ fn the_memory_limit_is_kept_and_can_be_used_up() {
     }
 }
 
-/// Kernels count for themselves, and columns look at a part; only the rest of the interpreter wants a range in memory.
+/// Kernels count for themselves; only the interpreter wants a range in memory.
 #[test]
 fn a_range_that_operators_go_over_takes_no_memory_before_it_is_wanted() {
     const N: i64 = 1_000_000;
-    let by_rows = Switches::without(&[Switch::Columns]);
-    let mut interpreter = session(Options { switches: by_rows, ..Options::default() });
+    let mut interpreter = session(Options::default());
     let expected = interpreter.call("bytes", vec![int(N)]).expect("it runs");
     assert_eq!(expected[1], int(3 * (N * (N - 1) / 2)));
     // Made once, for both operators.
     let stats = interpreter.memory().stats();
     assert_eq!((stats.peak_bytes, stats.allocations), (9 * N as u64, 2));
     let limits = Limits { memory: Some(2 * N as u64), ..Limits::default() };
-    let reference = || Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
-    for tiering in [reference(), Tiering::interpreter()] {
+    let reference: Arc<dyn Backend> = Arc::new(Reference);
+    let always = Tiering { backends: vec![reference.clone()], always: true, ..Tiering::default() };
+    let quick = Tiering { backends: vec![], quick: Some(reference), ..Tiering::default() };
+    for tiering in [always, quick] {
         let mut session = session(Options { limits: limits.clone(), tiering, ..Options::default() });
         assert_eq!(session.call("bytes", vec![int(N)]), Ok(expected.clone()));
     }
-    let mut interpreter = session(Options { limits, switches: by_rows, ..Options::default() });
+    let mut interpreter = session(Options { limits, ..Options::default() });
     let error = interpreter.call("bytes", vec![int(N)]).expect_err("the range has 8 MB");
     assert_eq!(error.kind, ErrorKind::OutOfMemory);
     let error = interpreter.call("bytes", vec![int(-1)]).expect_err("no range");
@@ -287,9 +288,8 @@ fn a_range_that_operators_go_over_takes_no_memory_before_it_is_wanted() {
 }
 
 #[test]
-fn ranges_in_windows_have_the_same_elements_and_errors() {
-    let no_columns = Switches::without(&[Switch::Columns]);
-    let ways = [Switches::ON, no_columns, no_columns.with(Switch::Machine, false)];
+fn ranges_that_waited_have_the_same_elements_and_errors() {
+    let ways = [Switches::ON, Switches::without(&[Switch::Machine])];
     for n in [0, 1, 100, 8191, 8192, 32768, 32769, 100_000] {
         for at in [-1, 0, 5, 32767, 32768, 70_000, 99_999] {
             let outcomes = ways.map(|switches| {
@@ -389,7 +389,6 @@ struct Odd {
     refuse: bool,
     fail: bool,
     trap: bool,
-    no_machine_code: bool,
     compiled: Arc<AtomicUsize>,
 }
 
@@ -397,9 +396,7 @@ impl Backend for Odd {
     fn name(&self) -> &'static str {
         "odd"
     }
-    fn makes_machine_code(&self) -> bool {
-        !self.no_machine_code
-    }
+
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
         self.compiled.fetch_add(1, Relaxed);
         if self.refuse {
@@ -483,16 +480,34 @@ fn refusals_failures_and_traps_fall_back_with_their_reasons() {
 }
 
 #[test]
-fn only_machine_code_is_asked_for_what_the_interpreter_has_columns_for() {
-    for (no_machine_code, reason) in [
-        (false, "compiled"),
-        (true, "there is no machine code, and the interpreter goes over many rows at a time"),
-    ] {
-        let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Odd { no_machine_code, ..Odd::default() })];
-        let (mut session, _) = tiered(Tiering { backends, threshold: 1, ..Tiering::default() });
-        let xs = ints(&session, &(0..5000).collect::<Vec<i64>>());
-        session.call("double", vec![xs]).expect("it runs");
-        assert_eq!(session.sites()[0].profile.reason, reason);
+fn what_is_not_hot_runs_by_code_that_is_made_at_once() {
+    for (refuse, later) in [(false, "odd"), (true, "reference")] {
+        let odd = Odd { refuse, ..Odd::default() };
+        let compiled = odd.compiled.clone();
+        let quick: Option<Arc<dyn Backend>> = Some(Arc::new(Reference));
+        let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(odd)];
+        let tiering = Tiering { backends, quick, background: false, ..Tiering::default() };
+        let (mut session, _) = tiered(tiering);
+        let mut tiers = Vec::new();
+        // Until it is hot.
+        for count in [10].into_iter().chain([20_000; 20]).chain([10]) {
+            let xs = ints(&session, &(0..count).collect::<Vec<i64>>());
+            let doubled = session.call("double", vec![xs]).expect("it runs");
+            let last = doubled[0].as_array().and_then(|array| array.get(&[count - 1]));
+            assert_eq!(last, Some(Scalar::i64(2 * (count - 1))));
+            let profile = session.sites()[0].profile.clone();
+            tiers.push(profile.tier.to_string());
+            if tiers.len() == 2 {
+                assert_eq!((profile.reason.as_str(), compiled.load(Relaxed)), ("made at once", 0));
+            }
+        }
+        tiers.dedup();
+        let mut expected = vec!["interp", "reference", later, "interp"];
+        expected.dedup();
+        assert_eq!(
+            (tiers, compiled.load(Relaxed)),
+            (expected.iter().map(|tier| tier.to_string()).collect(), 1)
+        );
     }
 }
 

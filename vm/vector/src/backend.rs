@@ -28,10 +28,6 @@ impl Backend for Vector {
         "vector"
     }
 
-    fn makes_machine_code(&self) -> bool {
-        false
-    }
-
     fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
         if self.leaves_few_rows && has_few_rows(&unit) {
             return Err(Refusal::new("few rows, each of which has operators of its own"));

@@ -23,7 +23,7 @@ mod column;
 mod dot;
 mod groups;
 mod lives;
-pub mod loops;
+mod loops;
 mod place;
 mod scalar;
 mod scatter;
@@ -32,3 +32,4 @@ mod whole;
 mod within;
 
 pub use backend::Vector;
+pub use loops::{Fold, FoldStrands, MANY_ROWS, STRANDS, fold, fold_strands, start_of_strand, strided};

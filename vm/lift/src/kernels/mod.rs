@@ -26,7 +26,7 @@ pub use sequence::{Sequence, lift_sequence};
 
 use build::Lifter;
 use galopvm_base::Scalar;
-use galopvm_bytecode::{BlockId, FuncId, RegId, VerifiedModule};
+use galopvm_bytecode::{BlockId, Def, FuncId, RegId, Role, VerifiedModule};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, VarId, VerifiedRegion};
 use std::fmt;
@@ -51,7 +51,7 @@ pub enum Binding {
 /// A lifted operator.
 #[derive(Clone, Debug)]
 pub struct Lifted {
-    /// The code. Its results are the instruction's results, in order.
+    /// The code. Its results are the instruction's results, in order; where rows are chosen, what the block answers for each.
     pub region: VerifiedRegion,
     /// One for each parameter of the region.
     pub bindings: Vec<Binding>,
@@ -105,20 +105,27 @@ pub fn lift(
     let mut lifter = Lifter::new(module, function);
     let frame = Frame { function, number: 0 };
     lifter.burn()?;
-    if !instr.is_parallel() {
+    if !instr.has_kernel() {
         return refuse(format!("`{}` is not a parallel operator", instr.row().mnemonic));
     }
-    lifter.lift_instr(frame, instr)?;
     let dsts = instr.parts().dsts;
+    let made: Vec<Value> = match instr.gives() {
+        Some(Role::Chosen) => lifter.lift_answers(frame, instr)?.into_iter().map(Value::Array).collect(),
+        _ => {
+            lifter.lift_instr(frame, instr)?;
+            let of = |dst: &Def| lifter.env.get(&(frame, dst.0)).cloned();
+            let made: Option<_> = dsts.iter().map(of).collect();
+            made.ok_or_else(|| LiftRefusal::new("a result that nothing defines"))?
+        }
+    };
     let mut results = Vec::new();
-    for dst in dsts {
-        results.push(match lifter.env.get(&(frame, dst.0)) {
-            Some(Value::Scalar(exp)) => exp.clone(),
-            Some(Value::Array(array)) => match array.as_name() {
+    for value in made {
+        results.push(match value {
+            Value::Scalar(exp) => exp,
+            Value::Array(array) => match array.as_name() {
                 Some(var) => Exp::Var(var),
                 None => return refuse("a result without a name"),
             },
-            None => return refuse("a result that nothing defines"),
         });
     }
     let name = format!("{}_{}", instr.row().mnemonic, dsts.first().map_or(0, |d| d.0.0));

@@ -53,6 +53,18 @@ impl Lifter<'_> {
         Ok(())
     }
 
+    /// What the block of an operator that chooses rows answers for each.
+    pub fn lift_answers(&mut self, frame: Frame, instr: &Instr) -> Lift<Vec<Array>> {
+        let Some(Operator { width, arrays, items: Some(body), .. }) = instr.operator() else {
+            return refuse("an operator without a block");
+        };
+        let (width, arrays) = self.operands(frame, width, arrays)?;
+        let results = &self.function(frame).blocks[body].results;
+        let elems: Vec<ElemType> = results.iter().map(|o| self.reg_type(frame, o.reg).elem).collect();
+        let map = Delayed { frame, body, arrays };
+        self.kernel(width, &elems, |lifter, index| lifter.rows_of_map(&map, index))
+    }
+
     fn lift_map(
         &mut self,
         frame: Frame,

@@ -206,10 +206,7 @@ rows! {
     FusionUnfit "fusion.unfit": "a group did not run: sizes or arrays are not as it wants them";
     FusionFailed "fusion.failed": "a group did not run: one of its kernels did not";
 
-    RunColumns "run.columns": "an operator by columns";
     RunStrands "run.strands": "a reduction in strands";
-    RunLanes "run.lanes": "an operator in lock step";
-    RunLanesGaveUp "run.lanes-gave-up": "lock step gave up in the middle";
     RunUnit "run.unit": "a loop or operator as flat code";
     RunUnitLeft "run.unit-left": "flat code left its loop or operator to others";
     RunBlocks "run.blocks": "an operator row by row";
@@ -217,6 +214,7 @@ rows! {
     RunLoop "run.loop": "a loop round by round";
     RunReference "run.reference": "a launch by the reference evaluator";
     RunVector "run.vector": "a launch a group of rows at a time";
+    RunQuick "run.quick": "a launch of code that was made at once";
     RunX86Scalar "run.x86-scalar": "a launch of machine code without vectors";
     RunX86Avx2 "run.x86-avx2": "a launch of machine code with vectors of 256 bits";
     RunX86Avx512 "run.x86-avx512": "a launch of machine code with vectors of 512 bits";

@@ -43,12 +43,6 @@ impl Coverage {
         }
     }
 
-    /// An operator goes over its rows by columns, or one by one, and combines them in strands or not.
-    pub(crate) fn rows(&self, in_columns: bool, in_strands: bool) {
-        self.met(if in_columns { Met::RunColumns } else { Met::RunBlocks });
-        self.add(Met::RunStrands, in_strands.into());
-    }
-
     /// What a result found that looked for an array to be written over.
     pub(crate) fn reuse(&self, answer: &ReuseAnswer<'_>) {
         match answer {

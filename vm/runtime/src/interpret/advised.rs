@@ -14,7 +14,7 @@ use crate::layouts::advice::{self, Advice, At};
 use crate::layouts::executor::Executor;
 use crate::site::{Answers, Found, Made, nanos, rules};
 use galopvm_analysis::index::{Role, table};
-use galopvm_analysis::layout::{Copy, Means, Pricing, Profile, Target, pays};
+use galopvm_analysis::layout::{Means, Pricing, Profile, Target};
 use galopvm_analysis::strategy;
 use galopvm_bytecode::{FuncId, Function, Instr, Operator};
 use galopvm_kir::{Exp, VarId};
@@ -162,7 +162,11 @@ impl<'a> Interpreter<'a> {
         let recorded = told.as_ref()?;
         let table = table(&recorded.region, &recorded.observed);
         let table = table.with_nested_births(recorded.region.region());
-        let executor = if self.tiers.has_backends() { Executor::Compiled } else { Executor::Lanes };
+        let executor = match (self.tiers.has_backends(), self.switches.machine) {
+            (true, _) => Executor::Compiled,
+            (false, true) => Executor::Unit,
+            (false, false) => Executor::Blocks,
+        };
         let costs = executor.costs(self.costs.get());
         let mut profile = Profile::default();
         let (target, sharing) = (Target::Cpu, 1);
@@ -178,10 +182,7 @@ impl<'a> Interpreter<'a> {
         };
         let results: Vec<VarId> = region.body.results.iter().filter_map(result).collect();
         let means = Means { budget: self.memory.room().unwrap_or(u64::MAX), ..Means::default() };
-        let mut choice = strategy::decide(&pricing, &results, &means);
-        if let Some(most) = executor.most_gain() {
-            choice.copies.retain(|copy| pays_at_most(&pricing, copy, most));
-        }
+        let choice = strategy::decide(&pricing, &results, &means);
         phases.analyse = watch.lap();
         let advice = Advice::new(registers.code, recorded, &table, &choice);
         phases.plan = watch.lap();
@@ -206,13 +207,7 @@ impl<'a> Interpreter<'a> {
             if at.is_some_and(|at| self.may_be_compiled(registers, at)) {
                 continue;
             }
-            let rows_side_by_side = at.is_some_and(|(block, index)| {
-                self.columns(registers, block, index, i64::MAX).is_some()
-                    || self.lanes(registers, block, index, i64::MAX).is_some()
-            });
-            let innermost =
-                || pricing.lane_axes_of(&rows).into_iter().rev().find(|a| pricing.table.is_parallel(*a));
-            let lane = if rows_side_by_side { Some(kernel) } else { innermost() };
+            let lane = pricing.lane_axes_of(&rows).into_iter().rev().find(|a| pricing.table.is_parallel(*a));
             lanes.extend(lane.map(|lane| (kernel, lane)));
         }
         let is_fixed = |array: &VarId| match recorded.makers.get(*array) {
@@ -280,17 +275,4 @@ impl SiteAdvice {
             is_useful: false,
         }
     }
-}
-
-/// Whether a copy pays if a run of a kernel gains at most so much for each element.
-fn pays_at_most(pricing: &Pricing<'_>, copy: &Copy, most: u64) -> bool {
-    let mut runs: BTreeMap<VarId, u64> = BTreeMap::new();
-    for row in copy.rows.iter().map(|row| &pricing.table.rows[*row]) {
-        let trips = pricing.table.outer(row).iter().map(|axis| pricing.table.trips(*axis));
-        runs.extend(pricing.table.kernel(row).map(|kernel| (kernel, trips.fold(1, u64::saturating_mul))));
-    }
-    let runs = runs.values().copied().fold(0, u64::saturating_add);
-    let most = copy.question.elements.saturating_mul(most).saturating_mul(runs);
-    let gain = u64::try_from(copy.question.benefit()).unwrap_or(0).min(most);
-    pays(gain.into(), copy.question.cost.into(), false)
 }

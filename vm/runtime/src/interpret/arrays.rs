@@ -1,7 +1,7 @@
 //! Instructions on arrays: views where the algebra has them, copies otherwise.
 
-use super::delay::DELAYED_FROM;
-use super::{ENOUGH_ROWS, Interpreter, Outcome, Registers};
+use super::delay::{DELAYED_FROM, ENOUGH};
+use super::{Interpreter, Outcome, Registers};
 use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{Def, Instr, Operand, RegId, SliceDim, not_on_arrays};
 use galopvm_lmad::Lmad;
@@ -85,8 +85,7 @@ impl<'a> Interpreter<'a> {
                     return Err(Trap::new(range_message(*ty, count, start, step)).into());
                 }
                 self.pay_elements(count)?;
-                let is_large =
-                    count >= DELAYED_FROM / ty.bytes() as i64 || self.eager && count >= ENOUGH_ROWS;
+                let is_large = count >= DELAYED_FROM / ty.bytes() as i64 || self.eager && count >= ENOUGH;
                 if is_large && registers.prepared.delayed.contains_key(&dst.0) {
                     (dst, Array::unmade(self.memory, *ty, &[count]))
                 } else {

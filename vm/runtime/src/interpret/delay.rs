@@ -1,27 +1,21 @@
 //! Ranges that need no memory: an `iota` that only operators of its own block go over is made when one of them wants it
-//! in memory. Kernels count for themselves (`vm/lift/src/kernels/operator.rs`), and columns count for themselves, too, or
-//! look at a window of it, which stays in the caches; so most of the time nobody does.
+//! in memory. Kernels count for themselves (`vm/lift/src/kernels/operator.rs`), so most of the time nobody does.
 //!
 //! Invariant: what is in the register of such an `iota` until then - a shape without a block - is seen by
 //! parallel operators alone, and by `dim`.
 
-use super::columns::Columns;
-use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
 use galopvm_base::Bits;
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Operand, RegId};
-use galopvm_store::array::{Array, store};
-use galopvm_store::memory::Memory;
-use smallvec::SmallVec;
+use galopvm_store::array::Array;
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// Ranges of fewer bytes are made at once: asking costs more.
 pub(super) const DELAYED_FROM: i64 = 1 << 16;
 
-/// Rows of a window: a quarter of a megabyte at most.
-const WINDOW: i64 = 1 << 15;
+/// Elements from which ranges wait where little is enough ([`Interpreter::eager`]): some are still made at once.
+pub(super) const ENOUGH: i64 = 5;
 
 /// First element and step of each `iota` that can wait.
 pub(crate) type Delayed = HashMap<RegId, (Bits, Bits)>;
@@ -69,89 +63,6 @@ pub(super) fn delayed(function: &Function) -> Delayed {
 fn times_gone_over(instr: &Instr, array: RegId, rows: RegId) -> usize {
     let operator = instr.operator().filter(|operator| instr.goes_over_rows() && operator.width.reg == rows);
     operator.map_or(0, |operator| operator.arrays.iter().filter(|operand| operand.reg == array).count())
-}
-
-/// The arrays that an operator goes over, with windows on those that were not made.
-pub(super) struct Windows {
-    pub(super) arrays: Arrays,
-    /// The row of the whole operator that is row 0 of the arrays.
-    pub(super) first: i64,
-    ranges: SmallVec<[Window; 1]>,
-}
-
-/// A window on a range.
-struct Window {
-    /// Which of the arrays it is.
-    array: usize,
-    start: Bits,
-    step: Bits,
-    /// Whether columns look at it: they can count for themselves.
-    read: bool,
-    /// The row that is the first element of the block.
-    from: i64,
-}
-
-impl Windows {
-    pub(super) fn new(
-        registers: &Registers<'_>,
-        operands: &[Operand],
-        arrays: Arrays,
-        first: i64,
-        columns: Option<&Columns>,
-    ) -> Windows {
-        let window = |(k, (array, operand)): (usize, (&Array, &Operand))| {
-            if !array.is_unmade() {
-                return None;
-            }
-            let (start, step) = *registers.prepared.delayed.get(&operand.reg)?;
-            let read = columns.is_some_and(|columns| columns.reads(k));
-            Some(Window { array: k, start, step, read, from: 0 })
-        };
-        let ranges = arrays.iter().zip(operands).enumerate().filter_map(window).collect();
-        Windows { arrays, first, ranges }
-    }
-
-    /// Makes the rows from `from` on visible to columns; says up to where they are, at most `end`.
-    pub(super) fn move_to(&mut self, memory: &Memory, from: i64, end: i64) -> Outcome<i64> {
-        if self.ranges.is_empty() {
-            return Ok(end);
-        }
-        let end = end.min(from + WINDOW);
-        for window in &mut self.ranges {
-            let array = &mut self.arrays[window.array];
-            if array.block().is_empty() {
-                *array.block_mut() = memory.block(WINDOW as usize * array.elem().bytes())?;
-            }
-            // Row `i` is element `i - from` of the block.
-            array.move_origin(-from);
-            window.from = from;
-            if window.read {
-                window.fill(array, from..end);
-            }
-        }
-        Ok(end)
-    }
-
-    /// Makes rows, to which the windows were moved, visible to everybody.
-    pub(super) fn show(&mut self, rows: Range<i64>) {
-        for window in self.ranges.iter().filter(|window| !window.read) {
-            window.fill(&mut self.arrays[window.array], rows.clone());
-        }
-    }
-}
-
-impl Window {
-    fn fill(&self, array: &mut Array, rows: Range<i64>) {
-        let width = array.elem().bytes();
-        let target = array.block_mut().bytes_mut().expect("nobody else has seen a window");
-        // The low bits of wrapping sums do not depend on the width.
-        let mut value = self.start.wrapping_add(self.step.wrapping_mul(rows.start as Bits));
-        let part = (rows.start - self.from) as usize * width..(rows.end - self.from) as usize * width;
-        for place in target[part].chunks_exact_mut(width) {
-            store(place, width, 0, value);
-            value = value.wrapping_add(self.step);
-        }
-    }
 }
 
 impl<'a> Interpreter<'a> {

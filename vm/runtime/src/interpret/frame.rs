@@ -28,13 +28,6 @@ pub(crate) struct Moved {
     arrays: Vec<Array>,
 }
 
-impl Moved {
-    /// The scalars, in order.
-    pub(crate) fn scalars_mut(&mut self) -> &mut SmallVec<[Bits; 4]> {
-        &mut self.scalars
-    }
-}
-
 /// A frame together with its layout.
 pub(crate) struct Registers<'a> {
     pub(crate) function: FuncId,

@@ -222,15 +222,13 @@ impl<'a> Interpreter<'a> {
         &self,
         registers: &Registers<'a>,
         Here { block, index, site }: Here,
-        Amount { width, work }: Amount,
+        Amount { work, .. }: Amount,
         arrays: &[Operand],
     ) -> Executor {
         if self.tiers.is_compiled(site, work) {
             Executor::Compiled
-        } else if self.columns(registers, block, index, width).is_some() {
-            Executor::Columns
-        } else if self.runs_in_lanes(registers, (block, index), width, arrays) {
-            Executor::Lanes
+        } else if self.tiers.has_quick(site) {
+            Executor::Vector
         } else if self.runs_as_unit(registers, (block, index), arrays) {
             Executor::Unit
         } else {

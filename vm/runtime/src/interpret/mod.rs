@@ -4,9 +4,8 @@
 //!   `prepare.rs`: facts of the code. `scalar.rs`, `arrays.rs`, `control.rs`, `soac.rs`, `index_space.rs`, `select.rs`: instructions
 //!   by family.
 //!   `show.rs`: what programs show and what hosts tell them.
-//!   `delay.rs`: ranges that need no memory. `columns/`: operators of scalar code over blocks of rows. `lanes/`: operators
-//!   with loops and arrays in lock step. `machine/`: loops and operators of scalar code as flat
-//!   code.
+//!   `delay.rs`: ranges that need no memory. `machine/`: loops and operators of scalar code as flat code. `strands.rs`: the
+//!   order in which reductions combine.
 //!   `residence.rs`: where the results of an operator live. `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`,
 //!   `join.rs`: making them there, `changes.rs`: and
 //!   there alone where something changes. `fused.rs`: operators that run together.
@@ -20,14 +19,12 @@
 mod advised;
 mod arrays;
 mod changes;
-mod columns;
 mod control;
 mod delay;
 mod frame;
 mod fused;
 mod index_space;
 mod join;
-mod lanes;
 mod layouts;
 mod machine;
 mod over;
@@ -42,6 +39,7 @@ mod shadowed;
 mod shape;
 mod show;
 mod soac;
+mod strands;
 mod writes;
 
 pub(crate) use plan::Watch;
@@ -87,10 +85,6 @@ pub(crate) type Outcome<T> = Result<T, Box<RuntimeError>>;
 /// Operations between two looks at the interrupt flag.
 const LOOK_AFTER: u64 = 4096;
 
-/// Rows from which on fast ways of executing operators are taken where little is enough ([`Interpreter::eager`]): some operators
-/// are still small.
-const ENOUGH_ROWS: i64 = 5;
-
 /// What bounds an execution.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -134,10 +128,6 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) host: Host<'a>,
     /// The slots of units, as soon as one has run.
     pub(crate) slots: Option<Box<Slots>>,
-    /// Room for columns.
-    column_buffers: Vec<Vec<u8>>,
-    /// Room for rows of results on their way to their places.
-    staging: Vec<Vec<u8>>,
     /// Places that were set for values of registers.
     targets: Vec<Target>,
     /// What is known of regions.
@@ -185,8 +175,6 @@ impl<'a> Interpreter<'a> {
             eager: false,
             host: Host::default(),
             slots: None,
-            column_buffers: Vec::new(),
-            staging: Vec::new(),
             targets: Vec::new(),
             plans: Plans::default(),
             active: Vec::new(),

@@ -1,17 +1,14 @@
 //! Operators whose results are made in a given place (`residence.rs`) instead of a block of their own.
 //!
 //! The place may lie in a block that the rows read: an analysis has shown that no row reads what another one writes, so
-//! the order of rows does not matter, but each row must have read everything before it writes. Columns and lanes compute
-//! blocks of rows and store each block when it is done. Units compute pieces into small arrays, which are then stored. Where
-//! rows are arrays, they are made one by one, each in its own row of the place if the body makes it by one operator.
+//! the order of rows does not matter, but each row must have read everything before it writes. Units compute pieces into
+//! small arrays, which are then stored. Where rows are arrays, they are made one by one, each in its own row of the place if the body makes it by one operator.
 //!
 //! Over a dying array most elements may stay as they are. If it is known which ones change (`changes.rs`), and nothing can go
 //! wrong elsewhere, only their rows are gone over, and of those only the part that changes.
 
 use super::arrays::mismatch;
 use super::changes::{Part, Rows};
-use super::columns::{self, Columns};
-use super::delay::Windows;
 use super::residence::{Placing, Target};
 use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
@@ -20,12 +17,11 @@ use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::Trap;
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// Rows of a piece are a multiple of this where they are scalars, which is what columns like.
+/// Rows of a piece are a multiple of this where they are scalars.
 const ROWS: i64 = 2048;
 
 /// Some rows of an operator.
@@ -60,9 +56,7 @@ impl<'a> Interpreter<'a> {
             making += usize::from(placing.planned(k).is_some_and(|place| self.making(dst.0, place)));
         }
         let scalar_rows = registers.prepared.blocks[operator.last_block()].scalar_results;
-        if !scalar_rows {
-            self.make_delayed(registers, operator.arrays)?;
-        }
+        self.make_delayed(registers, operator.arrays)?;
         let inputs = inputs(registers, width, operator.arrays)?;
         let changes = placing
             .changes()
@@ -101,30 +95,21 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome<()> {
         let Stretch { width, rows, part } = stretch;
         if registers.prepared.blocks[operator.last_block()].scalar_results {
-            let columns = self.columns(registers, block, index, rows.count).filter(|_| rows.step == 1);
-            return match columns.is_none() && rows.is_all(width) {
-                true => self.in_pieces(registers, (block, index), 0..width, operator, inputs, placing),
-                false => self.scalars_placed(registers, columns, stretch, operator, inputs, placing),
+            return match rows.is_all(width) {
+                true => self.in_pieces(registers, (block, index), width, operator, inputs, placing),
+                false => self.scalars_placed(registers, stretch, operator, inputs, placing),
             };
         }
-        let mut done = rows.first;
-        if part.is_none()
-            && let Some(lanes) = self.lanes(registers, block, index, width)
-        {
-            done = self.place_lanes(registers, lanes, width, inputs, &mut placing.places)?;
+        if part.is_none() && rows.is_all(width) && self.unit(registers, block, index).is_some() {
+            return self.in_pieces(registers, (block, index), width, operator, inputs, placing);
         }
-        if part.is_none() && done < width && self.unit(registers, block, index).is_some() {
-            return self.in_pieces(registers, (block, index), done..width, operator, inputs, placing);
-        }
-        let rows = if part.is_some() { rows } else { Rows { first: done, count: width - done, step: 1 } };
-        self.row_by_row(registers, Stretch { rows, ..stretch }, operator, inputs, placing)
+        self.row_by_row(registers, stretch, operator, inputs, placing)
     }
 
-    /// Scalar rows: by columns, or else one by one.
+    /// Scalar rows, one by one.
     fn scalars_placed(
         &mut self,
         registers: &mut Registers<'a>,
-        columns: Option<&Columns>,
         stretch: Stretch<'_>,
         operator: &Operator<'a>,
         inputs: &Arrays,
@@ -136,27 +121,15 @@ impl<'a> Interpreter<'a> {
         for (k, result) in block.results.iter().enumerate() {
             placing.place(self.memory, k, registers.elem(result.reg), &[width])?;
         }
-        self.tiers.coverage.rows(columns.is_some(), false);
-        let mut inputs = Windows::new(registers, operator.arrays, inputs.clone(), 0, columns);
-        // Rows that are next to each other, or one.
-        let (mut next, last) = (rows.first, rows.first + (rows.count - 1) * rows.step + 1);
-        while next < last {
-            let seen = inputs.move_to(self.memory, next, if rows.step == 1 { last } else { next + 1 })?;
-            if let Some(columns) = columns {
-                next = self.place_columns(registers, columns, &inputs, &mut placing.places, next..seen)?;
+        self.tiers.coverage.met(Met::RunBlocks);
+        for i in rows.numbers() {
+            set_rows(registers, &block.params, inputs, i);
+            self.block(registers, operator.last_block())?;
+            for (place, result) in placing.places.iter_mut().flatten().zip(&block.results) {
+                let at = place.array().lmad().fix(0, i).offset;
+                place.store(at, registers.bits(*result));
             }
-            let end = seen.min(next + columns::BLOCK as i64);
-            inputs.show(next..end);
-            for i in next..end {
-                set_rows(registers, &block.params, &inputs.arrays, i);
-                self.block(registers, operator.last_block())?;
-                for (place, result) in placing.places.iter_mut().flatten().zip(&block.results) {
-                    let at = place.array().lmad().fix(0, i).offset;
-                    place.store(at, registers.bits(*result));
-                }
-                registers.release(scope);
-            }
-            next = if rows.step == 1 { end } else { next + rows.step };
+            registers.release(scope);
         }
         Ok(())
     }
@@ -165,7 +138,7 @@ impl<'a> Interpreter<'a> {
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
-        Range { start, end: width }: Range<i64>,
+        width: i64,
         operator: &Operator<'a>,
         inputs: &[Array],
         placing: &mut Placing,
@@ -184,20 +157,14 @@ impl<'a> Interpreter<'a> {
             rows = (width + pieces - 1) / pieces;
         }
         self.tiers.coverage.met(Met::RunPieces);
-        let mut from = start;
+        let mut from = 0;
         while from < width {
             let count = rows.min(width - from);
             let mut parts = Arrays::new();
-            for (operand, array) in operator.arrays.iter().zip(inputs) {
-                parts.push(match registers.prepared.delayed.get(&operand.reg) {
-                    Some((start, step)) if array.is_unmade() => {
-                        let start = start.wrapping_add(step.wrapping_mul(from as u64));
-                        self.range(array.elem(), count, start, *step)?
-                    }
-                    _ => array.with_view(array.lmad().triplet(0, from, count, 1)),
-                });
+            for array in inputs {
+                parts.push(array.with_view(array.lmad().triplet(0, from, count, 1)));
             }
-            self.interpret_rows(registers, (block, index), count, operator, parts, from)?;
+            self.interpret_rows(registers, (block, index), count, operator, parts)?;
             for (k, dst) in operator.dsts.iter().enumerate() {
                 let made = registers.take(Operand::last(dst.0));
                 let mut shape = made.shape();
@@ -212,7 +179,7 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Stores a row of a result in its place. A small one is what a column is to others: a value on its way, not a copy.
+    /// Stores a row of a result in its place. A small one is a value on its way, not a copy.
     fn store_row(&self, mut place: Granted, row: &Array) -> Outcome<()> {
         let bytes = row.elements() as usize * row.elem().bytes();
         match bytes <= PIECE {
@@ -237,7 +204,7 @@ impl<'a> Interpreter<'a> {
         let is_at_once = placing.is_at_once();
         let is_direct = |result: &Operand| is_at_once && is_made_by_map(block, result.reg);
         let direct: SmallVec<[bool; 4]> = block.results.iter().map(is_direct).collect();
-        self.tiers.coverage.rows(false, false);
+        self.tiers.coverage.met(Met::RunBlocks);
         let before = self.targets.len();
         for (number, i) in rows.numbers().enumerate() {
             let window = part.and_then(|part| part.columns_of(number as i64));

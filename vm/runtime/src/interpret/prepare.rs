@@ -1,11 +1,10 @@
 //! What the interpreter wants to know of the code before it runs: slots of registers, scopes of arrays, sites.
 
-use super::columns::Columns;
 use super::delay::{Delayed, delayed};
-use super::lanes::Lanes;
 use super::machine::Unit;
 use super::over;
 use super::refused::Made;
+use super::strands::Strands;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, Role, field::Fields};
 use galopvm_lift::region::Code;
@@ -19,10 +18,11 @@ type Translation<T> = OnceLock<Made<Box<T>>>;
 #[derive(Debug, Default)]
 pub(crate) struct Translated {
     pub(crate) unit: Translation<Unit>,
-    pub(crate) columns: Translation<Columns>,
+    /// The items of a reduction alone.
+    pub(crate) items: Translation<Unit>,
+    pub(crate) strands: OnceLock<Option<Box<Strands>>>,
     /// The array registers that can only die there, as soon as somebody asked.
     dying: OnceLock<Vec<RegId>>,
-    pub(crate) lanes: Translation<Lanes>,
 }
 
 /// A parallel operator in the code.
@@ -127,7 +127,7 @@ impl Prepared {
     fn sites_of(&mut self, function: FuncId, block: BlockId, code: &CodeBlock) -> Vec<(usize, u32)> {
         let mut found = Vec::new();
         for (index, instr) in code.code.iter().enumerate() {
-            if instr.is_parallel() {
+            if instr.has_kernel() {
                 found.push((index, self.sites.len() as u32));
                 self.sites.push(Site { function, block, index });
             }

@@ -1,7 +1,7 @@
 //! Why a faster form of an operator or a loop does not exist, or is not taken; and which form the interpreter takes.
 
 use super::{Interpreter, Registers};
-use galopvm_bytecode::{BlockId, Instr, Opcode, Role};
+use galopvm_bytecode::{BlockId, Instr, Opcode};
 use std::fmt;
 
 /// What stands in the way of a faster form.
@@ -9,8 +9,6 @@ use std::fmt;
 pub(crate) enum Refused {
     /// The form is switched off.
     SwitchedOff,
-    /// There are fewer rows than that.
-    FewRows(i64),
     /// This.
     Because(&'static str),
     /// An instruction that the form does not have.
@@ -47,20 +45,13 @@ impl<'a> Interpreter<'a> {
         width: i64,
     ) -> FormTaken {
         let mut declined = Vec::new();
-        let columns = self.columns_or_why(registers, block, index, width).map(drop);
-        let mut lanes = self.lanes_or_why(registers, block, index, width).map(drop);
-        let mut unit = self.unit_or_why(registers, block, index).map(drop);
-        let is_map = registers.code.blocks[block].code[index].gives() == Some(Role::Made);
-        if columns.is_err() && !is_map && self.columns_in_strands(registers, block, index, width).is_some() {
-            // The order of the sums is that of columns, whoever makes them.
-            lanes = Err(Refused::Because("rows are combined in strands"));
-            unit = lanes;
-        }
-        for (form, outcome) in [("columns", columns), ("lanes", lanes), ("a unit", unit)] {
-            match outcome {
-                Ok(()) => return FormTaken { form, declined },
-                Err(refused) => declined.push((form, refused.to_string())),
-            }
+        let (form, outcome) = match self.strands(registers, (block, index), width) {
+            Some(strands) => ("strands", self.items_in_strands(registers, (block, index), strands).map(drop)),
+            None => ("a unit", self.unit_or_why(registers, block, index).map(drop)),
+        };
+        match outcome {
+            Ok(()) => return FormTaken { form, declined },
+            Err(refused) => declined.push((form, refused.to_string())),
         }
         FormTaken { form: "single rows", declined }
     }
@@ -77,7 +68,6 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refused::SwitchedOff => f.write_str("switched off"),
-            Refused::FewRows(least) => write!(f, "fewer than {least} rows"),
             Refused::Because(reason) => f.write_str(reason),
             Refused::Instruction(opcode) => write!(f, "`{}` in it", opcode.row().mnemonic),
         }

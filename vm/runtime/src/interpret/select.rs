@@ -3,10 +3,13 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::soac::{AllRows, inputs};
-use super::{Interpreter, Outcome, Registers};
+use super::shape::Amount;
+use super::soac::inputs;
+use super::{Interpreter, Outcome, Registers, shape};
+use crate::tier::{Interpreted, Run, Wish};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Def, Operand};
+use galopvm_data::Value;
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, copy_elements, load, store};
 use smallvec::SmallVec;
@@ -16,6 +19,16 @@ struct Classes {
     of_row: Array,
     /// Rows of each class.
     counts: Vec<i64>,
+}
+
+/// What a block answers for rows.
+enum Answers {
+    /// One for each row.
+    Known(Array),
+    /// The interpreter has to find out.
+    Interpret,
+    /// The interpreter has to, since compiled code of the site trapped.
+    Trapped(u32),
 }
 
 /// The class of rows that a filter leaves out.
@@ -35,9 +48,10 @@ impl<'a> Interpreter<'a> {
         body: BlockId,
     ) -> Outcome<()> {
         let width = registers.int(width);
+        let answers = self.answers(registers, at, width, body)?;
         let inputs = inputs(registers, width, arrays)?;
-        let rows = AllRows { width, operands: arrays, inputs: inputs.clone(), first: 0 };
-        let classes = self.classes(registers, at, body, rows, 2, |answer| answer ^ OUT)?;
+        let answers = self.answers_of(registers, at, width, body, answers, &inputs)?;
+        let classes = self.classes(&answers, 2, |answer| answer ^ OUT)?;
         let kept = classes.counts[0];
         registers.set_bits(dsts[0].0, kept as u64);
         for (dst, input) in dsts[1..].iter().zip(&inputs) {
@@ -57,11 +71,12 @@ impl<'a> Interpreter<'a> {
         body: BlockId,
     ) -> Outcome<()> {
         let width = registers.int(width);
+        let answers = self.answers(registers, at, width, body)?;
         let inputs = inputs(registers, width, arrays)?;
+        let answers = self.answers_of(registers, at, width, body, answers, &inputs)?;
         let count = dsts.len() - inputs.len();
         let last = count as u64 - 1;
-        let rows = AllRows { width, operands: arrays, inputs: inputs.clone(), first: 0 };
-        let classes = self.classes(registers, at, body, rows, count, |answer| answer.min(last))?;
+        let classes = self.classes(&answers, count, |answer| answer.min(last))?;
         let (counts, results) = dsts.split_at(count);
         let mut starts = Vec::with_capacity(count);
         let mut start = 0;
@@ -77,25 +92,68 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Executes the block for each row; `class` makes a class of its answer.
-    fn classes(
+    /// What the block answers for each row, if compiled code says so.
+    fn answers(
+        &mut self,
+        registers: &mut Registers<'a>,
+        (block, index): (BlockId, usize),
+        width: i64,
+        body: BlockId,
+    ) -> Outcome<Answers> {
+        let Some(site) = registers.prepared.blocks[block].site(index).filter(|_| width > 0) else {
+            return Ok(Answers::Interpret);
+        };
+        let work = self.tiers.estimate(site, width, || shape::work(registers, [body].into_iter(), width));
+        let amount = Amount { width, work };
+        if self.tiers.explainer.is_some() {
+            let form = self.form_of(registers, (block, index), width);
+            self.tiers.tell_operator(site, registers, amount, form);
+        }
+        let wish = Wish::default();
+        Ok(match self.tiers.run(site, registers, self.memory, amount, Interpreted::Rows, wish)? {
+            Run::Done(values) => {
+                self.pay(work)?;
+                match values.into_iter().next() {
+                    Some(Value::Array(array)) => Answers::Known(array),
+                    _ => Answers::Interpret,
+                }
+            }
+            Run::Interpret => Answers::Interpret,
+            Run::Trapped => Answers::Trapped(site),
+        })
+    }
+
+    /// The same, from rows if compiled code did not say so.
+    fn answers_of(
         &mut self,
         registers: &mut Registers<'a>,
         at: (BlockId, usize),
+        width: i64,
         body: BlockId,
-        rows: AllRows<'_>,
-        count: usize,
-        class: impl Fn(u64) -> u64,
-    ) -> Outcome<Classes> {
-        let answers = self.all_rows(registers, at, body, rows)?;
-        let (from, width) = (answers[0].block().bytes(), answers[0].elem().bytes());
-        let rows = answers[0].elements();
+        answers: Answers,
+        inputs: &[Array],
+    ) -> Outcome<Array> {
+        if let Answers::Known(array) = answers {
+            return Ok(array);
+        }
+        let mut made = self.all_rows(registers, at, width, body, inputs)?;
+        if let Answers::Trapped(site) = answers {
+            self.tiers.false_trap(site);
+        }
+        Ok(made.swap_remove(0))
+    }
+
+    /// The classes of rows; `class` makes one of the block's answer.
+    fn classes(&mut self, answers: &Array, count: usize, class: impl Fn(u64) -> u64) -> Outcome<Classes> {
+        let (from, width) = (answers.block().bytes(), answers.elem().bytes());
+        let rows = answers.elements();
+        let Lmad { offset, dims } = answers.lmad();
         let elem = if count <= 256 { ElemType::U8 } else { ElemType::U32 };
         let mut of_row = Array::fresh(self.memory, elem, &[rows])?;
         let mut counts = vec![0; count];
         let target = of_row.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         for i in 0..rows {
-            let class = class(load(from, width, i));
+            let class = class(load(from, width, offset + i * dims[0].stride));
             store(target, elem.bytes(), i, class);
             counts[class as usize] += 1;
         }

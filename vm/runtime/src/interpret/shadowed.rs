@@ -50,9 +50,10 @@ impl<'a> Interpreter<'a> {
             return Beside::Along;
         }
         let (module, is_alone) = (self.module, self.done.is_empty());
+        let reorders = self.tiers.has_backends();
         match &mut self.shadow {
             Some(shadow) => {
-                let foreseen = shadow.foresees(module, registers, instr, is_alone);
+                let foreseen = shadow.foresees(module, registers, instr, is_alone, reorders);
                 shadow.set_inside(true);
                 Beside::Before(foreseen)
             }

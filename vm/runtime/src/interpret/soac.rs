@@ -4,14 +4,14 @@
 //! is none, what can be known without executing the block.
 
 use super::arrays::mismatch;
-use super::columns::{Accumulators, Columns};
-use super::delay::Windows;
 use super::machine::Entry;
 use super::placed::PIECE;
 use super::prepare::Here;
 use super::residence::Placing;
 use super::shape::Amount;
-use super::{Interpreter, Outcome, Registers, columns, shape};
+use super::strands::{Accumulators, Strands};
+use super::{Interpreter, Outcome, Registers, shape};
+use crate::coverage::Met;
 use crate::tier::{Interpreted, Run, Wish};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
@@ -21,15 +21,6 @@ use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
 pub(super) type Arrays = SmallVec<[Array; 4]>;
-
-/// All rows of operands.
-pub(super) struct AllRows<'o> {
-    pub(super) width: i64,
-    pub(super) operands: &'o [Operand],
-    pub(super) inputs: Arrays,
-    /// The row of the operator that is their first one.
-    pub(super) first: i64,
-}
 
 /// The result arrays while they are made.
 struct Outputs {
@@ -41,7 +32,7 @@ struct Outputs {
 }
 
 /// Where scalar rows go: the bytes of the arrays in [`Outputs::scalars`].
-pub(super) type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
+type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
 impl<'a> Interpreter<'a> {
     pub(super) fn operator(
@@ -94,13 +85,9 @@ impl<'a> Interpreter<'a> {
         placing: Placing,
     ) -> Outcome<()> {
         let Amount { width, work } = amount;
-        let otherwise = match self.columns(registers, block, index, width) {
-            Some(_) => Interpreted::Columns,
-            None => Interpreted::Rows,
-        };
         let changes = placing.changes().map(|changes| &**changes);
         let wish = Wish { places: &placing.places, changes };
-        match self.tiers.run(site, registers, self.memory, amount, otherwise, wish)? {
+        match self.tiers.run(site, registers, self.memory, amount, Interpreted::Rows, wish)? {
             Run::Done(values) => {
                 // As the interpreter would have: an operation for each, and what is used up is given up.
                 self.pay(work)?;
@@ -136,14 +123,12 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
     ) -> Outcome<()> {
-        if self.columns(registers, block, index, width).is_none() {
-            self.make_delayed(registers, operator.arrays)?;
-        }
+        self.make_delayed(registers, operator.arrays)?;
         let inputs = inputs(registers, width, operator.arrays)?;
-        self.interpret_rows(registers, (block, index), width, operator, inputs, 0)
+        self.interpret_rows(registers, (block, index), width, operator, inputs)
     }
 
-    /// Interprets an operator over so many rows of these arrays, the first of which is this row of the operator.
+    /// Interprets an operator over so many rows of these arrays.
     pub(super) fn interpret_rows(
         &mut self,
         registers: &mut Registers<'a>,
@@ -151,65 +136,53 @@ impl<'a> Interpreter<'a> {
         width: i64,
         operator: &Operator<'_>,
         inputs: Arrays,
-        first: i64,
     ) -> Outcome<()> {
         if operator.is_map() {
-            let rows = AllRows { width, operands: operator.arrays, inputs, first };
-            let results = self.all_rows(registers, (block, index), operator.last_block(), rows)?;
+            let results = self.all_rows(registers, (block, index), width, operator.last_block(), &inputs)?;
             operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
             return Ok(());
         }
-        let columns = self.columns(registers, block, index, width);
-        let strands = self.columns_in_strands(registers, block, index, width);
-        if columns.is_none()
-            && strands.is_none()
-            && let Some(lanes) = self.lanes(registers, block, index, width)
-            && self.reduce_lanes(registers, lanes, width, operator.dsts, operator.neutral, &inputs)?
-        {
-            return Ok(());
-        }
-        if columns.is_none()
-            && strands.is_none()
-            && let Some(unit) = self.unit(registers, block, index)
-        {
-            let entry = Entry::of_rows(width, &inputs);
-            if self.enter_unit(registers, unit, operator.dsts, &entry)? {
-                return Ok(());
+        let strands = self.strands(registers, (block, index), width);
+        match strands {
+            Some(strands) => {
+                self.tiers.coverage.met(Met::RunStrands);
+                let (at, inputs) = ((block, index), &inputs);
+                if self.reduce_in_strands(registers, at, width, operator, inputs, strands)? {
+                    return Ok(());
+                }
+            }
+            None => {
+                if let Some(unit) = self.unit(registers, block, index) {
+                    let entry = Entry::of_rows(width, &inputs);
+                    if self.enter_unit(registers, unit, operator.dsts, &entry)? {
+                        return Ok(());
+                    }
+                }
             }
         }
-        self.tiers.coverage.rows(columns.is_some(), strands.is_some());
-        let inputs = Windows::new(registers, operator.arrays, inputs, first, columns);
+        self.tiers.coverage.met(Met::RunBlocks);
         match operator.gives {
-            Role::Prefixes => self.scan(registers, width, operator, inputs, columns),
-            _ => self.reduce(registers, width, operator, inputs, columns, strands),
+            Role::Prefixes => self.scan(registers, width, operator, &inputs),
+            _ => self.reduce(registers, width, operator, &inputs, strands),
         }
     }
 
-    /// What the block of the operator at a place of the code makes of all rows of operands, the first of which is this row
-    /// of the operator.
+    /// What the block of the operator at a place of the code makes of all rows of arrays.
     pub(super) fn all_rows(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
+        width: i64,
         body: BlockId,
-        AllRows { width, operands, inputs, first }: AllRows<'_>,
+        inputs: &[Array],
     ) -> Outcome<Arrays> {
-        let columns = self.columns(registers, block, index, width);
-        if columns.is_none() {
-            if let Some(lanes) = self.lanes(registers, block, index, width)
-                && let Some(results) = self.lane_rows(registers, lanes, width, &inputs)?
-            {
-                return Ok(results);
-            }
-            if let Some(unit) = self.unit(registers, block, index)
-                && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, &inputs))?
-            {
-                return Ok(results);
-            }
+        if let Some(unit) = self.unit(registers, block, index)
+            && let Some(results) = self.unit_rows(registers, unit, &Entry::of_rows(width, inputs))?
+        {
+            return Ok(results);
         }
-        self.tiers.coverage.rows(columns.is_some(), false);
-        let inputs = Windows::new(registers, operands, inputs, first, columns);
-        self.map(registers, width, body, inputs, columns)
+        self.tiers.coverage.met(Met::RunBlocks);
+        self.map(registers, width, body, inputs)
     }
 
     fn map(
@@ -217,34 +190,22 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         body: BlockId,
-        mut inputs: Windows,
-        columns: Option<&Columns>,
+        inputs: &[Array],
     ) -> Outcome<Arrays> {
         let block = &registers.code.blocks[body];
         let scope = &registers.prepared.blocks[body].arrays;
         let mut outputs = self.outputs(registers, width, &block.results)?;
         let Outputs { scalars, arrays, .. } = &mut outputs;
         let mut targets = targets(scalars);
-        let mut next = 0;
-        while next < width {
-            let mut end = width;
-            if let Some(columns) = columns {
-                let seen = inputs.move_to(self.memory, next, width)?;
-                next = self.map_columns(registers, columns, &inputs, &mut targets, next..seen)?;
-                end = seen.min(next + columns::BLOCK as i64);
-                inputs.show(next..end);
-            }
-            for i in next..end {
-                set_rows(registers, &block.params, &inputs.arrays, i);
-                self.block(registers, body)?;
-                put_scalars(registers, &mut targets, i, &block.results);
-                self.put_arrays(registers, arrays, width, i, &block.results)?;
-                registers.release(scope);
-            }
-            next = end;
+        for i in 0..width {
+            set_rows(registers, &block.params, inputs, i);
+            self.block(registers, body)?;
+            put_scalars(registers, &mut targets, i, &block.results);
+            self.put_arrays(registers, arrays, width, i, &block.results)?;
+            registers.release(scope);
         }
         drop(targets);
-        self.finish(registers, body, outputs, &inputs.arrays)
+        self.finish(registers, body, outputs, inputs)
     }
 
     fn reduce(
@@ -252,9 +213,8 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        mut inputs: Windows,
-        columns: Option<&Columns>,
-        strands: Option<&Columns>,
+        inputs: &[Array],
+        strands: Option<&Strands>,
     ) -> Outcome<()> {
         let body = operator.last_block();
         let block = &registers.code.blocks[body];
@@ -263,29 +223,18 @@ impl<'a> Interpreter<'a> {
         let dsts = operator.dsts.iter().map(|d| d.0);
         if registers.prepared.blocks[body].scalar_results {
             let neutral = operator.neutral.iter().map(|operand| registers.bits(*operand));
-            let mut values = Accumulators::new(strands, width, neutral);
-            let mut next = 0;
-            while next < width {
-                let mut end = width;
-                if let Some(columns) = columns {
-                    let seen = inputs.move_to(self.memory, next, width)?;
-                    next = self.reduce_columns(registers, columns, &inputs, &mut values, next..seen)?;
-                    end = seen.min(next + columns::BLOCK as i64);
-                    inputs.show(next..end);
+            let mut values = Accumulators::new(strands, neutral);
+            for i in 0..width {
+                match operator.items {
+                    Some(map) => self.mapped_rows(registers, map, items, inputs, i)?,
+                    None => set_rows(registers, items, inputs, i),
                 }
-                for i in next..end {
-                    match operator.items {
-                        Some(map) => self.mapped_rows(registers, map, items, &inputs.arrays, i)?,
-                        None => set_rows(registers, items, &inputs.arrays, i),
-                    }
-                    for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
-                        registers.set_bits(*reg, bits);
-                    }
-                    self.block(registers, body)?;
-                    values.put(i, block.results.iter().map(|result| registers.bits(*result)));
-                    registers.release(scope);
+                for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
+                    registers.set_bits(*reg, bits);
                 }
-                next = end;
+                self.block(registers, body)?;
+                values.put(i, block.results.iter().map(|result| registers.bits(*result)));
+                registers.release(scope);
             }
             dsts.zip(values.finish(strands)).for_each(|(dst, bits)| registers.set_bits(dst, bits));
             return Ok(());
@@ -293,7 +242,7 @@ impl<'a> Interpreter<'a> {
         let mut values = registers.take_all(operator.neutral);
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
-            set_rows(registers, items, &inputs.arrays, i);
+            set_rows(registers, items, inputs, i);
             self.block(registers, body)?;
             values = registers.take_all(&block.results);
             registers.release(scope);
@@ -325,8 +274,7 @@ impl<'a> Interpreter<'a> {
         registers: &mut Registers<'a>,
         width: i64,
         operator: &Operator<'_>,
-        mut inputs: Windows,
-        columns: Option<&Columns>,
+        inputs: &[Array],
     ) -> Outcome<()> {
         let body = operator.last_block();
         let block = &registers.code.blocks[body];
@@ -338,26 +286,14 @@ impl<'a> Interpreter<'a> {
         let mut targets = targets(scalars);
         // Each prefix is used twice: as a row of the result and as the next accumulator.
         let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
-        let mut next = 0;
-        while next < width {
-            let mut end = width;
-            if let Some(columns) = columns {
-                let seen = inputs.move_to(self.memory, next, width)?;
-                let bits = values.scalars_mut();
-                next = self.scan_columns(registers, columns, &inputs, bits, &mut targets, next..seen)?;
-                end = seen.min(next + columns::BLOCK as i64);
-                inputs.show(next..end);
-            }
-            for i in next..end {
-                registers.put_all(accumulators.iter().copied(), values);
-                set_rows(registers, items, &inputs.arrays, i);
-                self.block(registers, body)?;
-                put_scalars(registers, &mut targets, i, &shared);
-                self.put_arrays(registers, arrays, width, i, &shared)?;
-                values = registers.take_all(&block.results);
-                registers.release(scope);
-            }
-            next = end;
+        for i in 0..width {
+            registers.put_all(accumulators.iter().copied(), values);
+            set_rows(registers, items, inputs, i);
+            self.block(registers, body)?;
+            put_scalars(registers, &mut targets, i, &shared);
+            self.put_arrays(registers, arrays, width, i, &shared)?;
+            values = registers.take_all(&block.results);
+            registers.release(scope);
         }
         if width == 0 {
             // Rows have the shape of the neutral elements.
@@ -369,7 +305,7 @@ impl<'a> Interpreter<'a> {
             registers.release(scope);
         }
         drop(targets);
-        let results = self.finish(registers, body, outputs, &inputs.arrays)?;
+        let results = self.finish(registers, body, outputs, inputs)?;
         operator.dsts.iter().zip(results).for_each(|(dst, array)| registers.set_array(dst.0, array));
         Ok(())
     }
@@ -409,7 +345,7 @@ impl<'a> Interpreter<'a> {
             let view = array.lmad().fix(0, i);
             let target = array.block_mut().bytes_mut().expect("nobody else has seen a result in the making");
             let (source, width) = (row.block().bytes(), elem.bytes());
-            // A small row is what a column is to others: a value on its way, not a copy.
+            // A small row is a value on its way, not a copy.
             if row.elements() as usize * width <= PIECE {
                 move_elements(self.memory, target, &view, source, row.lmad(), width)?;
             } else {

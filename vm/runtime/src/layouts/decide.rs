@@ -175,11 +175,7 @@ fn gain(
             runs: MOST_RUNS,
             read: sum(&mut rows.iter().map(trips)),
             elements,
-            before: match executor.most_gain() {
-                // Rows that are read more often are brought together the first time.
-                Some(most) => before.min(after.saturating_add(elements.saturating_mul(most))),
-                None => before,
-            },
+            before,
             after,
             cost: copy.saturating_mul(if candidate.generic { 3 } else { 1 }).saturating_add(HANDLING),
             rebuilt: false,

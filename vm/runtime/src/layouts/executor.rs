@@ -12,26 +12,19 @@ use galopvm_kir::VarId;
 pub(crate) enum Executor {
     /// Machine code.
     Compiled,
-    /// Columns over the rows of the operator.
-    Columns,
-    /// Lock step over the rows of the operator.
-    Lanes,
+    /// Groups of rows of the operator.
+    Vector,
     /// Flat code, one element after the other.
     Unit,
     /// Block by block; operators inside see the innermost rows.
     Blocks,
 }
 
-/// Bytes of what the interpreter does in one step by columns, and in lock step.
-const COLUMN_BYTES: u64 = 8 << 10;
-const LANE_BYTES: u64 = 1 << 10;
+/// Bytes of what is done in one step for a group of rows.
+const GROUP_BYTES: u64 = 8 << 10;
 
-/// What an element costs that a step has to fetch by itself, by columns and in lock step.
-const COLUMN_GATHER: u64 = 12;
-const LANE_GATHER: u64 = 4;
-
-/// What it costs, for each element, to bring rows together tile by tile.
-const PACKED_GATHER: u64 = 2;
+/// What an element costs that a step has to fetch by itself.
+const GROUP_GATHER: u64 = 12;
 
 impl Executor {
     /// The costs of its accesses.
@@ -46,9 +39,7 @@ impl Executor {
         };
         match self {
             Executor::Compiled => {}
-            Executor::Columns => wide(cpu, COLUMN_BYTES, COLUMN_GATHER),
-            Executor::Lanes => wide(cpu, LANE_BYTES, LANE_GATHER),
-            Executor::Blocks => wide(cpu, COLUMN_BYTES, COLUMN_GATHER),
+            Executor::Vector | Executor::Blocks => wide(cpu, GROUP_BYTES, GROUP_GATHER),
             Executor::Unit => {
                 cpu.vector_bytes = 1;
                 (cpu.reversed, cpu.tile, cpu.gather_lane) = (1, 1, 1);
@@ -66,17 +57,11 @@ impl Executor {
                 axes.reverse();
                 axes
             }
-            Executor::Columns | Executor::Lanes => vec![kernel],
+            Executor::Vector => vec![kernel],
             Executor::Unit | Executor::Blocks => {
                 axes.iter().rev().find(parallel).copied().into_iter().collect()
             }
         }
-    }
-
-    /// What is gained at most for each element of an array in a run, where rows that are read again and again are brought
-    /// together anyway.
-    pub(crate) fn most_gain(self) -> Option<u64> {
-        (self == Executor::Lanes).then_some(PACKED_GATHER)
     }
 
     /// Whether an array that stays in the second cache is as good as any other.

@@ -18,7 +18,8 @@
 //!   out, and the place may by right have another value when nobody looks at the element again.
 //! - Operators that may be re-associated and library functions give floats that differ a little; the shadow goes on with
 //!   those of the program, also where it moves them only, and with its own where an element is no such float.
-//! - Where a neutral element is none, nobody can tell how often it is taken: a result that differs is taken over.
+//! - Where a neutral element is none, nobody can tell how often back ends take it: a result of theirs that differs is taken
+//!   over. The interpreter takes it once.
 //!
 //! Invariant: the shadow holds no block of the program, so that the counts of holders are what they are without it.
 
@@ -173,13 +174,15 @@ impl Shadow {
         }
     }
 
-    /// Executes an instruction that is about to run; what it reads is compared if `looks`.
+    /// Executes an instruction that is about to run; what it reads is compared if `looks`. Back ends may execute it, and combine in
+    /// another order, if `reorders`.
     pub(crate) fn foresees(
         &mut self,
         module: &Module,
         real: &Registers<'_>,
         instr: &Instr,
         looks: bool,
+        reorders: bool,
     ) -> Foreseen {
         let Some(frame) = self.frames.last_mut() else {
             return Foreseen { outcome: Err(Halt::Unknown), is_open: false };
@@ -187,7 +190,7 @@ impl Shadow {
         let real = Real { registers: real, looks };
         let mut evaluator = Evaluator::new(module, real, frame, (&mut self.left, &mut self.figures.compared));
         let outcome = evaluator.instruction(instr);
-        Foreseen { outcome, is_open: evaluator.open }
+        Foreseen { outcome, is_open: reorders && evaluator.open }
     }
 
     /// Compares what an instruction defined with what was found before: arrays only if `looks`. The error says what is wrong.

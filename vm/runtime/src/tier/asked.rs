@@ -1,17 +1,12 @@
 //! What others ask about operators before they run.
 
-use super::{Estimate, Tiering, Tiers, launch};
+use super::{Tiers, launch};
 use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
 use crate::interpret::Registers;
 use galopvm_bytecode::RegId;
 use galopvm_kir::Observed;
 use galopvm_lift::{Binding, Lifted};
 use std::sync::Arc;
-
-/// Operations of a row, or of one round of the loops in it, up to which its operators are not worth launches. Rows of maps
-/// and scans in lock step were 20 times as fast with about 2^10 operations, as fast with 2^13, and took three times as long
-/// with 2^16. A loop of many rounds launches in each, so their number does not matter.
-const MOST_ROW_WORK: u64 = 1 << 13;
 
 impl Tiers {
     /// The registers of the arrays that a site's kernel reads; none if it has no kernel.
@@ -57,13 +52,5 @@ impl Tiers {
             [] => tiering.always || work >= tiering.threshold,
             versions => versions.iter().any(|version| version.code.is_some()),
         }
-    }
-
-    /// Whether back ends are not better off with the operators in the rows of a site, one row after the other: there is
-    /// none, or a row has too little to do for launches.
-    pub(crate) fn leaves_rows(&self, site: u32) -> bool {
-        let Tiering { backends, always, .. } = &self.tiering;
-        let is_small = |known: Estimate| known.width > 0 && known.work.round <= MOST_ROW_WORK;
-        backends.is_empty() || !always && self.sites[site as usize].estimate.is_some_and(is_small)
     }
 }

@@ -4,7 +4,7 @@
 //! is compiled, launched and told about like any other.
 
 use super::launch;
-use super::{Attempt, Event, LEAST_WORK, Need, SiteState, Tiers};
+use super::{Attempt, Event, ForQuick, LEAST_WORK, Need, SiteState, Tiers};
 use crate::coverage::Met;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
@@ -153,8 +153,7 @@ impl Tiers {
         let kernel = first + step as u32;
         let tiering = &self.tiering;
         let waits = tiering.always || work >= tiering.threshold || !tiering.background;
-        // The operators of the group by themselves have fast ways in the interpreter.
-        let need = Need { waits, machine_code: !tiering.always, work };
+        let need = Need { waits, quick: ForQuick::Nothing, work };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);

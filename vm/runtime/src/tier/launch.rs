@@ -41,6 +41,8 @@ pub(super) struct Places<'p> {
     pub(super) places: &'p [Option<Granted>],
     /// The reads that are proven to stay inside, in order.
     pub(super) unchecked: &'p [ReadId],
+    /// Whether somebody else makes a result in its place, if this code cannot.
+    pub(super) insists: bool,
 }
 
 /// Why a launch has no results.
@@ -107,6 +109,11 @@ pub(super) fn gather(lifted: &Lifted, registers: &Registers<'_>) -> Result<Gathe
         return Err("the sizes do not satisfy the kernel's guards".into());
     }
     Ok(gathered)
+}
+
+/// A place that is wanted cannot be had.
+fn no_place() -> Failure {
+    Failure::Unfit("a result has a place that the code might read after a trap".into())
 }
 
 /// A view in numbers; its rank is that of the parameter.
@@ -208,6 +215,7 @@ impl Gathered {
                 });
                 results.push(match place {
                     Some(place) => place.clone(),
+                    None if given.is_some() && places.insists => return Ok(Err(no_place())),
                     None => {
                         let copy = Granted::new(old.copy(memory)?, 1);
                         copy.expect("nobody else has seen a fresh block")
@@ -225,6 +233,7 @@ impl Gathered {
             });
             results.push(match place {
                 Some(place) => place.clone(),
+                None if given.is_some() && places.insists => return Ok(Err(no_place())),
                 None => {
                     let fresh = Granted::new(Array::fresh(memory, ty.elem, &shape)?, 1);
                     fresh.expect("nobody else has seen a fresh block")

@@ -3,7 +3,8 @@
 //! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
 //! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for; which
 //!   of them goes for another one is up to the site (`site/turnover.rs`).
-//!   `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the background.
+//!   `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
+//!   background.
 //!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
 //!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
 //!
@@ -16,6 +17,7 @@ mod fused;
 mod launch;
 mod over;
 mod part;
+mod quick;
 mod told;
 mod trace;
 mod traps;
@@ -44,15 +46,18 @@ use std::sync::Arc;
 use std::time::Instant;
 use worker::{Job, Worker};
 
-/// Below this estimate of operations interpreting is cheaper than launching; where it is quick (columns), below the second one.
+/// Below this estimate of operations interpreting is cheaper than launching; where a row is a few instructions of a loop, below
+/// the second one.
 const LEAST_WORK: u64 = 256;
-const LEAST_WORK_IF_QUICK: u64 = 2048;
+const LEAST_WORK_OF_LOOPS: u64 = 2048;
 
 /// When operators are compiled, and by whom.
 #[derive(Clone)]
 pub struct Tiering {
     /// Code generators, best first.
     pub backends: Vec<Arc<dyn Backend>>,
+    /// Makes code in no time, for what is not hot enough for the others.
+    pub quick: Option<Arc<dyn Backend>>,
     /// The machine that code is made for.
     pub machine: Machine,
     /// Estimated operations from which a single execution is worth compiling for; sites that were interpreted for as
@@ -69,6 +74,7 @@ impl Tiering {
     pub fn interpreter() -> Tiering {
         Tiering {
             backends: Vec::new(),
+            quick: None,
             machine: Machine::default(),
             threshold: 1 << 16,
             always: false,
@@ -88,6 +94,8 @@ struct SiteState {
     profile: SiteProfile,
     lifted: Option<Result<Arc<Lifted>, LiftRefusal>>,
     versions: Vec<Version>,
+    /// Code that was made at once, for whatever comes while there is no version.
+    quick: Option<Version>,
     turnover: Turnover,
     /// Something is being compiled in the background.
     pending: bool,
@@ -115,6 +123,7 @@ impl Default for SiteState {
             profile: SiteProfile::default(),
             lifted: None,
             versions: Vec::new(),
+            quick: None,
             turnover: Turnover::default(),
             pending: false,
             trying: Asking::new(&rules::CODE),
@@ -156,11 +165,9 @@ pub(crate) struct Wish<'w> {
 /// How the interpreter goes over the rows of an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interpreted {
-    /// An operation for thousands of rows before the next one.
-    Columns,
     /// A loop of few instructions for a row.
     Loop,
-    /// Some rows side by side, or one after the other.
+    /// A block for each row.
     Rows,
 }
 
@@ -169,10 +176,30 @@ pub(crate) enum Interpreted {
 struct Need {
     /// Whether the launch waits for it.
     waits: bool,
-    /// Whether only machine code is faster than the interpreter.
-    machine_code: bool,
+    /// What code that is made at once is good for.
+    quick: ForQuick,
     /// Estimated operations of the launch.
     work: u64,
+}
+
+/// What code that is made at once is good for in a launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ForQuick {
+    /// Nothing.
+    Nothing,
+    /// It stands in where there is no other code, or not yet.
+    StandsIn,
+    /// It is all that is wanted.
+    Suffices,
+}
+
+/// Code of a site.
+#[derive(Clone, Copy)]
+enum Chosen {
+    /// What was made at once.
+    Quick,
+    /// A version, by position.
+    Version(usize),
 }
 
 /// The kernel of a site.
@@ -271,7 +298,7 @@ impl Tiers {
 
     /// Whether anybody can compile operators.
     pub(crate) fn has_backends(&self) -> bool {
-        !self.tiering.backends.is_empty()
+        !self.tiering.backends.is_empty() || self.tiering.quick.is_some()
     }
 
     /// Whether everything that can be compiled is to be, however small.
@@ -312,14 +339,14 @@ impl Tiers {
             state.profile.choose(Tier::Interpreter, reason);
             Ok(Run::Interpret)
         };
-        if backends.is_empty() {
+        if backends.is_empty() && self.tiering.quick.is_none() {
             return interpret(state, "there is no back end");
         }
         if width == 0 {
             return interpret(state, "there is nothing to do");
         }
         let least = match otherwise {
-            Interpreted::Columns | Interpreted::Loop => LEAST_WORK_IF_QUICK,
+            Interpreted::Loop => LEAST_WORK_OF_LOOPS,
             Interpreted::Rows => LEAST_WORK,
         };
         if !always && work < least {
@@ -328,12 +355,17 @@ impl Tiers {
         if state.trying.is_given_up() {
             return interpret(state, "compiled code trapped where the interpreter does not");
         }
-        let hot = state.profile.interpreted_work >= threshold;
-        if !always && !hot && work < threshold && state.versions.is_empty() {
-            return interpret(state, "not hot yet");
+        let hot = always || work >= threshold || state.profile.interpreted_work >= threshold;
+        let is_cold = !hot && state.versions.is_empty();
+        let quick = match self.suits_quick(site, width) {
+            false => ForQuick::Nothing,
+            true if is_cold => ForQuick::Suffices,
+            true => ForQuick::StandsIn,
+        };
+        if is_cold && (quick == ForQuick::Nothing || !self.is_worth_making(site, work)) {
+            return interpret(&mut self.sites[site as usize], "not hot yet");
         }
-        let machine_code = !always && otherwise == Interpreted::Columns;
-        let need = Need { waits: always || work >= threshold || !background, machine_code, work };
+        let need = Need { waits: always || work >= threshold || !background, quick, work };
         if let (Some(changes), [Some(place)]) = (wish.changes, wish.places)
             && self.attempt_changes(site, registers, memory, need, place, changes)?
         {
@@ -446,10 +478,17 @@ impl Tiers {
         need: Need,
         places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
+        if need.quick == ForQuick::Suffices {
+            return match self.make_quick(kernel, gathered, need.work) {
+                true => self.launch(kernel, Chosen::Quick, gathered, memory, need.work, places),
+                false => Ok(Attempt::Interpret("not hot yet".into())),
+            };
+        }
+        let stands_in = need.quick == ForQuick::StandsIn;
         let signature = gathered.signature();
         let state = &mut self.sites[kernel.site as usize];
-        let version = match state.chosen.find(signature) {
-            Some(version) => *version,
+        let chosen = match state.chosen.find(signature) {
+            Some(version) => Chosen::Version(*version),
             None => match self.version(kernel, gathered, need) {
                 Ok(version) => {
                     // Launches of the generic one are counted one by one.
@@ -457,12 +496,23 @@ impl Tiers {
                     if !state.versions[version].key.is_generic {
                         state.chosen.keep(signature, version, 1);
                     }
-                    version
+                    Chosen::Version(version)
                 }
+                Err(_) if stands_in && self.make_quick(kernel, gathered, need.work) => Chosen::Quick,
                 Err(reason) => return Ok(Attempt::Interpret(reason)),
             },
         };
-        self.launch(kernel, version, gathered, memory, need.work, places)
+        let chosen = match chosen {
+            Chosen::Version(at)
+                if stands_in
+                    && self.sites[kernel.site as usize].versions[at].code.is_none()
+                    && self.make_quick(kernel, gathered, need.work) =>
+            {
+                Chosen::Quick
+            }
+            chosen => chosen,
+        };
+        self.launch(kernel, chosen, gathered, memory, need.work, places)
     }
 
     /// The kernel of a site, lifted at the first request.
@@ -485,7 +535,7 @@ impl Tiers {
         &mut self,
         Kernel { site, lifted }: Kernel<'_>,
         gathered: &Gathered,
-        Need { waits, machine_code, work }: Need,
+        Need { waits, work, .. }: Need,
     ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();
@@ -537,7 +587,7 @@ impl Tiers {
             plan,
             observed: if is_generic { version::generic(&observed) } else { observed },
             machine: self.tiering.machine.clone(),
-            backends: self.backends(machine_code),
+            backends: self.tiering.backends.clone(),
         };
         if waits {
             return Ok(self.add(site, job.compile()));
@@ -546,12 +596,6 @@ impl Tiers {
         worker.send(job).map_err(|()| "the background compiler has stopped")?;
         self.sites[site as usize].pending = true;
         Err("being compiled".into())
-    }
-
-    /// The back ends, or those that make machine code.
-    fn backends(&self, machine_code: bool) -> Vec<Arc<dyn Backend>> {
-        let all = self.tiering.backends.iter();
-        all.filter(|backend| !machine_code || backend.makes_machine_code()).cloned().collect()
     }
 
     /// Takes over what the background compiler has finished.
@@ -564,50 +608,54 @@ impl Tiers {
 
     /// Adds a version.
     fn add(&mut self, site: u32, version: Version) -> usize {
+        self.tell_made(site, &version);
+        let state = &mut self.sites[site as usize];
+        state.versions.push(version);
+        state.versions.len() - 1
+    }
+
+    /// Tells of code that was made, or why none was.
+    fn tell_made(&self, site: u32, version: &Version) {
         for (backend, reason) in &version.refusals {
             self.tell(site, |name| Event::Refused { site: name, backend, reason });
         }
         if let Some((backend, _)) = &version.code {
             self.tell(site, |name| Event::Compiled { site: name, backend, micros: version.micros });
         }
-        let state = &mut self.sites[site as usize];
-        state.versions.push(version);
-        state.versions.len() - 1
     }
 
     fn launch(
         &mut self,
         Kernel { site, lifted }: Kernel<'_>,
-        version: usize,
+        chosen: Chosen,
         gathered: &Gathered,
         memory: &Memory,
         work: u64,
         places: &[Option<Granted>],
     ) -> Result<Attempt, Trap> {
         loop {
-            let SiteState { versions, turnover, .. } = &mut self.sites[site as usize];
-            let chosen = &mut versions[version];
-            let Some((backend, code)) = chosen.code.clone() else {
-                self.coverage.met(Met::RunRefused);
-                return Ok(Attempt::Interpret(chosen.refusal()));
+            let state = &mut self.sites[site as usize];
+            let used = state.turnover.launch();
+            let Some(version) = state.code_of(chosen) else {
+                return Ok(Attempt::Interpret("there is no code".into()));
             };
-            chosen.launches += 1;
-            chosen.used = turnover.launch();
+            let Some((backend, code)) = version.code.clone() else {
+                self.coverage.met(Met::RunRefused);
+                return Ok(Attempt::Interpret(version.refusal()));
+            };
+            version.launches += 1;
+            version.used = used;
             let start = Instant::now();
-            let places = Places { places, unchecked: &chosen.key.unchecked };
+            let insists = matches!(chosen, Chosen::Quick);
+            let places = Places { places, unchecked: &version.key.unchecked, insists };
             let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
             let nanos = nanos(start.elapsed());
             match outcome {
                 Ok(values) => {
-                    self.coverage.launch(backend, &self.tiering.machine, &chosen.key);
+                    self.coverage.launch(backend, &self.tiering.machine, &version.key);
+                    self.coverage.add(Met::RunQuick, matches!(chosen, Chosen::Quick).into());
                     self.coverage.add(Met::RunPlaced, places.places.iter().any(Option::is_some).into());
-                    let SiteState { profile, versions, .. } = &mut self.sites[site as usize];
-                    profile.launches += 1;
-                    profile.launch_nanos = profile.launch_nanos.saturating_add(nanos);
-                    let tier = Tier::Compiled(backend);
-                    if profile.tier != tier {
-                        profile.choose(tier, &versions[version].how());
-                    }
+                    self.sites[site as usize].launched(chosen, backend, nanos, work);
                     self.tell(site, |name| Event::Launched {
                         site: name,
                         backend,
@@ -628,14 +676,9 @@ impl Tiers {
                 Err(launch::Failure::Run(RunError::Failed(refusal))) => {
                     self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
                     let observed = gathered.observed(&lifted.region);
-                    let next = self.sites[site as usize].versions[version].without(
-                        backend,
-                        refusal,
-                        lifted,
-                        &observed,
-                        &self.tiering,
-                    );
-                    self.sites[site as usize].versions[version] = next;
+                    if let Some(version) = self.sites[site as usize].code_of(chosen) {
+                        *version = version.without(backend, refusal, lifted, &observed, &self.tiering);
+                    }
                 }
             }
         }
@@ -653,7 +696,7 @@ impl Tiers {
             name: self.name(k as u32),
             profile: state.profile.clone(),
             lifted: state.lifted.clone(),
-            versions: state.versions.clone(),
+            versions: state.quick.iter().chain(&state.versions).cloned().collect(),
             group: state.group,
         };
         self.sites.iter().enumerate().filter(|(_, state)| !state.is_part).map(report).collect()

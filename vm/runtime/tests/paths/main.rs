@@ -47,15 +47,13 @@ impl Random {
 }
 
 /// The ways besides executing everything block by block.
-const ALL_WAYS: [Switches; 9] = [
+const ALL_WAYS: [Switches; 7] = [
     Switches { machine: true, ..Switches::OFF },
-    Switches { columns: true, ..Switches::OFF },
-    Switches { lanes: true, ..Switches::OFF },
     Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
     Switches { merge: true, ..Switches::OFF },
-    Switches { shortcircuit: true, merge: true, columns: true, ..Switches::OFF },
+    Switches { shortcircuit: true, merge: true, machine: true, ..Switches::OFF },
     Switches { galop: true, ..Switches::OFF },
-    Switches { galop: true, strategy: true, reuse: true, lanes: true, ..Switches::OFF },
+    Switches { galop: true, strategy: true, reuse: true, machine: true, ..Switches::OFF },
     Switches::ON,
 ];
 

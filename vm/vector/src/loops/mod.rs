@@ -378,25 +378,6 @@ pub fn strided(out: &mut [u8], width: usize, bytes: &[u8], start: i64, stride: i
     }
 }
 
-/// Adds to the places in a column of `i64` what an index, a column as well, means in a dimension; whether some index
-/// that counts is outside. Where a mask is given, others do not count, and their place is of no account.
-pub fn advance(places: &mut [u8], index: &[u8], mask: Option<&[u8]>, size: i64, stride: i64) -> bool {
-    let mut outside = false;
-    let pairs = places.as_chunks_mut::<8>().0.iter_mut().zip(index.as_chunks::<8>().0);
-    let mut step = |place: &mut [u8; 8], index: &[u8; 8], counts: bool| {
-        let index = i64::from_le_bytes(*index);
-        let inside = (index as u64) < size as u64;
-        outside |= counts & !inside;
-        let index = if inside { index } else { 0 };
-        *place = i64::from_le_bytes(*place).wrapping_add(index.wrapping_mul(stride)).to_le_bytes();
-    };
-    match mask {
-        None => pairs.for_each(|(place, index)| step(place, index, true)),
-        Some(mask) => pairs.zip(mask).for_each(|((place, index), mask)| step(place, index, *mask != 0)),
-    }
-    outside
-}
-
 fn gather_with<const W: usize>(out: &mut [u8], bytes: &[u8], places: &[u8]) {
     let elements = bytes.as_chunks::<W>().0;
     for (out, place) in out.as_chunks_mut::<W>().0.iter_mut().zip(places.as_chunks::<8>().0) {
@@ -466,14 +447,6 @@ pub fn scatter(bytes: &mut [u8], width: usize, places: &[u8], items: &[u8]) {
         2 => scatter_with::<2>(bytes, places, items),
         4 => scatter_with::<4>(bytes, places, items),
         _ => scatter_with::<8>(bytes, places, items),
-    }
-}
-
-/// Whether a condition fails somewhere that counts.
-pub fn fails(condition: &[u8], mask: Option<&[u8]>) -> bool {
-    match mask {
-        None => condition.contains(&0),
-        Some(mask) => condition.iter().zip(mask).any(|(holds, counts)| *holds == 0 && *counts != 0),
     }
 }
 

@@ -10,7 +10,7 @@
 
 mod code;
 mod flow;
-pub(super) mod functions;
+mod functions;
 mod operands;
 mod operators;
 mod run;
@@ -18,8 +18,6 @@ mod share;
 mod translate;
 mod unit;
 
-pub(super) use flow::cost;
-pub(super) use functions::{Function1, Function2};
 pub(crate) use run::Slots;
 pub(crate) use unit::Unit;
 
@@ -35,10 +33,10 @@ use smallvec::SmallVec;
 use translate::Inner;
 use unit::{Base, Left, Origin, Slot, Source};
 
-/// Turns of an operator inside a unit from which columns do it faster.
-const WIDE: i64 = galopvm_vector::loops::MANY_ROWS;
+/// Turns of an operator inside a unit from which rows are combined in strands.
+const WIDE: i64 = galopvm_vector::MANY_ROWS;
 
-/// Turns of an operator that columns cannot do from which a launch is faster, about.
+/// Turns of an operator inside a unit from which a launch is faster, about.
 const LONG: i64 = 1024;
 
 /// The operands of the instruction that a unit stands for.
@@ -83,6 +81,26 @@ impl<'a> Interpreter<'a> {
         block: BlockId,
         index: usize,
     ) -> Made<&'a Unit> {
+        self.translation(registers, block, index, false)
+    }
+
+    /// The unit that makes the items of a reduction.
+    pub(super) fn unit_of_items(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+    ) -> Made<&'a Unit> {
+        self.translation(registers, block, index, true)
+    }
+
+    fn translation(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        index: usize,
+        only_items: bool,
+    ) -> Made<&'a Unit> {
         let translated = registers.prepared.blocks[block].translated(index).ok_or(NO_FORM)?;
         if !self.switches.machine {
             return Err(Refused::SwitchedOff);
@@ -92,8 +110,9 @@ impl<'a> Interpreter<'a> {
             (true, false) => Inner::Short,
             (true, true) => Inner::Nothing,
         };
-        let make = || translate::translate(registers.code, block, index, inner).map(Box::new);
-        translated.unit.get_or_init(make).as_deref().map_err(|refused| *refused)
+        let make = || translate::translate(registers.code, block, index, inner, only_items).map(Box::new);
+        let known = if only_items { &translated.items } else { &translated.unit };
+        known.get_or_init(make).as_deref().map_err(|refused| *refused)
     }
 
     /// Whether an operator over these arrays is going to be executed as a unit.

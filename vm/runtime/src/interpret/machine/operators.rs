@@ -4,16 +4,15 @@ use super::code::Op;
 use super::translate::{Inner, Translator, stored_by_width};
 use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
 use super::{LONG, WIDE};
-use crate::interpret::columns::Columns;
 use crate::interpret::prepare::in_operators;
 use crate::interpret::refused::{Made, Refused};
+use crate::interpret::strands::Strands;
 use galopvm_bytecode::{BlockId, Instr, Operator, RegId};
 use smallvec::SmallVec;
 
 impl<'a> Translator<'a> {
     /// The operator that a unit consists of; whoever enters it has looked at the arrays' extents.
-    pub(super) fn outer_operator(&mut self, instr: &'a Instr) -> Made<()> {
-        let operator = instr.operator().ok_or(Refused::instruction(instr))?;
+    pub(super) fn outer_operator(&mut self, operator: &Operator<'a>) -> Made<()> {
         let arrays: Made<Vec<Place>> =
             (0..operator.arrays.len()).map(|k| self.input(Source::Operand(k))).collect();
         let mut outputs = Vec::new();
@@ -28,7 +27,7 @@ impl<'a> Translator<'a> {
             }
         }
         let width = self.rows()?;
-        let accumulators = self.operator(&operator, width, &arrays?, &outputs)?;
+        let accumulators = self.operator(operator, width, &arrays?, &outputs)?;
         if !operator.has_rows() {
             self.unit.results = accumulators.into_iter().map(Left::Scalar).collect();
         }
@@ -109,14 +108,12 @@ impl<'a> Translator<'a> {
                 "an operator in it whose width is known late: back ends do long ones",
             ));
         }
-        if let Ok(columns) = Columns::of(self.function, instr) {
+        if Strands::of(self.function, instr).is_some() && !in_operators(self.function)[self.origin.0] {
             // Many rows are combined in another order than that of a loop.
-            if columns.has_strands() && !is_known && !in_operators(self.function)[self.origin.0] {
+            if !is_known {
                 return Err(Refused::Because("an operator in it whose rows are combined in strands"));
             }
-            if is_known {
-                self.unit.limits.push((width, WIDE));
-            }
+            self.unit.limits.push((width, WIDE));
         } else if self.inner == Inner::Short {
             self.unit.limits.push((width, LONG));
         }

@@ -8,7 +8,7 @@ use super::code::{Ins, Op, canonical};
 use super::functions;
 use super::run;
 use super::unit::{Access, Assertion, Base, CellPlan, Left, Origin, Place, Slot, Source, Unit};
-use crate::interpret::refused::{Made, NO_SUCH_OPERATION, Refused, TOO_LARGE};
+use crate::interpret::refused::{Made, NO_FORM, NO_SUCH_OPERATION, Refused, TOO_LARGE};
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Function, Instr, Operand, RegId, SliceDim};
 use smallvec::SmallVec;
@@ -28,12 +28,18 @@ pub(super) enum Inner {
     Nothing,
 }
 
-/// The unit of an instruction, or why it cannot be one.
-pub(super) fn translate(function: &Function, block: BlockId, index: usize, inner: Inner) -> Made<Unit> {
+/// The unit of an instruction, or of the items of a reduction alone, or why there is none.
+pub(super) fn translate(
+    function: &Function,
+    block: BlockId,
+    index: usize,
+    inner: Inner,
+    only_items: bool,
+) -> Made<Unit> {
     let instr = &function.blocks[block].code[index];
     let mut translator =
         Translator::new(function, (block, u32::try_from(index).map_err(|_| TOO_LARGE)?), inner);
-    translator.outermost(instr)?;
+    translator.outermost(instr, only_items)?;
     Ok(translator.unit)
 }
 
@@ -226,7 +232,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    fn outermost(&mut self, instr: &'a Instr) -> Made<()> {
+    fn outermost(&mut self, instr: &'a Instr, only_items: bool) -> Made<()> {
         match instr {
             Instr::For { dsts, bound, init, body } => {
                 self.count(dsts, *bound, init, *body, true)?;
@@ -237,7 +243,11 @@ impl<'a> Translator<'a> {
                 self.leave(dsts)?;
             }
             Instr::Hist { .. } => self.outer_histogram(instr)?,
-            _ => self.outer_operator(instr)?,
+            _ => {
+                let operator = instr.operator().ok_or(Refused::instruction(instr))?;
+                let operator = if only_items { operator.items_alone().ok_or(NO_FORM)? } else { operator };
+                self.outer_operator(&operator)?
+            }
         }
         self.emit(Op::End, 0, 0, 0)?;
         self.unit.words = run::words(&self.unit.code);
