@@ -174,6 +174,8 @@ fn periods_are_distances_of_exceptions() {
     // Down from the last one of a row.
     assert_eq!(quality("(63 - i) / 8"), periodic(8));
     assert_eq!(step_along_i("(i % 32) / 4", 128, 48).quality, periodic(4));
+    // What starts anew elsewhere than the multiples of the divisor keeps no period.
+    assert_eq!(quality("(i / 4 + i) % 4"), Quality::Piecewise);
     // A neighbour around the corner: a single exception, at a border.
     assert_eq!(quality("(i + 1) % 64"), Quality::Clamp);
     assert_eq!(step_along_i("i / m", 4096, 48).quality, periodic(48));

@@ -103,6 +103,8 @@ pub struct Value {
     zeros: u32,
     /// What it is where all variables are 0, if it moves from there with its steps alone.
     origin: Option<i128>,
+    /// By multiples of this number it may be elsewhere than its steps lead from the origin; 0 if it never is.
+    strays: u64,
 }
 
 impl Value {
@@ -114,7 +116,16 @@ impl Value {
 
     /// Something in a range that no variable changes.
     pub fn within(elem: ElemType, range: Interval) -> Value {
-        Value { elem, range, steps: Vec::new(), data: false, data_axes: Vec::new(), zeros: 0, origin: None }
+        Value {
+            elem,
+            range,
+            steps: Vec::new(),
+            data: false,
+            data_axes: Vec::new(),
+            zeros: 0,
+            origin: None,
+            strays: 0,
+        }
     }
 
     /// An iteration variable.
@@ -327,18 +338,21 @@ impl Rule<'_> {
     fn sum(&self, a: &Value, b: &Value, sign: i64) -> Value {
         let mut sum = self.linear(|axis| a.step(axis).plus(b.step(axis).times(sign)), a.zeros.min(b.zeros));
         sum.origin = a.origin.zip(b.origin).and_then(|(x, y)| x.checked_add(y.checked_mul(sign.into())?));
+        sum.strays = gcd(a.strays, b.strays);
         sum
     }
 
     fn negative(&self, a: &Value) -> Value {
         let mut value = self.linear(|axis| a.step(axis).times(-1), a.zeros);
         value.origin = a.origin.and_then(i128::checked_neg);
+        value.strays = a.strays;
         value
     }
 
     fn multiple(&self, a: &Value, factor: i64, zeros: u32) -> Value {
         let mut value = self.linear(|axis| a.step(axis).times(factor), zeros);
         value.origin = a.origin.and_then(|origin| origin.checked_mul(factor.into()));
+        value.strays = a.strays.checked_mul(factor.unsigned_abs()).unwrap_or(1);
         value
     }
 
@@ -411,6 +425,12 @@ impl Rule<'_> {
         let zeros = a.zeros.saturating_sub(by.trailing_zeros()) * u32::from(by.count_ones() == 1);
         let mut value = self.linear(change, zeros);
         value.origin = a.origin.map(|origin| origin.div_euclid(by.into()));
+        // What is rounded off is a whole number of ones away.
+        let is_even = a.known_axes().all(|axis| a.step(axis).delta % by == 0);
+        value.strays = match (is_even, a.strays % by.unsigned_abs()) {
+            (true, 0) => a.strays / by.unsigned_abs(),
+            _ => 1,
+        };
         value
     }
 
@@ -435,6 +455,7 @@ impl Rule<'_> {
         };
         let mut value = self.linear(change, a.zeros.min(by.trailing_zeros()));
         value.origin = a.origin.map(|origin| origin.rem_euclid(by.into()));
+        value.strays = gcd(a.strays, by.unsigned_abs());
         value
     }
 }
@@ -461,8 +482,8 @@ fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
     let steps = by / pace;
     match step.quality {
         Quality::Exact => {}
-        // It starts anew at multiples of a multiple.
-        Quality::Periodic(period) if period % steps == 0 => {}
+        // It starts anew at multiples of a multiple, and not elsewhere between the multiples of the divisor.
+        Quality::Periodic(period) if period % steps == 0 && a.strays % by == 0 => {}
         _ => return Quality::Piecewise,
     }
     // What moves down passes a multiple one step later.
