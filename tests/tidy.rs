@@ -1,5 +1,7 @@
 //! The house rules, checked: crate edges, unsafe code, file sizes and headers, generated pages, links.
 
+use galopvm_testkit::golden::Golden;
+use galopvm_testkit::root;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,11 +43,13 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
             "stdlib", "jit", "gpu",
         ],
     ),
+    // Others use it for their tests alone.
+    ("tests/kit", "galopvm-testkit", &["lmad"]),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
     (
         "fuzz",
         "galopvm-fuzz",
-        &["base", "bytecode", "frontend", "gpu", "jit", "kir", "lmad", "runtime", "vector"],
+        &["base", "bytecode", "frontend", "gpu", "jit", "kir", "lmad", "runtime", "testkit", "vector"],
     ),
 ];
 
@@ -64,10 +68,6 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
 ];
 
 const MAX_LINES: usize = 800;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
@@ -230,13 +230,11 @@ fn reference_pages_are_fresh() {
         ("docs/reference/instructions.md", galopvm_bytecode::reference::instruction_page()),
         ("docs/reference/intrinsics.md", galopvm_stdlib::intrinsics_page()),
     ];
+    let mut golden = Golden::new();
     for (path, page) in pages {
-        if std::env::var_os("GALOPVM_ACCEPT").is_some() {
-            fs::write(root().join(path), &page).unwrap_or_else(|e| panic!("{path}: {e}"));
-        }
-        let found = fs::read_to_string(root().join(path)).unwrap_or_default();
-        assert!(found == page, "{path} is stale: run GALOPVM_ACCEPT=1 cargo test --test tidy");
+        golden.compare(&root().join(path), &page);
     }
+    golden.finish();
 }
 
 #[test]

@@ -3,27 +3,9 @@
 
 use galopvm_base::{Diagnostic, FileId, Sources};
 use galopvm_frontend::{Options, check, compile, core, core_program, syntax_text};
+use galopvm_testkit::golden::beside;
+use galopvm_testkit::{Random, files, read, stem};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-
-fn folder(stage: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(stage)
-}
-
-/// The `.fut` files of a stage, by name.
-fn cases(stage: &str) -> Vec<(String, String)> {
-    let mut cases = Vec::new();
-    for entry in std::fs::read_dir(folder(stage)).expect("the stage has a folder") {
-        let path = entry.expect("the folder can be read").path();
-        if path.extension().is_some_and(|e| e == "fut") {
-            let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
-            cases.push((name, std::fs::read_to_string(&path).expect("the case can be read")));
-        }
-    }
-    cases.sort();
-    assert!(!cases.is_empty(), "no cases in {}", folder(stage).display());
-    cases
-}
 
 fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let mut text = String::new();
@@ -36,23 +18,11 @@ fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> String {
 
 /// Compares what a stage gives with what is expected, or accepts it.
 fn run(stage: &str, show: impl Fn(&mut Sources, FileId) -> String) {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut wrong = String::new();
-    for (name, text) in cases(stage) {
+    beside(stage, ["fut", "out"], |name, text| {
         let mut sources = Sources::new();
-        let file = sources.add(name.as_str(), text);
-        let shown = show(&mut sources, file);
-        let path = folder(stage).join(&name).with_extension("out");
-        if accept {
-            std::fs::write(&path, &shown).expect("the expectation can be written");
-            continue;
-        }
-        let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        if shown != expected {
-            let _ = writeln!(wrong, "--- {stage}/{name}: expected\n{expected}\n--- found\n{shown}");
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}\nif this is right, accept it with GALOPVM_ACCEPT=1");
+        let file = sources.add(name, text);
+        show(&mut sources, file)
+    });
 }
 
 #[test]
@@ -145,20 +115,10 @@ fn bytecode() {
     });
 }
 
-/// A small generator of random numbers, seeded.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
-}
-
 fn all_sources() -> Vec<(String, String)> {
-    ["syntax", "types", "consume", "core", "bytecode"].into_iter().flat_map(cases).collect()
+    let stages = ["syntax", "types", "consume", "core", "bytecode"];
+    let paths = stages.iter().flat_map(|stage| files(&format!("tests/golden/{stage}"), "fut"));
+    paths.map(|path| (stem(&path), read(&path))).collect()
 }
 
 /// Compiles a text; what comes out must pass the verifier.
@@ -222,7 +182,7 @@ fn mutated_sources_do_no_harm() {
         ".0",
     ];
     let sources = all_sources();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     for round in 0..600 {
         let (name, text) = &sources[random.below(sources.len())];
         let mut bytes = text.clone().into_bytes();

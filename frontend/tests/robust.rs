@@ -3,6 +3,7 @@
 
 use galopvm_base::Sources;
 use galopvm_frontend::{check, syntax};
+use galopvm_testkit::Random;
 use std::path::{Path, PathBuf};
 
 /// Changed texts per program.
@@ -58,7 +59,7 @@ fn programs_cut_off_at_every_line() {
 #[test]
 fn programs_with_changed_tokens_and_bytes() {
     for (name, text) in corpus() {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ text.len() as u64);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ text.len() as u64);
         for _ in 0..MUTATIONS {
             survives(&name, &mutate(&text, &mut random));
         }
@@ -149,17 +150,6 @@ fn long_literals_compile() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound.max(1)
-    }
-}
-
 /// One to three changes: a token removed, replaced or repeated; a byte put in; the text cut off.
 fn mutate(text: &str, random: &mut Random) -> String {
     let (tokens, _) = syntax::lex(text);
@@ -175,7 +165,7 @@ fn mutate(text: &str, random: &mut Random) -> String {
             0 => changed.replace_range(start..end, ""),
             1 => changed.replace_range(start..end, spelling),
             2 => changed.insert_str(start, &format!("{spelling} ")),
-            3 => changed.insert(start, char::from(b' ' + random.below(95) as u8)),
+            3 => changed.insert(start, char::from(b' ' + random.below(95u8))),
             _ => changed.truncate(end),
         }
     }

@@ -31,7 +31,7 @@ fn views(n: i64, m: i64) -> Vec<Lmad> {
 
 #[test]
 fn every_view_of_every_type() {
-    let mut random = Random(41);
+    let mut random = Random::new(41);
     for ty in ElemType::ALL {
         let text = format!(
             "region r (n : i64, m : i64, A : [n][m]{ty}, B : [n][m]{ty})
@@ -65,7 +65,7 @@ fn every_lane_axis_and_thread_axis() {
           let y : i16 = v[j] + to_i16(i)
           in (x, y)
         in (p, q)";
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     for plan in [
         "",
         "plan\n  lane i : a test",
@@ -82,7 +82,7 @@ fn every_lane_axis_and_thread_axis() {
 
 #[test]
 fn computed_indices() {
-    let mut random = Random(43);
+    let mut random = Random::new(43);
     for ty in ElemType::ALL {
         let text = format!(
             "region r (n : i64, k : i64, idx : [n]i32, x : [k]{ty})
@@ -95,7 +95,7 @@ fn computed_indices() {
         );
         check_sizes(&text, SIZES, |n| {
             let k = 77u64;
-            let indices = (0..n).map(|_| random.next() % k).collect();
+            let indices = (0..n).map(|_| random.bits() % k).collect();
             let idx = Arg::Array(ElemType::I32, indices, Lmad::row_major(&[n as i64]));
             vec![size(n), size(k as usize), idx, array(ty, &[k as i64], &mut random)]
         });
@@ -110,7 +110,7 @@ fn a_stencil_with_guards() {
           let u : f64 = if i < n - 1 then let c : f64 = x[i + 1] in c else let d : f64 = 0.0f64 in d
           in l + u
         in p";
-    let mut random = Random(44);
+    let mut random = Random::new(44);
     check_sizes(text, SIZES, |n| vec![size(n), tame(ElemType::F64, &[n as i64], &mut random)]);
 }
 
@@ -137,7 +137,7 @@ fn reads_outside_trap_where_they_happen() {
     let fixed = "region r (n : i64, d : i64, x : [n]i32)
         let p : [n]i32 = kernel i < n do let a : i32 = x[d] in a
         in p";
-    let mut random = Random(45);
+    let mut random = Random::new(45);
     for n in [1, 8, 33, 100] {
         let x = array(ElemType::I32, &[n], &mut random);
         for d in [0i64, 1, -1, n, 1 << 62] {
@@ -212,7 +212,7 @@ fn rows_and_slices_by_name() {
           let t : f32 = red k < c do let y : f32 = part[k] * to_f32(k) in y by (e : f32 = 0.0f32) (f : f32) do in max(e, f)
           in (s, t)
         in (p, q)";
-    let mut random = Random(46);
+    let mut random = Random::new(46);
     for plan in ["", "plan\n  lane i : a test"] {
         for (n, m, d, c, good) in [
             (5, 40, 3, 10, true),

@@ -24,7 +24,7 @@ fn a_cheap_if_and_a_dear_one() {
               in k
           in (b, e)
         in (p, q)";
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     check_sizes(text, SIZES, |n| {
         vec![size(n), array(F32, &[n as i64], &mut random), array(I32, &[n as i64], &mut random)]
     });
@@ -37,7 +37,7 @@ fn a_uniform_if() {
           let b : f64 = if c then let s : f64 = x[i] * 2.0f64 in s else let t : f64 = 1.0f64 in t
           in b
         in p";
-    let mut random = Random(32);
+    let mut random = Random::new(32);
     for c in [false, true] {
         check(text, &[size(70), Arg::Scalar(Scalar::bool(c)), array(ElemType::F64, &[70], &mut random)]);
     }
@@ -70,7 +70,7 @@ fn loops_with_bounds_that_vary_and_that_do_not() {
           let c : i64 = loop (u : i64) = (1) while u < m * 100 + i do in u * 3
           in (a, b, c)
         in (p, q, w)";
-    let mut random = Random(33);
+    let mut random = Random::new(33);
     check_sizes(text, SIZES, |n| vec![size(n), size(9), array(I32, &[n as i64], &mut random)]);
 }
 
@@ -86,7 +86,7 @@ fn nested_reductions_over_rows_and_columns() {
           let s : f32 = red i < n do let x : f32 = A[i, j] in x by (a : f32 = 0.0f32) (b : f32) do in a + b
           in s
         in r";
-    let mut random = Random(34);
+    let mut random = Random::new(34);
     let sizes = [0, 1, 3, 17, 40].into_iter().flat_map(|n| SIZES.map(|m| (n, m)));
     let launches: Vec<Vec<Arg>> =
         sizes.map(|(n, m)| vec![size(n), size(m), tame(F32, &[n as i64, m as i64], &mut random)]).collect();
@@ -101,7 +101,7 @@ fn matrix_product() {
           let s : f64 = red q < k do let x : f64 = A[i, q] * B[q, j] in x by (a : f64 = 0.0f64) (b : f64) do in a + b
           in s
         in r";
-    let mut random = Random(35);
+    let mut random = Random::new(35);
     for (n, m, k) in [(3, 5, 2), (17, 33, 9), (4, 100, 65), (1, 1, 1), (2, 3, 0)] {
         let a = tame(ElemType::F64, &[n as i64, k as i64], &mut random);
         let b = tame(ElemType::F64, &[k as i64, m as i64], &mut random);
@@ -111,7 +111,7 @@ fn matrix_product() {
 
 #[test]
 fn reductions_with_every_associative_operator() {
-    let mut random = Random(36);
+    let mut random = Random::new(36);
     for &op in galopvm_base::ScalarOp::ALL.iter().filter(|op| op.info().associative) {
         for ty in ElemType::ALL.into_iter().filter(|t| op.accepts(*t)) {
             let Some(identity) = op.info().identity else { continue };
@@ -140,7 +140,7 @@ fn reductions_of_tuples_and_of_two_axes() {
         by (a : i64 = 0, b : i64 = -9223372036854775808, c : bool = true) (d : i64, e : i64, f : bool) do
           in (a + d, max(b, e), c && f)
         in (s, t, u)";
-    let mut random = Random(37);
+    let mut random = Random::new(37);
     for (n, m) in [(0, 5), (5, 0), (1, 1), (7, 33), (300, 100)] {
         check(text, &[size(n), size(m), array(I64, &[n as i64, m as i64], &mut random)]);
     }
@@ -154,7 +154,7 @@ fn a_general_operator() {
           let (p : i64, q : i64) = if c > a then let g : i64 = c in (g, d) else let h : i64 = a in (h, b)
           in (p, q)
         in (v, at)";
-    let mut random = Random(38);
+    let mut random = Random::new(38);
     for n in [0, 1, 100, 30_000] {
         check(text, &[size(n), array(I64, &[n as i64], &mut random)]);
     }
@@ -171,7 +171,7 @@ fn kernels_at_the_end_of_kernels() {
             in y
           in d
         in p";
-    let mut random = Random(39);
+    let mut random = Random::new(39);
     for (n, m) in [(0, 3), (3, 0), (1, 1), (5, 70), (70, 5), (130, 33)] {
         check(simple, &[size(n), size(m), tame(ElemType::F64, &[n as i64, m as i64], &mut random)]);
     }

@@ -25,7 +25,7 @@ fn strict_floats_agree_bit_for_bit() {
     let whole = "region dot (n : i64, m : i64, A : [n][m]f32)
         let r : f32 = red i < n, j < m do let x : f32 = A[i, j] * A[i, j] in x by (a : f32 = 0.0f32) (b : f32) do in a + b
         in r";
-    let mut random = Random(51);
+    let mut random = Random::new(51);
     for (n, m) in [(3, 100), (70, 33), (200, 100)] {
         for text in [ROWS, &columns, whole] {
             let shape = if text == columns { [m, n] } else { [n, m] };
@@ -51,7 +51,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
           let q : [m]i32 = x[i]
           in q
         in r";
-    let mut random = Random(52);
+    let mut random = Random::new(52);
     let x = array(ElemType::I32, &[8], &mut random);
     let refused = |text: &str, args: &[Arg]| {
         let refusal = compile(&region(text), "", args, CpuMode::Avx512, false)
@@ -65,7 +65,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
 
 #[test]
 fn a_launch_of_another_kind_fails_unless_the_code_is_for_any() {
-    let mut random = Random(53);
+    let mut random = Random::new(53);
     let region = region(MAP);
     let data =
         |n: usize, random: &mut Random| (0..n).map(|_| value_of(ElemType::F32, random)).collect::<Vec<u64>>();
@@ -106,7 +106,7 @@ fn one_unit_serves_row_major_and_other_arrays_of_its_class() {
         let r : [n][m]f32 = kernel i < n, j < m do let a : f32 = A[i, j] * 2.0f32 in a
         in r";
     let region = region(text);
-    let mut random = Random(54);
+    let mut random = Random::new(54);
     let (n, m) = (20i64, 37i64);
     let block: Vec<u64> = (0..4000).map(|_| value_of(ElemType::F32, &mut random)).collect();
     let with = |row: i64| {
@@ -131,7 +131,7 @@ fn one_unit_serves_row_major_and_other_arrays_of_its_class() {
 
 #[test]
 fn listings_show_the_instructions_of_each_mode() {
-    let args = [size(100), array(ElemType::F32, &[100], &mut Random(55))];
+    let args = [size(100), array(ElemType::F32, &[100], &mut Random::new(55))];
     let region = region(MAP);
     for (cpu, word) in modes().zip(["addss", "vaddps ymm", "vaddps zmm"]) {
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));
@@ -143,7 +143,7 @@ fn listings_show_the_instructions_of_each_mode() {
 
 #[test]
 fn low_ir_is_listed_and_checked() {
-    let args = [size(100), array(ElemType::F32, &[100], &mut Random(56))];
+    let args = [size(100), array(ElemType::F32, &[100], &mut Random::new(56))];
     let region = region(MAP);
     for cpu in modes() {
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{e}"));

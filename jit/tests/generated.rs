@@ -4,6 +4,7 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar, ScalarOp};
+use galopvm_testkit::rounds;
 use std::fmt::Write;
 use support::*;
 
@@ -141,7 +142,7 @@ impl Maker {
 
 fn program(seed: u64) -> (String, Vec<ElemType>) {
     let exact = ScalarOp::ALL.iter().copied().filter(|op| *op != ScalarOp::Pow).collect();
-    let mut maker = Maker { random: Random(seed), names: Vec::new(), count: 0, exact };
+    let mut maker = Maker { random: Random::new(seed), names: Vec::new(), count: 0, exact };
     let inputs: Vec<ElemType> = (0..3).map(|_| maker.ty()).collect();
     let mut text = "region r (n : i64, k : i64".to_string();
     for (at, ty) in inputs.iter().enumerate() {
@@ -163,10 +164,10 @@ fn program(seed: u64) -> (String, Vec<ElemType>) {
 
 #[test]
 fn programs_mean_the_same_everywhere() {
-    let rounds = std::env::var("GENERATED_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(300);
+    let rounds = rounds(300);
     for seed in 1..=rounds {
         let (text, inputs) = program(u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15));
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let n = SIZES[1 + random.below(SIZES.len() - 2)];
         let mut args = vec![size(n), size(random.below(20))];
         args.extend(inputs.iter().map(|ty| array(*ty, &[n as i64], &mut random)));

@@ -13,7 +13,7 @@ fn a_chain_of_float_operations() {
           let s : f32 = sqrt(2.0f32 * a * a + 3.0f32 * y[i]) - a * 0.5f32
           in s
         in r";
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     check_sizes(text, SIZES, |n| {
         let shape = [n as i64];
         vec![size(n), array(ElemType::F32, &shape, &mut random), array(ElemType::F32, &shape, &mut random)]
@@ -28,7 +28,7 @@ fn sums_and_products_of_integers() {
           in p
         by (a : i32 = 0i32) (b : i32) do in a + b
         in r";
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     check_sizes(text, SIZES.into_iter().chain([100_000]), |n| {
         let shape = [n as i64];
         vec![size(n), array(ElemType::I32, &shape, &mut random), array(ElemType::I32, &shape, &mut random)]
@@ -47,7 +47,7 @@ fn extents_from_scalars_of_other_types() {
            let r : [min(to_i64(x) + 2, 9)]i64 = kernel i < min(to_i64(x) + 2, 9) do in a[i] + i
            in r",
     ];
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for text in texts {
         for (ty, number) in [
             (ElemType::F64, 4.0),

@@ -69,7 +69,7 @@ fn each_iteration_replaces_its_own_element() {
                 in r"
         );
         let elem = ElemType::ALL.iter().copied().find(|e| e.name() == ty).expect("a type");
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         for n in SIZES.into_iter().chain([100_000]) {
             over(&text, &[size(n), array(elem, &[n as i64], &mut random)], same_place);
         }
@@ -89,7 +89,7 @@ fn what_is_read_elsewhere_does_not_change() {
               in o
           in v
         in r";
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for (n, m, k) in [(5, 9, 0), (40, 37, 3), (64, 64, 20), (3, 200, 1), (300, 70, 2)] {
         let x = tame(ElemType::F64, &[n, m], &mut random);
         over(text, &[size(n as usize), size(m as usize), size(k), x], same_place);
@@ -112,7 +112,7 @@ fn a_place_next_to_what_is_read() {
           let s : f32 = x[i, j] * 2.0f32 + x[0, j]
           in s
         in r";
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for (n, m) in [(1, 1), (4, 33), (50, 64), (33, 100)] {
         let Arg::Array(elem, data, _) = tame(ElemType::F32, &[2 * n, m], &mut random) else { unreachable!() };
         let x = Arg::Array(elem, data, Lmad::row_major(&[n, m]));
@@ -134,7 +134,7 @@ fn what_a_row_begins_with_is_read_before_the_row_is_written() {
             in s
           in q
         in r";
-    let mut random = Random(6);
+    let mut random = Random::new(6);
     for (n, m) in [(1, 5), (7, 16), (20, 65), (40, 131)] {
         let x = tame(ElemType::F32, &[n, m], &mut random);
         over(text, &[size(n as usize), size(m as usize), x], same_place);

@@ -34,7 +34,7 @@ const WRITES: &str = "region writes (n : i64, w : i64, A : [w]i32, x : [n]i32)
 
 #[test]
 fn groups_and_rows_of_any_number() {
-    let mut random = Random(61);
+    let mut random = Random::new(61);
     let launches = [(9, 150, 11), (3, 5, 0), (8, 64, 3)].map(|(n, m, k)| {
         let [a, b, c] =
             [vec![n, k], vec![k, m], vec![n]].map(|shape| array(ElemType::F64, &shape, &mut random));
@@ -53,7 +53,7 @@ fn groups_and_rows_of_any_number() {
 
 #[test]
 fn groups_of_partial_results() {
-    let mut random = Random(62);
+    let mut random = Random::new(62);
     let launches = [300, 0, 1, 15, 16, 17].map(|n| {
         let x = array(ElemType::I32, &[n], &mut random);
         vec![size(n as usize), x, array(ElemType::I64, &[n], &mut random)]
@@ -68,8 +68,8 @@ fn groups_of_partial_results() {
 
 #[test]
 fn scatters_in_lanes_have_room_for_so_many() {
-    let mut random = Random(63);
-    let data = (0..90).map(|_| random.next() & 0xff).collect();
+    let mut random = Random::new(63);
+    let data = (0..90).map(|_| random.bits() & 0xff).collect();
     let x = Arg::Array(ElemType::I32, data, Lmad::row_major(&[90]));
     let args = [size(90), size(7), array(ElemType::I32, &[7], &mut random), x];
     for cpu in vectors() {
@@ -98,8 +98,8 @@ fn plans_for_vectors_are_refused_where_there_are_none() {
     let args = [
         size(3),
         size(7),
-        array(ElemType::I32, &[7], &mut Random(1)),
-        array(ElemType::I32, &[3], &mut Random(2)),
+        array(ElemType::I32, &[7], &mut Random::new(1)),
+        array(ElemType::I32, &[3], &mut Random::new(2)),
     ];
     for scalar in modes().filter(|cpu| cpu.vectors().lanes == 1) {
         let refusal = compile(&region(WRITES), "plan\n  groups i 2 : a test\n", &args, scalar, false);
@@ -113,7 +113,7 @@ fn stores_past_the_caches_are_the_plans() {
     let text = "region map (n : i64, x : [n]f32)
         let r : [n]f32 = kernel i < n do let a : f32 = x[i] + 1.0f32 in a
         in r";
-    let mut random = Random(64);
+    let mut random = Random::new(64);
     let args = [size(1000), array(ElemType::F32, &[1000], &mut random)];
     for cpu in vectors() {
         for (plan, past) in [

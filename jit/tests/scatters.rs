@@ -11,7 +11,7 @@ use support::*;
 /// An array of indices into an extent, some of them outside.
 fn indices(count: usize, extent: i64, random: &mut Random) -> Arg {
     let one = |random: &mut Random| (random.below(extent as usize + 4) as i64 - 2) as u64;
-    let data = (0..count).map(|_| if random.below(40) == 0 { random.next() } else { one(random) }).collect();
+    let data = (0..count).map(|_| if random.below(40) == 0 { random.bits() } else { one(random) }).collect();
     Arg::Array(ElemType::I64, data, Lmad::row_major(&[count as i64]))
 }
 
@@ -34,7 +34,7 @@ fn the_last_write_stays() {
             let r = scatter D i < n do in (P[i], V[i])
             in r"
         );
-        let mut random = Random(1 + round as u64);
+        let mut random = Random::new(1 + round as u64);
         for m in [0, 1, 5, 300] {
             check_sizes(&text, SIZES, |n| {
                 let values = array(ty, &[n as i64], &mut random);
@@ -74,7 +74,7 @@ fn long_bodies_are_computed_in_vectors() {
                 in r",
                 long_body(ty)
             );
-            let mut random = Random(100 + round as u64);
+            let mut random = Random::new(100 + round as u64);
             check_sizes(&text, SIZES, |n| {
                 let values = array(ty, &[n as i64], &mut random);
                 let old = tame(ty, &[40], &mut random);
@@ -98,7 +98,7 @@ fn histograms_apply_their_operator_in_order() {
                 in r",
                 Scalar::new(ty, 0)
             );
-            let mut random = Random(7);
+            let mut random = Random::new(7);
             for n in [0, 1, 17, 1000] {
                 for m in [1, 12] {
                     let (values, old) = (tame(ty, &[n], &mut random), tame(ty, &[m], &mut random));
@@ -126,7 +126,7 @@ fn threads_count_apart_where_nobody_can_tell() {
                 in (s, r)",
                 zero = Scalar::new(ty, 0)
             );
-            let mut random = Random(17);
+            let mut random = Random::new(17);
             for (n, m) in [(20_000, 1), (50_001, 12), (20_000, 300)] {
                 let values = tame(ty, &[n], &mut random);
                 let values = if ty == ElemType::Bool { array(ty, &[n], &mut random) } else { values };
@@ -144,7 +144,7 @@ fn threads_count_apart_where_nobody_can_tell() {
         let r = hist D i < n do in (P[i], 100 / V[i]) by (a = 0) (b) do in a + b
         in r";
     let text = text.replace(", D : [m]i64, m : i64)", ", m : i64, D : [m]i64)");
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for zero in [None, Some(0), Some(29_999)] {
         let n = 30_000;
         let by: Vec<u64> = (0..n).map(|k| u64::from(zero != Some(k)) * 7).collect();
@@ -165,7 +165,7 @@ fn several_arrays_and_axes() {
           let (x : f32, y : i64) = if a < c then in (c, d) else in (a, b)
           in (x, y)
         in (s, r)";
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for (n, m, w) in [(0, 3, 2), (40, 5, 3), (40, 1, 1), (100, 30, 17), (9, 0, 4), (6, 4, 0)] {
         let values = tame(ElemType::F32, &[n, w], &mut random);
         let old = tame(ElemType::F32, &[m, w], &mut random);
@@ -183,7 +183,7 @@ fn inputs_and_destinations_in_any_order() {
           let p : i64 = P[i]
           in (p // w, p % w, V[i] + D[0, 0])
         in r";
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     let view = |dims: &[(i64, i64)], offset| {
         Lmad::new(offset, dims.iter().map(|(size, stride)| Dim::new(*size, *stride)).collect::<Vec<_>>())
     };
@@ -209,7 +209,7 @@ fn a_body_or_an_operator_that_traps() {
         by (a = 1) (b) do
           in a / b
         in r";
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for n in [1i64, 20, 90] {
         for _ in 0..10 {
             let at = (0..n).map(|_| (random.below(n as usize + 1) % (n as usize + 1)) as u64).collect();
@@ -250,7 +250,7 @@ fn what_is_not_compiled() {
         let region = region(text);
         let arrays = region.region().params.len() - 1;
         let mut args = vec![size(3)];
-        args.extend((0..arrays).map(|_| array(ElemType::I64, &[3], &mut Random(1))));
+        args.extend((0..arrays).map(|_| array(ElemType::I64, &[3], &mut Random::new(1))));
         for cpu in modes() {
             let refusal = compile(&region, "", &args, cpu, false).err().expect("it is refused");
             assert_eq!(refusal.reason, reason);

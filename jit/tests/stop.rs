@@ -40,7 +40,7 @@ fn text(body: &str) -> String {
 
 #[test]
 fn an_element_that_never_ends_is_stopped() {
-    let mut random = Random(71);
+    let mut random = Random::new(71);
     for body in ENDLESS_BODIES {
         let text = text(body);
         let region = region(&text);
@@ -86,7 +86,7 @@ fn scatters_and_histograms_are_stopped() {
     ] {
         let text = format!("region r (m : i64, D : [7]i64)\n let r = {writes}\n in r");
         let region = region(&text);
-        let args = [size(ENDLESS), array(ElemType::I64, &[7], &mut Random(73))];
+        let args = [size(ENDLESS), array(ElemType::I64, &[7], &mut Random::new(73))];
         for cpu in modes() {
             let code =
                 compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}\n{text}"));
@@ -110,7 +110,7 @@ fn whoever_goes_on_computes_the_same() {
         in (p, q)";
     let region = region(text);
     let (n, m) = (37, 300_000);
-    let mut random = Random(72);
+    let mut random = Random::new(72);
     let args = [
         size(n),
         size(m),

@@ -4,16 +4,8 @@
 use super::encode::{Form, Instr, Length, Place, Row};
 use super::rows;
 use crate::lir::{Bin, Change, Lane};
+use galopvm_testkit::Random;
 use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register};
-
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 fn vector(length: Length, number: u8) -> Register {
     let first = match length {
@@ -87,7 +79,7 @@ fn three_operand_rows() -> Vec<(Row, &'static str)> {
 
 #[test]
 fn three_operands_in_evex() {
-    let mut numbers = Numbers(1);
+    let mut numbers = Random::new(1);
     for (row, name) in three_operand_rows() {
         for length in [Length::L128, Length::L256, Length::L512] {
             if length == Length::L128 && name.starts_with("vperm") {
@@ -112,7 +104,7 @@ fn three_operands_in_evex() {
 
 #[test]
 fn three_operands_in_vex_and_sse() {
-    let mut numbers = Numbers(2);
+    let mut numbers = Random::new(2);
     for (row, name) in three_operand_rows() {
         // These exist in AVX-512 only.
         if name.ends_with('q') && (name.contains("min") || name.contains("max") || name.contains("mull"))
@@ -148,7 +140,7 @@ fn three_operands_in_vex_and_sse() {
 
 #[test]
 fn memory_operands() {
-    let mut numbers = Numbers(3);
+    let mut numbers = Random::new(3);
     for _ in 0..3000 {
         let disp = [0, 8, -8, 64, 127, 128, -129, 1 << 20][numbers.below(8) as usize];
         let base = numbers.below(16) as u8;

@@ -11,28 +11,13 @@ use galopvm_kir::{
     Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
+pub use galopvm_testkit::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A small generator of numbers (xorshift).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n
-    }
-}
-
 /// Interesting and random bits of a type.
 pub fn value_of(ty: ElemType, random: &mut Random) -> u64 {
-    let r = random.next();
+    let r = random.bits();
     let bits = match (ty, random.below(4)) {
         (ElemType::F16, 0 | 1) => {
             [0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001][random.below(8)]
@@ -95,7 +80,7 @@ pub fn tame(ty: ElemType, shape: &[i64], random: &mut Random) -> Arg {
         ElemType::F64 => ((r >> 40) as f64 / (1 << 24) as f64).to_bits(),
         _ => r & ty.mask(),
     };
-    Arg::Array(ty, (0..count).map(|_| one(random.next())).collect(), Lmad::row_major(shape))
+    Arg::Array(ty, (0..count).map(|_| one(random.bits())).collect(), Lmad::row_major(shape))
 }
 
 fn bytes_of(ty: ElemType, elements: &[u64]) -> Vec<u8> {

@@ -14,6 +14,8 @@ use galopvm_analysis::reuse::{Effort, analyse};
 use galopvm_analysis::strategy::decide;
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{CheckedRegion, Observed, Region, Rhs, check, types};
+use galopvm_testkit::cases::{self, Case};
+use galopvm_testkit::stem;
 use std::fmt::Write;
 use std::fs;
 use std::hint::black_box;
@@ -21,13 +23,6 @@ use std::path::Path;
 use std::time::Instant;
 
 /// The lines of a section of a case.
-fn section(case: &str, header: &str) -> String {
-    let lines = case.lines().skip_while(|line| line.trim_end() != header).skip(1);
-    let body: Vec<&str> =
-        lines.take_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase())).collect();
-    body.join("\n")
-}
-
 fn region(env: &str, input: &str) -> Result<(CheckedRegion, Observed), String> {
     let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
     let mut region = parse_region_in(known, input).map_err(|error| error.to_string())?;
@@ -222,11 +217,11 @@ fn pieces() -> (String, String) {
 }
 
 fn main() -> Result<(), String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/cases");
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-    let mut files: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    files.sort();
-    files.extend(std::env::args().skip(1).map(Into::into));
+    let mut cases = cases::all();
+    for file in std::env::args().skip(1) {
+        let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+        cases.push(Case::new(&stem(Path::new(&file)), &text));
+    }
     let mut regions: Vec<(String, String, String)> = Vec::new();
     for (name, (env, input)) in [
         ("50 kernels in all orders", chain(50, 6)),
@@ -239,11 +234,9 @@ fn main() -> Result<(), String> {
     ] {
         regions.push((name.into(), env, input));
     }
-    for (at, file) in files.iter().enumerate() {
-        let case = fs::read_to_string(file).map_err(|error| error.to_string())?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        regions.insert(at, (name, section(&case, "ENV"), section(&case, "INPUT")));
-    }
+    let section = |case: &Case, header| case.text(header).unwrap_or_default().to_string();
+    let kept = cases.iter().map(|case| (case.name.clone(), section(case, "ENV"), section(case, "INPUT")));
+    regions.splice(0..0, kept);
     let heads = ["table", "bounds", "layouts", "circuits", "memory", "reuse", "fusion", "together", "first"];
     print!("{:28}", "in microseconds");
     heads.iter().for_each(|head| print!(" {head:>9}"));

@@ -9,9 +9,10 @@ use galopvm_analysis::circuit::{Witness, circuits_within};
 use galopvm_analysis::memory::schedule;
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{CheckedRegion, Observed, check, types};
+use galopvm_testkit::{files as kept, find_section, stem};
 use std::fs;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Bytes that offsets of blocks are multiples of.
@@ -23,27 +24,13 @@ const RUNS: usize = 101;
 /// Bytes that are read to have the caches hold something else.
 const OTHER_MEMORY: usize = 64 << 20;
 
-fn section<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("---- {name}\n"))?;
-    Some(rest.split("---- ").next().unwrap_or(rest))
-}
-
 fn region(text: &str) -> Result<(CheckedRegion, Observed), String> {
-    let (env, region) = section(text, "env").zip(section(text, "region")).ok_or("no region")?;
+    let (env, region) = find_section(text, "env").zip(find_section(text, "region")).ok_or("no region")?;
     let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
     let mut region = parse_region_in(known, region).map_err(|error| error.to_string())?;
     types::infer(&mut region);
     let region = check(region).map_err(|errors| errors[0].to_string())?;
     Ok((region, observed))
-}
-
-/// The regions that are kept with what is expected of them.
-fn kept() -> Result<Vec<PathBuf>, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/regions");
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-    let mut files: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    files.sort();
-    Ok(files)
 }
 
 /// Runs that find nothing in the caches.
@@ -68,7 +55,7 @@ fn summary(times: &mut [f64]) -> (f64, f64) {
 fn main() -> Result<(), String> {
     let mut files: Vec<PathBuf> = std::env::args().skip(1).map(Into::into).collect();
     if files.is_empty() {
-        files = kept()?;
+        files = kept("tests/golden/regions", "txt");
     }
     let heads = ["circuits", "schedule", "together", "longest", "cold"];
     print!("{:24}", "in microseconds");
@@ -78,7 +65,7 @@ fn main() -> Result<(), String> {
     let mut longest = (0.0, String::new());
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = stem(&file);
         let (region, observed) = region(&text).map_err(|error| format!("{name}: {error}"))?;
         let mut times = [const { Vec::new() }; 4];
         for _ in 0..RUNS {

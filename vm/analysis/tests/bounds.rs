@@ -7,64 +7,52 @@ use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{Observed, ObservedParam, RunError, VerifiedRegion, types, verify};
 use galopvm_lmad::Lmad;
+use galopvm_testkit::Random;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-
-    /// An expression over `i`, `j`, `s`; divisors are constants other than 0.
-    fn expression(&mut self, depth: u32) -> String {
-        if depth == 0 {
-            return match self.below(5) {
-                0 | 1 => "i".into(),
-                2 => "j".into(),
-                3 => "s".into(),
-                _ => self.between(-4, 6).to_string(),
-            };
-        }
-        let a = self.expression(depth - 1);
-        let deeper = self.below(u64::from(depth)) as u32;
-        let b = self.expression(deeper);
-        let divisor = [-5, -2, 1, 2, 3, 7][self.below(6) as usize];
-        match self.below(14) {
-            0 | 1 => format!("({a} + {b})"),
-            2 | 3 => format!("({a} - {b})"),
-            4 => format!("({a} * {b})"),
-            5 => format!("min({a}, {b})"),
-            6 => format!("max({a}, {b})"),
-            7 => format!("({a} / {divisor})"),
-            8 => format!("({a} % {divisor})"),
-            9 => format!("({a} %% {divisor})"),
-            10 => format!("select({a} < {b}, {a}, {b})"),
-            11 => format!("to_i64(to_i8({a}))"),
-            12 => format!("abs({a})"),
-            _ => format!("({a} & 7)"),
-        }
-    }
-
-    fn condition(&mut self) -> String {
-        let mut part = || {
-            let sign = ["<", "<=", ">", ">=", "==", "!="][self.below(6) as usize];
-            match self.below(3) {
-                0 => format!("x {sign} {}", self.between(-3, 8)),
-                1 => format!("x + 1 {sign} s"),
-                _ => format!("s {sign} x"),
-            }
+/// An expression over `i`, `j`, `s`; divisors are constants other than 0.
+fn expression(random: &mut Random, depth: u32) -> String {
+    if depth == 0 {
+        return match random.below(5) {
+            0 | 1 => "i".into(),
+            2 => "j".into(),
+            3 => "s".into(),
+            _ => random.between(-4, 6).to_string(),
         };
-        let (a, b) = (part(), part());
-        match self.below(3) {
-            0 => a,
-            1 => format!("{a} && {b}"),
-            _ => format!("!({a} || {b})"),
+    }
+    let a = expression(random, depth - 1);
+    let deeper = random.below(depth);
+    let b = expression(random, deeper);
+    let divisor = *random.pick(&[-5, -2, 1, 2, 3, 7]);
+    match random.below(14) {
+        0 | 1 => format!("({a} + {b})"),
+        2 | 3 => format!("({a} - {b})"),
+        4 => format!("({a} * {b})"),
+        5 => format!("min({a}, {b})"),
+        6 => format!("max({a}, {b})"),
+        7 => format!("({a} / {divisor})"),
+        8 => format!("({a} % {divisor})"),
+        9 => format!("({a} %% {divisor})"),
+        10 => format!("select({a} < {b}, {a}, {b})"),
+        11 => format!("to_i64(to_i8({a}))"),
+        12 => format!("abs({a})"),
+        _ => format!("({a} & 7)"),
+    }
+}
+
+fn condition(random: &mut Random) -> String {
+    let mut part = || {
+        let sign = *random.pick(&["<", "<=", ">", ">=", "==", "!="]);
+        match random.below(3) {
+            0 => format!("x {sign} {}", random.between(-3, 8)),
+            1 => format!("x + 1 {sign} s"),
+            _ => format!("s {sign} x"),
         }
+    };
+    let (a, b) = (part(), part());
+    match random.below(3) {
+        0 => a,
+        1 => format!("{a} && {b}"),
+        _ => format!("!({a} || {b})"),
     }
 }
 
@@ -89,16 +77,17 @@ fn observed(args: &[Value]) -> Observed {
 
 #[test]
 fn proven_reads_never_trap() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (mut proven, mut fine) = (0, 0);
     for _ in 0..6000 {
-        let index = random.expression(1 + random.0 as u32 % 3);
+        let depth = random.between(1, 3) as u32;
+        let index = expression(&mut random, depth);
         let (n, m) = (random.between(1, 5), random.between(1, 4));
         let read = if random.below(2) == 0 {
             "in A[x]".to_string()
         } else {
             let (one, other) = if random.below(2) == 0 { ("A[x]", "0") } else { ("0", "A[x]") };
-            format!("let v = if {} then in {one} else in {other} in v", random.condition())
+            format!("let v = if {} then in {one} else in {other} in v", condition(&mut random))
         };
         let text = format!(
             "region r (n : i64, m : i64, s : i64, e : i64, A : [e]i64)\n\

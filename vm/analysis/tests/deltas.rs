@@ -5,49 +5,40 @@ use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::parse_region;
 use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};
 use galopvm_lmad::Lmad;
+use galopvm_testkit::{Random, rounds};
 
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit as u64) as usize
+fn expression(random: &mut Random, depth: usize) -> String {
+    if depth == 0 {
+        return match random.below(6) {
+            0 | 1 => "i".into(),
+            2 | 3 => "j".into(),
+            4 => "c".into(),
+            _ => (random.below(9) as i64 - 2).to_string(),
+        };
     }
-
-    fn expression(&mut self, depth: usize) -> String {
-        if depth == 0 {
-            return match self.below(6) {
-                0 | 1 => "i".into(),
-                2 | 3 => "j".into(),
-                4 => "c".into(),
-                _ => (self.below(9) as i64 - 2).to_string(),
-            };
-        }
-        let a = self.expression(depth - 1);
-        let less = self.below(depth);
-        let b = self.expression(less);
-        let number = 1 + self.below(8);
-        match self.below(16) {
-            0..=2 => format!("({a} + {b})"),
-            3 | 4 => format!("({a} - {b})"),
-            5 => format!("({a} * {number})"),
-            6 => format!("({a} * {b})"),
-            7 => format!("min({a}, {b})"),
-            8 => format!("max({a}, {b})"),
-            9 => format!("({a} / {number})"),
-            10 => format!("({a} % {number})"),
-            11 => format!("({a} << {})", self.below(4)),
-            12 => format!("({a} >> {})", self.below(4)),
-            13 => format!("({a} & {})", [1, 3, 7, 15][self.below(4)]),
-            14 => format!("(({a} << 4) | (({b}) & 15))"),
-            _ => match self.below(4) {
-                0 => format!("(-({a}))"),
-                1 => format!("abs({a})"),
-                2 => format!("to_i64(to_i32({a}))"),
-                _ => format!("select({a} < {b}, {a}, {b})"),
-            },
-        }
+    let a = expression(random, depth - 1);
+    let less = random.below(depth);
+    let b = expression(random, less);
+    let number = 1 + random.below(8);
+    match random.below(16) {
+        0..=2 => format!("({a} + {b})"),
+        3 | 4 => format!("({a} - {b})"),
+        5 => format!("({a} * {number})"),
+        6 => format!("({a} * {b})"),
+        7 => format!("min({a}, {b})"),
+        8 => format!("max({a}, {b})"),
+        9 => format!("({a} / {number})"),
+        10 => format!("({a} % {number})"),
+        11 => format!("({a} << {})", random.below(4)),
+        12 => format!("({a} >> {})", random.below(4)),
+        13 => format!("({a} & {})", [1, 3, 7, 15][random.below(4)]),
+        14 => format!("(({a} << 4) | (({b}) & 15))"),
+        _ => match random.below(4) {
+            0 => format!("(-({a}))"),
+            1 => format!("abs({a})"),
+            2 => format!("to_i64(to_i32({a}))"),
+            _ => format!("select({a} < {b}, {a}, {b})"),
+        },
     }
 }
 
@@ -75,11 +66,11 @@ fn is_clamp(expression: &str) -> bool {
 
 #[test]
 fn changes_are_what_the_analysis_says() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut seen = [0usize; 5];
-    for round in 0..4000 {
+    for round in 0..rounds(4000) {
         let depth = 1 + random.below(4);
-        let expression = random.expression(depth);
+        let expression = expression(&mut random, depth);
         let (n, m, c) = (13, 9 + random.below(8) as i64, random.below(12) as i64 - 3);
         let all = values(&expression, n, m, c);
         let text = format!(

@@ -8,24 +8,9 @@ use galopvm_base::Scalar;
 use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::{parse_env, parse_region_in, print_region};
 use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn section<'a>(text: &'a str, name: &str) -> &'a str {
-    let start = text.find(&format!("---- {name}\n")).unwrap_or_else(|| panic!("section {name}"));
-    let rest = &text[start + name.len() + 6..];
-    rest.find("---- ").map_or(rest, |end| &rest[..end])
-}
-
-fn golden_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/fusion");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the golden folder")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.sort();
-    files
-}
+use galopvm_testkit::golden::whole;
+use galopvm_testkit::{before, section};
+use std::path::Path;
 
 /// Arguments of the observed sizes, with small numbers in the arrays.
 fn arguments(region: &VerifiedRegion, observed: &Observed) -> Vec<Value> {
@@ -64,19 +49,8 @@ fn analysis(file: &Path, given: &str) -> String {
 
 #[test]
 fn golden() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut failures = Vec::new();
-    let files = golden_files();
-    assert!(files.len() >= 15, "{} golden files", files.len());
-    for file in files {
-        let whole = fs::read_to_string(&file).expect("a golden file");
-        let given = whole.find("---- fusions\n").map_or(&whole[..], |at| &whole[..at]);
-        let found = format!("{given}{}", analysis(&file, given));
-        if accept {
-            fs::write(&file, &found).expect("written");
-        } else if found != whole {
-            failures.push(format!("{}:\n{found}", file.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    whole("fusion", "txt", 36, |path, text| {
+        let given = before(text, "fusions");
+        format!("{given}{}", analysis(path, given))
+    });
 }

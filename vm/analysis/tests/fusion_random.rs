@@ -6,22 +6,9 @@ use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::{parse_region, print_region};
 use galopvm_kir::{Observed, ObservedParam, VerifiedRegion, types, verify};
 use galopvm_lmad::Lmad;
+use galopvm_testkit::{Random, rounds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit.max(1) as u64) as usize
-    }
-
-    fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())].clone()
-    }
-}
 
 /// What can be named at a place.
 #[derive(Clone, Default)]
@@ -59,12 +46,15 @@ impl Maker {
                 return axis.clone();
             }
             let scalar = self.scalar(scope);
-            return self.random.one_of(&[
-                "0".to_string(),
-                format!("{extent}-1"),
-                format!("max(0, min({scalar}, {extent}-1))"),
-                format!("({scalar}) % {extent}"),
-            ]);
+            return self
+                .random
+                .pick(&[
+                    "0".to_string(),
+                    format!("{extent}-1"),
+                    format!("max(0, min({scalar}, {extent}-1))"),
+                    format!("({scalar}) % {extent}"),
+                ])
+                .clone();
         }
         let axis = fitting[self.random.below(fitting.len())].0.clone();
         match self.random.below(24) {
@@ -84,7 +74,7 @@ impl Maker {
         let mut all: Vec<String> = scope.scalars.clone();
         all.extend(scope.axes.iter().map(|(axis, _)| axis.clone()));
         all.push(self.random.below(5).to_string());
-        self.random.one_of(&all)
+        self.random.pick(&all).clone()
     }
 
     fn read(&mut self, scope: &Scope) -> String {
@@ -141,7 +131,7 @@ impl Maker {
                 let q = self.name("q");
                 let condition = match scope.axes.last().cloned() {
                     Some((axis, bound)) if self.random.below(2) == 0 => {
-                        self.random.one_of(&[format!("{axis} > 0"), format!("{axis} < {bound} - 1")])
+                        self.random.pick(&[format!("{axis} > 0"), format!("{axis} < {bound} - 1")]).clone()
                     }
                     _ => format!("{} > 2", self.value(scope)),
                 };
@@ -159,7 +149,7 @@ impl Maker {
             }
             5 => {
                 let (l, acc, t) = (self.name("l"), self.name("acc"), self.name("t"));
-                let bound = self.random.one_of(&["n", "m", "c"]).to_string();
+                let bound = self.random.pick(&["n", "m", "c"]).to_string();
                 self.line(depth, &format!("let {l} ="));
                 self.line(depth, &format!("  loop {acc} : i64 = 0 for {t} < {bound} do"));
                 let mut inner = Self::deeper(scope, &[(t, bound)]);
@@ -185,13 +175,13 @@ impl Maker {
 
     fn reduction(&mut self, scope: &Scope, name: &str, statements: usize) {
         let (j, a, b) = (self.name("j"), self.name("a"), self.name("b"));
-        let bound = self.random.one_of(&["n", "m"]).to_string();
+        let bound = self.random.pick(&["n", "m"]).to_string();
         self.line(scope.depth, &format!("let {name} ="));
         self.line(scope.depth, &format!("  red {j} < {bound} do"));
         let count = self.random.below(statements + 1);
         self.body(&Self::deeper(scope, &[(j, bound)]), count);
         let operator =
-            self.random.one_of(&[format!("{a} + {b}"), format!("max({a}, {b})"), format!("{a} * {b}")]);
+            self.random.pick(&[format!("{a} + {b}"), format!("max({a}, {b})"), format!("{a} * {b}")]).clone();
         self.line(scope.depth, &format!("  by ({a} = 0) ({b}) do"));
         self.line(scope.depth, &format!("    in {operator}"));
     }
@@ -216,12 +206,12 @@ impl Maker {
     fn scatter(&mut self, scope: &mut Scope) {
         let is_plain = |(name, _): &&(String, Vec<String>)| !name.starts_with('v');
         let all: Vec<(String, Vec<String>)> = scope.arrays.iter().filter(is_plain).cloned().collect();
-        let (array, shape) = self.random.one_of(&all);
+        let (array, shape) = self.random.pick(&all).clone();
         let others: Vec<(String, Vec<String>)> =
             all.into_iter().filter(|(_, other)| *other == shape).collect();
         let mut arrays = vec![array];
         if self.random.below(3) == 0 {
-            arrays.push(self.random.one_of(&others).0);
+            arrays.push(self.random.pick(&others).0.clone());
         }
         let names: Vec<String> = arrays.iter().map(|_| self.name("k")).collect();
         let axes: Vec<(String, String)> = match self.random.below(3) {
@@ -299,7 +289,7 @@ impl Maker {
                 scope.arrays.push((p, vec!["n".into()]));
             }
             11 => {
-                let (array, shape) = self.random.one_of(&scope.arrays);
+                let (array, shape) = self.random.pick(&scope.arrays).clone();
                 let (u, value) = (self.name("up"), self.read(scope));
                 let at: Vec<String> = shape.iter().map(|extent| self.index(scope, extent)).collect();
                 self.line(scope.depth, &format!("let {u} = {array} with [{}] = {value}", at.join(", ")));
@@ -307,9 +297,11 @@ impl Maker {
             }
             12 => {
                 let z = self.name("z");
-                let extent = self.random.one_of(&["n", "m"]).to_string();
-                let text =
-                    self.random.one_of(&[format!("iota [{extent}]"), format!("replicate [{extent}] 3")]);
+                let extent = self.random.pick(&["n", "m"]).to_string();
+                let text = self
+                    .random
+                    .pick(&[format!("iota [{extent}]"), format!("replicate [{extent}] 3")])
+                    .clone();
                 self.line(scope.depth, &format!("let {z} = {text}"));
                 scope.arrays.push((z, vec![extent]));
             }
@@ -321,7 +313,7 @@ impl Maker {
                     .filter(|(_, shape)| shape.len() == 1)
                     .map(|(a, _)| a.clone())
                     .collect();
-                let array = self.random.one_of(&flat);
+                let array = self.random.pick(&flat).clone();
                 self.line(scope.depth, &format!("let {s} = reduce + {array}"));
                 scope.scalars.push(s);
             }
@@ -357,7 +349,7 @@ impl Maker {
 }
 
 fn program(seed: u64) -> String {
-    let mut maker = Maker { random: Random(seed), text: String::new(), names: 0 };
+    let mut maker = Maker { random: Random::new(seed), text: String::new(), names: 0 };
     maker.text.push_str("region random (n : i64, m : i64, c : i64, A : [n][m]i64, V : [n]i64, W : [m]i64)\n");
     let array =
         |name: &str, shape: &[&str]| (name.to_string(), shape.iter().map(|s| s.to_string()).collect());
@@ -409,11 +401,11 @@ fn inputs(random: &mut Random, least: usize) -> (Vec<Value>, Observed) {
 fn fusion_changes_no_result_and_no_trap() {
     let (mut fused, mut joined, mut traps, mut values) = (0, 0, 0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    let rounds = std::env::var("GENERATED_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(700);
+    let rounds = rounds(700);
     for seed in 0..rounds {
         let text = program(seed * 7919 + 1);
         let region = verified(&text);
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (_, observed) = inputs(&mut random, 1);
         let fusions = decide(&region, &observed);
         assert_eq!(fusions, decide(&region, &observed), "the same every time");
@@ -460,12 +452,12 @@ fn foolish_decisions_change_no_result() {
     for seed in 0..600u64 {
         let region = verified(&program(seed * 104_729 + 5));
         let code = region.region();
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut fusions = Fusions::default();
         let names: Vec<_> = code.body.stms.iter().map(|stm| stm.pat[0]).collect();
         for _ in 0..6 {
             let at = random.below(names.len());
-            let (a, b) = (names[at], random.one_of(&names[at..names.len().min(at + 3)]));
+            let (a, b) = (names[at], *random.pick(&names[at..names.len().min(at + 3)]));
             let fusion = if random.below(2) == 0 { Fusion::Fuse(a, vec![b]) } else { Fusion::Join(a, b) };
             let reason = Reason::Held();
             fusions.lines.push(galopvm_analysis::fusion::FusionLine { fusion, reason, saving: None });

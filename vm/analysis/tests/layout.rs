@@ -7,24 +7,8 @@ use galopvm_analysis::layout::{Costs, Means, Pricing, Profile, Target, plain_tex
 use galopvm_analysis::strategy::decide;
 use galopvm_kir::text::{parse_env, parse_region, parse_region_in};
 use galopvm_kir::{Exp, Observed, VarId, check, types};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn section<'a>(text: &'a str, name: &str) -> &'a str {
-    let start = text.find(&format!("---- {name}\n")).unwrap_or_else(|| panic!("section {name}"));
-    let rest = &text[start + name.len() + 6..];
-    rest.find("---- ").map_or(rest, |end| &rest[..end])
-}
-
-fn golden_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/layout");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the golden folder")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.sort();
-    files
-}
+use galopvm_testkit::golden::whole;
+use galopvm_testkit::{before, files, find_section, read, section};
 
 fn analysis(given: &str) -> String {
     let (known, observed) = parse_env(section(given, "env")).unwrap_or_else(|e| panic!("env {e}"));
@@ -62,17 +46,12 @@ fn analysis(given: &str) -> String {
 /// What is not known is left open, whatever the region.
 #[test]
 fn nothing_observed_is_no_reason_to_fail() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
     let mut count = 0;
     for (folder, ending) in [("kir", "kir"), ("plan", "txt"), ("layout", "txt")] {
-        for entry in fs::read_dir(root.join(folder)).expect("a golden folder") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_none_or(|extension| extension != ending) {
-                continue;
-            }
-            let text = fs::read_to_string(&path).expect("a golden file");
+        for path in files(&format!("tests/golden/{folder}"), ending) {
+            let text = read(&path);
             // Somebody may be writing it anew.
-            if ending == "txt" && !text.contains("---- region\n") {
+            if ending == "txt" && find_section(&text, "region").is_none() {
                 continue;
             }
             let parsed = match ending {
@@ -101,17 +80,8 @@ fn nothing_observed_is_no_reason_to_fail() {
 
 #[test]
 fn golden() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut failures = Vec::new();
-    for file in golden_files() {
-        let whole = fs::read_to_string(&file).expect("a golden file");
-        let given = whole.find("---- table\n").map_or(&whole[..], |at| &whole[..at]);
-        let found = format!("{given}{}", analysis(given));
-        if accept {
-            fs::write(&file, &found).expect("written");
-        } else if found != whole {
-            failures.push(format!("{}:\n{found}", file.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    whole("layout", "txt", 6, |_, text| {
+        let given = before(text, "table");
+        format!("{given}{}", analysis(given))
+    });
 }

@@ -8,6 +8,7 @@ use galopvm_kir::text::parse_region;
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, Observed, ObservedParam, Region, VarId, VerifiedRegion, types, verify};
 use galopvm_lmad::Lmad;
+use galopvm_testkit::Random;
 
 fn verified(text: &str) -> VerifiedRegion {
     let mut region = parse_region(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -61,74 +62,61 @@ read8 : A [i, c]
     assert_eq!(Paths::new(region.region()).report(), expected);
 }
 
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
+/// `start :+ count * step` inside an extent, with its count; the start is written with a name.
+fn slice(random: &mut Random, extent: i64) -> (String, i64) {
+    let count = 1 + random.below(extent);
+    let most = if count == 1 { 1 } else { ((extent - 1) / (count - 1)).max(1) };
+    let step = 1 + random.below(most);
+    let first = random.below(extent - (count - 1) * step);
+    let (first, step) = match random.below(3) {
+        0 => (first + (count - 1) * step, -step),
+        _ => (first, step),
+    };
+    (format!("c + {} :+ {count} * {step}", first - C), count)
+}
 
-impl Random {
-    fn below(&mut self, limit: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit.max(1) as u64) as i64
-    }
-
-    /// `start :+ count * step` inside an extent, with its count; the start is written with a name.
-    fn slice(&mut self, extent: i64) -> (String, i64) {
-        let count = 1 + self.below(extent);
-        let most = if count == 1 { 1 } else { ((extent - 1) / (count - 1)).max(1) };
-        let step = 1 + self.below(most);
-        let first = self.below(extent - (count - 1) * step);
-        let (first, step) = match self.below(3) {
-            0 => (first + (count - 1) * step, -step),
-            _ => (first, step),
-        };
-        (format!("c + {} :+ {count} * {step}", first - C), count)
-    }
-
-    /// The right side of a view of `of`, and its shape.
-    fn view(&mut self, of: &str, shape: &[i64]) -> (String, Vec<i64>) {
-        let rank = shape.len();
-        match self.below(7) {
-            0 => (of.to_string(), shape.to_vec()),
-            1 => (format!("reverse {of}"), shape.to_vec()),
-            2 if rank >= 2 => {
-                let swapped = [&[shape[1], shape[0]], &shape[2..]].concat();
-                (format!("transpose {of}"), swapped)
+/// The right side of a view of `of`, and its shape.
+fn view(random: &mut Random, of: &str, shape: &[i64]) -> (String, Vec<i64>) {
+    let rank = shape.len();
+    match random.below(7) {
+        0 => (of.to_string(), shape.to_vec()),
+        1 => (format!("reverse {of}"), shape.to_vec()),
+        2 if rank >= 2 => {
+            let swapped = [&[shape[1], shape[0]], &shape[2..]].concat();
+            (format!("transpose {of}"), swapped)
+        }
+        3 => {
+            let perm = random.permutation(rank);
+            let text: Vec<String> = perm.iter().map(usize::to_string).collect();
+            (format!("rearrange ({}) {of}", text.join(",")), perm.iter().map(|dim| shape[*dim]).collect())
+        }
+        4 => {
+            let rows = 1 + random.below(shape[0]);
+            let (inner, outer) = (1 + random.below(shape[0] - rows + 1), 1 + random.below(2));
+            let room = shape[0] - 1 - (rows - 1) - (inner - 1);
+            let outer = outer.min(1 + room / rows.max(2));
+            let text = format!("{of}[[c - {C} + {{({rows}:{outer}),({inner}:1)}}]]");
+            match (rows - 1) * outer + inner <= shape[0] {
+                true => (text, [&[rows, inner], &shape[1..]].concat()),
+                false => (of.to_string(), shape.to_vec()),
             }
-            3 => {
-                let mut perm: Vec<usize> = (0..rank).collect();
-                for k in 0..rank {
-                    perm.swap(k, self.below(rank as i64) as usize);
-                }
-                let text: Vec<String> = perm.iter().map(usize::to_string).collect();
-                (format!("rearrange ({}) {of}", text.join(",")), perm.iter().map(|dim| shape[*dim]).collect())
-            }
-            4 => {
-                let rows = 1 + self.below(shape[0]);
-                let (inner, outer) = (1 + self.below(shape[0] - rows + 1), 1 + self.below(2));
-                let room = shape[0] - 1 - (rows - 1) - (inner - 1);
-                let outer = outer.min(1 + room / rows.max(2));
-                let text = format!("{of}[[c - {C} + {{({rows}:{outer}),({inner}:1)}}]]");
-                match (rows - 1) * outer + inner <= shape[0] {
-                    true => (text, [&[rows, inner], &shape[1..]].concat()),
-                    false => (of.to_string(), shape.to_vec()),
+        }
+        _ => {
+            let (mut index, mut left) = (Vec::new(), Vec::new());
+            let given = 1 + random.below(rank);
+            for extent in &shape[..given] {
+                if random.below(3) == 0 && left.len() + 1 < rank {
+                    index.push(format!("c + {}", random.below(*extent) - C));
+                } else {
+                    let (text, count) = slice(random, *extent);
+                    index.push(text);
+                    left.push(count);
                 }
             }
-            _ => {
-                let (mut index, mut left) = (Vec::new(), Vec::new());
-                let given = 1 + self.below(rank as i64) as usize;
-                for extent in &shape[..given] {
-                    if self.below(3) == 0 && left.len() + 1 < rank {
-                        index.push(format!("c + {}", self.below(*extent) - C));
-                    } else {
-                        let (text, count) = self.slice(*extent);
-                        index.push(text);
-                        left.push(count);
-                    }
-                }
-                left.extend_from_slice(&shape[given..]);
-                match left.is_empty() {
-                    true => (of.to_string(), shape.to_vec()),
-                    false => (format!("{of}[{}]", index.join(", ")), left),
-                }
+            left.extend_from_slice(&shape[given..]);
+            match left.is_empty() {
+                true => (of.to_string(), shape.to_vec()),
+                false => (format!("{of}[{}]", index.join(", ")), left),
             }
         }
     }
@@ -164,17 +152,17 @@ fn place(path: &Path, index: &[i64], shape: &[i64], known: &dyn Fn(VarId) -> Opt
 
 #[test]
 fn paths_lead_where_execution_reads() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut longest = 0;
     for round in 0..3000 {
-        let rank = 1 + random.below(3) as usize;
+        let rank = 1 + random.below(3usize);
         let whole: Vec<i64> = (0..rank).map(|_| 1 + random.below(6)).collect();
         let extents: String = whole.iter().map(|extent| format!("[{extent}]")).collect();
         let mut text = format!("region all (c : i64, A : {extents}i64)\n");
         let (mut name, mut shape) = ("A".to_string(), whole.clone());
         let mut views: Vec<String> = Vec::new();
         for k in 0..random.below(6) {
-            let (rhs, new) = random.view(&name, &shape);
+            let (rhs, new) = view(&mut random, &name, &shape);
             (name, shape) = (format!("v{k}"), new);
             text += &format!("let {name} = {rhs}\n");
             views.push(name.clone());

@@ -7,13 +7,8 @@ use galopvm_analysis::circuit::{Circuits, Witness, circuits_within};
 use galopvm_analysis::memory::schedule;
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{check, types};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn section<'a>(text: &'a str, name: &str) -> &'a str {
-    let (_, rest) = text.split_once(&format!("---- {name}\n")).unwrap_or_else(|| panic!("section {name}"));
-    rest.split("---- ").next().unwrap_or(rest)
-}
+use galopvm_testkit::golden::whole;
+use galopvm_testkit::{before, section};
 
 fn analysis(given: &str) -> String {
     let (known, observed) = parse_env(section(given, "env")).unwrap_or_else(|error| panic!("env {error}"));
@@ -35,22 +30,8 @@ fn analysis(given: &str) -> String {
 
 #[test]
 fn golden() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/regions");
-    let entries = fs::read_dir(folder).expect("the golden folder");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    files.sort();
-    assert!(files.len() >= 12, "{} golden files", files.len());
-    let mut failures = Vec::new();
-    for file in files {
-        let whole = fs::read_to_string(&file).expect("a golden file");
-        let given = whole.split("---- circuits\n").next().unwrap_or(&whole);
-        let found = format!("{given}{}", analysis(given));
-        if accept {
-            fs::write(&file, &found).expect("written");
-        } else if found != whole {
-            failures.push(format!("{}:\n{found}", file.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    whole("regions", "txt", 12, |_, text| {
+        let given = before(text, "circuits");
+        format!("{given}{}", analysis(given))
+    });
 }

@@ -2,57 +2,48 @@
 
 use galopvm_analysis::Effort;
 use galopvm_analysis::strategy::{Access, Kernel, Lane, Problem, Write, solve, steady};
+use galopvm_testkit::Random;
 
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
+fn times(random: &mut Random, layouts: usize) -> Vec<u64> {
+    (0..layouts).map(|_| random.below(40) as u64).collect()
+}
 
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-
-    fn times(&mut self, layouts: usize) -> Vec<u64> {
-        (0..layouts).map(|_| self.below(40) as u64).collect()
-    }
-
-    fn problem(&mut self) -> Problem {
-        let arrays = 1 + self.below(2);
-        let layouts = 1 + self.below(3);
-        let mut problem = Problem {
-            initial: (0..arrays).map(|_| (self.below(4) > 0).then_some(0)).collect(),
-            copy: (0..arrays).map(|_| self.times(layouts)).collect(),
-            kernels: Vec::new(),
-        };
-        let mut there: Vec<bool> = problem.initial.iter().map(Option::is_some).collect();
-        for _ in 0..1 + self.below(4) {
-            let mut kernel = Kernel { runs: 1 + self.below(2) as u64, ..Kernel::default() };
-            let mut made = there.clone();
-            let reads: Vec<usize> =
-                (0..self.below(3)).map(|_| self.below(arrays)).filter(|array| there[*array]).collect();
-            let write = (self.below(2) == 0).then(|| (self.below(arrays), self.below(2) == 0));
-            for _ in 0..1 + self.below(2) {
-                let mut lane = Lane::default();
-                for array in &reads {
-                    lane.reads.push(Access { array: *array, time: self.times(layouts) });
-                }
-                if let Some((array, fresh)) = write {
-                    let fresh = fresh || !there[array];
-                    made[array] = true;
-                    lane.writes.push(Write { array, time: self.times(layouts), fresh });
-                }
-                kernel.lanes.push(lane);
+fn problem(random: &mut Random) -> Problem {
+    let arrays = 1 + random.below(2);
+    let layouts = 1 + random.below(3);
+    let mut problem = Problem {
+        initial: (0..arrays).map(|_| (random.below(4) > 0).then_some(0)).collect(),
+        copy: (0..arrays).map(|_| times(random, layouts)).collect(),
+        kernels: Vec::new(),
+    };
+    let mut there: Vec<bool> = problem.initial.iter().map(Option::is_some).collect();
+    for _ in 0..1 + random.below(4) {
+        let mut kernel = Kernel { runs: 1 + random.below(2) as u64, ..Kernel::default() };
+        let mut made = there.clone();
+        let reads: Vec<usize> =
+            (0..random.below(3)).map(|_| random.below(arrays)).filter(|array| there[*array]).collect();
+        let write = (random.below(2) == 0).then(|| (random.below(arrays), random.below(2) == 0));
+        for _ in 0..1 + random.below(2) {
+            let mut lane = Lane::default();
+            for array in &reads {
+                lane.reads.push(Access { array: *array, time: times(random, layouts) });
             }
-            let gone = self.below(arrays);
-            if self.below(5) == 0 && made[gone] {
-                kernel.dead.push(gone);
-                made[gone] = false;
+            if let Some((array, fresh)) = write {
+                let fresh = fresh || !there[array];
+                made[array] = true;
+                lane.writes.push(Write { array, time: times(random, layouts), fresh });
             }
-            there = made;
-            problem.kernels.push(kernel);
+            kernel.lanes.push(lane);
         }
-        problem
+        let gone = random.below(arrays);
+        if random.below(5) == 0 && made[gone] {
+            kernel.dead.push(gone);
+            made[gone] = false;
+        }
+        there = made;
+        problem.kernels.push(kernel);
     }
+    problem
 }
 
 /// The least cost from a kernel on, by trying everything.
@@ -97,10 +88,10 @@ fn everything(problem: &Problem, number: usize, held: &[Vec<usize>]) -> u64 {
 
 #[test]
 fn the_choice_is_the_cheapest() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut costs = 0;
     for round in 0..3000 {
-        let problem = random.problem();
+        let problem = problem(&mut random);
         let start: Vec<Vec<usize>> =
             problem.initial.iter().map(|layout| layout.iter().copied().collect()).collect();
         let solution = solve(&problem, Effort::Quick);
@@ -114,10 +105,10 @@ fn the_choice_is_the_cheapest() {
 
 #[test]
 fn too_many_states_are_said_to_be() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let arrays = 14;
     let reads =
-        |random: &mut Random| (0..arrays).map(|array| Access { array, time: random.times(3) }).collect();
+        |random: &mut Random| (0..arrays).map(|array| Access { array, time: times(random, 3) }).collect();
     let lane = |random: &mut Random| Lane { reads: reads(random), ..Lane::default() };
     let problem = Problem {
         initial: vec![Some(0); arrays],
@@ -172,7 +163,7 @@ fn long(random: &mut Random) -> Problem {
         let mut kernel = Kernel { runs: 1, ..Kernel::default() };
         let reads: Vec<usize> = (0..4).map(|_| random.below(arrays)).collect();
         for _ in 0..3 {
-            let reads = reads.iter().map(|array| Access { array: *array, time: random.times(layouts) });
+            let reads = reads.iter().map(|array| Access { array: *array, time: times(random, layouts) });
             kernel.lanes.push(Lane { reads: reads.collect(), ..Lane::default() });
         }
         problem.kernels.push(kernel);
@@ -182,7 +173,7 @@ fn long(random: &mut Random) -> Problem {
 
 #[test]
 fn long_sequences_are_cut_short_and_end_near_the_best() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let (mut quick, mut thorough, mut plain) = (0, 0, 0);
     for _ in 0..4 {
         let problem = long(&mut random);

@@ -11,18 +11,9 @@ use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::text::{parse_region, print_region};
 use galopvm_kir::{Observed, ObservedParam, Region, Rhs, VarId, VerifiedRegion, types, verify};
 use galopvm_lmad::Lmad;
+use galopvm_testkit::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit.max(1) as u64) as usize
-    }
-}
 
 /// What can be named at a place.
 #[derive(Clone)]
@@ -205,7 +196,7 @@ impl Maker {
 }
 
 fn program(seed: u64) -> String {
-    let mut maker = Maker { random: Random(seed), text: String::new(), names: 0 };
+    let mut maker = Maker { random: Random::new(seed), text: String::new(), names: 0 };
     maker.text.push_str("region random (n : i64, m : i64, c : i64, A : [n][m]i64, B : [m][n]i64)\n");
     let mut scope = Scope {
         scalars: vec!["c".into()],
@@ -349,7 +340,7 @@ fn copies_change_no_result() {
         let text = program(seed * 7919 + 1);
         let region = verified(&text);
         let code = region.region();
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (values, observed) = inputs(&mut random);
         let facts = table(&region, &observed);
         let copies = copies(&mut random, &facts);
@@ -425,7 +416,7 @@ in out
 /// The copy of `A` for all its reads, in text.
 fn hoisted(taken: Option<u32>) -> String {
     let region = verified(HOISTED);
-    let (_, mut observed) = inputs(&mut Random(1));
+    let (_, mut observed) = inputs(&mut Random::new(1));
     observed.params.truncate(3);
     observed.params.push(ObservedParam::Scalar(galopvm_base::Scalar::bool(true)));
     let lmad = Lmad::row_major(&[4, 4]);
@@ -435,7 +426,7 @@ fn hoisted(taken: Option<u32>) -> String {
     let var =
         |name: &str| code.vars.iter_ids().find(|(_, v)| v.name == name).map(|(id, _)| id).expect("a name");
     let all: Vec<usize> = (0..facts.rows.len()).filter(|row| facts.rows[*row].array == var("A")).collect();
-    let mut copy = copies(&mut Random(0), &facts).remove(0);
+    let mut copy = copies(&mut Random::new(0), &facts).remove(0);
     copy.array = var("A");
     copy.order = vec![1, 0];
     copy.rows = all;

@@ -231,6 +231,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use galopvm_testkit::Random;
 
     fn places(changed: Changed) -> Option<Vec<i64>> {
         match changed {
@@ -241,25 +242,21 @@ mod tests {
 
     #[test]
     fn changes_of_shape_keep_the_order_of_elements() {
-        let mut state = 5u64;
-        let mut below = |limit: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % limit
-        };
+        let mut random = Random::new(5);
         let shapes: &[&[i64]] =
             &[&[24], &[4, 6], &[2, 3, 4], &[2, 12], &[1, 24], &[6, 4], &[2, 2, 6], &[3, 8]];
         let mut changed = 0;
         for _ in 0..4000 {
-            let shape = shapes[below(8) as usize];
+            let shape = *random.pick(shapes);
             let mut order: Vec<usize> = (0..shape.len()).collect();
-            let (a, b) = (below(shape.len() as u64) as usize, below(shape.len() as u64) as usize);
+            let (a, b) = (random.below(shape.len()), random.below(shape.len()));
             order.swap(a, b);
             let mut view = View::packed(shape, &order).expect("a small view");
-            if below(3) == 0 {
+            if random.one_in(3) {
                 view = view.reversed().expect("a small view");
             }
             let before: Vec<i64> = view.lmad().expect("a number").places().collect();
-            let to = shapes[below(8) as usize];
+            let to = *random.pick(shapes);
             if let Some(after) = places(view.change(&Change::Reshape(to.to_vec()))) {
                 assert_eq!(before, after, "{view:?} as {to:?}");
                 changed += 1;

@@ -293,23 +293,20 @@ fn of_text(text: &str) -> Decimal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use galopvm_testkit::Random;
 
     fn numbers() -> impl Iterator<Item = f64> {
-        let mut state = 1u64;
-        let random = std::iter::repeat_with(move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state ^ state >> 29) & (u64::MAX >> 1)
-        });
+        let mut random = Random::new(1);
+        let mut bits = move || random.bits() & (u64::MAX >> 1);
+        let any: Vec<f64> = (0..60_000).map(|_| f64::from_bits(bits())).collect();
+        let near: Vec<f64> = (0..30_000).map(|_| 1.0 + (bits() >> 12) as f64 / (1u64 << 52) as f64).collect();
         let whole = (1..2000u64).map(|n| n as f64);
         let powers = (-1074..1024).map(|e| f64::powi(2.0, e));
         let tens = (-300..300).map(|e| format!("1e{e}").parse::<f64>().expect("a number"));
         let halves = (1..3000u64).map(|n| n as f64 / 1024.0);
         let large = (0..4000u64).map(|n| ((1u64 << 53) + n * 12_345_678_901) as f64);
         let ends = [f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.7976931348623155e308, 2.225073858507201e-308];
-        let near = random.take(30_000).map(|bits| 1.0 + (bits >> 12) as f64 / (1u64 << 52) as f64);
-        random
-            .take(60_000)
-            .map(f64::from_bits)
+        any.into_iter()
             .chain(near)
             .chain(whole)
             .chain(powers)

@@ -4,40 +4,7 @@ use galopvm_kir::text::{
     parse_env, parse_region, parse_region_in, print_observed, print_region, print_statements,
 };
 use galopvm_kir::types;
-use std::path::Path;
-
-/// The text of the first section with this word, if there is one.
-fn section<'a>(case: &'a str, word: &str) -> Option<&'a str> {
-    let mut found: Option<(usize, usize)> = None;
-    let mut at = 0;
-    for line in case.split_inclusive('\n') {
-        let starts_section = line.starts_with(|c: char| c.is_ascii_uppercase());
-        match &mut found {
-            Some((_, end)) if !starts_section => *end = at + line.len(),
-            Some(_) => break,
-            None if starts_section && line.trim_end() == word => {
-                found = Some((at + line.len(), at + line.len()))
-            }
-            None => {}
-        }
-        at += line.len();
-    }
-    found.map(|(start, end)| &case[start..end])
-}
-
-fn cases() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/cases");
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut cases: Vec<(String, String)> = entries
-        .map(|entry| {
-            let path = entry.expect("an entry of the folder").path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
-        })
-        .collect();
-    cases.sort();
-    cases
-}
+use galopvm_testkit::cases::all;
 
 fn without_blanks(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
@@ -46,19 +13,20 @@ fn without_blanks(text: &str) -> String {
 #[test]
 fn every_environment_and_input_round_trips() {
     let (mut envs, mut inputs, mut transforms) = (0, 0, 0);
-    for (name, case) in cases() {
-        let env = section(&case, "ENV").unwrap_or_default();
+    for case in all() {
+        let name = &case.name;
+        let env = case.text("ENV").unwrap_or_default();
         let (params, observed) = parse_env(env).unwrap_or_else(|e| panic!("{name}: ENV:{e}\n{env}"));
         let printed = print_observed(&params, &observed);
         let (_, again) = parse_env(&printed).unwrap_or_else(|e| panic!("{name}: printed ENV:{e}\n{printed}"));
         assert_eq!(again, observed, "{name}: {printed}");
         envs += 1;
-        if let Some(text) = section(&case, "EXPECT transform gpu") {
+        if let Some(text) = case.text("EXPECT transform gpu") {
             let region = parse_region(text).unwrap_or_else(|e| panic!("{name}: transform:{e}\n{text}"));
             assert_eq!(without_blanks(&print_statements(&region)), without_blanks(text), "{name}");
             transforms += 1;
         }
-        let Some(input) = section(&case, "INPUT") else { continue };
+        let Some(input) = case.text("INPUT") else { continue };
         inputs += 1;
         let mut region =
             parse_region_in(params, input).unwrap_or_else(|e| panic!("{name}: INPUT:{e}\n{input}"));

@@ -16,8 +16,8 @@ use galopvm_kir::{
     Backend, Decision, Machine, Plan, Reference, RunError, Type, Unit, Vectors, VerifiedPlan, VerifiedRegion,
     types, verify,
 };
+use galopvm_testkit::golden::whole;
 use std::fmt::Write;
-use std::path::Path;
 
 fn constant(text: &str, ty: &Type) -> Scalar {
     let text = text.trim();
@@ -128,26 +128,7 @@ fn computed(file: &str) -> String {
 
 #[test]
 fn every_golden_file_is_as_computed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/kir");
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut files = 0;
-    let mut wrong = Vec::new();
-    for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
-        let path = entry.expect("an entry of the folder").path();
-        if path.extension().is_none_or(|ext| ext != "kir") {
-            continue;
-        }
-        files += 1;
-        let expected = std::fs::read_to_string(&path).expect("a readable golden file");
-        let found = computed(&expected);
-        if found != expected && accept {
-            std::fs::write(&path, &found).expect("a writable golden file");
-        } else if found != expected {
-            wrong.push(format!("{}:\n{found}", path.display()));
-        }
-    }
-    assert!(files > 0, "no golden files in {}", folder.display());
-    assert!(wrong.is_empty(), "GALOPVM_ACCEPT=1 accepts these:\n{}", wrong.join("\n"));
+    whole("kir", "kir", 17, |_, text| computed(text));
 }
 
 /// Rows are computed together where they only fold, over the same bounds, beside the lanes.

@@ -3,16 +3,7 @@
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_kir::text::{parse_region, print_region};
 use galopvm_kir::{Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId, types, verify};
-
-/// A linear congruential generator: the same sequence everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-}
+use galopvm_testkit::Random;
 
 /// One scalar and one array parameter of each type.
 fn params() -> (Region, Vec<VarId>, Vec<VarId>) {
@@ -87,7 +78,7 @@ impl Maker<'_> {
 
 #[test]
 fn random_expressions_round_trip_and_verify() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for round in 0..3000 {
         let (mut region, scalars, arrays) = params();
         let ty = ElemType::ALL[random.below(12)];
@@ -139,7 +130,7 @@ fn parsed(text: &str) -> Region {
 
 #[test]
 fn changed_texts_are_refused_or_printed_but_never_panic() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let pieces = [
         "(", ")", "[", "]", "in", "let", "-", "--", "0", "9f32", "é", " : ", "i64", "x", "A", "+ {", ":+",
         "\n",

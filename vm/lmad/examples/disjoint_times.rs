@@ -4,31 +4,15 @@
 //! blocks of an anti-diagonal of a 32769 x 32769 matrix against what they read.
 
 use galopvm_lmad::{Dim, Iteration, Lmad, Meeting, Order, Overlap, disjoint, meeting};
+use galopvm_testkit::Random;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A small reproducible generator (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-
-    fn view(&mut self, rank: u64, scale: i64) -> Lmad {
-        let rank = 1 + self.below(rank);
-        let dims: Vec<Dim> =
-            (0..rank).map(|_| Dim::new(self.between(1, 20), self.between(-scale, scale))).collect();
-        Lmad::new(self.between(0, scale * 20), dims)
-    }
+fn view(random: &mut Random, rank: u64, scale: i64) -> Lmad {
+    let rank = 1 + random.below(rank);
+    let dims: Vec<Dim> =
+        (0..rank).map(|_| Dim::new(random.between(1, 20), random.between(-scale, scale))).collect();
+    Lmad::new(random.between(0, scale * 20), dims)
 }
 
 /// Median, 99th percentile and greatest of some times in nanoseconds.
@@ -39,9 +23,9 @@ fn quantiles(mut times: Vec<u64>) -> (u64, u64, u64) {
 }
 
 fn main() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let pairs: Vec<(Lmad, Lmad)> =
-        (0..200_000).map(|_| (random.view(4, 1000), random.view(4, 1000))).collect();
+        (0..200_000).map(|_| (view(&mut random, 4, 1000), view(&mut random, 4, 1000))).collect();
     let mut times = Vec::new();
     let mut apart = 0;
     for (a, b) in &pairs {

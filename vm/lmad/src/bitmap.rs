@@ -91,7 +91,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     #[test]
     fn bits_are_the_places() {

@@ -35,7 +35,7 @@ impl Lmad {
 
 #[cfg(test)]
 mod tests {
-    use crate::random::Random;
+    use crate::random::{Random, Views};
     use crate::{Dim, Lmad};
 
     #[test]

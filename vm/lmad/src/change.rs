@@ -80,7 +80,7 @@ fn advance(offset: i64, count: i64, stride: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Random, indices};
+    use crate::random::{Random, Views, indices};
 
     /// Checks `changed` against `original` point by point: index `i` of the one is index `back(i)` of the other.
     fn same_points(original: &Lmad, changed: &Lmad, back: impl Fn(&[i64]) -> Vec<i64>) {

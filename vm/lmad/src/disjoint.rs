@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
     use crate::Dim;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     fn check(a: &Lmad, b: &Lmad) -> bool {
         let (set_a, set_b): (BTreeSet<i64>, BTreeSet<i64>) = (a.places().collect(), b.places().collect());

@@ -64,7 +64,7 @@ fn collides(dims: &[Dim]) -> Option<bool> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::random::Random;
+    use crate::random::{Random, Views};
     use crate::{Dim, Lmad};
 
     fn check(view: &Lmad) -> bool {

@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::Dim;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     fn set(view: &Lmad, by: i64) -> BTreeSet<i64> {
         view.places().map(|place| place + by).collect()

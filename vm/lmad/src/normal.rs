@@ -72,7 +72,7 @@ fn interlock(inner: Dim, outer: Dim) -> Option<Dim> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::random::Random;
+    use crate::random::{Random, Views};
     use crate::{Dim, Lmad};
 
     fn set(view: &Lmad) -> BTreeSet<i64> {

@@ -58,7 +58,7 @@ impl ExactSizeIterator for Places {}
 
 #[cfg(test)]
 mod tests {
-    use crate::random::{Random, indices};
+    use crate::random::{Random, Views, indices};
     use crate::{Dim, Lmad};
 
     #[test]

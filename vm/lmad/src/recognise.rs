@@ -76,7 +76,7 @@ pub fn map_transpose(perm: &[usize]) -> Option<(usize, usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     #[test]
     fn recognises_permutations_of_row_major() {

@@ -70,7 +70,7 @@ fn group(old: &[Dim], new: &[Dim]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::random::{Random, indices};
+    use crate::random::{Random, Views, indices};
     use crate::{Dim, Lmad};
 
     /// The view of this shape with exactly these places in index order, if there is one: its numbers are forced.

@@ -120,7 +120,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     #[test]
     fn prints_and_parses() {

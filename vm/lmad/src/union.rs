@@ -206,7 +206,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::random::Random;
+    use crate::random::{Random, Views};
 
     fn places(union: &Union) -> BTreeSet<i64> {
         union.members.iter().flat_map(Lmad::places).collect()

@@ -3,33 +3,17 @@
 //! `GALOPVM_ROUNDS=100000000 cargo test -p galopvm-lmad --test agreement` goes through more.
 
 use galopvm_lmad::{Dim, Lmad, Overlap, disjoint};
+use galopvm_testkit::{Random, rounds};
 
-/// A small reproducible generator (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as u64) as i64
-    }
-
-    fn view(&mut self, scale: i64) -> Lmad {
-        let rank = self.below(5);
-        let dims: Vec<Dim> = (0..rank)
-            .map(|_| {
-                let least = i64::from(self.below(30) != 0);
-                Dim::new(self.between(least, 5), self.between(-scale, scale))
-            })
-            .collect();
-        Lmad::new(self.between(0, 2 * scale), dims)
-    }
+fn view(random: &mut Random, scale: i64) -> Lmad {
+    let rank = random.below(5);
+    let dims: Vec<Dim> = (0..rank)
+        .map(|_| {
+            let least = i64::from(random.below(30) != 0);
+            Dim::new(random.between(least, 5), random.between(-scale, scale))
+        })
+        .collect();
+    Lmad::new(random.between(0, 2 * scale), dims)
 }
 
 /// Places as a sorted list, without allocation in between.
@@ -41,13 +25,13 @@ fn places(view: &Lmad, into: &mut Vec<i64>) {
 
 #[test]
 fn disjointness_and_injectivity_agree_with_enumeration() {
-    let rounds: u32 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
-    let mut random = Random(2026);
+    let rounds = rounds(1_000_000);
+    let mut random = Random::new(2026);
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    let (mut apart, mut injective, mut unknown) = (0u32, 0u32, 0u32);
+    let (mut apart, mut injective, mut unknown) = (0, 0, 0);
     for _ in 0..rounds {
-        let scale = [3, 10, 40, 200, 1000][random.below(5) as usize];
-        let (a, b) = (random.view(scale), random.view(scale));
+        let scale = *random.pick(&[3, 10, 40, 200, 1000]);
+        let (a, b) = (view(&mut random, scale), view(&mut random, scale));
         places(&a, &mut first);
         places(&b, &mut second);
         let common = |place: &i64| second.binary_search(place).is_ok();
@@ -63,7 +47,7 @@ fn disjointness_and_injectivity_agree_with_enumeration() {
         }
         let repeats = first.windows(2).any(|pair| pair[0] == pair[1]);
         assert_eq!(a.is_injective(), !repeats, "{a}");
-        injective += u32::from(!repeats);
+        injective += u64::from(!repeats);
     }
     println!("{rounds} pairs: {apart} disjoint, {injective} injective, {unknown} undecided");
     assert_eq!(unknown, 0);

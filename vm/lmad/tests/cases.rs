@@ -4,18 +4,11 @@
 #[path = "cases/expression.rs"]
 mod expression;
 
+use galopvm_testkit::cases::{Case, Line, Section, all};
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use expression::{Environment, Value, evaluate};
 use galopvm_lmad::{Lmad, Overlap, disjoint};
-
-/// One section of a case file: its first line and the lines under it, with their numbers.
-struct Section {
-    header: String,
-    lines: Vec<(usize, String)>,
-}
 
 /// How many lines of each kind were checked, how many instances those of `forall` lines stand for, and what failed.
 #[derive(Default)]
@@ -27,40 +20,12 @@ struct Tally {
     failures: Vec<String>,
 }
 
-fn case_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/cases");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the golden cases")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
-    files
-}
-
-fn sections(text: &str) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let first = line.split(' ').next().unwrap_or_default();
-        if ["CASE", "SOURCE", "NOTE", "ENV", "INPUT", "EXPECT"].contains(&first) {
-            sections.push(Section { header: line.trim().to_string(), lines: Vec::new() });
-        } else if let Some(section) = sections.last_mut()
-            && !line.trim().is_empty()
-            && !line.trim().starts_with("--")
-        {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            section.lines.push((number + 1, words.join(" ")));
-        }
-    }
-    sections
-}
-
 /// The sizes an ENV section names; later ones may use earlier ones.
 fn sizes(sections: &[Section]) -> Result<Environment, String> {
     let mut sizes = Environment::new();
     let env = sections.iter().filter(|section| section.header == "ENV").flat_map(|section| &section.lines);
-    for (_, line) in env {
-        for definition in line.strip_prefix("size ").into_iter().flat_map(|list| list.split(',')) {
+    for line in env {
+        for definition in line.text.strip_prefix("size ").into_iter().flat_map(|list| list.split(',')) {
             let (name, value) = definition.split_once('=').ok_or_else(|| format!("no size: {definition}"))?;
             let value = evaluate(value, &sizes)?;
             sizes.insert(name.trim().to_string(), value);
@@ -193,24 +158,25 @@ fn check_verify(line: &str, names: &Environment) -> Result<(), String> {
     Ok(())
 }
 
-fn check_file(text: &str, tally: &mut Tally) -> Result<(), String> {
-    let sections = sections(text);
-    let sizes = sizes(&sections)?;
+fn check_case(case: &Case, tally: &mut Tally) -> Result<(), String> {
+    let sizes = sizes(&case.sections)?;
     let mut names = sizes.clone();
-    for section in &sections {
-        for (number, line) in &section.lines {
+    for section in &case.sections {
+        for Line { number, text } in &section.lines {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let line = words.join(" ");
             let outcome = match section.header.as_str() {
                 "EXPECT lmad" => {
                     tally.lmad += 1;
-                    check_lmad(line, &mut names)
+                    check_lmad(&line, &mut names)
                 }
                 "EXPECT disjoint" => {
                     tally.disjoint += 1;
-                    check_disjoint(line, &sizes).map(|count| tally.instances += count)
+                    check_disjoint(&line, &sizes).map(|count| tally.instances += count)
                 }
                 "EXPECT verify" => {
                     tally.verify += 1;
-                    check_verify(line, &names)
+                    check_verify(&line, &names)
                 }
                 _ => continue,
             };
@@ -225,15 +191,14 @@ fn check_file(text: &str, tally: &mut Tally) -> Result<(), String> {
 #[test]
 fn every_line_of_the_cases() {
     let mut tally = Tally::default();
-    let files = case_files();
+    let files = all();
     for file in &files {
         let before = tally.failures.len();
-        let text = fs::read_to_string(file).expect("a case file");
-        if let Err(reason) = check_file(&text, &mut tally) {
+        if let Err(reason) = check_case(file, &mut tally) {
             tally.failures.push(reason);
         }
         for failure in &mut tally.failures[before..] {
-            *failure = format!("{}: {failure}", file.file_name().unwrap_or_default().display());
+            *failure = format!("{}: {failure}", file.name);
         }
     }
     println!(

@@ -9,27 +9,16 @@ use galopvm_kir::{
     VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
+use galopvm_testkit::Random;
 use galopvm_vector::Vector;
 
-/// A small generator of numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 20
-    }
-
-    /// A whole number from -20 to 20, so that sums of floats are exact, or any bit.
-    fn value(&mut self, elem: ElemType) -> u64 {
-        let number = (self.next() % 41) as i64 - 20;
-        if elem.is_float() {
-            Scalar::from_f64(elem, number as f64).bits
-        } else {
-            Scalar::from_int(elem, number).bits
-        }
+/// A whole number from -20 to 20, so that sums of floats are exact.
+fn value(random: &mut Random, elem: ElemType) -> u64 {
+    let number = random.between(-20, 20);
+    if elem.is_float() {
+        Scalar::from_f64(elem, number as f64).bits
+    } else {
+        Scalar::from_int(elem, number).bits
     }
 }
 
@@ -53,14 +42,14 @@ fn arguments(region: &VerifiedRegion, n: i64, m: i64, random: &mut Random) -> Ve
             let name = region.region().name_of(param);
             return Value::Scalar(match name {
                 "n" | "m" | "k" => Scalar::i64(size(name)),
-                _ => Scalar::new(ty.elem, random.value(ty.elem)),
+                _ => Scalar::new(ty.elem, value(random, ty.elem)),
             });
         }
         let known = |var| Some(Scalar::i64(size(region.region().name_of(var))));
         let shape: Vec<i64> =
             ty.shape.iter().map(|extent| region.size_with(extent, &known).expect("a size")).collect();
         let count = shape.iter().product::<i64>();
-        Value::new(ty.elem, shape, (0..count).map(|_| random.value(ty.elem)).collect())
+        Value::new(ty.elem, shape, (0..count).map(|_| value(random, ty.elem)).collect())
     };
     params.iter().copied().map(value).collect()
 }
@@ -74,7 +63,7 @@ fn check(text: &str, plan: &str, sizes: &[(i64, i64)]) {
     let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|error| panic!("{error}"));
     let machine = Machine::default();
     for (round, (n, m)) in sizes.iter().enumerate() {
-        let mut random = Random(round as u64 * 77 + 12345);
+        let mut random = Random::new(round as u64 * 77 + 12345);
         let arguments = arguments(&region, *n, *m, &mut random);
         let wanted = evaluate(&region, &arguments);
         for layout in Layout::ALL {
@@ -643,8 +632,8 @@ fn a_sum_does_not_depend_on_how_rows_are_cut() {
         )
     };
     for seed in 1..8 {
-        let mut random = Random(seed);
-        let values = (0..3000).map(|_| Scalar::from_f64(ElemType::F32, random.next() as f64 * 1e-7).bits);
+        let mut random = Random::new(seed);
+        let values = (0..3000).map(|_| Scalar::from_f64(ElemType::F32, random.bits() as f64 * 1e-7).bits);
         let values = Value::new(ElemType::F32, vec![3000], values.collect());
         // Groups of rows with one quotient by 37.
         assert_eq!(sum(&of("A[i]"), &values), sum(&of("A[i / 37 * 37 + i % 37]"), &values));
@@ -663,7 +652,7 @@ fn few_rows_with_operators_may_be_left_to_others() {
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
     let machine = Machine::default();
     let taken = |leaves_few_rows: bool, n: i64| {
-        let arguments = arguments(&region, n, 5, &mut Random(1));
+        let arguments = arguments(&region, n, 5, &mut Random::new(1));
         let observed = Trial::new(&region, &arguments, Layout::ALL[0]).expect("it fits in memory").observed();
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
         Vector { leaves_few_rows }.compile(unit).is_ok()

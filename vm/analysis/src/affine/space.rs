@@ -385,20 +385,12 @@ fn solve_residue(c: i64, r: i64, m: i64) -> Option<(i64, i64)> {
 mod tests {
     use super::*;
     use galopvm_base::TypedId;
+    use galopvm_testkit::Random;
     use std::collections::BTreeSet;
-
-    struct Random(u64);
-
-    impl Random {
-        fn between(&mut self, low: i64, high: i64) -> i64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            low + ((self.0 >> 33) % (high - low + 1) as u64) as i64
-        }
-    }
 
     #[test]
     fn images_against_enumeration() {
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         let vars: Vec<VarId> = (0..3).map(VarId::from_index).collect();
         let (mut exact, mut images) = (0, 0);
         for round in 0..20000 {

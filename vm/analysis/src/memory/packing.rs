@@ -200,24 +200,21 @@ impl fmt::Display for Packing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use galopvm_testkit::Random;
 
     #[test]
     fn nothing_shares_what_is_needed_at_once() {
-        let mut state = 3u64;
-        let mut below = |limit: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % limit
-        };
+        let mut random = Random::new(3);
         let (mut all, mut tight) = (0, 0);
         for _ in 0..2000 {
-            let blocks: Vec<Lifetime> = (0..below(9))
+            let blocks: Vec<Lifetime> = (0..random.below(9))
                 .map(|k| {
-                    let from = below(12) as usize;
-                    let (size, to) = (below(50) as i64, from + below(5) as usize);
+                    let from = random.below(12);
+                    let (size, to) = (random.below(50), from + random.below(5));
                     Lifetime { name: format!("b{k}"), size, from, to }
                 })
                 .collect();
-            let alignment = [1, 8, 64][below(3) as usize];
+            let alignment = *random.pick(&[1, 8, 64]);
             let packing = pack(&blocks, alignment);
             assert_eq!(packing.slots.len(), blocks.len());
             for a in &packing.slots {

@@ -1,75 +1,29 @@
-//! Case files: sections that start in column 0, lines, environments, inputs.
+//! Regions of cases, and what is made of their sections.
 
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{CheckedRegion, Observed, VerifyError, check, types};
-use std::fs;
-use std::path::Path;
+use galopvm_testkit::cases::{Case, Line, Section};
 
-/// A line of a section, blanks at its ends removed; comments and empty lines are no lines.
-#[derive(Clone)]
-pub struct Line {
-    /// In the file, from 1.
-    pub number: usize,
-    /// What it says.
-    pub text: String,
+/// The input of a case after some more statements at its end, checked, and what was observed of its first parameters.
+pub fn region_with(case: &Case, more: &str) -> Result<(CheckedRegion, Observed), String> {
+    let input = format!("{}{more}", case.text("INPUT").unwrap_or_default());
+    region_of(case.text("ENV").unwrap_or_default(), &input)
 }
 
-/// A section of a case.
-#[derive(Clone)]
-pub struct Section {
-    /// The line that opens it, `EXPECT layout gpu`.
-    pub header: String,
-    /// What it says.
-    pub lines: Vec<Line>,
-    /// The lines as they stand, comments included.
-    pub body: String,
-}
-
-impl Section {
-    /// What an `EXPECT` section expects, `layout gpu`.
-    pub fn kind(&self) -> Option<&str> {
-        self.header.strip_prefix("EXPECT ").map(str::trim)
-    }
-}
-
-/// A case file.
-pub struct Case {
-    /// The file without its ending.
-    pub name: String,
-    /// In order.
-    pub sections: Vec<Section>,
-}
-
-impl Case {
-    /// The body of the first section with this header.
-    pub fn text(&self, header: &str) -> Option<&str> {
-        self.sections.iter().find(|section| section.header == header).map(|section| section.body.as_str())
-    }
-
-    /// The input, checked, and what was observed of its first parameters.
-    pub fn region(&self) -> Result<(CheckedRegion, Observed), String> {
-        self.region_with("")
-    }
-
-    /// The input after some more statements at its end.
-    pub fn region_with(&self, more: &str) -> Result<(CheckedRegion, Observed), String> {
-        let (known, observed) =
-            parse_env(self.text("ENV").unwrap_or_default()).map_err(|error| format!("ENV: {error}"))?;
-        let input = format!("{}{more}", self.text("INPUT").unwrap_or_default());
-        let mut region = parse_region_in(known, &input).map_err(|error| format!("INPUT: {error}"))?;
-        types::infer(&mut region);
-        let region = check(region)
-            .map_err(|errors| errors.iter().map(VerifyError::to_string).collect::<Vec<_>>().join("; "))?;
-        Ok((region, observed))
-    }
+/// The input of a case.
+pub fn region(case: &Case) -> Result<(CheckedRegion, Observed), String> {
+    region_with(case, "")
 }
 
 /// A region that is not a case's own.
 pub fn region_of(env: &str, input: &str) -> Result<(CheckedRegion, Observed), String> {
-    let (known, observed) = parse_env(env).map_err(|error| error.to_string())?;
-    let mut region = parse_region_in(known, input).map_err(|error| format!("{error}\n{input}"))?;
+    let (known, observed) = parse_env(env).map_err(|error| format!("ENV: {error}"))?;
+    let mut region = parse_region_in(known, input).map_err(|error| format!("INPUT: {error}\n{input}"))?;
     types::infer(&mut region);
-    let region = check(region).map_err(|errors| format!("{}\n{input}", errors[0]))?;
+    let region = check(region).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(VerifyError::to_string).collect();
+        format!("{}\n{input}", errors.join("; "))
+    })?;
     Ok((region, observed))
 }
 
@@ -135,37 +89,4 @@ impl Outcome {
             section.header, line.number, line.text
         ));
     }
-}
-
-/// Every case, by name.
-pub fn all() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/cases");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the golden cases")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
-        .collect();
-    files.sort();
-    let read = |path: &std::path::PathBuf| Case {
-        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        sections: sections(&fs::read_to_string(path).expect("a case")),
-    };
-    files.iter().map(read).collect()
-}
-
-fn sections(text: &str) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    for (k, line) in text.lines().enumerate() {
-        if line.starts_with(|c: char| c.is_ascii_uppercase()) {
-            sections.push(Section { header: line.trim_end().into(), lines: Vec::new(), body: String::new() });
-        } else if let Some(section) = sections.last_mut() {
-            section.body.push_str(line);
-            section.body.push('\n');
-            let text = line.trim();
-            if !text.is_empty() && !text.starts_with("--") {
-                section.lines.push(Line { number: k + 1, text: text.into() });
-            }
-        }
-    }
-    sections
 }

@@ -1,9 +1,10 @@
 //! `circuit`: arrays built in the place they are copied to. Each line is a list of claims that the report must make.
 
-use crate::case::{Case, Outcome, Section, region_of};
+use crate::case::{Outcome, region, region_of};
 use crate::oracle::confirm;
 use galopvm_analysis::circuit::circuits;
 use galopvm_kir::{CheckedRegion, Observed, ObservedParam, Region};
+use galopvm_testkit::cases::{Case, Section};
 use std::collections::BTreeSet;
 
 /// What this group takes.
@@ -17,7 +18,7 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
     if case.text("INPUT").is_none() {
         return Outcome::each(section, safety);
     }
-    let (region, observed) = match case.region() {
+    let (region, observed) = match region(case) {
         Ok(found) => found,
         Err(error) => return Outcome::whole(section, Err(error)),
     };
@@ -99,7 +100,7 @@ fn copies(
 fn unless_copied(claim: &str, case: &Case, computed: &BTreeSet<String>) -> Result<bool, String> {
     let Some(array) = claim.strip_suffix(" -> yes-if no coalescing copy") else { return Ok(false) };
     let legal = computed.iter().any(|line| line.starts_with(&format!("{array} -> yes block ")));
-    let (region, _) = case.region()?;
+    let (region, _) = region(case)?;
     let code = region.region();
     let ty = code.vars.iter().find(|var| var.name == array).and_then(|var| var.ty.as_ref());
     let rank = ty.ok_or("no such array")?.rank();

@@ -5,29 +5,7 @@ use galopvm_kir::evaluate::{Value, evaluate};
 use galopvm_kir::{
     Axis, CheckedRegion, Exp, Observed, ObservedParam, Region, Rhs, Type, VarId, VerifiedRegion, verify,
 };
-
-/// A small reproducible generator (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    /// The numbers below `count` in a random order.
-    pub fn order(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for k in (1..count).rev() {
-            order.swap(k, self.below(k as u64 + 1) as usize);
-        }
-        order
-    }
-}
+use galopvm_testkit::Random;
 
 /// A kernel whose iterations can be run one by one.
 struct Kernel<'a> {
@@ -133,11 +111,11 @@ fn arguments(region: &Region, observed: &Observed, random: &mut Random) -> Vec<V
 pub fn keeps_its_value(region: &CheckedRegion, observed: &Observed, array: VarId) -> Result<bool, String> {
     let kernel = Kernel::of(region, observed)?;
     let at = kernel.region.params.iter().position(|param| *param == array).ok_or("not a parameter")?;
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let arguments = arguments(kernel.region, observed, &mut random);
     let expected = kernel.value(&arguments)?;
     for _ in 0..24 {
-        let order = random.order(kernel.elements());
+        let order = random.permutation(kernel.elements());
         if kernel.over(&arguments, at, &order)? != expected {
             return Ok(false);
         }
@@ -153,7 +131,7 @@ pub fn value_of(region: &CheckedRegion, observed: &Observed, input: &str) -> Res
         .filter(|word| !word.is_empty())
         .map(|word| word.parse().map_err(|_| format!("`{word}` is no number")))
         .collect::<Result<_, String>>()?;
-    let mut arguments = arguments(kernel.region, observed, &mut Random(12));
+    let mut arguments = arguments(kernel.region, observed, &mut Random::new(12));
     let at = arguments.iter().position(|value| !value.shape().is_empty()).ok_or("no array")?;
     let (elem, shape) = (arguments[at].elem(), arguments[at].shape().to_vec());
     let data: Vec<u64> = numbers.iter().map(|&number| Scalar::from_int(elem, number).bits).collect();
@@ -169,7 +147,7 @@ pub fn value_of(region: &CheckedRegion, observed: &Observed, input: &str) -> Res
 
 #[test]
 fn orders_are_permutations() {
-    let mut order = Random(1).order(50);
+    let mut order = Random::new(1).permutation(50);
     assert_ne!(order, (0..50).collect::<Vec<_>>());
     order.sort_unstable();
     assert_eq!(order, (0..50).collect::<Vec<_>>());

@@ -1,9 +1,10 @@
 //! Random kernels that copy most of an array: each verdict on reuse is compared with runs over the array.
 
-use crate::inplace::{Random, keeps_its_value};
+use crate::inplace::keeps_its_value;
 use galopvm_analysis::reuse::{Effort, Verdict, analyse};
 use galopvm_kir::text::{parse_env, parse_region_in};
 use galopvm_kir::{check, types};
+use galopvm_testkit::{Random, rounds};
 
 struct Writer {
     random: Random,
@@ -13,7 +14,7 @@ struct Writer {
 
 impl Writer {
     fn below(&mut self, limit: i64) -> i64 {
-        self.random.below(limit.max(1) as u64) as i64
+        self.random.below(limit)
     }
 
     fn variable(&mut self) -> (&'static str, i64) {
@@ -89,10 +90,10 @@ impl Writer {
 
 #[test]
 fn random_kernels_keep_the_values_they_should() {
-    let rounds: u64 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
+    let rounds = rounds(500);
     let (mut yes, mut no, mut unsure) = (0, 0, 0);
     for seed in 0..rounds {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut size = || 2 + random.below(4) as i64;
         let shape = if seed.is_multiple_of(3) { vec![2 * size()] } else { vec![size(), size()] };
         let mut writer = Writer { random, shape: shape.clone(), names: 0 };

@@ -1,9 +1,10 @@
 //! Layout analysis: index tables, wished layouts, lane classes.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::{Outcome, region};
 use galopvm_analysis::index::{Row, Table, table};
 use galopvm_analysis::layout::{Target, class, class_text, wish, wish_text};
 use galopvm_kir::{CheckedRegion, Region, VarId};
+use galopvm_testkit::cases::{Case, Section};
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] =
@@ -20,7 +21,7 @@ pub struct Tabled {
 impl Tabled {
     /// Of a case.
     pub fn new(case: &Case) -> Result<Tabled, String> {
-        let (region, observed) = case.region()?;
+        let (region, observed) = region(case)?;
         let table = table(&region, &observed);
         Ok(Tabled { region, table })
     }

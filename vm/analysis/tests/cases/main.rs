@@ -6,7 +6,6 @@
 
 mod case;
 mod circuit;
-mod constructs;
 mod inplace;
 mod kernels;
 mod layout;
@@ -14,14 +13,14 @@ mod machine;
 mod memory;
 mod numbers;
 mod oracle;
-mod parts;
 mod prices;
 mod programs;
 mod regions;
 mod reuse;
 mod strategy;
 
-use case::{Case, Outcome, Section};
+use case::{Outcome, region};
+use galopvm_testkit::cases::{Case, Section, all};
 use std::collections::BTreeMap;
 
 /// A group of section kinds.
@@ -61,7 +60,7 @@ struct Tally {
 
 #[test]
 fn every_line_of_the_cases() {
-    let cases = case::all();
+    let cases = all();
     assert_eq!(cases.len(), 86, "golden cases");
     let mut kinds: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut taken: Vec<BTreeMap<&str, usize>> = GROUPS.iter().map(|_| BTreeMap::new()).collect();
@@ -113,10 +112,10 @@ fn every_line_of_the_cases() {
 fn every_input_can_be_analysed() {
     let mut failures = Vec::new();
     let mut inputs = 0;
-    for case in case::all() {
+    for case in all() {
         if case.text("INPUT").is_some() {
             inputs += 1;
-            if let Err(error) = case.region() {
+            if let Err(error) = region(&case) {
                 failures.push(format!("{}: {error}", case.name));
             }
         }

@@ -1,11 +1,12 @@
 //! `interference`, `colours`, `packing`, `memory`: blocks that share memory, and loops that use blocks in turn.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::{Outcome, region};
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::memory::{
     Lifetime, colours, interference_text, loop_blocks, pack, pack_by_size, schedule,
 };
 use galopvm_kir::{ObservedParam, Rhs};
+use galopvm_testkit::cases::{Case, Section, all};
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] =
@@ -47,7 +48,7 @@ fn blocks(case: &Case) -> Result<Vec<Lifetime>, String> {
 
 /// The blocks of the loop of a case.
 fn buffers(case: &Case) -> Result<Vec<String>, String> {
-    let (region, observed) = case.region()?;
+    let (region, observed) = region(case)?;
     let code = region.region();
     let Some(Rhs::For { axis, .. }) = code.body.stms.last().map(|stm| &stm.rhs) else {
         return Err("no loop".into());
@@ -68,8 +69,8 @@ fn buffers(case: &Case) -> Result<Vec<String>, String> {
 #[test]
 fn blocks_of_regions() {
     let text = |name: &str| {
-        let case = crate::case::all().into_iter().find(|case| case.name == name).expect("the case");
-        let (region, observed) = case.region().expect("a region");
+        let case = all().into_iter().find(|case| case.name == name).expect("the case");
+        let (region, observed) = region(&case).expect("a region");
         let moved = circuits(region.region(), &observed);
         schedule(region.region(), &moved, 64).to_string()
     };

@@ -1,8 +1,9 @@
 //! `check`: predicates over the sizes of the environment, which other sections lean on.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::{Outcome, region_with};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{ObservedParam, Rhs};
+use galopvm_testkit::cases::{Case, Section};
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] = &[("check", 13)];
@@ -17,7 +18,7 @@ pub fn run(section: &Section, case: &Case) -> Outcome {
 
 /// The line, if it is true.
 fn holds(line: &str, case: &Case) -> Result<String, String> {
-    let (region, observed) = case.region_with(&format!("let it_holds = {line}\n"))?;
+    let (region, observed) = region_with(case, &format!("let it_holds = {line}\n"))?;
     let code = region.region();
     let known = |var| {
         let k = code.params.iter().position(|param| *param == var)?;

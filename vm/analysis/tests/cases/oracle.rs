@@ -2,11 +2,12 @@
 //! puts them, with results written over arrays, and with blocks packed into one memory, in random orders; and where a
 //! verdict names a place that speaks against it, that place is written before it is used.
 
-use crate::case::{Case, all, region_of};
+use crate::case::{region, region_of};
 use crate::machine::{Access, Finished, Layout, TOO_LONG, Way, agree, candidates, run};
 use galopvm_analysis::circuit::{Outcome, Reason, Witness, circuits, circuits_within};
 use galopvm_analysis::reuse::{Effort, Verdict, analyse};
 use galopvm_kir::{CheckedRegion, Observed, Rhs, VarId};
+use galopvm_testkit::cases::{Case, all};
 use std::collections::BTreeMap;
 
 /// Elements and statements for one region in all orders.
@@ -225,7 +226,7 @@ fn changed_and_read(
 
 /// The region of a case, with small numbers for its sizes if it takes long.
 fn executable(case: &Case) -> Result<(CheckedRegion, Observed, bool), String> {
-    let (region, observed) = case.region()?;
+    let (region, observed) = region(case)?;
     let way = Way { limit: 20_000, ..Way::default() };
     match run(&region, &observed, &Layout::default(), way) {
         Ok(_) => return Ok((region, observed, false)),

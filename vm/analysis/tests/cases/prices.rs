@@ -1,12 +1,13 @@
 //! Layout decisions: prices of accesses and copies, gates, the choice of the lane, switching on and off.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::Outcome;
 use crate::layout::Tabled;
 use galopvm_analysis::layout::{
     Candidate, Class, Copy, Costs, Means, PartCopy, Pricing, Profile, Target, Verdict, pays, plain_text,
     price_text, ties_text, transform, transform_with_parts,
 };
 use galopvm_kir::VarId;
+use galopvm_testkit::cases::{Case, Section};
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] = &[

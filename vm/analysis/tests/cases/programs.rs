@@ -2,12 +2,13 @@
 
 use crate::case::region_of;
 use crate::oracle::confirm;
-use crate::parts::written;
 use galopvm_analysis::circuit::circuits;
+use galopvm_testkit::regions::parts::written;
+use galopvm_testkit::rounds;
 
 #[test]
 fn random_regions_keep_their_results() {
-    let rounds: u64 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(700);
+    let rounds = rounds(700);
     let (mut yes, mut no) = (0, 0);
     for seed in 0..rounds {
         let (env, text) = written(seed);

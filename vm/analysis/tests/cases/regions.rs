@@ -1,12 +1,13 @@
-//! Random regions of every construct (`constructs.rs`): each is run plainly and as the analyses say; see `oracle.rs`.
+//! Random regions of every construct (`regions/constructs.rs` of the test kit): each is run plainly and as the analyses say; see `oracle.rs`.
 
 use crate::case::region_of;
-use crate::constructs::written;
 use crate::oracle::{Tally, confirm, witnesses};
+use galopvm_testkit::regions::constructs::written;
+use galopvm_testkit::rounds;
 
 #[test]
 fn random_regions_of_every_construct() {
-    let rounds: u64 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let rounds = rounds(400);
     let start: u64 = std::env::var("GALOPVM_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let mut tally = Tally::default();
     let (mut with_moves, mut with_reuse) = (0, 0);

@@ -3,13 +3,14 @@
 //! Sets are compared as sets; a `candidates` line is confirmed by running the kernel over each array, in random
 //! orders of its iterations.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::{Outcome, region};
 use crate::inplace;
 use galopvm_analysis::reuse::{
     ArrayReuse, Choice, Effort, Fresh, Holding, Reuse, Verdict, analyse, choose, decide, outcome,
 };
 use galopvm_kir::{CheckedRegion, Observed, Region};
 use galopvm_lmad::{Lmad, Union};
+use galopvm_testkit::cases::{Case, Section};
 use std::collections::BTreeSet;
 
 /// What this group takes.
@@ -47,7 +48,7 @@ struct Subject {
 
 impl Subject {
     fn of(case: &Case) -> Result<Subject, String> {
-        let (region, observed) = case.region()?;
+        let (region, observed) = region(case)?;
         let stm = region.region().body.stms.last().ok_or("no statement")?;
         let reuse =
             analyse(region.region(), &observed, stm, 0, Effort::Quick).ok_or("not a kernel of known size")?;
@@ -203,7 +204,7 @@ fn decision(line: &str) -> Result<Option<String>, String> {
 /// `[[1,2,3],[4,5,6]] -> [[2,3,4],[4,5,6]]`: the value of the kernel, computed plainly and in place.
 fn values(line: &str, case: &Case) -> Result<Option<String>, String> {
     let Some((input, _)) = line.split_once(" -> ") else { return Ok(None) };
-    let (region, observed) = case.region()?;
+    let (region, observed) = region(case)?;
     Ok(Some(format!("{input} -> {}", inplace::value_of(&region, &observed, input)?)))
 }
 

@@ -1,6 +1,6 @@
 //! Strategies: restriction triples, their combination, the choice in a kernel and over a sequence of kernels.
 
-use crate::case::{Case, Outcome, Section};
+use crate::case::Outcome;
 use crate::prices::Priced;
 use galopvm_analysis::Effort;
 use galopvm_analysis::layout::producer::{births_text, choose_text, times_text};
@@ -12,6 +12,7 @@ use galopvm_analysis::strategy::{
     Access, Kernel, Lane, Problem, Restriction, access_strategies, kernel_strategies, solve,
 };
 use galopvm_kir::{Region, VarId};
+use galopvm_testkit::cases::{Case, Section};
 
 /// What this group takes.
 pub const LINES: &[(&str, usize)] = &[

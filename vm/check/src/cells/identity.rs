@@ -171,6 +171,7 @@ impl Elements {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use galopvm_testkit::Random;
 
     #[test]
     fn choices_are_equal_if_all_sides_are() {
@@ -179,20 +180,16 @@ mod tests {
         // By hand: the element of each of the 8 sides of three branches.
         let mut made: Vec<(Id, [Id; 8])> = ids.iter().map(|id| (*id, [*id; 8])).collect();
         made.push((ANYTHING, [ANYTHING; 8]));
-        let mut state = 9u64;
-        let mut below = |limit: usize| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as usize % limit
-        };
+        let mut random = Random::new(9);
         for _ in 0..3000 {
-            let which = below(3);
-            let ((a, left), (b, right)) = (made[below(made.len())], made[below(made.len())]);
+            let which = random.below(3);
+            let ((a, left), (b, right)) = (*random.pick(&made), *random.pick(&made));
             let id = all.choice(which as u32, a, b);
             let sides = std::array::from_fn(|k| if k >> which & 1 == 0 { left[k] } else { right[k] });
             if made.len() < 200 {
                 made.push((id, sides));
             }
-            let (other, others) = made[below(made.len())];
+            let (other, others) = *random.pick(&made);
             assert_eq!(id == other, sides == others);
             let fits = sides.iter().zip(&others).all(|(a, b)| a == b || *a == ANYTHING);
             assert_eq!(all.is(id, other), fits);

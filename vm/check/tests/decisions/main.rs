@@ -4,8 +4,6 @@
 #[allow(dead_code, reason = "the tests of the analyses use the rest")]
 #[path = "../../../analysis/tests/cases/case.rs"]
 mod case;
-#[path = "../../../analysis/tests/cases/constructs.rs"]
-mod constructs;
 mod decided;
 #[allow(dead_code, reason = "the tests of the analyses use the rest")]
 #[path = "../../../analysis/tests/cases/inplace.rs"]
@@ -13,8 +11,6 @@ mod inplace;
 #[allow(dead_code, unused_imports, reason = "the tests of the analyses use the rest")]
 #[path = "../../../analysis/tests/cases/machine/mod.rs"]
 mod machine;
-#[path = "../../../analysis/tests/cases/parts.rs"]
-mod parts;
 mod recorded;
 mod right;
 mod wrong;

@@ -1,12 +1,15 @@
 //! What the analyses decide is proved.
 
 use crate::decided::decided;
-use crate::{case, constructs, parts, recorded};
+use crate::{case, recorded};
 use galopvm_analysis::circuit::circuits;
 use galopvm_analysis::memory::schedule;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::text::print_region;
 use galopvm_kir::{CheckedRegion, Observed, VarId};
+use galopvm_testkit::cases::all;
+use galopvm_testkit::regions::{constructs, parts};
+use galopvm_testkit::rounds;
 use std::collections::BTreeMap;
 
 /// What came of some checks.
@@ -70,8 +73,8 @@ fn both(tally: &mut Tally, name: &str, region: &CheckedRegion, observed: &Observ
 #[test]
 fn golden_cases_are_proved() {
     let mut tally = Tally::default();
-    for case in case::all().iter().filter(|case| case.text("INPUT").is_some()) {
-        let Ok((region, observed)) = case.region() else { continue };
+    for case in all().iter().filter(|case| case.text("INPUT").is_some()) {
+        let Ok((region, observed)) = case::region(case) else { continue };
         let before = tally.large.clone();
         both(&mut tally, &case.name, &region, &observed);
         if tally.large != before {
@@ -90,15 +93,10 @@ fn recorded_regions_are_proved() {
     tally.show("recorded regions");
 }
 
-/// How many random regions of each kind.
-fn rounds() -> u64 {
-    std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3000)
-}
-
 #[test]
 fn random_regions_of_every_construct_are_proved() {
     let mut tally = Tally::default();
-    for seed in 0..rounds() {
+    for seed in 0..rounds(3000) {
         let (env, text) = constructs::written(seed);
         let (region, observed) = case::region_of(&env, &text).expect("a region");
         both(&mut tally, &format!("seed {seed}"), &region, &observed);
@@ -109,7 +107,7 @@ fn random_regions_of_every_construct_are_proved() {
 #[test]
 fn random_regions_of_parts_are_proved() {
     let mut tally = Tally::default();
-    for seed in 0..rounds() {
+    for seed in 0..rounds(3000) {
         let (env, text) = parts::written(seed);
         let (region, observed) = case::region_of(&env, &text).expect("a region");
         both(&mut tally, &format!("seed {seed}"), &region, &observed);

@@ -1,15 +1,16 @@
 //! Wrong decisions are refused. Decisions of the analyses are damaged; what gives another result in some order, by the
 //! machine that executes regions, is truly wrong.
 
+use crate::case;
 use crate::decided::home;
-use crate::inplace::Random;
 use crate::machine::{Layout, TOO_LONG, Way, agree, run};
-use crate::{case, constructs, parts};
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving, Place, Places, circuits};
 use galopvm_analysis::memory::{Home, IN_TURN, schedule};
 use galopvm_check::{Budget, Decisions, Memory, Verdict, check};
 use galopvm_kir::{CheckedRegion, Observed, Rhs, VarId};
+use galopvm_testkit::regions::{constructs, parts};
+use galopvm_testkit::{Random, rounds};
 use std::collections::BTreeMap;
 
 /// Orders in which a difference is looked for, for each of some inputs.
@@ -304,13 +305,13 @@ fn by_sets_is_right(region: &CheckedRegion, observed: &Observed, decisions: &Dec
 
 #[test]
 fn wrong_decisions_are_refused() {
-    let rounds: u64 = std::env::var("GALOPVM_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(250);
+    let rounds = rounds(250);
     let (mut counts, mut missed) = (Counts::new(), Vec::new());
     for seed in 0..rounds {
         for (kind, written) in [("constructs", constructs::written(seed)), ("parts", parts::written(seed))] {
             let (env, text) = written;
             let (region, observed) = case::region_of(&env, &text).expect("a region");
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let name = format!("{kind} {seed}");
             damage_all(&region, &observed, &mut random, &mut counts, &mut missed, &name);
         }

@@ -87,7 +87,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let places: Vec<(i64, i64)> = from.view.places().zip(to.view.places()).collect();
-        for k in self.random.order(places.len()) {
+        for k in self.random.permutation(places.len()) {
             let value = self.at(from, places[k].0, reading)?;
             self.put(to, places[k].1, value, writing)?;
         }
@@ -171,7 +171,7 @@ impl Machine<'_> {
                 let elem = self.elem(var);
                 let words = self.words(names, function, args, &to.view.shape())?;
                 let all = words.map(|words| hash(&words));
-                for k in self.random.order(places.len()) {
+                for k in self.random.permutation(places.len()) {
                     let value = all.map(|all| Scalar::from_int(elem, (hash(&[all, k as u64]) % 50) as i64));
                     self.put(&to, places[k], value.map(|value| value.bits), var)?;
                 }

@@ -17,11 +17,11 @@ mod task;
 
 pub use reuse::candidates;
 
-use crate::inplace::Random;
 use galopvm_analysis::circuit::{Circuits, Places};
 use galopvm_analysis::memory::{Home, schedule};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::{ArrayOp, CheckedRegion, Observed, ObservedParam, Region, Rhs, VarId};
+use galopvm_testkit::Random;
 use memory::{Array, Memory};
 use names::{Names, Val};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,7 +179,7 @@ pub fn run(
         scratch,
         arena,
         turns: BTreeMap::new(),
-        random: Random(way.order),
+        random: Random::new(way.order),
         way,
         memory,
         accesses: Vec::new(),

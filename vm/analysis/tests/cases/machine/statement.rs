@@ -153,7 +153,7 @@ impl<'a> Machine<'a> {
         rows: Vec<Array>,
     ) -> Parallel<'a> {
         let count: i64 = shape.iter().product();
-        let order = self.random.order(count as usize);
+        let order = self.random.permutation(count as usize);
         let window = 1 << self.random.below(6);
         let items = (0..count).map(|_| Vec::new()).collect();
         Parallel { stm, axes, body, shape, order, next: 0, window, running: Vec::new(), rows, items }

@@ -2,6 +2,7 @@
 
 use crate::elem::ElemType;
 use crate::scalar::{ScalarOp, eval1, eval2};
+use galopvm_testkit::Random;
 
 /// Functions, with the range of arguments that is looked at most closely.
 const ONE: &[(ScalarOp, f64, f64)] = &[
@@ -28,21 +29,6 @@ const ONE: &[(ScalarOp, f64, f64)] = &[
     (ScalarOp::Erf, -4.0, 4.0),
     (ScalarOp::Erfc, -4.0, 10.0),
 ];
-
-/// Numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let x = self.0 ^ (self.0 >> 33);
-        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (x >> 29)
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
-    }
-}
 
 fn single(op: ScalarOp, x: f32) -> f32 {
     f32::from_bits(eval1(op, ElemType::F32, u64::from(x.to_bits())) as u32)
@@ -73,12 +59,12 @@ fn units(found: f32, value: f64) -> f64 {
 
 #[test]
 fn singles_are_the_nearest_but_for_few() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for &(op, low, high) in ONE {
         let mut worst = (0.0, 0.0f32);
         for k in 0..60_000 {
             let x = match k % 3 {
-                0 | 1 => random.between(low, high) as f32,
+                0 | 1 => random.real(low, high) as f32,
                 _ => f32::from_bits(random.bits() as u32),
             };
             let value = super::general1(op, f64::from(x)).expect("it is a function of one number");
@@ -93,14 +79,14 @@ fn singles_are_the_nearest_but_for_few() {
 
 #[test]
 fn singles_of_two_numbers_are_the_nearest_but_for_few() {
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     for op in [ScalarOp::Pow, ScalarOp::Atan2, ScalarOp::Hypot] {
         let mut worst = (0.0, (0.0f32, 0.0f32));
         for k in 0..120_000 {
             let (a, b) = match k % 4 {
-                0 => (random.between(0.0, 20.0) as f32, random.between(-20.0, 20.0) as f32),
-                1 => (random.between(-5.0, 5.0) as f32, random.between(-9.0, 9.0).round() as f32),
-                2 => (random.between(0.9, 1.1) as f32, random.between(-900.0, 900.0) as f32),
+                0 => (random.real(0.0, 20.0) as f32, random.real(-20.0, 20.0) as f32),
+                1 => (random.real(-5.0, 5.0) as f32, random.real(-9.0, 9.0).round() as f32),
+                2 => (random.real(0.9, 1.1) as f32, random.real(-900.0, 900.0) as f32),
                 _ => (f32::from_bits(random.bits() as u32), f32::from_bits(random.bits() as u32)),
             };
             let value = super::general2(op, f64::from(a), f64::from(b)).expect("it is a function of two");
@@ -115,12 +101,12 @@ fn singles_of_two_numbers_are_the_nearest_but_for_few() {
 
 #[test]
 fn doubles_are_near_those_of_another_library() {
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for &(op, low, high) in ONE {
         let mut worst = (0, 0.0);
         for k in 0..60_000 {
             let x = match k % 3 {
-                0 | 1 => random.between(low, high),
+                0 | 1 => random.real(low, high),
                 _ => f64::from_bits(random.bits()),
             };
             let (found, other) =

@@ -1,6 +1,6 @@
 //! Random regions, as text, that put parts into a whole: made by kernels, loops, branches and calls.
 
-use crate::inplace::Random;
+use crate::Random;
 use std::fmt::Write;
 
 /// What a generated region may use where it goes on.
@@ -17,11 +17,11 @@ struct Writer {
 impl Writer {
     fn new(seed: u64) -> Writer {
         let whole = ("xss".to_string(), 48);
-        Writer { random: Random(seed), text: String::new(), names: 0, arrays: Vec::new(), whole }
+        Writer { random: Random::new(seed), text: String::new(), names: 0, arrays: Vec::new(), whole }
     }
 
     fn below(&mut self, limit: i64) -> i64 {
-        self.random.below(limit.max(1) as u64) as i64
+        self.random.below(limit)
     }
 
     fn name(&mut self, stem: &str) -> String {

@@ -1,7 +1,7 @@
 //! Random regions of every construct, as text: kernels in kernels, loops with and without a count, branches, reductions
 //! and scans, private arrays, concatenations, views, slices of all kinds, kernels that change a part of an array.
 
-use crate::inplace::Random;
+use crate::Random;
 use std::fmt::Write;
 
 /// What can be named at a place.
@@ -29,7 +29,7 @@ struct Writer {
 
 impl Writer {
     fn below(&mut self, limit: i64) -> i64 {
-        self.random.below(limit.max(1) as u64) as i64
+        self.random.below(limit)
     }
 
     fn name(&mut self, stem: &str) -> String {
@@ -439,7 +439,7 @@ impl Writer {
 
 /// What was observed, and a region, by the number of a seed.
 pub fn written(seed: u64) -> (String, String) {
-    let text = Writer { random: Random(seed), text: String::new(), names: 0 }.region();
+    let text = Writer { random: Random::new(seed), text: String::new(), names: 0 }.region();
     let (count_a, count_m) = (1 + u64::from(seed % 7 == 3), 1 + u64::from(seed % 11 == 5));
     let env =
         format!("size z = {}\narray A : [40]i64 rc {count_a}\narray M : [6][5]i64 rc {count_m}\n", seed % 3);
