@@ -3,7 +3,7 @@
 
 use galopvm_base::Sources;
 use galopvm_frontend::{check, syntax};
-use galopvm_testkit::Random;
+use galopvm_testkit::{Random, read, root};
 use std::path::{Path, PathBuf};
 
 /// Changed texts per program.
@@ -11,15 +11,12 @@ const MUTATIONS: usize = 12;
 
 /// Every Futhark file of the repository's own.
 fn corpus() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
     for folder in ["tests/golden", "examples", "stdlib/prelude"] {
-        collect(&root.join(folder), &mut files);
+        collect(&root().join(folder), &mut files);
     }
     files.sort();
-    let read = |path: PathBuf| std::fs::read_to_string(&path).map(|text| (path.display().to_string(), text));
-    let texts: Result<Vec<_>, _> = files.into_iter().map(read).collect();
-    texts.expect("our own programs can be read")
+    files.into_iter().map(|path| (path.display().to_string(), read(&path))).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -70,8 +67,7 @@ fn programs_with_changed_tokens_and_bytes() {
 #[test]
 fn every_prefix_of_a_program() {
     for name in ["forms.fut", "modules.fut"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/syntax").join(name);
-        let text = std::fs::read_to_string(path).expect("the program can be read");
+        let text = read(&root().join("tests/golden/syntax").join(name));
         for (end, _) in text.char_indices() {
             let mut sources = Sources::new();
             let file = sources.add(name, &text[..end]);

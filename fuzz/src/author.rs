@@ -5,7 +5,7 @@
 //! Everything is well-typed: sizes that the type checker cannot see equal are coerced, and what an update uses up is not
 //! named again. Only operations that every tier gives bit for bit are used.
 
-use crate::random::Random;
+use galopvm_testkit::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -2,10 +2,10 @@
 
 use crate::corpus::Corpus;
 use crate::mutate;
-use crate::random::Random;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Module, ValueType, VerifiedModule, decode, encode, text, verify};
 use galopvm_runtime::{Array, Coverage, ErrorKind, Limits, Memory, Options, Session, Value, data};
+use galopvm_testkit::Random;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

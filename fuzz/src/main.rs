@@ -19,8 +19,6 @@ mod corpus;
 mod generate;
 mod met;
 mod mutate;
-#[path = "../../tests/programs/random.rs"]
-mod random;
 mod reduce;
 mod scribe;
 mod sessions;

@@ -3,9 +3,9 @@
 //! Bytes are changed blindly. Text is changed token by token: a register becomes another register, a word another word of the
 //! same program, so that much of it still has a meaning.
 
-use crate::random::Random;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::file::checksum;
+use galopvm_testkit::Random;
 
 /// Bytes before the part that the checksum is about.
 const HEADER: usize = 16;

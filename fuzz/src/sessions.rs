@@ -7,19 +7,18 @@
 
 use crate::author::{self, Elem, EntryPoint, Param};
 use crate::case::Outcome;
-use crate::random::Random;
 use crate::reduce;
 use crate::scribe;
 use galopvm_base::{ElemType, Scalar, Sources};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
-use galopvm_kir::evaluate::Layout;
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
     Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown, Switch,
     Switches, Tiering, Value,
 };
+use galopvm_testkit::{Layout, Random};
 use galopvm_vector::Vector;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,8 +3,8 @@
 //! Disjointness, injectivity, and whether accesses of different iterations meet.
 
 use crate::case::Outcome;
-use crate::random::Random;
 use galopvm_lmad::{Dim, Iteration, Lmad, Meeting, Order, Overlap, disjoint, meeting};
+use galopvm_testkit::Random;
 use std::collections::BTreeSet;
 
 /// Most places of a view.

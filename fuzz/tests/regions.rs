@@ -3,8 +3,6 @@
 
 #[path = "../../tests/programs/generate.rs"]
 mod generate;
-#[path = "../../tests/programs/random.rs"]
-mod random;
 
 use galopvm_base::{ElemType, Sources};
 use galopvm_bytecode::{VerifiedModule, verify};

@@ -4,12 +4,13 @@
 use galopvm_base::{ElemType, Scalar};
 use galopvm_gpu::spirv::text::{STAGE, parse_stages, print};
 use galopvm_gpu::{Gpu, Route, Vulkan};
-use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
+use galopvm_kir::evaluate::{Trial, Value, evaluate};
 use galopvm_kir::{
     Argument, Backend, Buffer, Compiled, Launch, Listing, Machine, Observed, Plan, ResultView, RunError,
     Unit, VerifiedPlan, VerifiedRegion, verified_from_text,
 };
 use galopvm_lmad::Lmad;
+use galopvm_testkit::{Layout, Random};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -32,7 +33,7 @@ fn region(text: &str) -> VerifiedRegion {
 
 /// A mixture of small, large and odd values, the same in every run.
 fn value(elem: ElemType, seed: u64) -> u64 {
-    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ seed;
+    let mixed = Random::new(seed).bits();
     match elem {
         ElemType::Bool => mixed & 1,
         elem if elem.is_float() => Scalar::from_f64(elem, (mixed % 2001) as f64 / 16.0 - 60.0).bits,
@@ -67,7 +68,8 @@ fn agree_with(text: &str, arguments: &[Value], exact: bool) {
     let want = evaluate(&region, arguments);
     for (route, backend) in backends() {
         for layout in Layout::ALL {
-            let trial = Trial::new(&region, arguments, layout).expect("arguments in memory");
+            let trial =
+                Trial::new(&region, arguments, |shape| layout.view(shape)).expect("arguments in memory");
             let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
             let (observed, machine) = (trial.observed(), Machine::default());
             let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
@@ -313,7 +315,8 @@ fn the_lane_axis_may_be_any() {
             let mut plan = Plan::default();
             plan.decide(galopvm_kir::Decision::Lane(axis), "a test");
             let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
-            let trial = Trial::new(&region, &arguments, Layout::Transposed).expect("arguments");
+            let trial =
+                Trial::new(&region, &arguments, |shape| Layout::Transposed.view(shape)).expect("arguments");
             let (observed, machine) = (trial.observed(), Machine::default());
             let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
             let got = trial.run(backend.compile(unit).expect("code").as_ref()).expect("a run");
@@ -349,8 +352,10 @@ fn what_is_not_lowered_is_refused_with_a_reason() {
         "region f (n : i64, A : [n]i32)\nlet r =\n  scan i < n do\n    in A[i]\n  by (a = 0i32) (b) do\n    in a + b\nin r\n",
     );
     for (_, backend) in backends() {
-        let trial = Trial::new(&region, &[int(3), array(ElemType::I32, &[3])], Layout::Contiguous)
-            .expect("arguments");
+        let trial = Trial::new(&region, &[int(3), array(ElemType::I32, &[3])], |shape| {
+            Layout::Contiguous.view(shape)
+        })
+        .expect("arguments");
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
         let (observed, machine) = (trial.observed(), Machine::default());
         let refusal = backend

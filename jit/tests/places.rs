@@ -97,7 +97,7 @@ fn what_is_read_elsewhere_does_not_change() {
         let Arg::Array(elem, data, _) = array(ElemType::F64, &[(n + 3) * (m + 3) * 2], &mut random) else {
             unreachable!()
         };
-        for view in [padded(&[n, m]), turned(&[n, m])] {
+        for (view, _) in [Layout::Padded.view(&[n, m]), Layout::Turned.view(&[n, m])] {
             let x = Arg::Array(elem, data.clone(), view);
             over(text, &[size(n as usize), size(m as usize), size(k), x], same_place);
         }

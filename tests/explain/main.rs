@@ -5,12 +5,10 @@
 use galopvm::{BackendChoice, Engine, Machine, Program};
 use galopvm_runtime::data::read_values;
 use galopvm_runtime::explain::{Collector, Costs, Document, Heading, Target, first_input};
+use galopvm_testkit::golden::Golden;
+use galopvm_testkit::read;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
 
 /// What is found out when an entry point runs on the first input of its test block, with the prices of a machine that
 /// is the same everywhere.
@@ -51,8 +49,7 @@ fn programs() -> Vec<(PathBuf, &'static str, String)> {
 
 #[test]
 fn golden() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut failures = Vec::new();
+    let mut golden = Golden::new();
     for (path, entry, name) in programs() {
         let document = explained(&path, entry);
         let mut texts = vec![("txt", document.text(false))];
@@ -61,15 +58,10 @@ fn golden() {
             texts.push(("json", format!("{}\n", document.json(false))));
         }
         for (ending, found) in texts {
-            let golden = Path::new("tests/golden/explain").join(&name).with_extension(ending);
-            if accept {
-                fs::write(&golden, &found).expect("the golden file can be written");
-            } else if fs::read_to_string(&golden).unwrap_or_default() != found {
-                failures.push(format!("{}:\n{found}", golden.display()));
-            }
+            golden.compare(&Path::new("tests/golden/explain").join(&name).with_extension(ending), &found);
         }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    golden.finish();
 }
 
 /// Text and JSON are of the same facts, and kernel IR is shown only to those who ask.

@@ -1,15 +1,14 @@
 //! Every engine against the interpreter: generated programs, over every layout of their arrays.
 
 use crate::generate::{self, Param};
-use crate::random::Random;
 use crate::support::{Candidate, Tolerance, array, candidates, difference, interpreter, random_bits};
 use galopvm::{Backend, Engine, Machine, Memory, Program, Value};
 use galopvm_base::Sources;
 use galopvm_bytecode::Instr;
 use galopvm_frontend::{Options, compile_with};
 use galopvm_jit::X86Backend;
-use galopvm_kir::evaluate::Layout;
 use galopvm_runtime::{Session, Tiering};
+use galopvm_testkit::{Layout, Random};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,14 +1,13 @@
 //! Operators that run together: programs where they do, and programs in which a careless fusion would show.
 
-use crate::random::Random;
 use crate::sequences;
 use crate::support::array;
 use galopvm::{Program, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::X86Backend;
-use galopvm_kir::evaluate::Layout;
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{Event, Options, Session, Tiering, TraceSink};
+use galopvm_testkit::{Layout, Random};
 use std::sync::{Arc, Mutex};
 
 /// Who executes, and what may be done.
@@ -97,13 +96,13 @@ fn seen(program: &Program, way: &Way, calls: &[Call<'_>]) -> Seen {
 fn ints(session: &Session, shape: &[i64], random: &mut Random) -> Value {
     let count = shape.iter().product::<i64>() as usize;
     let bits: Vec<u64> = (0..count).map(|_| Scalar::i64(random.below(50) as i64 - 3).bits).collect();
-    array(session.memory(), ElemType::I64, shape, &bits, Layout::ALL[random.below(Layout::ALL.len())])
+    array(session.memory(), ElemType::I64, shape, &bits, *random.pick(&Layout::ALL))
 }
 
 fn floats(session: &Session, shape: &[i64], random: &mut Random) -> Value {
     let count = shape.iter().product::<i64>() as usize;
     let bits: Vec<u64> = (0..count).map(|_| Scalar::f64(random.below(90) as f64 / 4.0 - 3.0).bits).collect();
-    array(session.memory(), ElemType::F64, shape, &bits, Layout::ALL[random.below(Layout::ALL.len())])
+    array(session.memory(), ElemType::F64, shape, &bits, *random.pick(&Layout::ALL))
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! Only operations whose result every tier must give bit for bit are used, except in reductions of floats, which
 //! use `min` and `max`. Division by zero is rare but possible: then every tier must report it.
 
-use crate::random::Random;
 use galopvm_base::ElemType;
+use galopvm_testkit::Random;
 
 /// A generated program with one entry `main`.
 pub struct Program {

@@ -11,7 +11,6 @@ mod generate;
 mod merging;
 mod mutation;
 mod places;
-mod random;
 mod rows;
 mod seeds;
 mod sequences;

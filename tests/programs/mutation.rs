@@ -2,11 +2,11 @@
 //!
 //! Most mutants get their checksum mended, so that the decoder, the verifier and the interpreter see them.
 
-use crate::random::Random;
 use crate::support::example_files;
 use galopvm::{BackendChoice, Engine, Program};
 use galopvm_bytecode::file::checksum;
 use galopvm_runtime::data::read_values;
+use galopvm_testkit::Random;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Programs of many statements that read each other's results: what fusion has to keep apart, and what it may put
 //! together. Values are exact in every tier: integers, and floats without sums over them.
 
-use crate::random::Random;
+use galopvm_testkit::Random;
 use std::fmt::Write;
 
 /// The text of a program with the entry `main`: parameters are two rows of integers, a row of floats and a matrix of integers.

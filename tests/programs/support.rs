@@ -1,10 +1,9 @@
 //! What tests of whole programs share: engines to compare, layouts of arrays, comparison of values.
 
-use crate::random::Random;
 use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
-use galopvm_kir::evaluate::Layout;
 use galopvm_runtime::Array;
+use galopvm_testkit::{Layout, Random};
 use std::path::{Path, PathBuf};
 
 /// An engine and the name that failures show.

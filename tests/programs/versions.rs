@@ -1,10 +1,10 @@
 //! Versions of compiled code where the views of an operator's arrays change from call to call.
 
-use crate::random::Random;
 use galopvm::{Program, Value};
 use galopvm_base::Scalar;
 use galopvm_jit::X86Backend;
 use galopvm_runtime::{Array, Event, Options, Session, Tiering};
+use galopvm_testkit::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -11,7 +11,7 @@ mod changes;
 mod elements;
 
 use crate::author::{Elem, EntryPoint, Param, Program, late};
-use crate::random::Random;
+use galopvm_testkit::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -11,7 +11,7 @@ use galopvm_kir::{
     Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
-pub use galopvm_testkit::Random;
+pub use galopvm_testkit::{Layout, Random};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -191,31 +191,6 @@ pub fn run_until(
     run_in(region, code, args, stop, &Lmad::row_major)
 }
 
-/// Rows that do not follow each other.
-pub fn padded(shape: &[i64]) -> Lmad {
-    let mut stride = 1;
-    let mut view = Lmad::row_major(shape);
-    for dim in view.dims.iter_mut().rev() {
-        dim.stride = stride;
-        stride *= dim.size.max(1) + 3;
-    }
-    view.offset = 2;
-    view
-}
-
-/// Outermost neighbours are closest, and backwards.
-pub fn turned(shape: &[i64]) -> Lmad {
-    let mut stride = 2;
-    let mut view = Lmad::row_major(shape);
-    view.offset = 1;
-    for (k, dim) in view.dims.iter_mut().enumerate() {
-        dim.stride = if k == 0 { -stride } else { stride };
-        view.offset += if k == 0 { (dim.size.max(1) - 1) * stride } else { 0 };
-        stride *= dim.size.max(1);
-    }
-    view
-}
-
 /// The same with results that lie in blocks of their own as `place` says.
 pub fn run_in(
     region: &VerifiedRegion,
@@ -350,9 +325,16 @@ fn check_group(text: &str, region: &VerifiedRegion, plan: &str, launches: &[&Vec
             for (args, expected) in launches.iter().zip(&expected) {
                 let got = run(region, code.as_ref(), args);
                 compare(region, &title, expected, &got, tolerance, code.as_ref());
-                for (name, place) in [("padded", &padded as &dyn Fn(&[i64]) -> Lmad), ("turned", &turned)] {
-                    let got = run_in(region, code.as_ref(), args, &|| false, place);
-                    compare(region, &format!("{name}, {title}"), expected, &got, tolerance, code.as_ref());
+                for layout in [Layout::Padded, Layout::Turned] {
+                    let got = run_in(region, code.as_ref(), args, &|| false, &|shape| layout.view(shape).0);
+                    compare(
+                        region,
+                        &format!("{layout:?}, {title}"),
+                        expected,
+                        &got,
+                        tolerance,
+                        code.as_ref(),
+                    );
                 }
             }
         }

@@ -17,19 +17,22 @@ pub enum Layout {
     Reversed,
     /// Row-major from a place that no vector is aligned to.
     Offset,
-    /// Rows longer than what is used of them.
+    /// Longer in each dimension than what is used of it, and not from the first place on.
     Padded,
+    /// Dimensions in the opposite order, the first one backwards, with gaps.
+    Turned,
 }
 
 impl Layout {
     /// Every layout.
-    pub const ALL: [Layout; 6] = [
+    pub const ALL: [Layout; 7] = [
         Layout::Contiguous,
         Layout::Transposed,
         Layout::Strided,
         Layout::Reversed,
         Layout::Offset,
         Layout::Padded,
+        Layout::Turned,
     ];
 
     /// The view of an array of this shape, and the number of elements of its block.
@@ -52,13 +55,25 @@ impl Layout {
             }
             Layout::Offset => (Lmad::new(5, row_major.dims), count.saturating_add(7)),
             Layout::Padded => {
-                let mut wide = shape.to_vec();
-                if let Some(last) = wide.last_mut() {
-                    *last += 3;
+                let mut stride = 1i64;
+                let mut view = row_major;
+                for dim in view.dims.iter_mut().rev() {
+                    dim.stride = stride;
+                    stride = stride.saturating_mul(dim.size.max(1).saturating_add(3));
                 }
-                let whole = Lmad::row_major(&wide);
-                let dims = whole.dims.iter().zip(shape).map(|(dim, extent)| Dim::new(*extent, dim.stride));
-                (Lmad::new(0, dims), whole.elements())
+                view.offset = 2;
+                (view, stride.saturating_add(2))
+            }
+            Layout::Turned => {
+                let mut stride = 2i64;
+                let mut view = row_major;
+                view.offset = 1;
+                for (k, dim) in view.dims.iter_mut().enumerate() {
+                    dim.stride = if k == 0 { -stride } else { stride };
+                    view.offset += if k == 0 { (dim.size.max(1) - 1).saturating_mul(stride) } else { 0 };
+                    stride = stride.saturating_mul(dim.size.max(1));
+                }
+                (view, stride.saturating_add(1))
             }
         }
     }

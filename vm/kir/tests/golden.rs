@@ -10,12 +10,13 @@
 
 use galopvm_base::Scalar;
 use galopvm_base::scalar::parse_scalar;
-use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
+use galopvm_kir::evaluate::{Trial, Value, evaluate};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan, print_region, print_type};
 use galopvm_kir::{
     Backend, Decision, Machine, Plan, Reference, RunError, Type, Unit, Vectors, VerifiedPlan, VerifiedRegion,
     types, verify,
 };
+use galopvm_testkit::Layout;
 use galopvm_testkit::golden::whole;
 use std::fmt::Write;
 
@@ -74,7 +75,7 @@ fn run(region: &VerifiedRegion, text: &str) -> String {
     let expected = evaluate(region, &arguments);
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan fits every region");
     for layout in Layout::ALL {
-        let trial = Trial::new(region, &arguments, layout).expect("the arguments fit");
+        let trial = Trial::new(region, &arguments, |shape| layout.view(shape)).expect("the arguments fit");
         let observed = trial.observed();
         let unit = Unit { region, plan: &plan, observed: &observed, machine: &Machine::default() };
         let code = Reference.compile(unit).expect("the reference takes everything");

@@ -5,8 +5,7 @@
 
 use galopvm_bytecode::{VERSION, decode, encode, text, verify};
 use galopvm_runtime::{Options, Session, data};
-use std::fs;
-use std::path::PathBuf;
+use galopvm_testkit::{files, parts, read, stem};
 
 fn bytes_of(hexadecimal: &str) -> Vec<u8> {
     let digits: Vec<u32> = hexadecimal.chars().filter_map(|c| c.to_digit(16)).collect();
@@ -15,14 +14,12 @@ fn bytes_of(hexadecimal: &str) -> Vec<u8> {
 
 #[test]
 fn files_of_every_version_load_and_run() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/frozen");
     let mut versions = Vec::new();
-    for entry in fs::read_dir(&folder).expect("the folder is there").filter_map(Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let text = fs::read_to_string(entry.path()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let mut parts = text.split("\n==== ");
-        let (program, bytes) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let bytes = bytes_of(bytes.split_once('\n').filter(|(head, _)| *head == "bytes").expect("bytes").1);
+    for path in files("tests/golden/frozen", "txt") {
+        let (name, text) = (stem(&path), read(&path));
+        let (program, parts) = parts(&text);
+        let Some((("bytes", bytes), cases)) = parts.split_first() else { panic!("{name}: no bytes") };
+        let bytes = bytes_of(bytes);
         let version = u16::from_le_bytes([bytes[4], bytes[5]]);
         assert!(name.starts_with(&format!("v{version}-")), "{name} has version {version}");
         versions.push(version);
@@ -33,8 +30,7 @@ fn files_of_every_version_load_and_run() {
         }
         let module = verify(module).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut calls = 0;
-        for part in parts {
-            let (call, expected) = part.split_once('\n').unwrap_or((part, ""));
+        for (call, expected) in cases {
             let (entry, arguments) = call.split_once(' ').unwrap_or((call, ""));
             let mut session = Session::new(module.clone(), Options::default());
             let arguments = data::read_values(session.memory(), arguments.as_bytes()).expect("values");

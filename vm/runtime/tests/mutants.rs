@@ -4,8 +4,7 @@
 use galopvm_bytecode::{VerifiedModule, decode, encode, file, text, verify};
 use galopvm_kir::Reference;
 use galopvm_runtime::{ErrorKind, Limits, Options, RuntimeError, Session, Tiering, data};
-use std::fs;
-use std::path::PathBuf;
+use galopvm_testkit::{parts, read, root};
 use std::sync::Arc;
 
 /// Every so many bytes one is changed; a prime, so that all kinds of byte have their turn.
@@ -27,13 +26,13 @@ fn is_limit(result: &Result<String, RuntimeError>) -> bool {
 
 #[test]
 fn mutants_run_safely_and_alike() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/run");
+    let folder = root().join("tests/golden/run");
     let mut ran = 0;
     for name in ["operators.run", "scalars.run", "views.run", "index_space.run", "select.run", "flat.run"] {
-        let text = fs::read_to_string(folder.join(name)).expect("the golden program is there");
-        let mut parts = text.split("\n==== ");
-        let module = text::parse(parts.next().unwrap_or("")).expect("it assembles");
-        let calls: Vec<&str> = parts.filter_map(|part| part.lines().next()).collect();
+        let text = read(&folder.join(name));
+        let (program, cases) = parts(&text);
+        let module = text::parse(program).expect("it assembles");
+        let calls: Vec<&str> = cases.iter().map(|(call, _)| *call).collect();
         let bytes = encode(&module);
         for (k, at) in (16..bytes.len()).step_by(STEP).enumerate() {
             for value in [0u8, 1, 2, 3, 5, 9, bytes[at] ^ 1, bytes[at].wrapping_add(2), 0x21, 0x40, 0xff] {

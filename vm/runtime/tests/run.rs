@@ -7,8 +7,8 @@
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_kir::Reference;
 use galopvm_runtime::{Options, Session, Tiering, data};
-use std::fs;
-use std::path::PathBuf;
+use galopvm_testkit::golden::whole;
+use galopvm_testkit::parts;
 use std::sync::Arc;
 
 fn case(module: &VerifiedModule, call: &str, tiering: Tiering) -> String {
@@ -26,26 +26,13 @@ fn case(module: &VerifiedModule, call: &str, tiering: Tiering) -> String {
 
 #[test]
 fn golden_programs_run_as_recorded() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/run");
-    let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
-        .expect("the golden folder is there")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "run"))
-        .collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no programs in {}", folder.display());
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut wrong = Vec::new();
-    for path in paths {
-        let name = path.display().to_string();
-        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let mut parts = text.split("\n==== ");
-        let program = parts.next().unwrap_or("");
+    whole("run", "run", 8, |path, text| {
+        let name = path.display();
+        let (program, cases) = parts(text);
         let module = text::parse(program).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         let module = verify(module).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut made = program.to_string();
-        for part in parts {
-            let call = part.lines().next().unwrap_or("");
+        for (call, _) in cases {
             let result = case(&module, call, Tiering::interpreter());
             let reference =
                 Tiering { backends: vec![Arc::new(Reference)], always: true, ..Tiering::default() };
@@ -53,18 +40,6 @@ fn golden_programs_run_as_recorded() {
             made += &format!("\n==== {call}\n{result}");
             made.truncate(made.trim_end().len());
         }
-        made.push('\n');
-        if made != text {
-            if accept {
-                fs::write(&path, &made).unwrap_or_else(|e| panic!("{name}: {e}"));
-            }
-            let differing = made.lines().zip(text.lines()).find(|(a, b)| a != b);
-            wrong.push(format!("{name}: {differing:?}"));
-        }
-    }
-    assert!(
-        accept || wrong.is_empty(),
-        "results differ (GALOPVM_ACCEPT=1 accepts them):\n{}",
-        wrong.join("\n")
-    );
+        made + "\n"
+    });
 }

@@ -2,14 +2,14 @@
 //! around those of groups and for all representations of an array.
 
 use galopvm_base::{ElemType, Scalar};
-use galopvm_kir::evaluate::{Layout, Trial, Value, evaluate};
+use galopvm_kir::evaluate::{Trial, Value, evaluate};
 use galopvm_kir::text::{parse_plan, parse_region};
 use galopvm_kir::{
     Argument, Backend, Buffer, Launch, Machine, Observed, Plan, ResultView, RunError, Unit, VerifiedPlan,
     VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
-use galopvm_testkit::Random;
+use galopvm_testkit::{Layout, Random};
 use galopvm_vector::Vector;
 
 /// A whole number from -20 to 20, so that sums of floats are exact.
@@ -67,7 +67,8 @@ fn check(text: &str, plan: &str, sizes: &[(i64, i64)]) {
         let arguments = arguments(&region, *n, *m, &mut random);
         let wanted = evaluate(&region, &arguments);
         for layout in Layout::ALL {
-            let trial = Trial::new(&region, &arguments, layout).expect("it fits in memory");
+            let trial =
+                Trial::new(&region, &arguments, |shape| layout.view(shape)).expect("it fits in memory");
             let observed = trial.observed();
             let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
             let code = Vector::default().compile(unit).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
@@ -289,8 +290,8 @@ fn an_array_on_the_way_is_bounded() {
     check(text, "", &[(1000, 1)]);
     let region = verified(text);
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
-    let trial =
-        Trial::new(&region, &[Value::int(1 << 40)], Layout::Contiguous).expect("one number fits in memory");
+    let trial = Trial::new(&region, &[Value::int(1 << 40)], |shape| Layout::Contiguous.view(shape))
+        .expect("one number fits in memory");
     let (observed, machine) = (trial.observed(), Machine::default());
     let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
     let code = Vector::default().compile(unit).expect("it is taken");
@@ -618,7 +619,8 @@ fn a_sum_does_not_depend_on_how_rows_are_cut() {
     let sum = |text: &str, values: &Value| {
         let region = verified(text);
         let n = Value::Scalar(Scalar::i64(3000));
-        let trial = Trial::new(&region, &[n, values.clone()], Layout::ALL[0]).expect("it fits in memory");
+        let trial = Trial::new(&region, &[n, values.clone()], |shape| Layout::Contiguous.view(shape))
+            .expect("it fits in memory");
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
         let (observed, machine) = (trial.observed(), Machine::default());
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
@@ -653,7 +655,9 @@ fn few_rows_with_operators_may_be_left_to_others() {
     let machine = Machine::default();
     let taken = |leaves_few_rows: bool, n: i64| {
         let arguments = arguments(&region, n, 5, &mut Random::new(1));
-        let observed = Trial::new(&region, &arguments, Layout::ALL[0]).expect("it fits in memory").observed();
+        let observed = Trial::new(&region, &arguments, |shape| Layout::Contiguous.view(shape))
+            .expect("it fits in memory")
+            .observed();
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
         Vector { leaves_few_rows }.compile(unit).is_ok()
     };

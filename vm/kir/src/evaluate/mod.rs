@@ -5,17 +5,17 @@
 //!
 //! - `value.rs`: scalars and arrays. `statement.rs`: bodies and right sides. `expression.rs`: expressions and
 //!   indices. `array.rs`: operations on whole arrays. `reference.rs`: the [`Reference`] back end.
-//! - `layout.rs`: values in bytes, in every representation. `trial.rs`: launching code on values, for tests.
+//! - `bytes.rs`: values in bytes, under any view. `trial.rs`: launching code on values, for tests.
 
 mod array;
+mod bytes;
 mod expression;
-mod layout;
 mod reference;
 mod statement;
 mod trial;
 mod value;
 
-pub use layout::{Layout, load, store};
+pub use bytes::{load, store};
 pub use reference::Reference;
 pub use trial::Trial;
 pub use value::{Array, Value, each_index};

@@ -1,6 +1,6 @@
 //! The reference back end: loads what a launch gives, evaluates, stores.
 
-use super::layout::{load, store};
+use super::bytes::{load, store};
 use super::{Value, evaluate_until, failed};
 use crate::backend::{Argument, Backend, CheckedLaunch, Compiled, Listing, Refusal, RunError, Unit};
 use crate::verify::VerifiedRegion;

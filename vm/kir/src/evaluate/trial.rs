@@ -1,13 +1,13 @@
 //! Launching compiled code on values: what tests of back ends compare with [`super::evaluate`].
 
-use super::layout::{Layout, load, store};
+use super::bytes::{load, store};
 use super::{Value, failed};
 use crate::backend::{Argument, Buffer, Compiled, Launch, ResultView, RunError};
 use crate::observed::{Observed, ObservedParam};
 use crate::verify::VerifiedRegion;
 use galopvm_lmad::Lmad;
 
-/// Arguments of a region in memory, in one layout.
+/// Arguments of a region in memory.
 pub struct Trial {
     region: VerifiedRegion,
     blocks: Vec<Vec<u8>>,
@@ -16,15 +16,20 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Lays the arguments out in memory, each array in a block of its own whose other bytes are garbage.
-    pub fn new(region: &VerifiedRegion, arguments: &[Value], layout: Layout) -> Result<Trial, RunError> {
+    /// Lays the arguments out in memory, each array in a block of its own whose other bytes are garbage: `place` says of a
+    /// shape under which view, in how many elements.
+    pub fn new(
+        region: &VerifiedRegion,
+        arguments: &[Value],
+        place: impl Fn(&[i64]) -> (Lmad, i64),
+    ) -> Result<Trial, RunError> {
         let mut blocks = Vec::new();
         let mut placed = Vec::new();
         for value in arguments {
             match value {
                 Value::Scalar(scalar) => placed.push(Argument::Scalar(scalar.bits)),
                 Value::Array(array) => {
-                    let (lmad, elements) = layout.view(&array.shape);
+                    let (lmad, elements) = place(&array.shape);
                     let bytes =
                         usize::try_from(elements).ok().and_then(|n| n.checked_mul(array.elem.bytes()));
                     let mut block = vec![0xa5; bytes.ok_or_else(|| failed("a block is too large"))?];

@@ -3,7 +3,8 @@
 
 use super::rules::{self, Rules};
 use super::{Answers, Asking, Found, MOST_VERSIONS, Made, Memo, Trust, Turnover};
-use std::path::{Path, PathBuf};
+use galopvm_testkit::golden::whole;
+use galopvm_testkit::{files, read};
 
 /// A machine that takes events.
 trait Machine {
@@ -202,34 +203,14 @@ fn executed(script: &str) -> String {
     text
 }
 
-fn scripts() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/site");
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
-    paths.sort();
-    paths
-}
-
 #[test]
 fn machines_say_what_scripts_expect() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut wrong = Vec::new();
-    for path in scripts() {
-        let script = std::fs::read_to_string(&path).expect("a script");
-        let found = executed(&script);
-        if accept {
-            std::fs::write(&path, &found).expect("a script that can be written");
-        } else if found != script {
-            let differs = found.lines().zip(script.lines()).filter(|(found, script)| found != script);
-            wrong.extend(differs.map(|(found, _)| format!("{}: {found}", path.display())));
-        }
-    }
-    assert!(wrong.is_empty(), "{}\nif this is right, accept it with GALOPVM_ACCEPT=1", wrong.join("\n"));
+    whole("site", "txt", 5, |_, script| executed(script));
 }
 
 #[test]
 fn every_rule_has_a_script() {
-    let all: String = scripts().iter().map(|path| std::fs::read_to_string(path).expect("a script")).collect();
+    let all: String = files("tests/golden/site", "txt").iter().map(|path| read(path)).collect();
     for name in ["plans", "merges", "advice", "layouts", "reuse", "checks", "groups", "code"] {
         assert!(all.contains(&format!("asking {name}\n")), "no script is about {name}");
     }

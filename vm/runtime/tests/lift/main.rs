@@ -8,20 +8,8 @@ mod meaning;
 use galopvm_bytecode::{BlockId, FuncId, Module, VerifiedModule, text, verify};
 use galopvm_kir::text::{print_exp, print_region};
 use galopvm_lift::{Binding, Lifted, lift};
+use galopvm_testkit::golden::whole;
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn golden_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/lift");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the golden folder")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
-    files
-}
 
 fn assembled(text: &str) -> VerifiedModule {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}"));
@@ -82,20 +70,16 @@ fn lifts(module: &VerifiedModule) -> String {
     out
 }
 
+/// The title of a golden file, and its module.
+fn title_and_code(whole: &str) -> (&str, &str) {
+    let (title, rest) = whole.split_once("----\n").expect("a line of dashes");
+    (title, rest.find("==== ").map_or(rest, |at| &rest[..at]))
+}
+
 #[test]
 fn golden() {
-    let accept = std::env::var_os("GALOPVM_ACCEPT").is_some();
-    let mut failures = Vec::new();
-    for file in golden_files() {
-        let whole = fs::read_to_string(&file).expect("a golden file");
-        let (head, rest) = whole.split_once("----\n").expect("a line of dashes");
-        let code = rest.find("==== ").map_or(rest, |at| &rest[..at]);
-        let got = format!("{head}----\n{code}{}", lifts(&assembled(code)));
-        if accept {
-            fs::write(&file, got).expect("the golden file can be written");
-        } else if got != whole {
-            failures.push(format!("{}:\n{got}", file.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    whole("lift", "txt", 12, |_, text| {
+        let (title, code) = title_and_code(text);
+        format!("{title}----\n{code}{}", lifts(&assembled(code)))
+    });
 }

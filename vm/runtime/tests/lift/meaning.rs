@@ -2,50 +2,40 @@
 //! operators are lifted and evaluated by the reference evaluator; what the interpreter computes must come out, and
 //! where the interpreter stops with an error the region must trap or refuse the launch.
 
-use crate::{assembled, golden_files};
+use crate::{assembled, title_and_code};
 use galopvm_base::scalar::eval;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{FuncId, Function, Instr, RegId, VerifiedModule};
-use galopvm_kir::evaluate::{Layout, Reference, Trial, Value};
+use galopvm_kir::evaluate::{Reference, Trial, Value};
 use galopvm_kir::{Backend, Machine, RunError, Unit, VerifiedPlan};
 use galopvm_lift::{Binding, lift};
 use galopvm_runtime::{Array, Options, Session};
+use galopvm_testkit::{Layout, Random, files, read};
 use std::collections::BTreeMap;
-use std::fs;
 
 /// Rounds for each function.
 const ROUNDS: u32 = 300;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        // A linear congruential generator; the high bits are the random ones.
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
+/// A value: sizes and extents are one of two numbers, so that they often agree.
+fn any_value(random: &mut Random, elem: ElemType, rank: usize, sizes: [i64; 2]) -> Value {
+    let mut size = || sizes[usize::from(random.below(8) == 0)];
+    if rank == 0 && elem == ElemType::I64 {
+        return Value::int(size());
     }
-
-    /// A value: sizes and extents are one of two numbers, so that they often agree.
-    fn value(&mut self, elem: ElemType, rank: usize, sizes: [i64; 2]) -> Value {
-        let mut size = || sizes[usize::from(self.below(8) == 0)];
-        if rank == 0 && elem == ElemType::I64 {
-            return Value::int(size());
-        }
-        let shape: Vec<i64> = (0..rank).map(|_| size().max(0)).collect();
-        let elements = shape.iter().product::<i64>();
-        let data = (0..elements)
-            .map(|_| match elem {
-                // Often an index, sometimes just outside.
-                ty if ty.is_int() => {
-                    Scalar::from_int(ty, self.below(6) as i64 - i64::from(self.below(8) == 0)).bits
-                }
-                ElemType::Bool => self.below(2),
-                ty => Scalar::from_f64(ty, self.below(16) as f64 / 4.0 - 2.0).bits,
-            })
-            .collect();
-        Value::new(elem, shape, data)
-    }
+    let shape: Vec<i64> = (0..rank).map(|_| size().max(0)).collect();
+    let elements = shape.iter().product::<i64>();
+    let data = (0..elements)
+        .map(|_| match elem {
+            // Often an index, sometimes just outside.
+            ty if ty.is_int() => {
+                Scalar::from_int(ty, random.below(6) as i64 - i64::from(random.below(8) == 0)).bits
+            }
+            ElemType::Bool => random.below(2),
+            ty => Scalar::from_f64(ty, random.below(16) as f64 / 4.0 - 2.0).bits,
+        })
+        .collect();
+    Value::new(elem, shape, data)
 }
 
 fn to_runtime(session: &Session, value: &Value) -> galopvm_runtime::Value {
@@ -139,7 +129,8 @@ fn launch(
     if !lifted.admits(&scalar) {
         return Err(NoValue::Left);
     }
-    let trial = Trial::new(&lifted.region, &values, Layout::ALL[0]).map_err(|_| NoValue::Left)?;
+    let trial = Trial::new(&lifted.region, &values, |shape| Layout::Contiguous.view(shape))
+        .map_err(|_| NoValue::Left)?;
     let observed = trial.observed();
     let machine = Machine::default();
     // The plan's claims are about exactly this launch: the reference back end ignores them, so check them here.
@@ -158,21 +149,19 @@ fn arguments(function: &Function, random: &mut Random) -> Vec<Value> {
     let second = random.below(5) as i64 - i64::from(random.below(4) == 0);
     let value = |reg: &RegId| {
         let ty = function.regs[*reg];
-        random.value(ty.elem, ty.rank as usize, [first, second])
+        any_value(random, ty.elem, ty.rank as usize, [first, second])
     };
     function.params.iter().map(value).collect()
 }
 
 #[test]
 fn regions_mean_what_the_interpreter_computes() {
-    let mut random = Random(1);
-    for file in golden_files() {
+    let mut random = Random::new(1);
+    for file in files("tests/golden/lift", "txt") {
         if file.ends_with("refused.txt") {
             continue;
         }
-        let whole = fs::read_to_string(&file).expect("a golden file");
-        let code = whole.split_once("----\n").expect("a line of dashes").1;
-        let module = assembled(code.find("==== ").map_or(code, |at| &code[..at]));
+        let module = assembled(title_and_code(&read(&file)).1);
         for id in module.module().functions.ids() {
             let function = &module.module().functions[id];
             if !function.blocks[BODY].code.iter().any(|instr| instr.is_parallel()) {

@@ -3,8 +3,9 @@
 mod choose;
 mod nest;
 
-use crate::{Random, values};
+use crate::values;
 use galopvm_base::{ElemType, ScalarOp};
+use galopvm_testkit::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -69,8 +70,8 @@ impl Generator {
     fn elem(&mut self) -> ElemType {
         // The frequent types more often.
         match self.random.below(3) {
-            0 => self.random.choose(&ElemType::ALL),
-            _ => self.random.choose(&[
+            0 => *self.random.pick(&ElemType::ALL),
+            _ => *self.random.pick(&[
                 ElemType::I64,
                 ElemType::I32,
                 ElemType::F32,
@@ -105,7 +106,7 @@ impl Generator {
     /// An operator over one to three arrays.
     pub fn operator(&mut self) {
         self.surroundings();
-        let kind = self.random.choose(&["map", "map", "map", "reduce", "scan", "redomap"]);
+        let kind = *self.random.pick(&["map", "map", "map", "reduce", "scan", "redomap"]);
         let (accumulators, inputs) = match kind {
             "map" | "redomap" => (self.random.below(2) + 1, 1 + self.random.below(3)),
             _ => {
@@ -247,7 +248,7 @@ impl Generator {
                 .copied()
                 .filter(|op| op.arity() == 2 && op.accepts(*elem) && op.result_type(*elem) == *elem)
                 .collect();
-            let op = self.random.choose(&ops);
+            let op = *self.random.pick(&ops);
             let (a, b) = (first + k as u32, first + (results.len() + k) as u32);
             let reg = self.reg();
             let _ = writeln!(code, "  r{reg} : {elem} = op2 {op} {elem} r{a} r{b} @ 0 2:2-2:3");
@@ -301,7 +302,7 @@ impl Generator {
         if !there.is_empty() && !self.random.one_in(6) {
             // Later ones more often.
             let first = if self.random.one_in(2) { there.len() / 2 } else { 0 };
-            return self.random.choose(&there[first..]);
+            return *self.random.pick(&there[first..]);
         }
         let reg = self.reg();
         match self.scalars.last().copied() {
@@ -372,7 +373,7 @@ impl Generator {
     fn operation(&mut self, code: &mut String) {
         let elem = self.elem();
         let ops: Vec<ScalarOp> = ScalarOp::ALL.iter().copied().filter(|op| op.accepts(elem)).collect();
-        let mut op = self.random.choose(&ops);
+        let mut op = *self.random.pick(&ops);
         if self.random.one_in(2) {
             // The sign of a NaN is nobody's promise.
             let frequent =
@@ -404,7 +405,7 @@ impl Generator {
     }
 
     fn index(&mut self, code: &mut String) {
-        let (array, elem, rank) = self.random.choose(&self.arrays.clone());
+        let (array, elem, rank) = *self.random.pick(&self.arrays.clone());
         let count = 1 + self.random.below(rank);
         let indices: Vec<String> = (0..count).map(|d| self.some_index(code, array, d)).collect();
         let reg = self.reg();
@@ -492,7 +493,7 @@ impl Generator {
 
     /// A reduction of an array that is there.
     fn inner_reduce(&mut self, code: &mut String) {
-        let (array, elem, rank) = self.random.choose(&self.arrays.clone());
+        let (array, elem, rank) = *self.random.pick(&self.arrays.clone());
         if rank != 1 {
             return;
         }

@@ -1,8 +1,9 @@
 //! Reads at indices that grow by a step, and the order of sums, in every way of execution.
 
-use crate::{ALL_WAYS, Random};
+use crate::ALL_WAYS;
 use galopvm_bytecode::{FuncId, text, verify};
 use galopvm_runtime::{Array, Options, Session, Switches, Value};
+use galopvm_testkit::Random;
 use std::collections::BTreeSet;
 
 /// The code with its registers numbered without gaps.
@@ -62,7 +63,7 @@ fn over_range(start: i64, step: i64, body: &str, blocks: &str) -> String {
 }
 
 fn numbers(session: &Session, count: i64, seed: u64) -> Value {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let elements: Vec<f32> = (0..count).map(|_| random.below(4000) as f32 / 7.0 - 200.0).collect();
     Value::Array(Array::from_slice(session.memory(), &elements, &[count]).expect("there is memory"))
 }
@@ -146,7 +147,7 @@ fn order_of_sums() {
                b2 (r20 : f32):\n  r21 : f32 = op2 mul f32 r20 r20\n  => (r21)\n\
                b3 (r30 : f32, r31 : f32):\n  r32 : f32 = op2 add f32 r30 r31\n  => (r32)\n";
     for count in [0, 100, 255, 256, 257, 2049, 6000] {
-        let mut random = Random(count as u64);
+        let mut random = Random::new(count as u64);
         let elements: Vec<f32> = (0..count).map(|_| random.below(1 << 24) as f32 / 977.0 - 3000.0).collect();
         let squares: Vec<f32> = elements.iter().map(|x| x * x).collect();
         let found = all_ways(sum, |session| {
@@ -171,7 +172,7 @@ fn order_of_sums_of_rows() {
                 b3 (r30 : f32):\n  r31 : f32 = op2 max f32 r30 r2\n  => (r31)\n\
                 b4 (r40 : f32, r41 : f32):\n  r42 : f32 = op2 mul f32 r40 r41\n  => (r42)\n";
     for count in [3i64, 255, 256, 700] {
-        let mut random = Random(count as u64);
+        let mut random = Random::new(count as u64);
         let elements: Vec<f32> = (0..30 * count).map(|_| random.below(1 << 20) as f32 / 1e6 + 0.5).collect();
         all_ways(sums, |session| {
             let array = Array::from_slice(session.memory(), &elements, &[30, count]);

@@ -15,36 +15,10 @@ use galopvm_lift::region::{Recorded, Scope};
 use galopvm_runtime::{
     ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Tiering, Value,
 };
+use galopvm_testkit::Random;
 use generate::Generator;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
-
-/// Numbers that look random; the same ones in every run.
-pub struct Random(u64);
-
-impl Random {
-    /// Any number.
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let x = self.0 ^ (self.0 >> 33);
-        x.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (x >> 29)
-    }
-
-    /// A number below a bound.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.number() % bound as u64) as usize
-    }
-
-    /// True once in so many times.
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    /// One of some things.
-    pub fn choose<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
 
 /// The ways besides executing everything block by block.
 const ALL_WAYS: [Switches; 7] = [
@@ -57,6 +31,13 @@ const ALL_WAYS: [Switches; 7] = [
     Switches::ON,
 ];
 
+/// For each call, block by block.
+const FUEL: u64 = 10_000_000;
+
+/// Ways differ in what they count: in lock step, for example, all rows go through the branches of one. They take at most so many
+/// times as much.
+const MOST_FUEL_IN_A_WAY: u64 = 4;
+
 /// What a program shows, and how many arrays were given or made in other layouts.
 fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
     let (out, session) = outcome_with(text, seed, switches, Tiering::interpreter());
@@ -68,7 +49,8 @@ fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
 fn outcome_with(text: &str, seed: u64, switches: Switches, tiering: Tiering) -> (String, Session) {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let limits = Limits { fuel: Some(10_000_000), memory: Some(1 << 28), ..Limits::default() };
+    let fuel = if switches == Switches::OFF { FUEL } else { FUEL * MOST_FUEL_IN_A_WAY };
+    let limits = Limits { fuel: Some(fuel), memory: Some(1 << 28), ..Limits::default() };
     // Copies into other layouts cost next to nothing, so that there are many.
     let mut costs = Costs::default();
     (costs.cpu.copy_line, costs.cpu.copy_start, costs.cpu.l1_bytes) = (1, 1, 2);
@@ -95,7 +77,7 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
     let (mut failures, mut relaid) = (0, 0);
     let count = seeds.end - seeds.start;
     for seed in seeds {
-        let mut generator = Generator::new(Random(seed));
+        let mut generator = Generator::new(Random::new(seed));
         generate(&mut generator);
         let text = generator.finish();
         let (plain, _) = outcome(&text, seed, Switches::OFF);
@@ -167,7 +149,7 @@ fn meaning(recorded: &Recorded, code: &Function, args: &[Value]) -> Option<Vec<e
 fn regions_mean_what_functions_do() {
     let mut computed = 0;
     for seed in 20_001..20_120 {
-        let mut generator = Generator::new(Random(seed));
+        let mut generator = Generator::new(Random::new(seed));
         match seed % 2 {
             0 => generator.operator(),
             _ => generator.a_loop(),
@@ -244,7 +226,7 @@ fn histograms() {
 fn writes_on_a_back_end() {
     let (mut launches, mut fused) = (0, 0);
     for seed in 50_001..50_300 {
-        let mut generator = Generator::new(Random(seed));
+        let mut generator = Generator::new(Random::new(seed));
         match seed % 2 {
             0 => generator.histogram(),
             _ => generator.scatter(),

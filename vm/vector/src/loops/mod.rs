@@ -454,19 +454,15 @@ pub fn scatter(bytes: &mut [u8], width: usize, places: &[u8], items: &[u8]) {
 mod tests {
     use super::*;
     use galopvm_base::scalar::eval;
+    use galopvm_testkit::Random;
 
     /// Numbers of a type: of all sizes, many of moderate size, and the special ones.
     fn numbers(ty: ElemType, seed: u64) -> Vec<Bits> {
-        let mut state = seed;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state ^ (state >> 29)
-        };
-        let moderate = |x: u64| ((x >> 11) as f64 / (1u64 << 53) as f64 - 0.5) * 60.0;
+        let mut random = Random::new(seed);
         let mut values: Vec<Bits> = (0..600)
             .map(|k| match k % 3 {
-                0 => random() & ty.mask(),
-                _ => galopvm_base::Scalar::from_f64(ty, moderate(random())).bits,
+                0 => random.bits() & ty.mask(),
+                _ => galopvm_base::Scalar::from_f64(ty, random.real(-30.0, 30.0)).bits,
             })
             .collect();
         let special = [0.0, -0.0, 1.0, -1.0, 2.0, -3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];

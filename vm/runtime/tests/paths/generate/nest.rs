@@ -85,7 +85,7 @@ impl Generator {
     fn some_array(&mut self) -> Held {
         let there = self.arrays.clone();
         let first = if self.random.one_in(2) { there.len() / 2 } else { 0 };
-        self.random.choose(&there[first..])
+        *self.random.pick(&there[first..])
     }
 
     /// A count: small, or an extent.

@@ -9,6 +9,7 @@ use galopvm_check::Verdict;
 use galopvm_store::array::Array;
 use galopvm_store::error::ErrorKind;
 use galopvm_store::memory::in_use;
+use galopvm_testkit::{files, read, stem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -73,20 +74,15 @@ struct Program {
 }
 
 fn programs() -> Vec<Program> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/spoiled");
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
-    paths.sort();
-    let read = |path: PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = std::fs::read_to_string(path).expect("a program");
-        let module = verify(text::parse(&text).expect("a module")).expect("a verified module");
+    let program = |path: &PathBuf| {
+        let name = stem(path);
+        let module = verify(text::parse(&read(path)).expect("a module")).expect("a verified module");
         let right = outcomes(&module, false);
         assert!(right.iter().all(Result::is_ok), "{name}: {right:?}");
         assert_eq!(outcomes(&module, true), right, "{name}: nothing is wrong");
         Program { name, module, right }
     };
-    paths.into_iter().map(read).collect()
+    files("tests/golden/spoiled", "gasm").iter().map(program).collect()
 }
 
 /// Calls a program with a fault; what it gives, and what was planted.
