@@ -15,25 +15,72 @@
 use crate::ir::{Exp, ReadId, Region, Rhs, VarId};
 use crate::kernel::Rows;
 
-/// One decision.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Decision {
-    /// This axis is cut into pieces for threads.
-    Threads(VarId),
-    /// This axis runs across the lanes of vectors (GPU: neighbouring invocations).
-    Lane(VarId),
-    /// Where lanes go across this axis - of a kernel, of a reduction or of a scatter - so many vectors of them are
-    /// computed together; one, where a plan does not say. A scatter computes in lanes only if its plan says so.
-    Groups(VarId, u32),
-    /// So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.
-    Tile(VarId, u32),
-    /// Results of more bytes go past the caches, where a launch writes them from one end to the other.
-    Stream(u64),
-    /// These reads are proven to stay inside their arrays for the observed sizes.
-    Unchecked(Vec<ReadId>),
-    /// This result of the region gets a block of its own.
-    Fresh(VarId),
+/// The table of decisions: gives its rows to a macro, which expands them to what it needs. A row gives: variant, word, how
+/// often a plan may have it (`Once`, `PerAxis`, `Often`), its operands, meaning. The enum here and the text form
+/// (`text/plan.rs`) are expansions of it; what is allowed is said in `check`.
+macro_rules! decision_table {
+    ($expand:ident) => {
+        $expand! {
+            Threads "threads" Once (axis: VarId)
+                "This axis is cut into pieces for threads.";
+            Lane "lane" Once (axis: VarId)
+                "This axis runs across the lanes of vectors (GPU: neighbouring invocations).";
+            Groups "groups" PerAxis (axis: VarId, count: u32)
+                "Where lanes go across this axis - of a kernel, of a reduction or of a scatter - so many vectors of them are computed together; one, where a plan does not say. A scatter computes in lanes only if its plan says so.";
+            Tile "tile" Once (axis: VarId, rows: u32)
+                "So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.";
+            Stream "stream" Once (bytes: u64)
+                "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
+            Unchecked "unchecked" Often (reads: Vec<ReadId>)
+                "These reads are proven to stay inside their arrays for the observed sizes.";
+            Fresh "fresh" Often (result: VarId)
+                "This result of the region gets a block of its own.";
+        }
+    };
 }
+pub(crate) use decision_table;
+
+/// What only one decision of a plan can be about: all of the plan, an axis, or nothing.
+#[derive(PartialEq)]
+enum Purpose {
+    Once,
+    PerAxis(VarId),
+    Often,
+}
+
+macro_rules! purpose {
+    (PerAxis $axis:ident $($more:ident)*) => {{
+        let _ = ($($more,)*);
+        Purpose::PerAxis(*$axis)
+    }};
+    ($once:ident $($field:ident)*) => {{
+        let _ = ($($field,)*);
+        Purpose::$once
+    }};
+}
+
+macro_rules! decisions {
+    ($($variant:ident $word:literal $once:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
+        /// One decision.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub enum Decision {
+            $(#[doc = $doc] $variant($($ty),*)),+
+        }
+
+        impl Decision {
+            /// The word that it begins with in text.
+            pub const fn word(&self) -> &'static str {
+                match self { $(Decision::$variant(..) => $word),+ }
+            }
+
+            fn purpose(&self) -> Purpose {
+                match self { $(Decision::$variant($($field),*) => purpose!($once $($field)*)),+ }
+            }
+        }
+    };
+}
+
+decision_table!(decisions);
 
 /// A decision and why it was taken.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -69,17 +116,16 @@ impl Plan {
 
     /// How many vectors across an axis are computed together, if that was decided.
     pub fn groups(&self, axis: VarId) -> Option<usize> {
-        self.lines.iter().find_map(|l| match l.decision {
-            Decision::Groups(v, groups) if v == axis => Some(groups as usize),
-            _ => None,
-        })
+        let found = self.lines.iter().find_map(|l| {
+            if let Decision::Groups(v, groups) = l.decision { (v == axis).then_some(groups) } else { None }
+        });
+        found.map(|groups| groups as usize)
     }
 
     /// The axis whose rows are computed together, and how many of them.
     pub fn tile(&self) -> Option<(VarId, usize)> {
-        self.lines.iter().find_map(|l| match l.decision {
-            Decision::Tile(v, rows) => Some((v, rows as usize)),
-            _ => None,
+        self.lines.iter().find_map(|l| {
+            if let Decision::Tile(v, rows) = l.decision { Some((v, rows as usize)) } else { None }
         })
     }
 
@@ -179,12 +225,6 @@ fn check_rows(row: VarId, plan: &Plan, region: &Region) -> Result<(), &'static s
 
 /// Whether only one of two decisions can hold.
 fn same_purpose(a: &Decision, b: &Decision) -> bool {
-    match (a, b) {
-        (Decision::Threads(_), Decision::Threads(_))
-        | (Decision::Lane(_), Decision::Lane(_))
-        | (Decision::Tile(..), Decision::Tile(..))
-        | (Decision::Stream(_), Decision::Stream(_)) => true,
-        (Decision::Groups(one, _), Decision::Groups(other, _)) => one == other,
-        _ => false,
-    }
+    let is_often = a.purpose() == Purpose::Often;
+    !is_often && a.word() == b.word() && a.purpose() == b.purpose()
 }

@@ -260,6 +260,11 @@ impl Row {
 
     /// The row in text.
     pub fn text(&self, table: &Table, region: &CheckedRegion) -> String {
+        format!("{} : {}", self.title(region.region()), self.index_text(table, region))
+    }
+
+    /// The index in text, dimension by dimension.
+    pub fn index_text(&self, table: &Table, region: &CheckedRegion) -> String {
         let code = region.region();
         let outer = table.outer(self);
         let dim = |dim: &DimIndex| {
@@ -284,7 +289,6 @@ impl Row {
             }
             format!("{} {{{}}}", print_index_exp(code, &dim.source), parts.join(", "))
         };
-        let dims: Vec<String> = self.dims.iter().map(dim).collect();
-        format!("{} : {}", self.title(code), dims.join(" ; "))
+        self.dims.iter().map(dim).collect::<Vec<_>>().join(" ; ")
     }
 }

@@ -34,7 +34,7 @@ mod print;
 
 pub use env::{parse_env, print_observed};
 pub use parse::{parse_region, parse_region_in};
-pub use plan::{parse_plan, print_plan};
+pub use plan::{parse_plan, print_decision, print_plan};
 pub use print::{print_exp, print_index_exp, print_region, print_statements, print_type};
 
 use crate::ir::ArrayOp;

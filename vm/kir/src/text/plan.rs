@@ -4,27 +4,100 @@
 use super::ParseError;
 use super::parse::Parser;
 use crate::ir::{ReadId, Region, VarId};
-use crate::plan::{Decision, Plan, PlanLine};
+use crate::plan::{Decision, Plan, PlanLine, decision_table};
 use galopvm_base::Pos;
 use std::fmt::Write;
+
+/// An operand of a decision: in text, it follows the word or the operand before it.
+trait DecisionOperand: Sized {
+    fn print(&self, region: &Region, text: &mut String);
+    fn parse(parser: &mut Parser, region: &Region) -> Result<Self, ParseError>;
+}
+
+impl DecisionOperand for VarId {
+    fn print(&self, region: &Region, text: &mut String) {
+        text.push(' ');
+        match region.vars.get(*self) {
+            Some(var) => text.push_str(&var.name),
+            None => text.push_str(&self.to_string()),
+        }
+    }
+
+    fn parse(parser: &mut Parser, region: &Region) -> Result<VarId, ParseError> {
+        known_name(parser, region)
+    }
+}
+
+impl DecisionOperand for Vec<ReadId> {
+    fn print(&self, _: &Region, text: &mut String) {
+        for read in self {
+            let _ = write!(text, " {read}");
+        }
+    }
+
+    fn parse(parser: &mut Parser, _: &Region) -> Result<Vec<ReadId>, ParseError> {
+        let mut reads = Vec::new();
+        while parser.expect_end().is_err() {
+            let mark = parser.mark();
+            let word = parser.word("a read")?;
+            let number = word.strip_prefix("read").and_then(|digits| digits.parse().ok());
+            let number = number.ok_or_else(|| parser.error_at(mark, format!("`{word}` is not a read")))?;
+            reads.push(ReadId(number));
+        }
+        Ok(reads)
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {
+        $(impl DecisionOperand for $ty {
+            fn print(&self, _: &Region, text: &mut String) {
+                let _ = write!(text, " {self}");
+            }
+
+            fn parse(parser: &mut Parser, _: &Region) -> Result<$ty, ParseError> {
+                let mark = parser.mark();
+                let number = parser.plain_number()?;
+                <$ty>::try_from(number).map_err(|_| parser.error_at(mark, "the number is too large"))
+            }
+        })*
+    };
+}
+
+numbers!(u32 u64);
+
+macro_rules! decision_text {
+    ($($variant:ident $word:literal $once:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
+        /// The text of a decision for a region.
+        pub fn print_decision(region: &Region, decision: &Decision) -> String {
+            let mut text = decision.word().to_string();
+            match decision {
+                $(Decision::$variant($($field),*) => { $($field.print(region, &mut text);)* })+
+            }
+            text
+        }
+
+        fn parse_decision(region: &Region, text: &str) -> Result<Decision, ParseError> {
+            let mut parser = Parser::new(text)?;
+            let mark = parser.mark();
+            let word = parser.word("a decision")?;
+            let decision = match word.as_str() {
+                $($word => Decision::$variant($(<$ty>::parse(&mut parser, region)?),*),)+
+                other => return Err(parser.error_at(mark, format!("`{other}` is not a decision"))),
+            };
+            parser.expect_end()?;
+            Ok(decision)
+        }
+    };
+}
+
+decision_table!(decision_text);
 
 /// The text of a plan for a region.
 pub fn print_plan(region: &Region, plan: &Plan) -> String {
     let mut text = String::from("plan\n");
     for line in &plan.lines {
-        let name = |var: VarId| region.vars.get(var).map_or_else(|| var.to_string(), |v| v.name.to_string());
-        let decision = match &line.decision {
-            Decision::Threads(var) => format!("threads {}", name(*var)),
-            Decision::Lane(var) => format!("lane {}", name(*var)),
-            Decision::Groups(var, groups) => format!("groups {} {groups}", name(*var)),
-            Decision::Tile(var, rows) => format!("tile {} {rows}", name(*var)),
-            Decision::Stream(bytes) => format!("stream {bytes}"),
-            Decision::Unchecked(reads) => {
-                reads.iter().fold("unchecked".to_string(), |t, read| format!("{t} {read}"))
-            }
-            Decision::Fresh(var) => format!("fresh {}", name(*var)),
-        };
-        let _ = writeln!(text, "  {decision} : {}", line.reason);
+        let _ = writeln!(text, "  {} : {}", print_decision(region, &line.decision), line.reason);
     }
     text
 }
@@ -58,40 +131,6 @@ pub fn parse_plan(region: &Region, text: &str) -> Result<Plan, ParseError> {
     } else {
         Err(ParseError { pos: Pos { line: 1, column: 1 }, message: "expected `plan`".into() })
     }
-}
-
-fn parse_decision(region: &Region, text: &str) -> Result<Decision, ParseError> {
-    let mut parser = Parser::new(text)?;
-    let mark = parser.mark();
-    let kind = parser.word("a decision")?;
-    let decision = match kind.as_str() {
-        "threads" => Decision::Threads(known_name(&mut parser, region)?),
-        "lane" => Decision::Lane(known_name(&mut parser, region)?),
-        "groups" => Decision::Groups(known_name(&mut parser, region)?, number(&mut parser)?),
-        "tile" => Decision::Tile(known_name(&mut parser, region)?, number(&mut parser)?),
-        "stream" => Decision::Stream(number(&mut parser)?),
-        "fresh" => Decision::Fresh(known_name(&mut parser, region)?),
-        "unchecked" => {
-            let mut reads = Vec::new();
-            while parser.expect_end().is_err() {
-                let mark = parser.mark();
-                let word = parser.word("a read")?;
-                let number = word.strip_prefix("read").and_then(|digits| digits.parse().ok());
-                reads.push(ReadId(
-                    number.ok_or_else(|| parser.error_at(mark, format!("`{word}` is not a read")))?,
-                ));
-            }
-            Decision::Unchecked(reads)
-        }
-        other => return Err(parser.error_at(mark, format!("`{other}` is not a decision"))),
-    };
-    parser.expect_end()?;
-    Ok(decision)
-}
-
-fn number<N: TryFrom<usize>>(parser: &mut Parser) -> Result<N, ParseError> {
-    let mark = parser.mark();
-    N::try_from(parser.plain_number()?).map_err(|_| parser.error_at(mark, "the number is too large"))
 }
 
 fn known_name(parser: &mut Parser, region: &Region) -> Result<VarId, ParseError> {

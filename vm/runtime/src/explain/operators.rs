@@ -13,8 +13,8 @@ use galopvm_analysis::plan;
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_analysis::strategy::{kernel, kernel_strategies};
 use galopvm_bytecode::RegId;
-use galopvm_kir::text::{print_plan, print_region};
-use galopvm_kir::{CheckedRegion, Exp, Observed, Region, Rhs, VarId, check};
+use galopvm_kir::text::{print_decision, print_region};
+use galopvm_kir::{CheckedRegion, Exp, Observed, PlanLine, Region, Rhs, VarId, check};
 use galopvm_lift::{Binding, Lifted};
 use std::collections::BTreeMap;
 
@@ -99,12 +99,8 @@ fn describe<'h>(
         .collect();
     part.reuse = reuse_results(names, code, observed, &facts, lifted, happened);
     let plan = plan::decide(&region, observed, setting.machine);
-    part.plan = print_plan(code, &plan)
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.trim().split_once(" : "))
-        .map(|(decision, reason)| (decision.to_string(), reason.to_string()))
-        .collect();
+    let line = |line: &PlanLine| (print_decision(code, &line.decision), line.reason.clone());
+    part.plan = plan.lines.iter().map(line).collect();
     part.kir = print_region(code);
 }
 
@@ -126,13 +122,11 @@ fn kernel_facts(
         let read = matches!(row.role, Role::Read(_));
         let wished = read.then(|| wish(facts, row, pricing.target));
         let price = lane.map(|lane| pricing.access_now(row, lane));
-        let text = row.text(facts, region);
-        let index = text.split_once(" : ").map_or(text.as_str(), |(_, index)| index);
         accesses.push(Access {
             array: code.name_of(row.array).into(),
             name: row.name(code),
             write: !read,
-            index: index.into(),
+            index: row.index_text(facts, region),
             class: price.map_or_else(String::new, |price| price.class.to_string()),
             time: price.map_or(0, |price| price.time),
             wish: wished.as_ref().map(|wish| order_text(&wish.order)),

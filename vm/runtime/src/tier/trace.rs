@@ -2,7 +2,7 @@
 
 use crate::fused::Line;
 use crate::profile::SiteName;
-use galopvm_kir::{Decision, Plan, VerifiedRegion};
+use galopvm_kir::{Plan, VerifiedRegion};
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,16 +45,7 @@ impl fmt::Display for Event<'_> {
                 write!(f, "{site}: planned")?;
                 for (k, line) in plan.lines.iter().enumerate() {
                     let comma = if k == 0 { ":" } else { "," };
-                    let word = match &line.decision {
-                        Decision::Threads(_) => "threads",
-                        Decision::Lane(_) => "lane",
-                        Decision::Groups(..) => "groups",
-                        Decision::Tile(..) => "tile",
-                        Decision::Stream(_) => "stream",
-                        Decision::Unchecked(_) => "unchecked",
-                        Decision::Fresh(_) => "fresh",
-                    };
-                    write!(f, "{comma} {word} ({})", line.reason)?;
+                    write!(f, "{comma} {} ({})", line.decision.word(), line.reason)?;
                 }
                 Ok(())
             }
