@@ -6,16 +6,8 @@ use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
 use galopvm_bytecode::ValueType;
 use std::collections::{HashMap, HashSet};
 
-/// What makes two statements equal.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Scalar(ScalarOp, ElemType, Vec<Atom>),
-    Convert(ElemType, ElemType, Atom),
-    Dim(Var, u32),
-    Index(Var, Vec<Atom>),
-    Permute(Var, Vec<u32>),
-    Reverse(Var, u32),
-}
+/// What makes two statements equal: they say the same and give the same type.
+type Key = (Op, ValueType);
 
 /// An open block.
 #[derive(Default)]
@@ -177,25 +169,24 @@ impl FunState {
     /// and operators that do not change it.
     fn target(&self, op: &Op) -> usize {
         let current = self.open.len().saturating_sub(1);
-        match op {
-            Op::Dim { array: v, .. } | Op::Permute { array: v, .. } | Op::Reverse { array: v, .. } => {
-                self.home(*v).unwrap_or(current)
-            }
-            Op::Op1 { .. } | Op::Op2 { .. } | Op::Op3 { .. } | Op::Convert { .. } if op.is_pure() => {
-                let mut needed = 0;
-                op.atoms(&mut |atom| {
-                    if let Atom::Var(var) = atom {
-                        needed = needed.max(self.home(var).unwrap_or(current));
-                    }
-                });
-                let mut target = current;
-                while target > needed && self.open[target].repeated {
-                    target -= 1;
-                }
-                target
-            }
-            _ => current,
+        if let Some(array) = op.told_of() {
+            return self.home(array).unwrap_or(current);
         }
+        if !op.can_be_shared() || !op.is_pure() {
+            return current;
+        }
+        let (mut needed, mut is_arithmetic) = (0, true);
+        op.atoms(&mut |atom| {
+            is_arithmetic &= self.type_of(atom).is_scalar();
+            if let Atom::Var(var) = atom {
+                needed = needed.max(self.home(var).unwrap_or(current));
+            }
+        });
+        let mut target = current;
+        while is_arithmetic && target > needed && self.open[target].repeated {
+            target -= 1;
+        }
+        target
     }
 
     /// The number of the open block that defines a variable.
@@ -210,14 +201,7 @@ impl FunState {
 
     /// A statement that defines one variable.
     pub fn emit(&mut self, op: Op, ty: ValueType) -> Atom {
-        let key = match &op {
-            Op::Convert { from, to, a } => Some(Key::Convert(*from, *to, *a)),
-            Op::Dim { array: v, dim } => Some(Key::Dim(*v, *dim)),
-            Op::Index { array: v, index } => Some(Key::Index(*v, index.clone())),
-            Op::Permute { array: v, perm } => Some(Key::Permute(*v, perm.clone())),
-            Op::Reverse { array: v, dim } => Some(Key::Reverse(*v, *dim)),
-            _ => op.as_scalar().map(|(op, ty, operands)| Key::Scalar(op, ty, in_order(op, ty, operands))),
-        };
+        let key = op.can_be_shared().then(|| (in_order(&op), ty));
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
             return *known;
         }
@@ -377,16 +361,19 @@ impl FunState {
     }
 }
 
-/// The operands, in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes
+/// The statement, its operands in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes
 /// out may depend on the order.
-fn in_order(op: ScalarOp, ty: ElemType, mut args: Vec<Atom>) -> Vec<Atom> {
-    if op.info().commutative && !op.result_type(ty).is_float() {
-        args.sort_by_key(|atom| match atom {
-            Atom::Var(var) => (0, var.index() as u64),
-            Atom::Const(value) => (1, value.bits),
-        });
+fn in_order(statement: &Op) -> Op {
+    match statement.as_scalar() {
+        Some((op, ty, mut args)) if op.info().commutative && !op.result_type(ty).is_float() => {
+            args.sort_by_key(|atom| match atom {
+                Atom::Var(var) => (0, var.index() as u64),
+                Atom::Const(value) => (1, value.bits),
+            });
+            Op::scalar(op, ty, &args)
+        }
+        _ => statement.clone(),
     }
-    args
 }
 
 /// The value of an operation that needs no statement.

@@ -8,7 +8,8 @@
 //! - A block sees what encloses it.
 
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, define_id};
-use galopvm_bytecode::{Entry, Form, FuncId, ValueType, opcode_table};
+use galopvm_bytecode::{Effect, Entry, Form, FuncId, Opcode, ValueType, opcode_table};
+use std::hash::{Hash, Hasher};
 
 define_id!(
     /// A variable of a function.
@@ -35,6 +36,14 @@ impl Atom {
         Atom::Const(Scalar::bool(value))
     }
 
+    /// The variable, if it is one.
+    pub fn var(self) -> Option<Var> {
+        match self {
+            Atom::Const(_) => None,
+            Atom::Var(var) => Some(var),
+        }
+    }
+
     /// The constant, if it is one.
     pub fn constant(self) -> Option<Scalar> {
         match self {
@@ -59,8 +68,14 @@ impl PartialEq for Origin {
     }
 }
 
+impl Eq for Origin {}
+
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// A statement: defines variables.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Stm {
     /// What it defines.
     pub defs: Vec<Var>,
@@ -71,7 +86,7 @@ pub struct Stm {
 }
 
 /// Statements and the values they lead to.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Block {
     /// Values from outside.
     pub params: Vec<Var>,
@@ -103,13 +118,18 @@ macro_rules! statements {
        [$($def:ident : $gives:ident),*] { $($field:ident : $role:ident),* } $doc:literal;)+) => {
         /// The forms of a statement: the bytecode's instructions without their results, which are the statement's, and
         /// with blocks in place.
-        #[derive(Clone, PartialEq, Debug)]
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, reason = "fields are described by the row's text")]
         pub enum Op {
             $(#[doc = $doc] $variant { $($field: types::$role),* }),+
         }
 
         impl Op {
+            /// The row of the table that it is from.
+            fn opcode(&self) -> Opcode {
+                match self { $(Op::$variant { .. } => Opcode::$variant),+ }
+            }
+
             /// Calls `see` with every operand outside of blocks.
             pub fn atoms(&self, see: &mut dyn FnMut(Atom)) {
                 match self {
@@ -278,6 +298,27 @@ impl Op {
             Op::Op3 { op, ty, a, b, c } => Some((op, ty, vec![a, b, c])),
             _ => None,
         }
+    }
+
+    /// Whether the results of one statement serve an equal one as well: where the first was executed, the second would end no
+    /// program, and nothing is made that somebody could want for himself, to change it in place.
+    pub fn can_be_shared(&self) -> bool {
+        match self.opcode().row().effect {
+            Effect::Pure | Effect::Trap => true,
+            Effect::Alloc | Effect::AllocTrap | Effect::Control | Effect::Seen => false,
+        }
+    }
+
+    /// The array that the results are told of without a look at its elements, which cannot fail.
+    pub fn told_of(&self) -> Option<Var> {
+        let row = self.opcode().row();
+        let (_, gives) = row.fields.first()?;
+        if !gives.is_told() || row.effect != Effect::Pure {
+            return None;
+        }
+        let mut first = None;
+        self.atoms(&mut |atom| first = first.or(Some(atom)));
+        first.and_then(Atom::var)
     }
 
     /// True if the statement only makes values: it may be dropped when nobody uses them. What can end the

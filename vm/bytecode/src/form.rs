@@ -17,7 +17,7 @@ use std::str::FromStr;
 const MAX_NESTING: usize = 200;
 
 /// How a value of the language is made of values of the machine, which are numbered from 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// The value of this number: a scalar or an array of scalars.
     Value(u32),

@@ -94,7 +94,7 @@ macro_rules! opcode_table {
             0x17 Param "param" Pure [given: Def, value: Def] { name: Text }
                 "The tuning parameter of this name: whether the host has given it a value (bool), and that value (i64), else 0.";
             // Arrays
-            0x20 Dim "dim" Pure [dst: Def] { array: Array, dim: Number }
+            0x20 Dim "dim" Pure [dst: Measured] { array: Array, dim: Number }
                 "The extent of one dimension, as i64.";
             0x21 Index "index" Trap [dst: Seen] { array: Array, index: Positions }
                 "The element, or the sub-array (a view), at i64 indices of the first dimensions; outside: a trap.";
@@ -185,8 +185,8 @@ macro_rules! instructions {
         );)+
 
         $(const _: () = assert!(
-            Role::shows_first(&[$(Role::$gives),*], &[$(Role::$role),*]),
-            concat!("`", $mnemonic, "` shows an array that is not its first field"),
+            Role::tells_of_first(&[$(Role::$gives),*], &[$(Role::$role),*]),
+            concat!("`", $mnemonic, "` tells of an array that is not its first field"),
         );)+
 
         impl Opcode {
@@ -302,32 +302,36 @@ opcode_table!(instructions);
 
 /// The pattern of the instructions that are not about whole arrays: scalars, control and operators over rows. A match that
 /// says what becomes of each array instruction ends with it, so that the compiler names the match to a new one.
+/// Given is the name of another enum that is an expansion of the table, as core's statements are.
 #[macro_export]
 macro_rules! not_on_arrays {
     () => {
-        $crate::Instr::Const { .. }
-            | $crate::Instr::Op1 { .. }
-            | $crate::Instr::Op2 { .. }
-            | $crate::Instr::Op3 { .. }
-            | $crate::Instr::Convert { .. }
-            | $crate::Instr::If { .. }
-            | $crate::Instr::For { .. }
-            | $crate::Instr::While { .. }
-            | $crate::Instr::Call { .. }
-            | $crate::Instr::Assert { .. }
-            | $crate::Instr::Fail { .. }
-            | $crate::Instr::Trace { .. }
-            | $crate::Instr::Param { .. }
-            | $crate::Instr::Map { .. }
-            | $crate::Instr::Reduce { .. }
-            | $crate::Instr::Scan { .. }
-            | $crate::Instr::Redomap { .. }
-            | $crate::Instr::Scatter { .. }
-            | $crate::Instr::Hist { .. }
-            | $crate::Instr::Filter { .. }
-            | $crate::Instr::Partition { .. }
-            | $crate::Instr::Stream { .. }
-            | $crate::Instr::AccWrite { .. }
+        $crate::not_on_arrays!(Instr)
+    };
+    ($form:ident) => {
+        $form::Const { .. }
+            | $form::Op1 { .. }
+            | $form::Op2 { .. }
+            | $form::Op3 { .. }
+            | $form::Convert { .. }
+            | $form::If { .. }
+            | $form::For { .. }
+            | $form::While { .. }
+            | $form::Call { .. }
+            | $form::Assert { .. }
+            | $form::Fail { .. }
+            | $form::Trace { .. }
+            | $form::Param { .. }
+            | $form::Map { .. }
+            | $form::Reduce { .. }
+            | $form::Scan { .. }
+            | $form::Redomap { .. }
+            | $form::Scatter { .. }
+            | $form::Hist { .. }
+            | $form::Filter { .. }
+            | $form::Partition { .. }
+            | $form::Stream { .. }
+            | $form::AccWrite { .. }
     };
 }
 

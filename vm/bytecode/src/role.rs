@@ -26,6 +26,7 @@ roles! {
     // Definitions. What has a word of its own says how the results follow from the other fields.
     Def "def" "A result.";
     Turned "turned array" "All elements of the array, its dimensions in another order or backwards: a view.";
+    Measured "extent seen" "An extent of the array.";
     Seen "part seen" "What is seen of the array: an element, or a view.";
     Joined "results of either block" "Results that either block gives.";
     Carried "carried values" "What a loop carries, at its end.";
@@ -124,6 +125,7 @@ pub mod types {
 
     pub type Def = field::Def;
     pub type Turned = field::Def;
+    pub type Measured = field::Def;
     pub type Seen = field::Def;
     pub type Joined = Vec<field::Def>;
     pub type Carried = Vec<field::Def>;
@@ -150,11 +152,16 @@ impl Role {
         matches!(self, Role::Turned | Role::Seen)
     }
 
-    /// Whether what shows an array has that first.
-    pub(crate) const fn shows_first(gives: &[Role], fields: &[Role]) -> bool {
+    /// Whether results of this role are told of an array without a look at its elements.
+    pub const fn is_told(self) -> bool {
+        self.is_view() || matches!(self, Role::Measured)
+    }
+
+    /// Whether the array that a result is told of comes first.
+    pub(crate) const fn tells_of_first(gives: &[Role], fields: &[Role]) -> bool {
         match (gives, fields) {
             (_, [Role::Array, ..]) | ([], _) => true,
-            ([result, ..], _) => !result.is_view(),
+            ([result, ..], _) => !result.is_told(),
         }
     }
 

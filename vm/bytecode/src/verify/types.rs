@@ -361,7 +361,8 @@ impl Types<'_> {
                 [vec![SIZE; numbers as usize], self.all(parts.rows)].concat()
             }
             // Their own rules say it.
-            Some(Role::Def | Role::Turned | Role::Seen | Role::Returned | Role::Never) | None => {
+            Some(Role::Def | Role::Turned | Role::Measured | Role::Seen | Role::Returned | Role::Never)
+            | None => {
                 return Ok(());
             }
             Some(_) => return Err("results that are no results".into()),
