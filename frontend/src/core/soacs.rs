@@ -4,7 +4,7 @@ use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
 use galopvm_base::Span;
-use galopvm_bytecode::ValueType;
+use galopvm_bytecode::{ValueType, not_on_arrays};
 
 /// The body of a parallel operator.
 pub(super) struct OperatorBlock {
@@ -137,7 +137,22 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let array = self.view_of_rows(*row, block, arrays)?;
                 Some(self.reverse(array, dim + 1))
             }
-            _ => None,
+            Op::Dim { .. }
+            | Op::Index { .. }
+            | Op::Slice { .. }
+            | Op::Update { .. }
+            | Op::Reshape { .. }
+            | Op::Concat { .. }
+            | Op::Replicate { .. }
+            | Op::Iota { .. }
+            | Op::Array { .. }
+            | Op::Copy { .. }
+            | Op::Manifest { .. }
+            | Op::Rotate { .. }
+            | Op::Equal { .. }
+            | Op::FlatIndex { .. }
+            | Op::FlatUpdate { .. }
+            | not_on_arrays!(Op) => None,
         }
     }
 

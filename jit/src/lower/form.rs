@@ -44,7 +44,16 @@ impl<'a> Form<'a> {
             Rhs::Kernel { axes, body } => (axes, Shape::Map(body)),
             Rhs::Reduce { axes, body, combine } => (axes, Shape::Fold(body, combine)),
             Rhs::Scatter { axes, body, combine, .. } => (axes, Shape::Scatter(body, combine.as_ref())),
-            _ => return Err(Refusal::new("the region is neither a kernel nor a reduction nor a scatter")),
+            Rhs::Scan { .. }
+            | Rhs::Exps(_)
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. }
+            | Rhs::Update { .. }
+            | Rhs::Manifest { .. }
+            | Rhs::Array { .. } => {
+                return Err(Refusal::new("the region is neither a kernel nor a reduction nor a scatter"));
+            }
         };
         let number = |exp: &Exp| match exp {
             Exp::Var(var) => last.pat.iter().position(|p| p == var),

@@ -268,7 +268,14 @@ impl Rhs {
         match self {
             Rhs::Kernel { axes, .. } | Rhs::Reduce { axes, .. } => axes,
             Rhs::Scan { axis, .. } => std::slice::from_ref(axis),
-            _ => &[],
+            Rhs::Exps(_)
+            | Rhs::Scatter { .. }
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. }
+            | Rhs::Update { .. }
+            | Rhs::Manifest { .. }
+            | Rhs::Array { .. } => &[],
         }
     }
 

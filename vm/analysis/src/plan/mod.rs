@@ -81,7 +81,16 @@ impl Facts<'_> {
         let axes = match &main.rhs {
             Rhs::Kernel { axes, .. } => axes,
             Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => axes,
-            _ => return,
+            Rhs::Reduce { .. }
+            | Rhs::Scan { .. }
+            | Rhs::Scatter { .. }
+            | Rhs::Exps(_)
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. }
+            | Rhs::Update { .. }
+            | Rhs::Manifest { .. }
+            | Rhs::Array { .. } => return,
         };
         let threads = self.machine.threads as u64;
         let Some(outermost) = axes.first() else { return };
@@ -238,7 +247,17 @@ fn reduction_axis(rhs: &Rhs) -> Option<VarId> {
         Rhs::Reduce { axes, body, combine } if combine.scalar_ops().is_some() && is_flat(body) => {
             axes.last().map(|axis| axis.var)
         }
-        _ => None,
+        Rhs::Reduce { .. }
+        | Rhs::Kernel { .. }
+        | Rhs::Scan { .. }
+        | Rhs::Scatter { .. }
+        | Rhs::Exps(_)
+        | Rhs::For { .. }
+        | Rhs::While { .. }
+        | Rhs::If { .. }
+        | Rhs::Update { .. }
+        | Rhs::Manifest { .. }
+        | Rhs::Array { .. } => None,
     }
 }
 

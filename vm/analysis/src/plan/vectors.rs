@@ -41,7 +41,15 @@ pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
             vectors.stream(axes, body);
         }
         Rhs::Scatter { axes, body, .. } => vectors.scatter(axes, body),
-        _ => vectors.statement(main),
+        Rhs::Reduce { .. }
+        | Rhs::Scan { .. }
+        | Rhs::Exps(_)
+        | Rhs::For { .. }
+        | Rhs::While { .. }
+        | Rhs::If { .. }
+        | Rhs::Update { .. }
+        | Rhs::Manifest { .. }
+        | Rhs::Array { .. } => vectors.statement(main),
     }
 }
 

@@ -195,7 +195,13 @@ impl Printer<'_> {
             Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {
                 self.out.push(' ')
             }
-            _ => {
+            Rhs::Kernel { .. }
+            | Rhs::Reduce { .. }
+            | Rhs::Scan { .. }
+            | Rhs::Scatter { .. }
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. } => {
                 self.out.push('\n');
                 self.line(inner);
             }

@@ -220,6 +220,31 @@ pub struct WebEntry {
     pub place: Result<(String, String), Reason>,
 }
 
+/// How an array comes to lie where it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placing {
+    /// In a block of its own.
+    Fresh,
+    /// In the block of the array that it becomes a part of.
+    BuiltIn,
+    /// Over the array that it is a change of.
+    InPlace,
+    /// In a copy of that.
+    Copied,
+}
+
+impl Placing {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placing::Fresh => "fresh",
+            Placing::BuiltIn => "built-in",
+            Placing::InPlace => "in-place",
+            Placing::Copied => "copied",
+        }
+    }
+}
+
 /// Where an array lies in the end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed {
@@ -227,8 +252,8 @@ pub struct Placed {
     pub array: String,
     /// Where it is made.
     pub spot: Option<Spot>,
-    /// `fresh`, `built-in`, `in-place` or `copied`.
-    pub kind: &'static str,
+    /// How it came there.
+    pub kind: Placing,
     /// The array whose block it lies in.
     pub block: String,
     /// How it lies there.

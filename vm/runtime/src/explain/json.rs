@@ -3,7 +3,8 @@
 
 use super::document::{
     Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy,
-    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
+    OperatorPart, Part, Placed, Placing, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot,
+    WebEntry,
 };
 use galopvm_base::Json;
 
@@ -195,13 +196,13 @@ fn placed_json(placed: &Placed) -> Json {
     let mut fields = vec![
         ("array", array.into()),
         ("place", spot_json(spot.as_ref())),
-        ("decision", (*kind).into()),
+        ("decision", kind.name().into()),
         ("block", block.into()),
         ("view", view.into()),
         ("bytes", (*bytes).into()),
         ("repeated", (*repeated).into()),
     ];
-    fields.extend(applied_json(applied, *kind == "built-in"));
+    fields.extend(applied_json(applied, *kind == Placing::BuiltIn));
     Json::Object(fields)
 }
 

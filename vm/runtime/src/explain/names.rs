@@ -4,7 +4,7 @@
 //! expression that is bound by `let` or `loop` as the text before it says; all others keep the register's number.
 
 use super::document::Spot;
-use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Module, Place, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, CodeBlock, Function, Instr, Module, Place, RegId, Role, field::Fields};
 use galopvm_kir::text::as_name;
 use galopvm_kir::{Region, VarId};
 use std::cell::RefCell;
@@ -231,10 +231,8 @@ fn define(
         spot: spot.clone(),
         excerpt: excerpt.clone(),
     };
-    let carried = match instr {
-        Instr::For { .. } | Instr::While { .. } => {
-            spot.as_ref().map_or(Vec::new(), |spot| lines.carried_names(spot))
-        }
+    let carried = match (instr.gives(), &spot) {
+        (Some(Role::Carried), Some(spot)) => lines.carried_names(spot),
         _ => Vec::new(),
     };
     let own = if bound.len() == fields.defs.len() { &bound } else { &carried };

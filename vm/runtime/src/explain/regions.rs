@@ -2,7 +2,8 @@
 
 use super::collect::{KeptRegion, Ran, Setting};
 use super::document::{
-    Applied, ArrayFact, Copying, LayoutCopy, Placed, PointOperand, Reason, RegionPart, Spot, WebEntry,
+    Applied, ArrayFact, Copying, LayoutCopy, Placed, Placing, PointOperand, Reason, RegionPart, Spot,
+    WebEntry,
 };
 use super::names::{Names, Origin, renamed};
 use super::operators::layout_copy;
@@ -338,19 +339,24 @@ impl View<'_> {
             let kind = match &array.source {
                 Source::Fresh | Source::Kernel(_) | Source::Manifest(_) => {
                     if own {
-                        "fresh"
+                        Placing::Fresh
                     } else {
-                        "built-in"
+                        Placing::BuiltIn
                     }
                 }
                 Source::Update(_) | Source::Filled(_) => {
                     if own {
-                        "copied"
+                        Placing::Copied
                     } else {
-                        "in-place"
+                        Placing::InPlace
                     }
                 }
-                _ => continue,
+                Source::Param
+                | Source::View(..)
+                | Source::Branches(..)
+                | Source::Carried(..)
+                | Source::LoopResult(_)
+                | Source::Unknown => continue,
             };
             let mut around = self.facts.bodies.around(array.position);
             let repeated = around.any(|(_, inside)| inside.repeats());
@@ -363,7 +369,7 @@ impl View<'_> {
                 view,
                 bytes: self.bytes(*var),
                 repeated,
-                applied: if kind == "built-in" { self.applied(&[*var]) } else { Applied::default() },
+                applied: if kind == Placing::BuiltIn { self.applied(&[*var]) } else { Applied::default() },
             });
         }
         plan.sort_by_key(|placed| placed.spot.as_ref().map(|s: &Spot| (s.file.clone(), s.line, s.column)));

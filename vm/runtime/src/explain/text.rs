@@ -2,7 +2,7 @@
 
 use super::document::{
     Applied, ArrayFact, Copying, Decision, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part,
-    Placed, PointOperand, Reason, RegionPart, ReuseResult, Spot,
+    Placed, Placing, PointOperand, Reason, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
 use crate::fused::Fate;
@@ -197,7 +197,7 @@ impl Page {
         if !region.plan.is_empty() {
             self.line(1, "plan".into());
             self.plan(&region.plan);
-            if region.plan.iter().any(|placed| placed.kind == "built-in") {
+            if region.plan.iter().any(|placed| placed.kind == Placing::BuiltIn) {
                 let applied = &region.applied;
                 match applied.times {
                     0 => self.applied(2, applied, None),
@@ -323,10 +323,10 @@ impl Page {
             let size = placed.bytes.map_or(String::new(), |size| format!(", {}", bytes(size)));
             let again = if placed.repeated { ", in each round" } else { "" };
             let how = match placed.kind {
-                "fresh" => format!("a block of its own{size}{again}"),
-                "built-in" => format!("built in {} at {}", placed.block, placed.view),
-                "in-place" => format!("written over {}", placed.block),
-                _ => format!("a copy that is then changed{size}{again}"),
+                Placing::Fresh => format!("a block of its own{size}{again}"),
+                Placing::BuiltIn => format!("built in {} at {}", placed.block, placed.view),
+                Placing::InPlace => format!("written over {}", placed.block),
+                Placing::Copied => format!("a copy that is then changed{size}{again}"),
             };
             let line = placed.spot.as_ref().map_or(String::new(), |spot| format!("  (line {})", spot.line));
             self.line(2, format!("{:names$}  {how}{line}", placed.array));

@@ -4,7 +4,7 @@ use crate::interpret::Registers;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{Function, Instr, Module, Operator, Role};
+use galopvm_bytecode::{Function, Instr, Module, Operator, Role, not_on_arrays};
 
 /// Floats of operators that may be re-associated, and of library functions, differ by less than this part of the greater one,
 /// or of 1.
@@ -75,6 +75,19 @@ pub(super) fn computes(real: &Registers<'_>, instr: &Instr) -> bool {
         Instr::Iota { .. } | Instr::Rotate { .. } | Instr::Filter { .. } | Instr::Partition { .. } => true,
         Instr::Replicate { value, .. } => !real.is_array(value.reg),
         Instr::Array { rank, .. } => *rank == 1,
-        _ => false,
+        Instr::Dim { .. }
+        | Instr::Equal { .. }
+        | Instr::Index { .. }
+        | Instr::Slice { .. }
+        | Instr::Update { .. }
+        | Instr::Permute { .. }
+        | Instr::Reverse { .. }
+        | Instr::Reshape { .. }
+        | Instr::Concat { .. }
+        | Instr::Copy { .. }
+        | Instr::Manifest { .. }
+        | Instr::FlatIndex { .. }
+        | Instr::FlatUpdate { .. }
+        | not_on_arrays!() => false,
     }
 }
