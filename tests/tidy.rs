@@ -14,7 +14,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     ("vm/kir", "galopvm-kir", &["base", "lmad"]),
     ("vm/analysis", "galopvm-analysis", &["base", "lmad", "kir"]),
     ("vm/check", "galopvm-check", &["base", "lmad", "kir"]),
-    ("vm/lift", "galopvm-lift", &["base", "lmad", "bytecode", "kir"]),
+    ("vm/lift", "galopvm-lift", &["base", "lmad", "bytecode", "kir", "analysis"]),
     ("vm/vector", "galopvm-vector", &["base", "lmad", "kir"]),
     ("vm/store", "galopvm-store", &["base", "lmad", "bytecode"]),
     ("vm/data", "galopvm-data", &["base", "lmad", "bytecode", "store"]),

@@ -70,20 +70,13 @@ impl Lifter<'_> {
         operands.iter().map(|o| self.array(frame, *o)).collect()
     }
 
-    /// Counts a step into a block, a call, or an operator that feeds another; `nesting` is to be counted down after it.
-    pub fn descend(&mut self) -> Lift<()> {
-        self.nesting += 1;
-        match self.nesting > DEEPEST {
-            true => {
-                refuse(format!("blocks, calls or operators that nest more than {DEEPEST} deep (recursion?)"))
-            }
-            false => Ok(()),
-        }
-    }
 
     /// Lifts a block into the open body and gives its results.
     pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
-        self.descend()?;
+        self.nesting += 1;
+        if self.nesting > DEEPEST {
+            return refuse(format!("blocks or calls that nest more than {DEEPEST} deep (recursion?)"));
+        }
         let module = self.module;
         let code = &module.functions[frame.function].blocks[block];
         for (param, arg) in code.params.iter().zip(args) {
@@ -154,7 +147,7 @@ impl Lifter<'_> {
             Instr::Index { dst, array, index } => {
                 let array = self.array(frame, *array)?;
                 let index: Vec<Exp> = index.iter().map(|i| self.scalar(frame, *i)).collect::<Lift<_>>()?;
-                let whole = self.uses(frame.function).can_delay(&[dst.0]);
+                let whole = self.uses(frame.function).is_read_whole(dst.0);
                 let value = self.index(array, &index, whole)?;
                 self.define(frame, dst.0, value);
             }
@@ -280,7 +273,8 @@ impl Lifter<'_> {
         if let Exp::Const(known) = cond {
             let taken = if known.bits != 0 { then } else { otherwise };
             let values = self.lift_block(frame, taken, Vec::new())?;
-            return self.define_all(frame, dsts, values);
+            self.define_all(frame, dsts, values);
+            return Ok(());
         }
         let (then, types) = self.branch(frame, dsts, then)?;
         let (otherwise, other_types) = self.branch(frame, dsts, otherwise)?;
@@ -379,21 +373,9 @@ impl Lifter<'_> {
         Ok(Value::Array(all.permute(&back).ok_or_else(unreadable_view)?))
     }
 
-    /// Gives registers values that other code computed; what was left to be computed at its use is computed now
-    /// unless these registers allow the same.
-    fn define_all(&mut self, frame: Frame, dsts: &[Def], values: Vec<Value>) -> Lift<()> {
-        let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
-        let lazy = self.uses(frame.function).can_delay(&regs);
-        for (reg, value) in regs.into_iter().zip(values) {
-            let value = match value {
-                Value::Array(array) if matches!(array.source, Source::Map(..)) && !lazy => {
-                    Value::Array(self.materialise(array)?)
-                }
-                value => value,
-            };
-            self.define(frame, reg, value);
-        }
-        Ok(())
+    /// Gives registers values that other code computed.
+    fn define_all(&mut self, frame: Frame, dsts: &[Def], values: Vec<Value>) {
+        dsts.iter().zip(values).for_each(|(dst, value)| self.define(frame, dst.0, value));
     }
 
     fn lift_call(&mut self, frame: Frame, dsts: &[Def], function: FuncId, args: &[Operand]) -> Lift<()> {
@@ -405,7 +387,8 @@ impl Lifter<'_> {
             self.define(callee, *param, arg);
         }
         let values = self.lift_block(callee, BODY, Vec::new())?;
-        self.define_all(frame, dsts, values)
+        self.define_all(frame, dsts, values);
+        Ok(())
     }
 
     // Loops
@@ -505,7 +488,7 @@ impl Lifter<'_> {
         let params = self.block(frame, body).params.clone();
         let (mut carried, mut init, values) = self.carried(frame, init, &params)?;
         let mut asked = self.scalar_body(frame, cond, values.clone(), "a loop condition")?;
-        super::tidy::forward(&mut asked, &self.region, &self.known);
+        super::tidy::forward(&mut asked, &self.region);
         let simple = asked.stms.is_empty();
         let [mut asked] = <[Exp; 1]>::try_from(asked.results)
             .map_err(|_| LiftRefusal::new("a loop condition that is not one value"))?;

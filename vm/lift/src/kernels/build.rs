@@ -6,7 +6,7 @@
 
 use super::algebra::{constant, is_atom};
 use super::uses::{Origin, Uses};
-use super::value::{Array, Delayed, Slot, Source, Value};
+use super::value::{Array, Slot, Source, Value};
 use super::{Binding, LiftRefusal, algebra};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
@@ -31,12 +31,8 @@ pub(super) enum Role {
     Scalar,
     /// An array parameter.
     Array,
-    /// An iteration variable.
-    Axis,
-    /// A scalar of the region.
+    /// What the region defines itself.
     Local,
-    /// An array of the region.
-    LocalArray,
 }
 
 /// What the lifter knows of a name besides what the region says.
@@ -57,8 +53,6 @@ pub(super) struct Param {
 #[derive(Default)]
 struct Scope {
     stms: Vec<Stm>,
-    /// Elements of delayed maps that were computed in this body.
-    elements: Vec<(Rc<Delayed>, Exp, Vec<Value>)>,
     /// Conditions that trapped if they did not hold.
     required: Vec<Exp>,
     /// Axes of the body's statement: inside, their bounds are at least 1.
@@ -136,8 +130,7 @@ impl<'m> Lifter<'m> {
 
     /// A new name for a value computed in the open body.
     pub fn local(&mut self, ty: Type) -> VarId {
-        let role = if ty.is_scalar() { Role::Local } else { Role::LocalArray };
-        self.name(role, ty, self.scopes.len())
+        self.name(Role::Local, ty, self.scopes.len())
     }
 
     /// A new iteration variable of the open body.
@@ -147,7 +140,7 @@ impl<'m> Lifter<'m> {
         {
             self.known[*size].role = Role::Size;
         }
-        let var = self.name(Role::Axis, Type::scalar(ElemType::I64), self.scopes.len());
+        let var = self.local(Type::scalar(ElemType::I64));
         self.bounds.insert(var, bound.clone());
         if let Some(scope) = self.scopes.last_mut() {
             scope.axes.push(var);
@@ -208,19 +201,6 @@ impl<'m> Lifter<'m> {
         }
         let index = Index::Dims(index.into_iter().map(DimIndex::At).collect());
         self.bind(elem, Exp::Read(Read { id, array, index }))
-    }
-
-    /// The results of a delayed map at an index, if they were computed in an open body.
-    pub fn computed(&self, map: &Rc<Delayed>, index: &Exp) -> Option<&Vec<Value>> {
-        let mut elements = self.scopes.iter().flat_map(|s| &s.elements);
-        elements.find(|(m, i, _)| Rc::ptr_eq(m, map) && i == index).map(|(_, _, values)| values)
-    }
-
-    /// Remembers the results of a delayed map at an index for the open body.
-    pub fn remember(&mut self, map: Rc<Delayed>, index: Exp, values: Vec<Value>) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.elements.push((map, index, values));
-        }
     }
 
     // Parameters
@@ -305,6 +285,7 @@ impl<'m> Lifter<'m> {
 
     fn param(&mut self, role: Role, ty: Type, binding: Binding) -> VarId {
         let var = self.name(role, ty, 0);
+        self.region.params.push(var);
         self.params.push(Param { var, binding });
         var
     }

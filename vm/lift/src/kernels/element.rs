@@ -3,10 +3,9 @@
 use super::algebra::{self, add, constant, mul, size};
 use super::build::{Lift, Lifter};
 use super::refuse;
-use super::value::{Array, Delayed, Place, Source, Value};
+use super::value::{Array, Place, Source, Value};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Exp, Rhs, Type};
-use std::rc::Rc;
 
 /// Largest expression that a view starts from.
 const LONGEST_START: usize = 9;
@@ -14,8 +13,7 @@ const LONGEST_START: usize = 9;
 const FEW_ROWS: usize = 8;
 
 impl Lifter<'_> {
-    /// A view as far as it can be followed: an element if no dimension is left, and no delayed map whose index is
-    /// known.
+    /// A view as far as it can be followed: an element if no dimension is left.
     pub fn reach(&mut self, mut array: Array) -> Lift<Value> {
         loop {
             let at = match array.places.first() {
@@ -24,10 +22,6 @@ impl Lifter<'_> {
             };
             let element = array.rank() == 0;
             let inner = match (&array.source, at) {
-                (Source::Map(map, result), Some(at)) => {
-                    let (map, result) = (map.clone(), *result);
-                    self.element_of(&map, &at)?.swap_remove(result)
-                }
                 (Source::Replicate(value), Some(_)) => value.as_ref().clone(),
                 (Source::Rows(rows), Some(at)) if constant(&at).is_some() => {
                     let row = constant(&at).and_then(|k| rows.get(usize::try_from(k).ok()?));
@@ -90,19 +84,6 @@ impl Lifter<'_> {
     /// Rows of arrays at an index that is inside all of them.
     pub fn rows(&mut self, arrays: &[Array], index: &Exp) -> Lift<Vec<Value>> {
         arrays.iter().map(|a| self.reach(a.fix(0, index))).collect()
-    }
-
-    /// The results of a delayed map at an index.
-    fn element_of(&mut self, map: &Rc<Delayed>, index: &Exp) -> Lift<Vec<Value>> {
-        if let Some(values) = self.computed(map, index) {
-            return Ok(values.clone());
-        }
-        self.descend()?;
-        let rows = self.rows(&map.arrays, index)?;
-        let values = self.lift_block(map.frame, map.body, rows)?;
-        self.nesting -= 1;
-        self.remember(map.clone(), index.clone(), values.clone());
-        Ok(values)
     }
 
     /// An element of the part that an index falls into.

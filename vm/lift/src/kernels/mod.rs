@@ -2,8 +2,10 @@
 //!
 //! A lift looks at code only, never at values: its result holds for every launch. It is a symbolic execution of
 //! the operator's block. Scalars become statements; arrays stay formulas (`value.rs`) whose elements are spelled
-//! out where they are used (`element.rs`), so views, `iota`, `replicate` and literals vanish, and a map that feeds
-//! one operator disappears into it (`operator.rs`). Writes at computed places are statements, too (`scatter.rs`). Whatever cannot be said in the IR is refused with its name.
+//! out where they are used (`element.rs`), so views, `iota`, `replicate` and literals vanish. Operators become statements
+//! (`operator.rs`), and so do writes at computed places (`scatter.rs`). An operator inside that feeds another one is put into
+//! it by the fusion of regions (`vm/analysis/src/fusion/`), as it is between operators of a block. Whatever cannot be said in
+//! the IR is refused with its name.
 //!
 //! Invariants:
 //! - Whatever traps in the bytecode traps in the region: by a checked read, or by a division by zero where no

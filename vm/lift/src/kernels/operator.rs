@@ -1,21 +1,26 @@
 //! Lifting the parallel operators, and giving arrays that are formulas a place in memory.
 //!
-//! A map is either *delayed* - its block is lifted where its elements are used, which fuses it with its only user -
-//! or becomes a `kernel`. A kernel whose body does little more than compute rows takes the rows' dimensions as
+//! A map becomes a `kernel`. A kernel whose body does little more than compute rows takes the rows' dimensions as
 //! further axes; what the body computes before its rows is then computed again for each element.
 
 use super::algebra;
+use super::tidy::is_cheap;
 use super::build::{Lift, Lifter};
 use super::uses::Origin;
-use super::value::{Array, Delayed, Frame, Source, Value};
+use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, RegId, Role};
-use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Stm, Type, VarId};
-use std::rc::Rc;
+use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, Role};
+use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Type, VarId};
 
-/// Element operations that may be computed again for each element of a row.
-const CHEAP: usize = 16;
+/// What a reduction or scan goes over.
+#[derive(Clone)]
+struct Rows {
+    width: Exp,
+    arrays: Vec<Array>,
+    /// The block that makes what is combined of rows of the arrays; nothing if these are combined themselves.
+    items: Option<BlockId>,
+}
 
 impl Lifter<'_> {
     /// An operator that makes its results of what its blocks give.
@@ -29,24 +34,13 @@ impl Lifter<'_> {
             let body = items.ok_or_else(|| LiftRefusal::new("an operator without a block"))?;
             return self.lift_map(frame, dsts, width, arrays, body);
         };
-        // What a block makes of rows is computed where it is combined, whatever that block is.
-        let arrays = match items {
-            None => arrays,
-            Some(body) => {
-                let map = Rc::new(Delayed { frame, body, arrays });
-                let item = |(k, dst): (usize, &Def)| {
-                    let elem = self.reg_type(frame, dst.0).elem;
-                    Array::whole(elem, vec![width.clone()], Source::Map(map.clone(), k))
-                };
-                dsts.iter().enumerate().map(item).collect()
-            }
-        };
+        let rows = Rows { width, arrays, items };
         if gives == Role::Prefixes {
-            return self.lift_scan(frame, dsts, width, neutral, arrays, combine);
+            return self.lift_scan(frame, dsts, neutral, &rows, combine);
         }
         let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
         let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
-        let results = self.reduction(frame, &width, neutral, arrays, combine, &elems)?;
+        let results = self.reduction(frame, neutral, rows, combine, &elems)?;
         for (dst, value) in dsts.iter().zip(results) {
             self.define(frame, dst.0, value);
         }
@@ -73,46 +67,15 @@ impl Lifter<'_> {
         arrays: Vec<Array>,
         body: BlockId,
     ) -> Lift<()> {
-        let regs: Vec<RegId> = dsts.iter().map(|d| d.0).collect();
-        let map = Rc::new(Delayed { frame, body, arrays });
-        let delay = self.depth() > 1 && self.uses(frame.function).can_delay(&regs);
-        let ranked = regs.iter().any(|r| self.reg_type(frame, *r).rank > 1);
-        let rows =
-            if delay && ranked { self.row_shapes(&map, &width)? } else { vec![Vec::new(); regs.len()] };
-        if delay {
-            for (k, (reg, row)) in regs.iter().zip(rows).enumerate() {
-                let shape = [width.clone()].into_iter().chain(row).collect();
-                let elem = self.reg_type(frame, *reg).elem;
-                let array = Array::whole(elem, shape, Source::Map(map.clone(), k));
-                self.define(frame, *reg, Value::Array(array));
-            }
-            return Ok(());
-        }
-        let elems: Vec<ElemType> = regs.iter().map(|r| self.reg_type(frame, *r).elem).collect();
-        let made = self.kernel(width, &elems, |lifter, index| lifter.rows_of_map(&map, index))?;
-        for (reg, array) in regs.iter().zip(made) {
-            self.define(frame, *reg, Value::Array(array));
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
+        let made = self.kernel(width, &elems, |lifter, index| {
+            let rows = lifter.rows(&arrays, index)?;
+            lifter.lift_block(frame, body, rows)
+        })?;
+        for (dst, array) in dsts.iter().zip(made) {
+            self.define(frame, dst.0, Value::Array(array));
         }
         Ok(())
-    }
-
-    fn rows_of_map(&mut self, map: &Delayed, index: &Exp) -> Lift<Vec<Value>> {
-        let rows = self.rows(&map.arrays, index)?;
-        self.lift_block(map.frame, map.body, rows)
-    }
-
-    /// The shapes of the rows that a map computes, found by lifting its block for nothing.
-    fn row_shapes(&mut self, map: &Delayed, width: &Exp) -> Lift<Vec<Vec<Exp>>> {
-        let depth = self.depth();
-        self.open();
-        let axis = self.axis(width.clone());
-        let values = self.rows_of_map(map, &Exp::Var(axis.var))?;
-        self.close(Vec::new());
-        let shapes = values.iter().map(|value| match value {
-            Value::Scalar(_) => Ok(Vec::new()),
-            Value::Array(row) => row.shape.iter().map(|e| self.outside(e, depth + 1)).collect(),
-        });
-        shapes.collect()
     }
 
     /// A size as it reads outside the bodies from `depth` on; rows must all have the same shape.
@@ -191,7 +154,6 @@ impl Lifter<'_> {
             types.push(Type { elem: *elem, shape });
         }
         let body = self.close(results);
-        let (axes, body) = self.joined(axes, body, depth);
         let mut pat = Vec::new();
         let mut made = Vec::new();
         for ty in types {
@@ -201,22 +163,6 @@ impl Lifter<'_> {
         }
         self.emit(pat, Rhs::Kernel { axes, body });
         Ok(made)
-    }
-
-    /// A kernel whose body is little more than another kernel is one kernel.
-    fn joined(&self, mut axes: Vec<Axis>, mut body: Body, depth: usize) -> (Vec<Axis>, Body) {
-        let known = |axes: &[Axis]| axes.iter().all(|a| self.is_known_outside(&a.bound, depth));
-        let inner = body.stms.split_last().is_some_and(|(last, before)| {
-            is_cheap(before)
-                && is_all_of(last, &body.results)
-                && matches!(&last.rhs, Rhs::Kernel { axes, .. } if known(axes))
-        });
-        if inner && let Some(Stm { rhs: Rhs::Kernel { axes: more, body: core }, .. }) = body.stms.pop() {
-            axes.extend(more);
-            body.stms.extend(core.stms);
-            body.results = core.results;
-        }
-        (axes, body)
     }
 
     /// Makes the dimensions of rows axes of the kernel around them while that costs little; rows that remain
@@ -283,6 +229,17 @@ impl Lifter<'_> {
         self.tabulate(&[array])?.pop().ok_or_else(|| LiftRefusal::new("an array without elements to compute"))
     }
 
+    /// The body that gives what is combined, over its axis.
+    fn items(&mut self, frame: Frame, rows: &Rows) -> Lift<(Axis, Body)> {
+        self.open();
+        let axis = self.axis(rows.width.clone());
+        let mut items = self.rows(&rows.arrays, &Exp::Var(axis.var))?;
+        if let Some(block) = rows.items {
+            items = self.lift_block(frame, block, items)?;
+        }
+        Ok((axis, self.close_scalars(items)?))
+    }
+
     /// The operator block of a reduction or scan, with its neutral elements.
     pub fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
         let params = self.function(frame).blocks[body].params.clone();
@@ -307,13 +264,15 @@ impl Lifter<'_> {
     fn reduction(
         &mut self,
         frame: Frame,
-        width: &Exp,
         neutral: Vec<Value>,
-        arrays: Vec<Array>,
+        rows: Rows,
         body: BlockId,
         elems: &[ElemType],
     ) -> Lift<Vec<Value>> {
-        if let Some(extent) = arrays.iter().find_map(|array| array.shape.get(1).cloned()) {
+        let arrays = &rows.arrays;
+        if rows.items.is_none()
+            && let Some(extent) = arrays.iter().find_map(|array| array.shape.get(1).cloned())
+        {
             let inner = self.row_operator(frame, body, &neutral, &extent)?;
             let starts = arrays_of(neutral)?;
             for shape in arrays.iter().map(|a| a.shape.get(1)).chain(starts.iter().map(|a| a.shape.first())) {
@@ -325,16 +284,13 @@ impl Lifter<'_> {
             let extent = self.expand(&extent);
             let made = self.kernel(extent, elems, |lifter, index| {
                 let neutral = lifter.rows(&starts, index)?;
-                let columns = arrays.iter().map(|array| array.fix(1, index)).collect();
-                lifter.reduction(frame, width, neutral, columns, inner, elems)
+                let arrays = arrays.iter().map(|array| array.fix(1, index)).collect();
+                lifter.reduction(frame, neutral, Rows { arrays, ..rows.clone() }, inner, elems)
             })?;
             return Ok(made.into_iter().map(Value::Array).collect());
         }
         let neutral = scalars(neutral, "a reduction's neutral elements")?;
-        self.open();
-        let axis = self.axis(width.clone());
-        let items = self.rows(&arrays, &Exp::Var(axis.var))?;
-        let items = self.close_scalars(items)?;
+        let (axis, items) = self.items(frame, &rows)?;
         let combine = self.combine(frame, neutral, body)?;
         let pat: Vec<VarId> = elems.iter().map(|elem| self.local(Type::scalar(*elem))).collect();
         let results = pat.iter().map(|var| Value::Scalar(Exp::Var(*var))).collect();
@@ -378,20 +334,16 @@ impl Lifter<'_> {
         &mut self,
         frame: Frame,
         dsts: &[Def],
-        width: Exp,
         neutral: &[Operand],
-        arrays: Vec<Array>,
+        rows: &Rows,
         body: BlockId,
     ) -> Lift<()> {
-        self.open();
-        let axis = self.axis(width.clone());
-        let items = self.rows(&arrays, &Exp::Var(axis.var))?;
-        let items = self.close_scalars(items)?;
+        let (axis, items) = self.items(frame, rows)?;
         let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
         let combine = self.combine(frame, neutral, body)?;
         let mut pat: Vec<VarId> = Vec::new();
         for dst in dsts {
-            let ty = Type { elem: self.reg_type(frame, dst.0).elem, shape: vec![width.clone()] };
+            let ty = Type { elem: self.reg_type(frame, dst.0).elem, shape: vec![rows.width.clone()] };
             let var = self.local(ty.clone());
             self.define(frame, dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
             pat.push(var);
@@ -420,22 +372,4 @@ pub(super) fn scalars(values: Vec<Value>, whose: &str) -> Lift<Vec<Exp>> {
         Value::Array(_) => refuse(format!("arrays as values of {whose}")),
     };
     values.into_iter().map(scalar).collect()
-}
-
-/// True if the results are what the statement defines.
-fn is_all_of(stm: &Stm, results: &[Exp]) -> bool {
-    results.len() == stm.pat.len() && results.iter().zip(&stm.pat).all(|(r, var)| *r == Exp::Var(*var))
-}
-
-/// True if computing the statements again for every element of a row costs little.
-fn is_cheap(stms: &[Stm]) -> bool {
-    let mut parts = 0;
-    let simple = stms.iter().all(|stm| match &stm.rhs {
-        Rhs::Exps(exps) => {
-            exps.iter().for_each(|e| e.visit(&mut |_| parts += 1));
-            true
-        }
-        _ => false,
-    });
-    simple && parts <= 3 * CHEAP
 }

@@ -107,7 +107,7 @@ impl Lifter<'_> {
         let zero = |dest: &VarId| Exp::Const(Scalar::new(self.type_of(*dest).elem, 0));
         let neutral = dests.iter().map(zero).collect();
         let mut combine = self.combine(frame, neutral, block)?;
-        super::tidy::forward(&mut combine.body, &self.region, &self.known);
+        super::tidy::forward(&mut combine.body, &self.region);
         let identities = combine.scalar_ops().and_then(|ops| {
             let identity = |(op, dest): (&galopvm_base::ScalarOp, &VarId)| {
                 Some(Exp::Const(op.info().identity?.of(self.type_of(*dest).elem)))

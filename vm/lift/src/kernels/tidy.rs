@@ -1,22 +1,38 @@
-//! The last step of a lift: statements that nobody needs vanish, expressions move to their only use, parameters
-//! and names are put in order.
+//! The last step of a lift: statements that nobody needs vanish, expressions move to their only use, kernels inside others
+//! are put into them, parameters and names are put in order.
 
 use super::algebra::{constant, size};
-use super::build::{Known, Lift, Lifter, Role};
+use super::build::{Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
-use galopvm_kir::walk::Part;
-use galopvm_kir::{Body, Exp, ReadId, Region, Rhs, Stm, VarId, verify};
+use galopvm_analysis::fusion::fuse;
+use galopvm_kir::walk::{Part, PartMut};
+use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifyError, verify};
 use std::collections::BTreeSet;
 
 /// Largest expression that one statement may grow to.
 const LARGEST: usize = 32;
 
+/// Element operations that may be computed again for each element of a row.
+const CHEAP: usize = 16;
+
 impl Lifter<'_> {
-    /// The finished region.
+    /// The finished region, without the arrays inside it that need not be made.
     pub fn finish(self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
-        self.finish_named(name, results).map(|(lifted, _)| lifted)
+        let (lifted, _) = self.finish_named(name, results)?;
+        if !feeds_itself(&lifted.region.region().body) {
+            return Ok(lifted);
+        }
+        let (_, fused) = fuse(&lifted.region, &Observed::default());
+        let mut region = fused.region().clone();
+        let mut body = std::mem::take(&mut region.body);
+        flatten(&mut body);
+        forward(&mut body, &region);
+        region.body = body;
+        let mut region = region.renumbered();
+        name_locals(&mut region);
+        Ok(Lifted { region: verify(region).map_err(unsayable)?, ..lifted })
     }
 
     /// The finished region, and what each of the lifter's names is called in it.
@@ -31,7 +47,8 @@ impl Lifter<'_> {
             }
         }
         while drop_unused(&mut body, &region, &self.safe) {}
-        forward(&mut body, &region, &self.known);
+        flatten(&mut body);
+        forward(&mut body, &region);
         region.name = name;
         region.body = body;
 
@@ -67,49 +84,130 @@ impl Lifter<'_> {
             _ => 2,
         });
         region.params = params.iter().map(|p| p.var).collect();
-        name_all(&mut region, &self.known);
+        let mut counts = [0; 3];
+        for param in &region.params {
+            let role = self.known[*param].role;
+            let count = &mut counts[role as usize];
+            region.vars[*param].name = param_name(role, *count).into();
+            *count += 1;
+        }
+        name_locals(&mut region);
         // Renumbering gives parameters the first numbers.
         let number = |var: VarId| region.params.iter().position(|p| *p == var);
         let renumbered = |var| number(var).map(|k| Exp::Var(VarId::from_index(k)));
         let guards = guards.iter().map(|guard| guard.substitute(&renumbered)).collect();
         let bindings: Vec<Binding> = params.into_iter().map(|p| p.binding).collect();
         let names = region.vars.iter().map(|var| var.name.to_string()).collect();
-        match verify(region.renumbered()) {
-            Ok(region) => Ok((Lifted { region, bindings, guards }, names)),
-            Err(errors) => {
-                let first = errors.first().map_or_else(String::new, |e| e.to_string());
-                Err(LiftRefusal::new(format!("code that the kernel IR cannot say ({first})")))
+        let region = verify(region.renumbered()).map_err(unsayable)?;
+        Ok((Lifted { region, bindings, guards }, names))
+    }
+}
+
+fn unsayable(errors: Vec<VerifyError>) -> LiftRefusal {
+    let first = errors.first().map_or_else(String::new, |e| e.to_string());
+    LiftRefusal::new(format!("code that the kernel IR cannot say ({first})"))
+}
+
+/// The letter of this number, or a name with the number.
+fn letter(letters: &[&str], more: &str, count: usize) -> String {
+    letters.get(count).map_or_else(|| format!("{more}{count}"), |letter| letter.to_string())
+}
+
+/// The name of a parameter. Names cannot meet: each role has letters of its own, and so have the names of locals.
+fn param_name(role: Role, count: usize) -> String {
+    match role {
+        Role::Size => letter(&["n", "m"], "n", count),
+        Role::Array => letter(&["A", "B", "C", "D", "E", "F", "G", "H"], "A", count),
+        Role::Scalar | Role::Local => format!("s{count}"),
+    }
+}
+
+/// Names what a region defines itself, in order: axes, scalars, arrays.
+fn name_locals(region: &mut Region) {
+    let axes: BTreeSet<VarId> = region.axes().iter().map(|axis| axis.var).collect();
+    let (mut counters, mut scalars, mut arrays) = (0.., 0.., 0..);
+    for var in region.body.bound_vars() {
+        let is_scalar = region.vars[var].ty.as_ref().is_none_or(|ty| ty.is_scalar());
+        let name = match (axes.contains(&var), is_scalar) {
+            (true, _) => counters.next().map(|count| letter(&["i", "j", "k", "l"], "k", count)),
+            (_, true) => scalars.next().map(|count: usize| format!("x{count}")),
+            (_, false) => arrays.next().map(|count: usize| format!("y{count}")),
+        };
+        region.vars[var].name = name.unwrap_or_default().into();
+    }
+}
+
+/// Whether a statement inside another one reads what a kernel beside it makes.
+fn feeds_itself(body: &Body) -> bool {
+    let feeds = |body: &Body| {
+        let mut made: BTreeSet<VarId> = BTreeSet::new();
+        body.stms.iter().any(|stm| {
+            let mut feeds = false;
+            stm.rhs.each_use(&mut |var| feeds |= made.contains(&var));
+            if matches!(stm.rhs, Rhs::Kernel { .. }) {
+                made.extend(&stm.pat);
             }
+            feeds
+        })
+    };
+    let mut found = false;
+    body.visit_stms(&mut |stm| {
+        stm.rhs.each_part(&mut |part| {
+            if let Part::Body(body) = part {
+                found = found || feeds(body);
+            }
+        });
+    });
+    found
+}
+
+/// A kernel whose body is little more than another kernel becomes one kernel with it.
+fn flatten(body: &mut Body) {
+    for stm in &mut body.stms {
+        stm.rhs.each_part_mut(&mut |part| {
+            if let PartMut::Body(body) = part {
+                flatten(body);
+            }
+        });
+        if let Rhs::Kernel { axes, body } = &mut stm.rhs
+            && let Some((more, core)) = inner_kernel(axes, body)
+        {
+            axes.extend(more);
+            body.stms.extend(core.stms);
+            body.results = core.results;
         }
     }
 }
 
-fn name_all(region: &mut Region, known: &IdVec<VarId, Known>) {
-    let mut order = region.params.clone();
-    order.extend(region.body.bound_vars());
-    let mut counts = [0usize; 6];
-    for var in order {
-        let role = known[var].role;
-        let count = &mut counts[role as usize];
-        region.vars[var].name = spelled(role, *count).into();
-        *count += 1;
+/// Takes the kernel that makes all results of a body out of it, if the rest may be computed for each of its elements.
+fn inner_kernel(axes: &[Axis], body: &mut Body) -> Option<(Vec<Axis>, Body)> {
+    let (last, before) = body.stms.split_last()?;
+    let Rhs::Kernel { axes: more, .. } = &last.rhs else { return None };
+    let is_all = last.pat.iter().map(|var| Exp::Var(*var)).eq(body.results.iter().cloned());
+    let mut inside: BTreeSet<VarId> = before.iter().flat_map(|stm| stm.pat.iter().copied()).collect();
+    inside.extend(axes.iter().map(|axis| axis.var));
+    let mut known_outside = true;
+    more.iter().for_each(|axis| axis.bound.each_use(&mut |var| known_outside &= !inside.contains(&var)));
+    if !is_all || !known_outside || !is_cheap(before) {
+        return None;
+    }
+    match body.stms.pop()?.rhs {
+        Rhs::Kernel { axes, body } => Some((axes, body)),
+        _ => None,
     }
 }
 
-/// Names that cannot meet: each role has letters of its own.
-fn spelled(role: Role, count: usize) -> String {
-    let first = |letters: &[&str], more: &str| match letters.get(count) {
-        Some(letter) => letter.to_string(),
-        None => format!("{more}{count}"),
-    };
-    match role {
-        Role::Size => first(&["n", "m"], "n"),
-        Role::Scalar => format!("s{count}"),
-        Role::Array => first(&["A", "B", "C", "D", "E", "F", "G", "H"], "A"),
-        Role::Axis => first(&["i", "j", "k", "l"], "k"),
-        Role::Local => format!("x{count}"),
-        Role::LocalArray => format!("y{count}"),
-    }
+/// True if computing the statements again for every element of a row costs little.
+pub(super) fn is_cheap(stms: &[Stm]) -> bool {
+    let mut parts = 0;
+    let simple = stms.iter().all(|stm| match &stm.rhs {
+        Rhs::Exps(exps) => {
+            exps.iter().for_each(|e| e.visit(&mut |_| parts += 1));
+            true
+        }
+        _ => false,
+    });
+    simple && parts <= 3 * CHEAP
 }
 
 /// How often each name is used, in bodies and in the shapes of names.
@@ -140,7 +238,7 @@ fn drop_in(body: &mut Body, changed: &mut bool, unused: &dyn Fn(&Stm) -> bool) {
     *changed |= body.stms.len() != before;
     for stm in &mut body.stms {
         stm.rhs.each_part_mut(&mut |part| {
-            if let galopvm_kir::walk::PartMut::Body(body) = part {
+            if let PartMut::Body(body) = part {
                 drop_in(body, changed, unused);
             }
         });
@@ -176,12 +274,12 @@ fn cannot_trap(exp: &Exp, safe: &BTreeSet<ReadId>) -> bool {
 }
 
 /// Moves expressions to their only use, if that is in the same body: statements become formulas again.
-pub(super) fn forward(body: &mut Body, region: &Region, known: &IdVec<VarId, Known>) {
+pub(super) fn forward(body: &mut Body, region: &Region) {
     let counts = count_uses(body, region);
-    forward_in(body, &counts, known);
+    forward_in(body, &counts, region);
 }
 
-fn forward_in(body: &mut Body, counts: &[u32], known: &IdVec<VarId, Known>) {
+fn forward_in(body: &mut Body, counts: &[u32], region: &Region) {
     let mut direct = BTreeSet::new();
     let mut look = |exp: &mut Exp| {
         exp.each_use(&mut |var| {
@@ -202,8 +300,8 @@ fn forward_in(body: &mut Body, counts: &[u32], known: &IdVec<VarId, Known>) {
             );
         }
         stm.rhs.each_part_mut(&mut |part| {
-            if let galopvm_kir::walk::PartMut::Body(body) = part {
-                forward_in(body, counts, known);
+            if let PartMut::Body(body) = part {
+                forward_in(body, counts, region);
             }
         });
         match (&stm.pat[..], &mut stm.rhs) {
@@ -212,7 +310,7 @@ fn forward_in(body: &mut Body, counts: &[u32], known: &IdVec<VarId, Known>) {
                     && direct.contains(var)
                     && exps.len() == 1
                     && size(&exps[0]) <= LARGEST
-                    && !reads_local(&exps[0], known) =>
+                    && !reads_local(&exps[0], region) =>
             {
                 pending.push((*var, exps.swap_remove(0)));
             }
@@ -253,11 +351,11 @@ fn insert(exp: &mut Exp, pending: &mut Vec<(VarId, Exp)>) {
     exp.each_part_mut(&mut |part| insert(part, pending));
 }
 
-fn reads_local(exp: &Exp, known: &IdVec<VarId, Known>) -> bool {
+fn reads_local(exp: &Exp, region: &Region) -> bool {
     let mut local = false;
     exp.visit(&mut |part| {
         if let Exp::Read(read) = part {
-            local |= known[read.array].role == Role::LocalArray;
+            local |= !region.params.contains(&read.array);
         }
     });
     local

@@ -1,4 +1,4 @@
-//! Where the registers of a function are used, to decide what may be computed at its only use.
+//! Where the registers of a function are used, and what some of them are by definition.
 
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
 use galopvm_bytecode::field::Fields;
@@ -11,12 +11,10 @@ use std::collections::HashMap;
 pub(super) enum Use {
     /// Not at all.
     Never,
-    /// Once, whole, by the parallel operator that defines this register, in the block that defines the register.
-    Operator(RegId),
+    /// Once, whole, in the block that defines the register: by a parallel operator, or as a result of the block.
+    Whole,
     /// Once, whole, as a view with this register, in the same block.
     View(RegId),
-    /// Once, as a result of the block that defines the register.
-    Result,
     /// Otherwise.
     Other,
 }
@@ -76,7 +74,7 @@ impl Uses {
                 uses.add_instr(id, instr);
             }
             for result in &block.results {
-                uses.add(id, result.reg, Use::Result);
+                uses.add(id, result.reg, Use::Whole);
             }
         }
         uses
@@ -84,24 +82,23 @@ impl Uses {
 
     fn add_instr(&mut self, block: BlockId, instr: &Instr) {
         let fields = Fields::of(instr);
-        let first = fields.defs.first().map(|d| d.0);
         if let (Some(Role::Turned), Some((dst, array))) = (instr.gives(), instr.shows()) {
             self.add(block, array, Use::View(dst));
             fields.operands[1..].iter().for_each(|operand| self.add(block, operand.reg, Use::Other));
             return;
         }
-        let (whole, kind) = match (instr, first) {
-            (Instr::Dim { .. }, _) => return,
-            (_, Some(dst)) if instr.goes_over_rows() => (instr.parts().rows.len(), Use::Operator(dst)),
-            (Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. }, Some(dst)) => {
-                (index.len() + values.len(), Use::Operator(dst))
+        let whole = match instr {
+            Instr::Dim { .. } => return,
+            _ if instr.goes_over_rows() => instr.parts().rows.len(),
+            Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. } => {
+                index.len() + values.len()
             }
-            _ => (0, Use::Other),
+            _ => 0,
         };
         // The arrays of parallel operators are the last operands of their rows.
         let other = fields.operands.len() - whole.min(fields.operands.len());
         for (k, operand) in fields.operands.iter().enumerate() {
-            self.add(block, operand.reg, if k < other { Use::Other } else { kind });
+            self.add(block, operand.reg, if k < other { Use::Other } else { Use::Whole });
         }
     }
 
@@ -118,28 +115,12 @@ impl Uses {
         self.known.get(&reg).copied()
     }
 
-    /// True if computing the given results of one map where they are used computes every element exactly once:
-    /// all of them go whole into the same operator or out of the block.
-    pub fn can_delay(&self, results: &[RegId]) -> bool {
-        let mut fate = Use::Never;
-        for result in results {
-            let end = self.end(*result);
-            if end == Use::Never {
-                continue;
-            }
-            if end == Use::Other || fate != Use::Never && fate != end {
-                return false;
-            }
-            fate = end;
-        }
-        fate != Use::Never
-    }
-
-    fn end(&self, mut reg: RegId) -> Use {
+    /// True if every element of an array is read where it is used.
+    pub fn is_read_whole(&self, mut reg: RegId) -> bool {
         // Views define later registers, so this ends.
         while let Some(Use::View(dst)) = self.uses.get(reg) {
             reg = *dst;
         }
-        self.uses.get(reg).copied().unwrap_or(Use::Other)
+        self.uses.get(reg) == Some(&Use::Whole)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::algebra::{add, affine, constant, sub};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, FuncId, RegId};
+use galopvm_bytecode::{FuncId, RegId};
 use galopvm_kir::{Exp, VarId};
 use std::rc::Rc;
 
@@ -50,23 +50,10 @@ pub(super) enum Source {
     Replicate(Rc<Value>),
     /// One value for each index of the first dimension.
     Rows(Rc<Vec<Value>>),
-    /// A result of a map that is computed where its elements are needed.
-    Map(Rc<Delayed>, usize),
     /// Arrays one after the other along the first dimension.
     Concat(Rc<Vec<Array>>),
     /// The elements of another array, in row-major order, under the given extents.
     Reshape(Rc<Array>, Vec<Exp>),
-}
-
-/// A map whose block is lifted once for each element that is asked for.
-#[derive(Debug)]
-pub(super) struct Delayed {
-    /// Where it stands.
-    pub frame: Frame,
-    /// Its block.
-    pub body: BlockId,
-    /// The arrays whose rows the block takes.
-    pub arrays: Vec<Array>,
 }
 
 /// An activation of a function: registers of different activations are different.

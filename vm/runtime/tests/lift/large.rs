@@ -65,7 +65,7 @@ fn long_chains_of_operations() {
 
 #[test]
 fn long_chains_of_operators() {
-    for (length, fits) in [(20, true), (1000, false)] {
+    for (length, fits) in [(20, true), (1000, true), (5000, false)] {
         let mut lines = String::from("  r4 : i64 = dim r3 0\n  r5 : i64 = const 0i64\n");
         let mut blocks = String::new();
         let mut row = 3;
