@@ -7,10 +7,10 @@
 //! The ranges of the index table know no conditions: with them, 20 of the 551 proofs of the golden files would be missing,
 //! the borders of stencils among them. A table whose values were narrowed by branches would lead to other layouts.
 
-use crate::index::{Place, places};
 use crate::interval::{Interval, apply, convert};
 use crate::numbers::Numbers;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
+use galopvm_kir::view::{Place, places};
 use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Exp, Index, Observed, Read, ReadId, Rhs, VarId};
 use std::fmt::Write;
 

@@ -15,6 +15,7 @@
 //! - Names are unique in a region; every variable is defined once, before its uses.
 #![forbid(unsafe_code)]
 
+pub mod algebra;
 pub mod backend;
 pub mod evaluate;
 pub mod ir;
@@ -26,6 +27,7 @@ pub mod plan;
 pub mod text;
 pub mod types;
 pub mod verify;
+pub mod view;
 pub mod walk;
 
 pub use backend::{

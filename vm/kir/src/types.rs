@@ -6,6 +6,7 @@
 //! the IR) takes the type of the other operand, of the other branch, or of the name it is bound to; an untyped
 //! name that is an operand is a scalar of the other operand's type.
 
+use crate::algebra::{add, mul};
 use crate::ir::*;
 use galopvm_base::scalar::eval;
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, TypedId};
@@ -134,8 +135,7 @@ pub(crate) fn array_op_type(vars: &Vars, op: &ArrayOp) -> Option<Type> {
             let mut ty = array(first)?;
             for exp in rest {
                 let extent = array(exp)?.shape.swap_remove(0);
-                let joined = vec![ty.shape[0].clone(), extent];
-                ty.shape[0] = folded(&Exp::Op(ScalarOp::Add, ElemType::I64, joined));
+                ty.shape[0] = add(ty.shape[0].clone(), extent);
             }
             Some(ty)
         }
@@ -182,7 +182,7 @@ fn view_shape(change: &ViewChange, mut shape: Vec<Exp>) -> Option<Vec<Exp>> {
         ViewChange::Reshape(shape) => Some(shape.clone()),
         ViewChange::Flatten if shape.len() >= 2 => {
             let inner = shape.remove(1);
-            shape[0] = folded(&Exp::Op(ScalarOp::Mul, ElemType::I64, vec![shape[0].clone(), inner]));
+            shape[0] = mul(shape[0].clone(), inner);
             Some(shape)
         }
         ViewChange::Flatten => None,
@@ -213,24 +213,6 @@ pub fn scalar_value(exp: &Exp, lookup: &dyn Fn(VarId) -> Option<Scalar>) -> Opti
             Some(Scalar::new(op.result_type(*elem), eval(*op, *elem, bits.get(..op.arity())?).ok()?))
         }
         Exp::Read(_) | Exp::Opaque(..) => None,
-    }
-}
-
-/// An extent with its constant parts computed; equal extents of different spelling stay different.
-pub(crate) fn folded(exp: &Exp) -> Exp {
-    if let Some(value) = scalar_value(exp, &|_| None) {
-        return Exp::Const(value);
-    }
-    let Exp::Op(op, elem, args) = exp else { return exp.clone() };
-    let args: Vec<Exp> = args.iter().map(folded).collect();
-    let is = |exp: &Exp, value: i64| *exp == Exp::int(value);
-    match (op, args.as_slice()) {
-        (ScalarOp::Add, [a, b]) if is(b, 0) => a.clone(),
-        (ScalarOp::Add, [a, b]) if is(a, 0) => b.clone(),
-        (ScalarOp::Mul, [a, b]) if is(b, 1) => a.clone(),
-        (ScalarOp::Mul, [a, b]) if is(a, 1) => b.clone(),
-        (ScalarOp::Sub, [a, b]) if is(b, 0) => a.clone(),
-        _ => Exp::Op(*op, *elem, args),
     }
 }
 

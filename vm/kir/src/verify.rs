@@ -30,11 +30,12 @@
 //! not zero (trap), slice extents not negative (trap), reshapes keep the number of elements (trap), update places
 //! distinct (trap), operators associative with that neutral element (the language's contract), while loops end.
 
+use crate::algebra::simplified;
 use crate::ir::*;
 use crate::text::{is_name, parse_region, print_exp, print_region, print_type};
 use crate::types::{
-    array_op_type, elem_of, folded, indexed_shape, infer, is_permutation, operand_elem, rhs_types,
-    scalar_value, type_of,
+    array_op_type, elem_of, indexed_shape, infer, is_permutation, operand_elem, rhs_types, scalar_value,
+    type_of,
 };
 use galopvm_base::{ElemType, Scalar, ScalarOp, TypedId};
 use std::borrow::Cow;
@@ -356,7 +357,7 @@ impl<'a> Verifier<'a> {
                     "the shape of the result `{result}` depends on `{name}`, which is not known at entry"
                 ));
             }
-            types.push(Type { elem: ty.elem, shape: ty.shape.iter().map(folded).collect() });
+            types.push(Type { elem: ty.elem, shape: ty.shape.iter().map(simplified).collect() });
         }
         types
     }
@@ -495,7 +496,7 @@ impl<'a> Verifier<'a> {
         if a == b {
             return true;
         }
-        let (a, b) = (folded(a), folded(b));
+        let (a, b) = (simplified(a), simplified(b));
         let open = |exp: &Exp| !matches!(exp, Exp::Const(_));
         a == b || !self.executable && (open(&a) || open(&b))
     }

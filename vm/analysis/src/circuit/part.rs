@@ -6,7 +6,7 @@
 use super::moving::Along;
 use super::position::{Axes, Bodies, BodyId, Inside};
 use crate::affine::{Form, MOST_PIECES, Range, Scope};
-use crate::index::{Place, places};
+use galopvm_kir::view::{Place, places};
 use galopvm_kir::{Exp, Index, VarId};
 use smallvec::{SmallVec, smallvec};
 use std::cell::OnceCell;

@@ -4,9 +4,9 @@
 //! original, which is gone; others get names close to them.
 
 use super::judge::{Copy, Fuse};
-use super::view::size;
 use crate::layout::transform::{Site as Spot, rebuilt};
 use galopvm_base::ElemType;
+use galopvm_kir::algebra::size;
 use galopvm_kir::walk::PartMut;
 use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Read, ReadId, Region, Rhs, Stm, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,8 +4,9 @@
 use super::judge::Maker;
 use super::prove::Prover;
 use super::traps::cannot_trap;
-use super::view::{shape_of, size};
+use super::view::shape_of;
 use galopvm_base::TypedId;
+use galopvm_kir::algebra::size;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Body, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
 use galopvm_lmad::Polynomial;

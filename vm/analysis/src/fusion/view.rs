@@ -4,8 +4,9 @@
 //! whether an index lies inside the view where it is read, so that the composed index is inside the array, too.
 
 use super::prove::Prover;
-use crate::index::{Place, changed, places};
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::ScalarOp;
+use galopvm_kir::algebra::{int, mul, size};
+use galopvm_kir::view::{Place, changed, places, row_major};
 use galopvm_kir::{Exp, Index, Region, VarId, ViewChange};
 use galopvm_lmad::Polynomial;
 
@@ -24,24 +25,6 @@ pub(super) struct View {
     /// The result.
     pub of: VarId,
     steps: Vec<Step>,
-}
-
-fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
-    let (zero, one) = (Exp::int(0), Exp::int(1));
-    match op {
-        ScalarOp::Add if a == zero => b,
-        ScalarOp::Add | ScalarOp::Sub if b == zero => a,
-        ScalarOp::Mul if a == one => b,
-        ScalarOp::Mul if b == one => a,
-        ScalarOp::Mul if a == zero || b == zero => zero,
-        ScalarOp::Add => match b {
-            Exp::Op(ScalarOp::Mul, _, args) if args[1] == Exp::int(-1) => {
-                operation(ScalarOp::Sub, a, args[0].clone())
-            }
-            b => Exp::Op(op, ElemType::I64, vec![a, b]),
-        },
-        _ => Exp::Op(op, ElemType::I64, vec![a, b]),
-    }
 }
 
 fn has_reads(exp: &Exp) -> bool {
@@ -89,7 +72,7 @@ impl View {
             }
             ViewChange::Flatten => {
                 let [outer, inner, rest @ ..] = shape else { return None };
-                let joined = operation(ScalarOp::Mul, outer.clone(), inner.clone());
+                let joined = mul(outer.clone(), inner.clone());
                 let to = [&[joined], rest].concat();
                 Some(self.then(Step::Reshaped { from: shape.to_vec(), to }))
             }
@@ -103,8 +86,7 @@ impl View {
             index = match step {
                 Step::Seen(places) => {
                     let open = places.iter().map(|place| place.open.len()).sum::<usize>();
-                    let own =
-                        places.iter().map(|place| element(place, &index)).collect::<Option<Vec<_>>>()?;
+                    let own = places.iter().map(|place| place.element(&index)).collect::<Option<Vec<_>>>()?;
                     own.into_iter().chain(index.get(open..)?.iter().cloned()).collect()
                 }
                 Step::Reshaped { from, to } => place_in_shape(from, to, &index, prover)?,
@@ -128,37 +110,19 @@ pub(super) fn simplest(exp: Exp, prover: &mut Prover) -> Exp {
     }
 }
 
-/// The number of parts of an expression.
-pub(super) fn size(exp: &Exp) -> usize {
-    let mut size = 0;
-    exp.visit(&mut |_| size += 1);
-    size
-}
-
-/// The place of one element of what is seen.
-fn element(place: &Place, index: &[Exp]) -> Option<Exp> {
-    place.open.iter().try_fold(place.start.clone().unwrap_or_else(|| Exp::int(0)), |at, open| {
-        let by = |far: Exp, factor: &Exp| operation(ScalarOp::Mul, far, factor.clone());
-        Some(operation(ScalarOp::Add, at, open.factors.iter().fold(index.get(open.dim)?.clone(), by)))
-    })
-}
-
 /// An index under one shape as an index under another shape with as many elements.
 fn place_in_shape(from: &[Exp], to: &[Exp], index: &[Exp], prover: &mut Prover) -> Option<Vec<Exp>> {
     if index.iter().any(has_reads) {
         return None;
     }
-    let mut flat = Exp::int(0);
-    for (at, extent) in index.iter().zip(to) {
-        flat = operation(ScalarOp::Add, operation(ScalarOp::Mul, flat, extent.clone()), at.clone());
-    }
+    let mut flat = row_major(index, to);
     let mut place = Vec::new();
     for extent in from[1..].iter().rev() {
         let (whole, by) = (prover.polynomial(&flat), prover.polynomial(extent));
         let split = prover.division(&whole, &by);
         let spelled = split.and_then(|(q, r)| Some((prover.expression(&q)?, prover.expression(&r)?)));
         let (quotient, rest) = spelled.unwrap_or_else(|| {
-            let apply = |op| operation(op, flat.clone(), extent.clone());
+            let apply = |op| int(op, flat.clone(), extent.clone());
             (apply(ScalarOp::Div), apply(ScalarOp::Mod))
         });
         place.push(rest);

@@ -9,9 +9,9 @@
 //! of the view, with the number of its indices if that is not all of them.
 
 use super::Binders;
-use super::place::{Place, changed, places};
 use galopvm_base::TypedId;
 use galopvm_kir::text::print_index_exp;
+use galopvm_kir::view::{Place, changed, places};
 use galopvm_kir::{ArrayOp, Exp, Index, Read, Region, Rhs, VarId, ViewChange};
 use std::cell::OnceCell;
 use std::fmt::Write;

@@ -5,13 +5,13 @@
 //! alone: the result of a loop does not depend on its counter.
 
 use super::path::Paths;
-use super::place::Place;
 use super::table::{ArrayInfo, Axis, DimIndex, Kind, Role, Row, Table};
 use super::value::{self, Value};
 use crate::interval::Interval;
 use crate::numbers::Numbers;
 use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
+use galopvm_kir::view::Place;
 use galopvm_kir::{ArrayOp, Body, CheckedRegion, Exp, Index, Observed, Read, Rhs, Stm, VarId};
 use galopvm_lmad::Lmad;
 use std::borrow::Cow;

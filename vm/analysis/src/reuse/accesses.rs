@@ -1,8 +1,9 @@
 //! What each iteration of a kernel reads of arrays outside, and which array its value is copied from.
 
 use crate::affine::{Alternative, Atom, Form, Scope, Space, product};
-use crate::index::{Path, Place};
+use crate::index::Path;
 use galopvm_base::{ScalarOp, TypedId};
+use galopvm_kir::view::Place;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{ArrayOp, Body, Exp, ObservedParam, Read, Region, Rhs, VarId};
 use std::collections::BTreeSet;

@@ -1,15 +1,16 @@
 //! Lifting code blocks: scalar instructions, control, views.
 
-use super::algebra::{self, add, constant, sub};
 use super::build::{Lift, Lifter};
 use super::scatter::Writes;
 use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
-use galopvm_base::{ElemType, Scalar, ScalarOp};
+use crate::meaning::{Range, Scalar, scalar};
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{
     BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
 };
+use galopvm_kir::algebra::{self, add, constant, sub};
 use galopvm_kir::{Body, DimIndex, Exp, Index, Rhs, Type, VarId};
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -70,7 +71,6 @@ impl Lifter<'_> {
         operands.iter().map(|o| self.array(frame, *o)).collect()
     }
 
-
     /// Lifts a block into the open body and gives its results.
     pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
         self.nesting += 1;
@@ -105,16 +105,17 @@ impl Lifter<'_> {
     }
 
     pub fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+        if let Some(Scalar { dst, elem, exp }) = scalar(instr, &mut |operand| self.scalar(frame, operand))? {
+            let exp = self.bind(elem, exp);
+            self.define(frame, dst, Value::Scalar(exp));
+            return Ok(());
+        }
         match instr {
-            Instr::Const { dst, value } => self.define(frame, dst.0, Value::Scalar(Exp::Const(*value))),
-            Instr::Op1 { dst, op, ty, a } => self.lift_op(frame, *dst, *op, *ty, &[*a])?,
-            Instr::Op2 { dst, op, ty, a, b } => self.lift_op(frame, *dst, *op, *ty, &[*a, *b])?,
-            Instr::Op3 { dst, op, ty, a, b, c } => self.lift_op(frame, *dst, *op, *ty, &[*a, *b, *c])?,
-            Instr::Convert { dst, from, to, a } => {
-                let a = self.scalar(frame, *a)?;
-                let exp = self.bind(*to, algebra::convert(*from, *to, a));
-                self.define(frame, dst.0, Value::Scalar(exp));
-            }
+            Instr::Const { .. }
+            | Instr::Op1 { .. }
+            | Instr::Op2 { .. }
+            | Instr::Op3 { .. }
+            | Instr::Convert { .. } => {}
             Instr::If { dsts, cond, then, otherwise } => {
                 self.lift_if(frame, dsts, *cond, *then, *otherwise)?
             }
@@ -135,7 +136,11 @@ impl Lifter<'_> {
                         return refuse("an error in the place of an array");
                     }
                     // Nobody looks at the results of a launch that traps.
-                    self.define(frame, dst.0, Value::Scalar(Exp::Const(Scalar::new(ty.elem, 0))));
+                    self.define(
+                        frame,
+                        dst.0,
+                        Value::Scalar(Exp::Const(galopvm_base::Scalar::new(ty.elem, 0))),
+                    );
                 }
             }
             Instr::Dim { dst, array, dim } => {
@@ -161,13 +166,13 @@ impl Lifter<'_> {
             }
             Instr::Permute { dst, array, perm } => {
                 let perm: Vec<usize> = perm.iter().map(|p| *p as usize).collect();
-                let view = self.array(frame, *array)?.permute(&perm).ok_or_else(unreadable_view)?;
+                let view = self.array(frame, *array)?.permute(&perm);
                 self.define(frame, dst.0, Value::Array(view));
             }
             Instr::Reverse { dst, array, dim } => {
                 let array = self.array(frame, *array)?;
                 dimension(&array.shape, *dim)?;
-                let view = array.reverse(*dim as usize).ok_or_else(unreadable_view)?;
+                let view = array.reverse(*dim as usize);
                 let view = self.with_short_starts(view);
                 self.define(frame, dst.0, Value::Array(view));
             }
@@ -247,13 +252,6 @@ impl Lifter<'_> {
         Ok(())
     }
 
-    fn lift_op(&mut self, frame: Frame, dst: Def, op: ScalarOp, ty: ElemType, args: &[Operand]) -> Lift<()> {
-        let args: Vec<Exp> = args.iter().map(|a| self.scalar(frame, *a)).collect::<Lift<_>>()?;
-        let exp = self.bind(op.result_type(ty), algebra::op(op, ty, args));
-        self.define(frame, dst.0, Value::Scalar(exp));
-        Ok(())
-    }
-
     /// A number of elements; a negative one traps.
     fn count(&mut self, frame: Frame, count: Operand) -> Lift<Exp> {
         let count = self.scalar(frame, count)?;
@@ -325,8 +323,8 @@ impl Lifter<'_> {
         let first = self.bind(ElemType::I64, algebra::int(ScalarOp::Mod, amount, divisor));
         let rest = self.bind(ElemType::I64, sub(extent.clone(), first.clone()));
         let dim = dim as usize;
-        let tail = array.slice(dim, &first, &rest, 1).ok_or_else(unreadable_view)?;
-        let head = array.slice(dim, &Exp::int(0), &first, 1).ok_or_else(unreadable_view)?;
+        let tail = array.slice(dim, &first, &rest, 1);
+        let head = array.slice(dim, &Exp::int(0), &first, 1);
         let value = self.one_after_other(vec![tail, head], dim)?;
         if let Value::Array(mut rotated) = value {
             rotated.shape[dim] = extent;
@@ -353,8 +351,7 @@ impl Lifter<'_> {
             })
             .collect();
         perm.insert(0, dim);
-        let parts: Vec<Array> =
-            arrays.iter().map(|a| a.permute(&perm)).collect::<Option<_>>().ok_or_else(unreadable_view)?;
+        let parts: Vec<Array> = arrays.iter().map(|a| a.permute(&perm)).collect();
         let mut shape = parts[0].shape.clone();
         for part in &parts[1..] {
             // Parts of one array often make it up again.
@@ -370,7 +367,7 @@ impl Lifter<'_> {
         shape[0] = self.bind(ElemType::I64, total);
         let elem = parts[0].elem;
         let all = Array::whole(elem, shape, Source::Concat(Rc::new(parts)));
-        Ok(Value::Array(all.permute(&back).ok_or_else(unreadable_view)?))
+        Ok(Value::Array(all.permute(&back)))
     }
 
     /// Gives registers values that other code computed.
@@ -603,17 +600,10 @@ impl Lifter<'_> {
             return Ok(view.clone());
         }
         if start.is_none() && end.is_none() && step == -1 {
-            return view.reverse(dim).ok_or_else(unreadable_view);
+            return Ok(view.reverse(dim));
         }
-        let one = || Exp::int(1);
-        // Indices from `low` up to, not including, `high`, whatever the direction.
-        let (first, low, high) = if step > 0 {
-            let first = start.unwrap_or(Exp::int(0));
-            (first.clone(), first, end.unwrap_or(extent.clone()))
-        } else {
-            let first = start.unwrap_or(sub(extent.clone(), one()));
-            (first.clone(), add(end.unwrap_or(Exp::int(-1)), one()), add(first, one()))
-        };
+        let range = Range::new(&extent, start, end, step);
+        let Range { low, high, .. } = &range;
         let inside = algebra::and(
             algebra::int(ScalarOp::Le, Exp::int(0), low.clone()),
             algebra::and(
@@ -622,12 +612,11 @@ impl Lifter<'_> {
             ),
         );
         self.require(inside);
-        let length = sub(self.expand(&high), self.expand(&low));
-        let size = step.abs();
-        let count = algebra::int(ScalarOp::Div, add(length, Exp::int(size - 1)), Exp::int(size));
-        let first = self.bind(ElemType::I64, first);
+        let length = sub(self.expand(high), self.expand(low));
+        let count = range.count(length);
+        let first = self.bind(ElemType::I64, range.first);
         let count = self.bind(ElemType::I64, count);
-        view.slice(dim, &first, &count, step).ok_or_else(unreadable_view)
+        Ok(view.slice(dim, &first, &count, step))
     }
 
     fn reshape(&mut self, array: Array, shape: Vec<Exp>) -> Lift<Value> {
@@ -708,8 +697,4 @@ fn name_of(array: &Array) -> Lift<Exp> {
 
 fn dimension(shape: &[Exp], dim: u32) -> Lift<&Exp> {
     shape.get(dim as usize).ok_or_else(|| LiftRefusal::new("a dimension that the array does not have"))
-}
-
-fn unreadable_view() -> LiftRefusal {
-    LiftRefusal::new("a view whose strides are too large")
 }

@@ -4,12 +4,12 @@
 //! of a parameter simply takes the other's place: the shapes of a region's parameters are checked at launch, so a
 //! launch that breaks the equality is left to the interpreter.
 
-use super::algebra::{constant, is_atom};
 use super::uses::{Origin, Uses};
 use super::value::{Array, Slot, Source, Value};
-use super::{Binding, LiftRefusal, algebra};
+use super::{Binding, LiftRefusal};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
+use galopvm_kir::algebra::{self, constant, is_atom};
 use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Name, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;

@@ -1,10 +1,12 @@
 //! Getting at elements: from an array as a formula to the expression of one element.
 
-use super::algebra::{self, add, constant, mul, size};
 use super::build::{Lift, Lifter};
 use super::refuse;
-use super::value::{Array, Place, Source, Value};
+use super::value::{Array, Source, Value};
+use crate::meaning::counted;
 use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::algebra::{self, constant, size};
+use galopvm_kir::view::{Place, row_major};
 use galopvm_kir::{Exp, Rhs, Type};
 
 /// Largest expression that a view starts from.
@@ -16,10 +18,8 @@ impl Lifter<'_> {
     /// A view as far as it can be followed: an element if no dimension is left.
     pub fn reach(&mut self, mut array: Array) -> Lift<Value> {
         loop {
-            let at = match array.places.first() {
-                Some(Place::At(at)) => Some(at.clone()),
-                _ => None,
-            };
+            let at =
+                array.places.first().filter(|place| place.is_complete()).map(|place| place.clone().first());
             let element = array.rank() == 0;
             let inner = match (&array.source, at) {
                 (Source::Replicate(value), Some(_)) => value.as_ref().clone(),
@@ -50,22 +50,18 @@ impl Lifter<'_> {
                 }
                 (Source::Iota { start, step }, Some(at)) => {
                     let ty = array.elem;
-                    let far = algebra::convert(ElemType::I64, ty, at);
-                    let far = algebra::op(ScalarOp::Mul, ty, vec![far, step.clone()]);
-                    let value = algebra::op(ScalarOp::Add, ty, vec![far, start.clone()]);
+                    let value = counted(ty, at, start, step);
                     return Ok(Value::Scalar(self.bind(ty, value)));
                 }
                 _ => return Ok(Value::Array(array)),
             };
             match inner {
                 Value::Scalar(exp) => return Ok(Value::Scalar(exp)),
-                Value::Array(row) => match row.seen_through(&array.places[1..], &array.shape) {
-                    Some(view) => {
-                        let proven = view.proven && array.proven;
-                        array = self.with_short_starts(Array { proven, ..view });
-                    }
-                    None => return refuse("a view whose strides are too large"),
-                },
+                Value::Array(row) => {
+                    let view = row.seen_through(&array.places[1..], &array.shape);
+                    let proven = view.proven && array.proven;
+                    array = self.with_short_starts(Array { proven, ..view });
+                }
             }
         }
     }
@@ -73,9 +69,8 @@ impl Lifter<'_> {
     /// The view with names for what views of views have added up to.
     pub fn with_short_starts(&mut self, mut view: Array) -> Array {
         for place in &mut view.places {
-            let (Place::Along { start: at, .. } | Place::At(at)) = place;
-            if size(at) > LONGEST_START {
-                *at = self.bind(ElemType::I64, at.clone());
+            if let Some(start) = place.start.as_mut().filter(|start| size(start) > LONGEST_START) {
+                *start = self.bind(ElemType::I64, start.clone());
             }
         }
         view
@@ -91,7 +86,6 @@ impl Lifter<'_> {
         let Some((first, others)) = parts.split_first() else { return refuse("an element of nothing") };
         let at = self.bind(ElemType::I64, at.clone());
         let view = first.fix(0, &at).seen_through(rest, &[]);
-        let Some(view) = view else { return refuse("a view whose strides are too large") };
         if others.is_empty() {
             return self.reach(view);
         }
@@ -117,15 +111,10 @@ impl Lifter<'_> {
         for (k, row) in rows.iter().enumerate().rev() {
             let value = match row {
                 Value::Scalar(exp) => exp.clone(),
-                Value::Array(row) => {
-                    let Some(view) = row.seen_through(&array.places[1..], &[]) else {
-                        return refuse("a view whose strides are too large");
-                    };
-                    match self.reach(view)? {
-                        Value::Scalar(exp) => exp,
-                        Value::Array(_) => return refuse("an array literal of unequal rows"),
-                    }
-                }
+                Value::Array(row) => match self.reach(row.seen_through(&array.places[1..], &[]))? {
+                    Value::Scalar(exp) => exp,
+                    Value::Array(_) => return refuse("an array literal of unequal rows"),
+                },
             };
             chosen = Some(match chosen {
                 None => value,
@@ -150,11 +139,7 @@ impl Lifter<'_> {
         let rank = inner.rank().min(shape.len());
         let same = (0..rank).take_while(|k| self.same(&inner.shape[*k], &shape[*k])).count();
         let mut view = index[..same].iter().fold(inner.clone(), |view, at| view.fix(0, at));
-        let mut flat = Exp::int(0);
-        for (at, extent) in index.iter().zip(shape).skip(same) {
-            flat = add(mul(flat, extent.clone()), at.clone());
-        }
-        let flat = self.bind(ElemType::I64, flat);
+        let flat = self.bind(ElemType::I64, row_major(&index[same..], &shape[same..]));
         let mut rest = flat;
         let mut old = Vec::new();
         for extent in view.shape.iter().skip(1).rev() {
@@ -174,9 +159,5 @@ impl Lifter<'_> {
 
 /// The indices of a view without dimensions.
 fn fixed(places: &[Place]) -> Vec<Exp> {
-    let at = |place: &Place| match place {
-        Place::At(at) => Some(at.clone()),
-        Place::Along { .. } => None,
-    };
-    places.iter().filter_map(at).collect()
+    places.iter().filter(|place| place.is_complete()).map(|place| place.clone().first()).collect()
 }

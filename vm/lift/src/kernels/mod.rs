@@ -13,7 +13,6 @@
 //! - Conditions on sizes are not asked inside: equal extents share a parameter (a launch checks shapes), the others
 //!   are guards of the launch. A launch that they refuse is the interpreter's.
 
-mod algebra;
 mod block;
 mod build;
 mod element;

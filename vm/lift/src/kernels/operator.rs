@@ -3,14 +3,14 @@
 //! A map becomes a `kernel`. A kernel whose body does little more than compute rows takes the rows' dimensions as
 //! further axes; what the body computes before its rows is then computed again for each element.
 
-use super::algebra;
-use super::tidy::is_cheap;
 use super::build::{Lift, Lifter};
+use super::tidy::is_cheap;
 use super::uses::Origin;
 use super::value::{Array, Frame, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, Role};
+use galopvm_kir::algebra;
 use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Type, VarId};
 
 /// What a reduction or scan goes over.

@@ -1,12 +1,12 @@
 //! The last step of a lift: statements that nobody needs vanish, expressions move to their only use, kernels inside others
 //! are put into them, parameters and names are put in order.
 
-use super::algebra::{constant, size};
 use super::build::{Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
+use galopvm_analysis::fusion::fuse;
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
-use galopvm_analysis::fusion::fuse;
+use galopvm_kir::algebra::{constant, size};
 use galopvm_kir::walk::{Part, PartMut};
 use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifyError, verify};
 use std::collections::BTreeSet;

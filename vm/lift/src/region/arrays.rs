@@ -2,9 +2,10 @@
 
 use super::Maker;
 use super::record::{Known, Named, Recorder, Rows, Step};
-use super::sizes::{number, size};
-use galopvm_base::{ElemType, ScalarOp};
+use crate::meaning::Range;
+use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Instr, Operand, RegId, SliceDim, not_on_arrays};
+use galopvm_kir::algebra::{add, constant, sub};
 use galopvm_kir::{ArrayOp, DimIndex, Exp, Index, Read, ReadId, Rhs, Type, VarId, ViewChange};
 use std::rc::Rc;
 
@@ -210,7 +211,7 @@ impl<'a> Recorder<'a> {
             if differ(&others(&part.shape), &others(&shape)) {
                 return self.refuse(block, index, "a concatenation of arrays of different shapes");
             }
-            shape[dim] = size(ScalarOp::Add, &shape[dim], &part.shape[dim]);
+            shape[dim] = add(shape[dim].clone(), part.shape[dim].clone());
         }
         if dim != 0 {
             let args = parts.iter().map(|part| Exp::Var(part.var)).collect();
@@ -263,29 +264,17 @@ impl<'a> Recorder<'a> {
 
     /// First place and number of places of `start:end:step`, with Futhark's defaults.
     fn range(&mut self, extent: &Exp, start: Option<Exp>, end: Option<Exp>, step: &Exp) -> Step<(Exp, Exp)> {
-        use ScalarOp::{Add, Div, Sub};
-        let Some(by) = number(step) else {
+        let Some(step) = constant(step) else {
             // Which way it goes decides where it begins and ends.
             let start = start.map_or_else(|| self.unknown_size(), Ok)?;
             return Ok((start, self.unknown_size()?));
         };
-        let last = || size(Sub, extent, &Exp::int(1));
-        let (start, end) = match by >= 0 {
-            true => (start.unwrap_or(Exp::int(0)), end.unwrap_or_else(|| extent.clone())),
-            false => (start.unwrap_or_else(last), end.unwrap_or(Exp::int(-1))),
-        };
-        let (low, high) = if by >= 0 { (&start, &end) } else { (&end, &start) };
-        let distance = size(Sub, high, low);
-        let Some(by) = by.checked_abs().filter(|by| *by > 1) else {
-            return Ok((start, distance));
-        };
-        // A part that is not empty has its first place, and one for each whole step behind it. Ends the wrong way
-        // round are an error when it runs.
-        let count = match number(&distance) {
-            Some(distance) if distance <= 0 => Exp::int(0),
-            _ => size(Div, &size(Add, &distance, &Exp::int(by - 1)), &Exp::int(by)),
-        };
-        Ok((start, count))
+        let range = Range::new(extent, start, end, step);
+        let length = sub(range.high.clone(), range.low.clone());
+        // Ends the wrong way round are an error when it runs.
+        let is_empty = constant(&length).is_some_and(|length| length <= 0) && step.unsigned_abs() > 1;
+        let count = if is_empty { Exp::int(0) } else { range.count(length) };
+        Ok((range.first, count))
     }
 
     /// The dimensions of a slice, and the shape of the part.
@@ -330,6 +319,6 @@ pub(super) fn unknown(name: &str, args: Vec<Exp>, shape: Vec<Exp>) -> Rhs {
 
 /// Whether two shapes are known to be different: whoever relies on the opposite fails when it is executed.
 fn differ(a: &[Exp], b: &[Exp]) -> bool {
-    let known = |(a, b)| number(a).zip(number(b)).is_some_and(|(a, b)| a != b);
+    let known = |(a, b)| constant(a).zip(constant(b)).is_some_and(|(a, b)| a != b);
     a.len() != b.len() || a.iter().zip(b).any(known)
 }

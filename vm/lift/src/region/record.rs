@@ -3,7 +3,8 @@
 use super::idle::Idle;
 use super::sizes::Definitions;
 use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Scope, Seen};
-use galopvm_base::{ElemType, Scalar, TypedId};
+use crate::meaning::{Scalar, counted, scalar};
+use galopvm_base::{ElemType, TypedId};
 use galopvm_bytecode::{
     BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY,
 };
@@ -443,7 +444,7 @@ impl<'a> Recorder<'a> {
             return false;
         }
         let mut leave = |dst: &Def| {
-            let nothing = Exp::Const(Scalar::new(self.code.regs[dst.0].elem, 0));
+            let nothing = Exp::Const(galopvm_base::Scalar::new(self.code.regs[dst.0].elem, 0));
             self.set(dst.0, Known::Scalar(nothing));
         };
         match instr {
@@ -463,24 +464,10 @@ impl<'a> Recorder<'a> {
         if self.left_out(block, index, instr) {
             return Ok(());
         }
+        if let Some(Scalar { dst, exp, .. }) = scalar(instr, &mut |operand| self.scalar(operand))? {
+            return self.define(dst, exp);
+        }
         match instr {
-            Instr::Const { dst, value } => self.set(dst.0, Known::Scalar(Exp::Const(*value))),
-            Instr::Op1 { dst, op, ty, a, .. } => {
-                let args = self.scalars(&[*a])?;
-                self.define(dst.0, Exp::Op(*op, *ty, args))?;
-            }
-            Instr::Op2 { dst, op, ty, a, b, .. } => {
-                let args = self.scalars(&[*a, *b])?;
-                self.define(dst.0, Exp::Op(*op, *ty, args))?;
-            }
-            Instr::Op3 { dst, op, ty, a, b, c, .. } => {
-                let args = self.scalars(&[*a, *b, *c])?;
-                self.define(dst.0, Exp::Op(*op, *ty, args))?;
-            }
-            Instr::Convert { dst, to, a, .. } => {
-                let arg = self.scalar(*a)?;
-                self.define(dst.0, Exp::Convert(*to, Box::new(arg)))?;
-            }
             Instr::Assert { .. } => {}
             // Somebody looks at the values as they are then.
             Instr::Trace { values, .. } => {
@@ -512,19 +499,9 @@ impl<'a> Recorder<'a> {
 
     /// What a scalar would be if it were read there, for rows that need not be read.
     pub fn row_of(rows: &Rows, index: Exp) -> Exp {
-        use galopvm_base::ScalarOp::{Add, Mul};
         match rows {
             Rows::Same(value) => value.clone(),
-            Rows::Steps(start, step) => {
-                let one = Exp::int(1);
-                let scaled =
-                    if *step == one { index } else { Exp::Op(Mul, ElemType::I64, vec![index, step.clone()]) };
-                if *start == Exp::int(0) {
-                    scaled
-                } else {
-                    Exp::Op(Add, ElemType::I64, vec![start.clone(), scaled])
-                }
-            }
+            Rows::Steps(start, step) => counted(ElemType::I64, index, start, step),
         }
     }
 }

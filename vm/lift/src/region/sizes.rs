@@ -6,9 +6,9 @@
 
 use super::record::{Known, Named, Recorder, Step};
 use super::{ByName, Counter};
-use galopvm_base::{ElemType, ScalarOp, TypedId};
+use galopvm_base::{ElemType, TypedId};
 use galopvm_bytecode::RegId;
-use galopvm_kir::types::scalar_value;
+use galopvm_kir::algebra::simplified;
 use galopvm_kir::{Exp, Name, Rhs, Stm, Type, VarId};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ impl Definitions {
                 return None;
             }
             if !open {
-                return Some(number_or_itself(exp));
+                return Some(simplified(&exp));
             }
             let mut unknown = false;
             exp.each_use(&mut |var| unknown |= named(var) && !self.0.has(var));
@@ -164,21 +164,4 @@ impl Recorder<'_> {
         self.counters.set(var, counter);
         var
     }
-}
-
-/// A number that an expression is.
-pub(super) fn number(exp: &Exp) -> Option<i64> {
-    match exp {
-        Exp::Const(value) if value.ty == ElemType::I64 => Some(value.as_i64()),
-        _ => None,
-    }
-}
-
-/// An operation on sizes, computed as far as it can be.
-pub(super) fn size(op: ScalarOp, a: &Exp, b: &Exp) -> Exp {
-    number_or_itself(Exp::Op(op, ElemType::I64, vec![a.clone(), b.clone()]))
-}
-
-fn number_or_itself(exp: Exp) -> Exp {
-    scalar_value(&exp, &|_| None).map_or(exp, Exp::Const)
 }

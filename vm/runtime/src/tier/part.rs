@@ -8,7 +8,8 @@
 
 use super::launch::Gathered;
 use crate::interpret::Part;
-use galopvm_base::{ElemType, ScalarOp};
+use galopvm_base::ElemType;
+use galopvm_kir::algebra::{add, mul};
 use galopvm_kir::{Axis, Exp, Rhs, Stm, Type, VarId, verify};
 use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
@@ -101,11 +102,7 @@ pub(super) fn restricted(lifted: &Lifted, kind: Kind) -> Option<PartKernel> {
         let bound = param(&mut region, "count", count);
         let var = region.fresh("part", int());
         for (index, step) in index.iter_mut().zip(steps).filter(|(_, step)| *step != 0) {
-            let moved = match step {
-                1 => Exp::Var(var),
-                step => Exp::Op(ScalarOp::Mul, ElemType::I64, vec![Exp::Var(var), Exp::int(step)]),
-            };
-            *index = Exp::Op(ScalarOp::Add, ElemType::I64, vec![index.clone(), moved]);
+            *index = add(index.clone(), mul(Exp::Var(var), Exp::int(step)));
         }
         new_axes.push(Axis { var, bound });
     }

@@ -1,12 +1,14 @@
 //! Building expressions: constants are folded and neutral operands dropped, so that composed index
 //! arithmetic stays readable and comparable.
+//!
+//! Invariant: what is built has the value and the traps of what was asked for, for all values of its names.
 
+use crate::ir::Exp;
 use galopvm_base::scalar::eval;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
-use galopvm_kir::Exp;
 
 /// The value of an expression that is a constant, as an `i64`.
-pub(super) fn constant(exp: &Exp) -> Option<i64> {
+pub fn constant(exp: &Exp) -> Option<i64> {
     match exp {
         Exp::Const(scalar) if scalar.ty.is_int() => Some(scalar.as_i64()),
         _ => None,
@@ -14,24 +16,27 @@ pub(super) fn constant(exp: &Exp) -> Option<i64> {
 }
 
 /// True for the constant `true`.
-pub(super) fn is_true(exp: &Exp) -> bool {
+pub fn is_true(exp: &Exp) -> bool {
     *exp == Exp::Const(Scalar::bool(true))
 }
 
 /// The number of parts of an expression.
-pub(super) fn size(exp: &Exp) -> usize {
+pub fn size(exp: &Exp) -> usize {
     let mut parts = 0;
     exp.visit(&mut |_| parts += 1);
     parts
 }
 
 /// True for constants and names, which can be repeated for nothing.
-pub(super) fn is_atom(exp: &Exp) -> bool {
+pub fn is_atom(exp: &Exp) -> bool {
     matches!(exp, Exp::Const(_) | Exp::Var(_))
 }
 
 /// A scalar operation on operands of type `ty`.
-pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
+pub fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
+    if args.len() != op.arity() {
+        return Exp::Op(op, ty, args);
+    }
     let bits: Option<Vec<u64>> =
         args.iter().map(|a| if let Exp::Const(scalar) = a { Some(scalar.bits) } else { None }).collect();
     if let Some(bits) = bits
@@ -105,48 +110,45 @@ pub(super) fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
 }
 
 /// An operation on two `i64`.
-pub(super) fn int(which: ScalarOp, a: Exp, b: Exp) -> Exp {
+pub fn int(which: ScalarOp, a: Exp, b: Exp) -> Exp {
     op(which, ElemType::I64, vec![a, b])
 }
 
 /// `a + b`
-pub(super) fn add(a: Exp, b: Exp) -> Exp {
+pub fn add(a: Exp, b: Exp) -> Exp {
     int(ScalarOp::Add, a, b)
 }
 
 /// `a - b`
-pub(super) fn sub(a: Exp, b: Exp) -> Exp {
+pub fn sub(a: Exp, b: Exp) -> Exp {
     int(ScalarOp::Sub, a, b)
 }
 
 /// `a * b`
-pub(super) fn mul(a: Exp, b: Exp) -> Exp {
+pub fn mul(a: Exp, b: Exp) -> Exp {
     int(ScalarOp::Mul, a, b)
 }
 
-/// `a * step + start`, written as a difference for negative steps.
-pub(super) fn affine(start: Exp, step: i64, a: Exp) -> Exp {
-    match step {
-        1 if constant(&a).is_some() => add(start, a),
-        1 if constant(&start) == Some(0) => a,
-        1 => add(a, start),
-        -1 => sub(start, a),
-        _ => add(mul(Exp::int(step), a), start),
-    }
-}
-
 /// The conjunction of two conditions.
-pub(super) fn and(a: Exp, b: Exp) -> Exp {
+pub fn and(a: Exp, b: Exp) -> Exp {
     op(ScalarOp::And, ElemType::Bool, vec![a, b])
 }
 
 /// Conversion to a type.
-pub(super) fn convert(from: ElemType, to: ElemType, exp: Exp) -> Exp {
+pub fn convert(from: ElemType, to: ElemType, exp: Exp) -> Exp {
     match exp {
         exp if from == to => exp,
         Exp::Const(scalar) => {
             Exp::Const(Scalar::new(to, galopvm_base::scalar::convert(from, to, scalar.bits)))
         }
         exp => Exp::Convert(to, Box::new(exp)),
+    }
+}
+
+/// The expression built anew, with its operations on constants computed.
+pub fn simplified(exp: &Exp) -> Exp {
+    match exp {
+        Exp::Op(which, ty, args) => op(*which, *ty, args.iter().map(simplified).collect()),
+        exp => exp.clone(),
     }
 }

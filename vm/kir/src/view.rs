@@ -2,8 +2,8 @@
 //!
 //! Whoever needs numbers, forms or polynomials instead of expressions takes them of the parts of a [`Place`].
 
-use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::{DimIndex, Exp, Index, ViewChange};
+use crate::algebra::{add, constant, mul, sub};
+use crate::ir::{DimIndex, Exp, Index, ViewChange};
 use smallvec::{SmallVec, smallvec};
 
 /// Where an index goes in one dimension.
@@ -46,30 +46,56 @@ impl Place<&Exp> {
 }
 
 impl Place {
+    /// A single index.
+    pub fn at(index: Exp) -> Place {
+        Place { start: Some(index), open: Vec::new() }
+    }
+
     /// A dimension left as it is.
-    pub(super) fn whole(dim: usize) -> Place {
+    pub fn whole(dim: usize) -> Place {
         Place { start: None, open: vec![Open { dim, factors: Vec::new(), count: None }] }
     }
 
+    /// The places `start, start + step, ..`, so many of them.
+    pub fn slice(dim: usize, start: Exp, count: Exp, step: Exp) -> Place {
+        Place { start: Some(start), open: vec![Open { dim, factors: vec![step], count: Some(count) }] }
+    }
+
+    /// A dimension of this extent, backwards.
+    pub fn reverse(dim: usize, extent: Exp) -> Place {
+        let last = sub(extent, Exp::int(1));
+        Place { start: Some(last), open: vec![Open { dim, factors: vec![Exp::int(-1)], count: None }] }
+    }
+
+    /// Whether every index of a dimension of the view is a place, and the other way round.
+    pub fn is_all_of(&self, dim: usize) -> bool {
+        self.open.iter().any(|open| open.dim == dim && open.count.is_none())
+    }
+
     /// The place when every dimension of the view has an index of its own.
-    pub(super) fn through(&self, index: &[Place]) -> Place {
+    pub fn through(&self, index: &[Place]) -> Place {
         let mut place = Place { start: self.start.clone(), open: Vec::new() };
         for Open { dim, factors, count } in &self.open {
             let Some(inner) = index.get(*dim) else { continue };
             if let Some(start) = &inner.start {
-                let far = times(start.clone(), factors);
-                place.start = Some(match place.start {
-                    Some(sum) => operation(ScalarOp::Add, sum, far),
-                    None => far,
-                });
+                place.start = Some(moved(place.start, start.clone(), factors));
             }
             place.open.extend(inner.open.iter().map(|open| Open {
                 dim: open.dim,
-                factors: open.factors.iter().chain(factors).cloned().collect(),
+                factors: product(&open.factors, factors),
                 count: open.count.as_ref().or(count.as_ref()).cloned(),
             }));
         }
         place
+    }
+
+    /// The place of one element of the view.
+    pub fn element(&self, index: &[Exp]) -> Option<Exp> {
+        let start = self.start.clone();
+        let at = self.open.iter().try_fold(start, |start, open| {
+            Some(Some(moved(start, index.get(open.dim)?.clone(), &open.factors)))
+        })?;
+        Some(at.unwrap_or_else(|| Exp::int(0)))
     }
 
     /// The index of the first element.
@@ -111,19 +137,43 @@ pub fn changed(change: &ViewChange, shape: &[Exp]) -> Option<Vec<Place>> {
             (0..shape.len()).map(|dim| at(dim).map(Place::whole)).collect()
         }
         ViewChange::Reverse => {
-            let last = operation(ScalarOp::Sub, shape.first()?.clone(), Exp::int(1));
-            let open = vec![Open { dim: 0, factors: vec![Exp::int(-1)], count: None }];
-            let first = Place { start: Some(last), open };
+            let first = Place::reverse(0, shape.first()?.clone());
             Some(std::iter::once(first).chain((1..shape.len()).map(Place::whole)).collect())
         }
         ViewChange::Reshape(_) | ViewChange::Flatten => None,
     }
 }
 
-fn operation(op: ScalarOp, a: Exp, b: Exp) -> Exp {
-    Exp::Op(op, ElemType::I64, vec![a, b])
+/// The number of an element in row-major order.
+pub fn row_major(index: &[Exp], shape: &[Exp]) -> Exp {
+    let step = |flat, (at, extent): (&Exp, &Exp)| add(mul(flat, extent.clone()), at.clone());
+    index.iter().zip(shape).fold(Exp::int(0), step)
 }
 
-fn times(exp: Exp, factors: &[Exp]) -> Exp {
-    factors.iter().fold(exp, |product, factor| operation(ScalarOp::Mul, product, factor.clone()))
+/// `start + index * factors`
+fn moved(start: Option<Exp>, index: Exp, factors: &[Exp]) -> Exp {
+    let backwards = matches!(factors, [factor] if constant(factor) == Some(-1));
+    match start {
+        Some(start) if backwards => sub(start, index),
+        Some(start) if factors.is_empty() && constant(&index).is_some() => add(start, index),
+        start => {
+            let far = factors.iter().fold(index, |far, factor| mul(factor.clone(), far));
+            start.map_or(far.clone(), |start| add(far, start))
+        }
+    }
+}
+
+/// The factors of both, those that are numbers multiplied.
+fn product(inner: &[Exp], outer: &[Exp]) -> Vec<Exp> {
+    let mut factors: Vec<Exp> = Vec::new();
+    for factor in inner.iter().chain(outer) {
+        match factors.last_mut() {
+            Some(last) if constant(last).is_some() && constant(factor).is_some() => {
+                *last = mul(last.clone(), factor.clone());
+            }
+            _ => factors.push(factor.clone()),
+        }
+    }
+    factors.retain(|factor| constant(factor) != Some(1));
+    factors
 }
