@@ -2,7 +2,7 @@
 
 use super::build::{Lift, Lifter};
 use super::scatter::Writes;
-use super::value::{Array, Frame, Source, Value};
+use super::value::{Array, Source, Value};
 use super::{LiftRefusal, refuse};
 use crate::meaning::{Range, Scalar, scalar};
 use galopvm_base::{ElemType, ScalarOp};
@@ -19,83 +19,82 @@ use std::rc::Rc;
 const DEEPEST: u32 = 48;
 
 impl Lifter<'_> {
-    /// The code of a frame's function.
-    pub fn function(&self, frame: Frame) -> &Function {
-        &self.module.functions[frame.function]
+    /// The code of the function that is being lifted.
+    pub fn code(&self) -> &Function {
+        &self.module.functions[self.function]
     }
 
-    fn block(&self, frame: Frame, block: BlockId) -> &CodeBlock {
-        &self.function(frame).blocks[block]
+    fn block(&self, block: BlockId) -> &CodeBlock {
+        &self.code().blocks[block]
     }
 
     /// The type of a register.
-    pub fn reg_type(&self, frame: Frame, reg: RegId) -> ValueType {
-        self.function(frame).regs[reg]
+    pub fn reg_type(&self, reg: RegId) -> ValueType {
+        self.code().regs[reg]
     }
 
     /// Gives a register its value.
-    pub fn define(&mut self, frame: Frame, reg: RegId, value: Value) {
-        self.env.insert((frame, reg), value);
+    pub fn define(&mut self, reg: RegId, value: Value) {
+        self.env.insert(reg, value);
     }
 
     /// The value of a register; what the region's code does not define becomes a parameter.
-    pub fn value(&mut self, frame: Frame, operand: Operand) -> Value {
-        let slot = (frame, operand.reg);
-        if let Some(value) = self.env.get(&slot) {
+    pub fn value(&mut self, operand: Operand) -> Value {
+        if let Some(value) = self.env.get(&operand.reg) {
             return value.clone();
         }
-        let ty = self.reg_type(frame, operand.reg);
+        let ty = self.reg_type(operand.reg);
         let value = self.capture(operand.reg, ty.elem, ty.rank as usize);
-        self.env.insert(slot, value.clone());
+        self.define(operand.reg, value.clone());
         value
     }
 
     /// The value of a scalar register.
-    pub fn scalar(&mut self, frame: Frame, operand: Operand) -> Lift<Exp> {
-        match self.value(frame, operand) {
+    pub fn scalar(&mut self, operand: Operand) -> Lift<Exp> {
+        match self.value(operand) {
             Value::Scalar(exp) => Ok(exp),
             Value::Array(_) => refuse("an array where a scalar belongs"),
         }
     }
 
     /// The value of an array register.
-    pub fn array(&mut self, frame: Frame, operand: Operand) -> Lift<Array> {
-        match self.value(frame, operand) {
+    pub fn array(&mut self, operand: Operand) -> Lift<Array> {
+        match self.value(operand) {
             Value::Array(array) => Ok(array),
             Value::Scalar(_) => refuse("a scalar where an array belongs"),
         }
     }
 
     /// The values of several array registers.
-    pub fn arrays(&mut self, frame: Frame, operands: &[Operand]) -> Lift<Vec<Array>> {
-        operands.iter().map(|o| self.array(frame, *o)).collect()
+    pub fn arrays(&mut self, operands: &[Operand]) -> Lift<Vec<Array>> {
+        operands.iter().map(|o| self.array(*o)).collect()
     }
 
     /// Lifts a block into the open body and gives its results.
-    pub fn lift_block(&mut self, frame: Frame, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
+    pub fn lift_block(&mut self, block: BlockId, args: Vec<Value>) -> Lift<Vec<Value>> {
         self.nesting += 1;
         if self.nesting > DEEPEST {
             return refuse(format!("blocks or calls that nest more than {DEEPEST} deep (recursion?)"));
         }
         let module = self.module;
-        let code = &module.functions[frame.function].blocks[block];
+        let code = &module.functions[self.function].blocks[block];
         for (param, arg) in code.params.iter().zip(args) {
-            self.define(frame, *param, arg);
+            self.define(*param, arg);
         }
         for instr in &code.code {
             self.burn()?;
-            self.lift_instr(frame, instr)?;
+            self.lift_instr(instr)?;
         }
-        let results = code.results.iter().map(|r| self.value(frame, *r)).collect();
+        let results = code.results.iter().map(|r| self.value(*r)).collect();
         self.nesting -= 1;
         Ok(results)
     }
 
     /// Lifts a block whose results are scalars into a body of its own.
-    pub fn scalar_body(&mut self, frame: Frame, block: BlockId, args: Vec<Value>, whose: &str) -> Lift<Body> {
+    pub fn scalar_body(&mut self, block: BlockId, args: Vec<Value>, whose: &str) -> Lift<Body> {
         self.open();
         let mut results = Vec::new();
-        for value in self.lift_block(frame, block, args)? {
+        for value in self.lift_block(block, args)? {
             match value {
                 Value::Scalar(exp) => results.push(exp),
                 Value::Array(_) => return refuse(format!("an array that comes out of {whose}")),
@@ -104,10 +103,10 @@ impl Lifter<'_> {
         Ok(self.close(results))
     }
 
-    pub fn lift_instr(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
-        if let Some(Scalar { dst, elem, exp }) = scalar(instr, &mut |operand| self.scalar(frame, operand))? {
+    pub fn lift_instr(&mut self, instr: &Instr) -> Lift<()> {
+        if let Some(Scalar { dst, elem, exp }) = scalar(instr, &mut |operand| self.scalar(operand))? {
             let exp = self.bind(elem, exp);
-            self.define(frame, dst, Value::Scalar(exp));
+            self.define(dst, Value::Scalar(exp));
             return Ok(());
         }
         match instr {
@@ -116,14 +115,12 @@ impl Lifter<'_> {
             | Instr::Op2 { .. }
             | Instr::Op3 { .. }
             | Instr::Convert { .. } => {}
-            Instr::If { dsts, cond, then, otherwise } => {
-                self.lift_if(frame, dsts, *cond, *then, *otherwise)?
-            }
-            Instr::For { dsts, bound, init, body } => self.lift_for(frame, dsts, *bound, init, *body)?,
-            Instr::While { dsts, init, cond, body } => self.lift_while(frame, dsts, init, *cond, *body)?,
-            Instr::Call { dsts, function, args } => self.lift_call(frame, dsts, *function, args)?,
+            Instr::If { dsts, cond, then, otherwise } => self.lift_if(dsts, *cond, *then, *otherwise)?,
+            Instr::For { dsts, bound, init, body } => self.lift_for(dsts, *bound, init, *body)?,
+            Instr::While { dsts, init, cond, body } => self.lift_while(dsts, init, *cond, *body)?,
+            Instr::Call { dsts, function, args } => self.lift_call(dsts, *function, args)?,
             Instr::Assert { cond, .. } => {
-                let cond = self.scalar(frame, *cond)?;
+                let cond = self.scalar(*cond)?;
                 if !self.holds(&cond) {
                     self.require(cond);
                 }
@@ -131,76 +128,69 @@ impl Lifter<'_> {
             Instr::Fail { dsts, .. } => {
                 self.trap();
                 for dst in dsts {
-                    let ty = self.reg_type(frame, dst.0);
+                    let ty = self.reg_type(dst.0);
                     if !ty.is_scalar() {
                         return refuse("an error in the place of an array");
                     }
                     // Nobody looks at the results of a launch that traps.
-                    self.define(
-                        frame,
-                        dst.0,
-                        Value::Scalar(Exp::Const(galopvm_base::Scalar::new(ty.elem, 0))),
-                    );
+                    self.define(dst.0, Value::Scalar(Exp::Const(galopvm_base::Scalar::new(ty.elem, 0))));
                 }
             }
             Instr::Dim { dst, array, dim } => {
-                let array = self.array(frame, *array)?;
+                let array = self.array(*array)?;
                 let extent = self.expand(dimension(&array.shape, *dim)?);
                 let extent = self.bind(ElemType::I64, extent);
-                self.define(frame, dst.0, Value::Scalar(extent));
+                self.define(dst.0, Value::Scalar(extent));
             }
             Instr::Index { dst, array, index } => {
-                let array = self.array(frame, *array)?;
-                let index: Vec<Exp> = index.iter().map(|i| self.scalar(frame, *i)).collect::<Lift<_>>()?;
-                let whole = self.uses(frame.function).is_read_whole(dst.0);
+                let array = self.array(*array)?;
+                let index: Vec<Exp> = index.iter().map(|i| self.scalar(*i)).collect::<Lift<_>>()?;
+                let whole = self.uses(self.function).is_read_whole(dst.0);
                 let value = self.index(array, &index, whole)?;
-                self.define(frame, dst.0, value);
+                self.define(dst.0, value);
             }
             Instr::Slice { dst, array, dims } => {
-                let array = self.array(frame, *array)?;
-                let value = self.slice(frame, array, dims)?;
-                self.define(frame, dst.0, value);
+                let array = self.array(*array)?;
+                let value = self.slice(array, dims)?;
+                self.define(dst.0, value);
             }
-            Instr::Update { dst, array, dims, value } => {
-                self.lift_update(frame, *dst, *array, dims, *value)?
-            }
+            Instr::Update { dst, array, dims, value } => self.lift_update(*dst, *array, dims, *value)?,
             Instr::Permute { dst, array, perm } => {
                 let perm: Vec<usize> = perm.iter().map(|p| *p as usize).collect();
-                let view = self.array(frame, *array)?.permute(&perm);
-                self.define(frame, dst.0, Value::Array(view));
+                let view = self.array(*array)?.permute(&perm);
+                self.define(dst.0, Value::Array(view));
             }
             Instr::Reverse { dst, array, dim } => {
-                let array = self.array(frame, *array)?;
+                let array = self.array(*array)?;
                 dimension(&array.shape, *dim)?;
                 let view = array.reverse(*dim as usize);
                 let view = self.with_short_starts(view);
-                self.define(frame, dst.0, Value::Array(view));
+                self.define(dst.0, Value::Array(view));
             }
             Instr::Reshape { dst, array, shape } => {
-                let array = self.array(frame, *array)?;
-                let shape: Vec<Exp> = shape.iter().map(|s| self.scalar(frame, *s)).collect::<Lift<_>>()?;
+                let array = self.array(*array)?;
+                let shape: Vec<Exp> = shape.iter().map(|s| self.scalar(*s)).collect::<Lift<_>>()?;
                 let value = self.reshape(array, shape)?;
-                self.define(frame, dst.0, value);
+                self.define(dst.0, value);
             }
             Instr::Replicate { dst, count, value } => {
-                let count = self.count(frame, *count)?;
-                let value = self.value(frame, *value);
+                let count = self.count(*count)?;
+                let value = self.value(*value);
                 let (elem, mut shape) = match &value {
-                    Value::Scalar(_) => (self.reg_type(frame, dst.0).elem, Vec::new()),
+                    Value::Scalar(_) => (self.reg_type(dst.0).elem, Vec::new()),
                     Value::Array(row) => (row.elem, row.shape.clone()),
                 };
                 shape.insert(0, count);
                 let array = Array::whole(elem, shape, Source::Replicate(Rc::new(value)));
-                self.define(frame, dst.0, Value::Array(array));
+                self.define(dst.0, Value::Array(array));
             }
             Instr::Iota { dst, ty, count, start, step } => {
-                let count = self.count(frame, *count)?;
-                let source =
-                    Source::Iota { start: self.scalar(frame, *start)?, step: self.scalar(frame, *step)? };
-                self.define(frame, dst.0, Value::Array(Array::whole(*ty, vec![count], source)));
+                let count = self.count(*count)?;
+                let source = Source::Iota { start: self.scalar(*start)?, step: self.scalar(*step)? };
+                self.define(dst.0, Value::Array(Array::whole(*ty, vec![count], source)));
             }
             Instr::Array { dst, ty, rank, rows } => {
-                let rows: Vec<Value> = rows.iter().map(|r| self.value(frame, *r)).collect();
+                let rows: Vec<Value> = rows.iter().map(|r| self.value(*r)).collect();
                 let mut shape = vec![Exp::int(rows.len() as i64)];
                 match rows.first() {
                     Some(Value::Array(first)) => shape.extend(first.shape.iter().cloned()),
@@ -215,29 +205,29 @@ impl Lifter<'_> {
                     }
                 }
                 let array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
-                self.define(frame, dst.0, Value::Array(array));
+                self.define(dst.0, Value::Array(array));
             }
             Instr::Copy { dst, array } | Instr::Manifest { dst, array } => {
-                let array = self.array(frame, *array)?;
-                self.define(frame, dst.0, Value::Array(array));
+                let array = self.array(*array)?;
+                self.define(dst.0, Value::Array(array));
             }
             Instr::Concat { dst, arrays, dim } => {
-                let value = self.concat(frame, arrays, *dim as usize)?;
-                self.define(frame, dst.0, value);
+                let value = self.concat(arrays, *dim as usize)?;
+                self.define(dst.0, value);
             }
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
-                self.lift_operator(frame, instr)?;
+                self.lift_operator(instr)?;
             }
             Instr::Scatter { dsts, width, dests, index, values } => {
-                self.lift_scatter(frame, dsts, *width, Writes { dests, index, values }, None)?
+                self.lift_scatter(dsts, *width, Writes { dests, index, values }, None)?
             }
             Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
                 let writes = Writes { dests, index, values };
-                self.lift_scatter(frame, dsts, *width, writes, Some((neutral, *op)))?
+                self.lift_scatter(dsts, *width, writes, Some((neutral, *op)))?
             }
             Instr::Rotate { dst, array, dim, amount } => {
-                let value = self.rotate(frame, *array, *dim, *amount)?;
-                self.define(frame, dst.0, value);
+                let value = self.rotate(*array, *dim, *amount)?;
+                self.define(dst.0, value);
             }
             Instr::Trace { .. }
             | Instr::Param { .. }
@@ -253,29 +243,22 @@ impl Lifter<'_> {
     }
 
     /// A number of elements; a negative one traps.
-    fn count(&mut self, frame: Frame, count: Operand) -> Lift<Exp> {
-        let count = self.scalar(frame, count)?;
+    fn count(&mut self, count: Operand) -> Lift<Exp> {
+        let count = self.scalar(count)?;
         self.require(algebra::int(ScalarOp::Le, Exp::int(0), count.clone()));
         Ok(count)
     }
 
-    fn lift_if(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        cond: Operand,
-        then: BlockId,
-        otherwise: BlockId,
-    ) -> Lift<()> {
-        let cond = self.scalar(frame, cond)?;
+    fn lift_if(&mut self, dsts: &[Def], cond: Operand, then: BlockId, otherwise: BlockId) -> Lift<()> {
+        let cond = self.scalar(cond)?;
         if let Exp::Const(known) = cond {
             let taken = if known.bits != 0 { then } else { otherwise };
-            let values = self.lift_block(frame, taken, Vec::new())?;
-            self.define_all(frame, dsts, values);
+            let values = self.lift_block(taken, Vec::new())?;
+            self.define_all(dsts, values);
             return Ok(());
         }
-        let (then, types) = self.branch(frame, dsts, then)?;
-        let (otherwise, other_types) = self.branch(frame, dsts, otherwise)?;
+        let (then, types) = self.branch(dsts, then)?;
+        let (otherwise, other_types) = self.branch(dsts, otherwise)?;
         for (one, other) in types.iter().zip(&other_types) {
             for (a, b) in one.shape.iter().zip(&other.shape) {
                 self.equate(a, b);
@@ -284,7 +267,7 @@ impl Lifter<'_> {
         let mut pat = Vec::new();
         for (dst, ty) in dsts.iter().zip(types) {
             let var = self.local(ty.clone());
-            self.define(frame, dst.0, carried_value(var, ty));
+            self.define(dst.0, carried_value(var, ty));
             pat.push(var);
         }
         self.emit(pat, Rhs::If { cond, then, otherwise });
@@ -292,12 +275,12 @@ impl Lifter<'_> {
     }
 
     /// One side of an `if`, and the types of its values; arrays are computed into memory.
-    fn branch(&mut self, frame: Frame, dsts: &[Def], block: BlockId) -> Lift<(Body, Vec<Type>)> {
+    fn branch(&mut self, dsts: &[Def], block: BlockId) -> Lift<(Body, Vec<Type>)> {
         let depth = self.depth() + 1;
         self.open();
         let (mut results, mut types) = (Vec::new(), Vec::new());
-        for (value, dst) in self.lift_block(frame, block, Vec::new())?.into_iter().zip(dsts) {
-            let elem = self.reg_type(frame, dst.0).elem;
+        for (value, dst) in self.lift_block(block, Vec::new())?.into_iter().zip(dsts) {
+            let elem = self.reg_type(dst.0).elem;
             match value {
                 Value::Scalar(exp) => {
                     results.push(exp);
@@ -315,8 +298,8 @@ impl Lifter<'_> {
     }
 
     /// The part from some index on, and then the part before it.
-    fn rotate(&mut self, frame: Frame, array: Operand, dim: u32, amount: Operand) -> Lift<Value> {
-        let (array, amount) = (self.array(frame, array)?, self.scalar(frame, amount)?);
+    fn rotate(&mut self, array: Operand, dim: u32, amount: Operand) -> Lift<Value> {
+        let (array, amount) = (self.array(array)?, self.scalar(amount)?);
         let extent = dimension(&array.shape, dim)?.clone();
         // An empty dimension is no reason to trap.
         let divisor = algebra::int(ScalarOp::Max, extent.clone(), Exp::int(1));
@@ -333,8 +316,8 @@ impl Lifter<'_> {
         Ok(value)
     }
 
-    fn concat(&mut self, frame: Frame, arrays: &[Operand], dim: usize) -> Lift<Value> {
-        let arrays = self.arrays(frame, arrays)?;
+    fn concat(&mut self, arrays: &[Operand], dim: usize) -> Lift<Value> {
+        let arrays = self.arrays(arrays)?;
         self.one_after_other(arrays, dim)
     }
 
@@ -371,36 +354,28 @@ impl Lifter<'_> {
     }
 
     /// Gives registers values that other code computed.
-    fn define_all(&mut self, frame: Frame, dsts: &[Def], values: Vec<Value>) {
-        dsts.iter().zip(values).for_each(|(dst, value)| self.define(frame, dst.0, value));
+    fn define_all(&mut self, dsts: &[Def], values: Vec<Value>) {
+        dsts.iter().zip(values).for_each(|(dst, value)| self.define(dst.0, value));
     }
 
-    fn lift_call(&mut self, frame: Frame, dsts: &[Def], function: FuncId, args: &[Operand]) -> Lift<()> {
-        let args: Vec<Value> = args.iter().map(|a| self.value(frame, *a)).collect();
-        self.frames += 1;
-        let callee = Frame { function, number: self.frames };
-        let module = self.module;
-        for (param, arg) in module.functions[function].params.iter().zip(args) {
-            self.define(callee, *param, arg);
-        }
-        let values = self.lift_block(callee, BODY, Vec::new())?;
-        self.define_all(frame, dsts, values);
+    fn lift_call(&mut self, dsts: &[Def], function: FuncId, args: &[Operand]) -> Lift<()> {
+        let params = self.module.functions[function].params.iter();
+        let env = params.zip(args).map(|(param, arg)| (*param, self.value(*arg))).collect();
+        let caller = (std::mem::replace(&mut self.function, function), std::mem::replace(&mut self.env, env));
+        let values = self.lift_block(BODY, Vec::new())?;
+        (self.function, self.env) = caller;
+        self.define_all(dsts, values);
         Ok(())
     }
 
     // Loops
 
     /// Names for carried values, their initial values, and the values that the loop's blocks see.
-    fn carried(
-        &mut self,
-        frame: Frame,
-        init: &[Operand],
-        params: &[RegId],
-    ) -> Lift<(Vec<VarId>, Vec<Exp>, Vec<Value>)> {
+    fn carried(&mut self, init: &[Operand], params: &[RegId]) -> Lift<(Vec<VarId>, Vec<Exp>, Vec<Value>)> {
         let (mut vars, mut inits, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (operand, param) in init.iter().zip(params) {
-            let (ty, start) = match self.value(frame, *operand) {
-                Value::Scalar(exp) => (Type::scalar(self.reg_type(frame, *param).elem), exp),
+            let (ty, start) = match self.value(*operand) {
+                Value::Scalar(exp) => (Type::scalar(self.reg_type(*param).elem), exp),
                 Value::Array(array) => {
                     let array = self.materialise(array)?;
                     (Type { elem: array.elem, shape: array.shape.clone() }, name_of(&array)?)
@@ -439,52 +414,38 @@ impl Lifter<'_> {
     }
 
     /// Names for the results of a loop, with the types of its carried names.
-    fn loop_results(&mut self, frame: Frame, dsts: &[Def], carried: &[VarId]) -> Vec<VarId> {
+    fn loop_results(&mut self, dsts: &[Def], carried: &[VarId]) -> Vec<VarId> {
         let mut pat = Vec::new();
         for (dst, var) in dsts.iter().zip(carried) {
             let ty = self.type_of(*var);
             let result = self.local(ty.clone());
-            self.define(frame, dst.0, carried_value(result, ty));
+            self.define(dst.0, carried_value(result, ty));
             pat.push(result);
         }
         pat
     }
 
-    fn lift_for(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        bound: Operand,
-        init: &[Operand],
-        body: BlockId,
-    ) -> Lift<()> {
-        let bound = self.scalar(frame, bound)?;
-        let params = self.block(frame, body).params.clone();
-        let (carried, init, values) = self.carried(frame, init, params.get(1..).unwrap_or_default())?;
+    fn lift_for(&mut self, dsts: &[Def], bound: Operand, init: &[Operand], body: BlockId) -> Lift<()> {
+        let bound = self.scalar(bound)?;
+        let params = self.block(body).params.clone();
+        let (carried, init, values) = self.carried(init, params.get(1..).unwrap_or_default())?;
         self.open();
         let axis = self.axis(bound);
         let args = [Value::Scalar(Exp::Var(axis.var))].into_iter().chain(values).collect();
-        let results = self.lift_block(frame, body, args)?;
+        let results = self.lift_block(body, args)?;
         let next = self.next_values(results, &carried)?;
         let body = self.close(next);
-        let pat = self.loop_results(frame, dsts, &carried);
+        let pat = self.loop_results(dsts, &carried);
         self.emit(pat, Rhs::For { carried, init, axis, body });
         Ok(())
     }
 
     /// The condition of a `while` is an expression in the region. If the condition block is more than that, its
     /// value is carried: computed before the loop, and again at the end of each iteration.
-    fn lift_while(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        init: &[Operand],
-        cond: BlockId,
-        body: BlockId,
-    ) -> Lift<()> {
-        let params = self.block(frame, body).params.clone();
-        let (mut carried, mut init, values) = self.carried(frame, init, &params)?;
-        let mut asked = self.scalar_body(frame, cond, values.clone(), "a loop condition")?;
+    fn lift_while(&mut self, dsts: &[Def], init: &[Operand], cond: BlockId, body: BlockId) -> Lift<()> {
+        let params = self.block(body).params.clone();
+        let (mut carried, mut init, values) = self.carried(init, &params)?;
+        let mut asked = self.scalar_body(cond, values.clone(), "a loop condition")?;
         super::tidy::forward(&mut asked, &self.region);
         let simple = asked.stms.is_empty();
         let [mut asked] = <[Exp; 1]>::try_from(asked.results)
@@ -492,21 +453,21 @@ impl Lifter<'_> {
         let vars = carried.clone();
         if !simple {
             let initial = init.iter().zip(&vars).map(|(e, v)| given(e, self.type_of(*v))).collect();
-            let first = self.condition(frame, cond, initial)?;
+            let first = self.condition(cond, initial)?;
             let going = self.local(Type::scalar(ElemType::Bool));
             carried.insert(0, going);
             init.insert(0, first);
             asked = Exp::Var(going);
         }
         self.open();
-        let results = self.lift_block(frame, body, values)?;
+        let results = self.lift_block(body, values)?;
         let mut next = self.next_values(results, &vars)?;
         if !simple {
             let now = next.iter().zip(&vars).map(|(e, v)| given(e, self.type_of(*v))).collect();
-            next.insert(0, self.condition(frame, cond, now)?);
+            next.insert(0, self.condition(cond, now)?);
         }
         let body = self.close(next);
-        let mut pat = self.loop_results(frame, dsts, &vars);
+        let mut pat = self.loop_results(dsts, &vars);
         if !simple {
             let stopped = self.local(Type::scalar(ElemType::Bool));
             pat.insert(0, stopped);
@@ -515,8 +476,8 @@ impl Lifter<'_> {
         Ok(())
     }
 
-    fn condition(&mut self, frame: Frame, cond: BlockId, args: Vec<Value>) -> Lift<Exp> {
-        match self.lift_block(frame, cond, args)?.pop() {
+    fn condition(&mut self, cond: BlockId, args: Vec<Value>) -> Lift<Exp> {
+        match self.lift_block(cond, args)?.pop() {
             Some(Value::Scalar(exp)) => Ok(exp),
             _ => refuse("a loop condition that is not one value"),
         }
@@ -553,11 +514,11 @@ impl Lifter<'_> {
         !inside && self.guard_not_empty(&array.shape[index.len()..])
     }
 
-    fn slice(&mut self, frame: Frame, array: Array, dims: &[SliceDim]) -> Lift<Value> {
+    fn slice(&mut self, array: Array, dims: &[SliceDim]) -> Lift<Value> {
         let mut view = array;
         let full = dims.iter().all(|d| matches!(d, SliceDim::At(_))) && dims.len() == view.rank();
         if full {
-            let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(frame, d)).collect::<Lift<_>>()?;
+            let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(d)).collect::<Lift<_>>()?;
             return self.index(view, &index, false);
         }
         let mut dim = 0;
@@ -565,12 +526,12 @@ impl Lifter<'_> {
             let extent = dimension(&view.shape, dim as u32)?.clone();
             match part {
                 SliceDim::At(at) => {
-                    let at = self.scalar(frame, *at)?;
+                    let at = self.scalar(*at)?;
                     self.require_inside(&at, &extent);
                     view = view.fix(dim, &at);
                 }
                 SliceDim::Range { start, end, step } => {
-                    view = self.range(frame, &view, dim, [*start, *end, *step])?;
+                    view = self.range(&view, dim, [*start, *end, *step])?;
                     dim += 1;
                 }
             }
@@ -579,17 +540,17 @@ impl Lifter<'_> {
         self.reach(view)
     }
 
-    fn slice_index(&mut self, frame: Frame, dim: &SliceDim) -> Lift<Exp> {
+    fn slice_index(&mut self, dim: &SliceDim) -> Lift<Exp> {
         match dim {
-            SliceDim::At(at) => self.scalar(frame, *at),
+            SliceDim::At(at) => self.scalar(*at),
             SliceDim::Range { .. } => refuse("a range where an index belongs"),
         }
     }
 
     /// One dimension restricted to `start:end:step`. Ranges that leave the dimension or run the wrong way trap.
-    fn range(&mut self, frame: Frame, view: &Array, dim: usize, parts: [Option<Operand>; 3]) -> Lift<Array> {
+    fn range(&mut self, view: &Array, dim: usize, parts: [Option<Operand>; 3]) -> Lift<Array> {
         let extent = view.shape[dim].clone();
-        let [start, end, step] = parts.map(|p| p.map(|o| self.scalar(frame, o)).transpose());
+        let [start, end, step] = parts.map(|p| p.map(|o| self.scalar(o)).transpose());
         let (start, end, step) = (start?, end?, step?);
         let step = match step.as_ref().map(constant) {
             None => 1,
@@ -650,27 +611,20 @@ impl Lifter<'_> {
         product
     }
 
-    fn lift_update(
-        &mut self,
-        frame: Frame,
-        dst: Def,
-        array: Operand,
-        dims: &[SliceDim],
-        value: Operand,
-    ) -> Lift<()> {
-        let array = self.array(frame, array)?;
+    fn lift_update(&mut self, dst: Def, array: Operand, dims: &[SliceDim], value: Operand) -> Lift<()> {
+        let array = self.array(array)?;
         if dims.len() != array.rank() || dims.iter().any(|d| matches!(d, SliceDim::Range { .. })) {
             return refuse("an update of more than one element");
         }
-        let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(frame, d)).collect::<Lift<_>>()?;
-        let value = self.scalar(frame, value)?;
+        let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(d)).collect::<Lift<_>>()?;
+        let value = self.scalar(value)?;
         let old = self.materialise(array)?;
         let Source::Name(name) = old.source else { return refuse("an update of something without a name") };
         let ty = Type { elem: old.elem, shape: old.shape.clone() };
         let new = self.local(ty.clone());
         let index = Index::Dims(index.into_iter().map(DimIndex::At).collect());
         self.emit(vec![new], Rhs::Update { array: name, index, value });
-        self.define(frame, dst.0, carried_value(new, ty));
+        self.define(dst.0, carried_value(new, ty));
         Ok(())
     }
 }

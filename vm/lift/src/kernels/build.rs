@@ -5,7 +5,7 @@
 //! launch that breaks the equality is left to the interpreter.
 
 use super::uses::{Origin, Uses};
-use super::value::{Array, Slot, Source, Value};
+use super::value::{Array, Source, Value};
 use super::{Binding, LiftRefusal};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
@@ -64,6 +64,8 @@ pub(super) struct Lifter<'m> {
     pub module: &'m Module,
     /// The function of the operator.
     root: FuncId,
+    /// The function that is being lifted: that one, or one that is called.
+    pub function: FuncId,
     pub region: Region,
     pub known: IdVec<VarId, Known>,
     pub params: Vec<Param>,
@@ -73,8 +75,8 @@ pub(super) struct Lifter<'m> {
     pub guards: Vec<Exp>,
     /// Reads that cannot leave their array.
     pub safe: BTreeSet<ReadId>,
-    pub env: HashMap<Slot, Value>,
-    pub frames: u32,
+    /// The values of its registers.
+    pub env: HashMap<RegId, Value>,
     pub nesting: u32,
     fuel: u32,
     sizes: BTreeMap<VarId, Exp>,
@@ -88,6 +90,7 @@ impl<'m> Lifter<'m> {
         Lifter {
             module,
             root,
+            function: root,
             region: Region::default(),
             known: IdVec::new(),
             params: Vec::new(),
@@ -95,7 +98,6 @@ impl<'m> Lifter<'m> {
             guards: Vec::new(),
             safe: BTreeSet::new(),
             env: HashMap::new(),
-            frames: 0,
             nesting: 0,
             fuel: FUEL,
             sizes: BTreeMap::new(),

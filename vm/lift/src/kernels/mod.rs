@@ -31,7 +31,7 @@ use galopvm_bytecode::{BlockId, Def, FuncId, RegId, Role, VerifiedModule};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, VarId, VerifiedRegion};
 use std::fmt;
-use value::{Frame, Value};
+use value::Value;
 
 /// What a parameter of a lifted region is given at launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,17 +104,16 @@ pub fn lift(
     let instr =
         code.and_then(|b| b.code.get(index)).ok_or_else(|| LiftRefusal::new("no instruction there"))?;
     let mut lifter = Lifter::new(module, function);
-    let frame = Frame { function, number: 0 };
     lifter.burn()?;
     if !instr.has_kernel() {
         return refuse(format!("`{}` is not a parallel operator", instr.row().mnemonic));
     }
     let dsts = instr.parts().dsts;
     let made: Vec<Value> = match instr.gives() {
-        Some(Role::Chosen) => lifter.lift_answers(frame, instr)?.into_iter().map(Value::Array).collect(),
+        Some(Role::Chosen) => lifter.lift_answers(instr)?.into_iter().map(Value::Array).collect(),
         _ => {
-            lifter.lift_instr(frame, instr)?;
-            let of = |dst: &Def| lifter.env.get(&(frame, dst.0)).cloned();
+            lifter.lift_instr(instr)?;
+            let of = |dst: &Def| lifter.env.get(&dst.0).cloned();
             let made: Option<_> = dsts.iter().map(of).collect();
             made.ok_or_else(|| LiftRefusal::new("a result that nothing defines"))?
         }

@@ -6,7 +6,7 @@
 use super::build::{Lift, Lifter};
 use super::tidy::is_cheap;
 use super::uses::Origin;
-use super::value::{Array, Frame, Source, Value};
+use super::value::{Array, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, Role};
@@ -24,58 +24,61 @@ struct Rows {
 
 impl Lifter<'_> {
     /// An operator that makes its results of what its blocks give.
-    pub fn lift_operator(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+    pub fn lift_operator(&mut self, instr: &Instr) -> Lift<()> {
         let Some(Operator { gives, dsts, width, neutral, arrays, items, combine, .. }) = instr.operator()
         else {
             return refuse(format!("`{}`", instr.row().mnemonic));
         };
-        let (width, arrays) = self.operands(frame, width, arrays)?;
+        let (width, arrays) = self.operands(width, arrays)?;
         let Some(combine) = combine else {
             let body = items.ok_or_else(|| LiftRefusal::new("an operator without a block"))?;
-            return self.lift_map(frame, dsts, width, arrays, body);
+            return self.lift_map(dsts, width, arrays, body);
         };
         let rows = Rows { width, arrays, items };
         if gives == Role::Prefixes {
-            return self.lift_scan(frame, dsts, neutral, &rows, combine);
+            return self.lift_scan(dsts, neutral, &rows, combine);
         }
-        let neutral = neutral.iter().map(|n| self.value(frame, *n)).collect();
-        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
-        let results = self.reduction(frame, neutral, rows, combine, &elems)?;
+        let neutral = neutral.iter().map(|n| self.value(*n)).collect();
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(d.0).elem).collect();
+        let results = self.reduction(neutral, rows, combine, &elems)?;
         for (dst, value) in dsts.iter().zip(results) {
-            self.define(frame, dst.0, value);
+            self.define(dst.0, value);
         }
         Ok(())
     }
 
     /// What the block of an operator that chooses rows answers for each.
-    pub fn lift_answers(&mut self, frame: Frame, instr: &Instr) -> Lift<Vec<Array>> {
+    pub fn lift_answers(&mut self, instr: &Instr) -> Lift<Vec<Array>> {
         let Some(Operator { width, arrays, items: Some(body), .. }) = instr.operator() else {
             return refuse("an operator without a block");
         };
-        let (width, arrays) = self.operands(frame, width, arrays)?;
-        let results = &self.function(frame).blocks[body].results;
-        let elems: Vec<ElemType> = results.iter().map(|o| self.reg_type(frame, o.reg).elem).collect();
-        let map = Delayed { frame, body, arrays };
-        self.kernel(width, &elems, |lifter, index| lifter.rows_of_map(&map, index))
+        let (width, arrays) = self.operands(width, arrays)?;
+        let results = self.code().blocks[body].results.iter();
+        let elems: Vec<ElemType> = results.map(|result| self.reg_type(result.reg).elem).collect();
+        self.rows_made(width, arrays, body, &elems)
     }
 
-    fn lift_map(
+    fn lift_map(&mut self, dsts: &[Def], width: Exp, arrays: Vec<Array>, body: BlockId) -> Lift<()> {
+        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(d.0).elem).collect();
+        let made = self.rows_made(width, arrays, body, &elems)?;
+        for (dst, array) in dsts.iter().zip(made) {
+            self.define(dst.0, Value::Array(array));
+        }
+        Ok(())
+    }
+
+    /// Arrays of what a block makes of rows.
+    fn rows_made(
         &mut self,
-        frame: Frame,
-        dsts: &[Def],
         width: Exp,
         arrays: Vec<Array>,
         body: BlockId,
-    ) -> Lift<()> {
-        let elems: Vec<ElemType> = dsts.iter().map(|d| self.reg_type(frame, d.0).elem).collect();
-        let made = self.kernel(width, &elems, |lifter, index| {
+        elems: &[ElemType],
+    ) -> Lift<Vec<Array>> {
+        self.kernel(width, elems, |lifter, index| {
             let rows = lifter.rows(&arrays, index)?;
-            lifter.lift_block(frame, body, rows)
-        })?;
-        for (dst, array) in dsts.iter().zip(made) {
-            self.define(frame, dst.0, Value::Array(array));
-        }
-        Ok(())
+            lifter.lift_block(body, rows)
+        })
     }
 
     /// A size as it reads outside the bodies from `depth` on; rows must all have the same shape.
@@ -88,12 +91,12 @@ impl Lifter<'_> {
     }
 
     /// The width and the arrays of an operator; the arrays have that many rows.
-    pub fn operands(&mut self, frame: Frame, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
+    pub fn operands(&mut self, width: Operand, arrays: &[Operand]) -> Lift<(Exp, Vec<Array>)> {
         for array in arrays {
-            self.spell_out(frame, width, *array)?;
+            self.spell_out(width, *array)?;
         }
-        let width = self.scalar(frame, width)?;
-        let arrays = self.arrays(frame, arrays)?;
+        let width = self.scalar(width)?;
+        let arrays = self.arrays(arrays)?;
         if arrays.is_empty() {
             self.require(algebra::int(ScalarOp::Le, Exp::int(0), width.clone()));
         }
@@ -107,21 +110,21 @@ impl Lifter<'_> {
     }
 
     /// An `iota` that was made before the region for an operator of its own width need not be read.
-    fn spell_out(&mut self, frame: Frame, width: Operand, array: Operand) -> Lift<()> {
-        if self.env.contains_key(&(frame, array.reg)) {
+    fn spell_out(&mut self, width: Operand, array: Operand) -> Lift<()> {
+        if self.env.contains_key(&array.reg) {
             return Ok(());
         }
-        let uses = self.uses(frame.function);
+        let uses = self.uses(self.function);
         let constant =
             |reg| if let Some(Origin::Const(c)) = uses.origin(reg) { Some(Exp::Const(c)) } else { None };
         if let Some(Origin::Iota(count, [start, step])) = uses.origin(array.reg)
             && count == width.reg
             && let (Some(start), Some(step)) = (constant(start), constant(step))
         {
-            let shape = vec![self.scalar(frame, width)?];
-            let elem = self.reg_type(frame, array.reg).elem;
+            let shape = vec![self.scalar(width)?];
+            let elem = self.reg_type(array.reg).elem;
             let array_value = Array::whole(elem, shape, Source::Iota { start, step });
-            self.define(frame, array.reg, Value::Array(array_value));
+            self.define(array.reg, Value::Array(array_value));
         }
         Ok(())
     }
@@ -230,30 +233,30 @@ impl Lifter<'_> {
     }
 
     /// The body that gives what is combined, over its axis.
-    fn items(&mut self, frame: Frame, rows: &Rows) -> Lift<(Axis, Body)> {
+    fn items(&mut self, rows: &Rows) -> Lift<(Axis, Body)> {
         self.open();
         let axis = self.axis(rows.width.clone());
         let mut items = self.rows(&rows.arrays, &Exp::Var(axis.var))?;
         if let Some(block) = rows.items {
-            items = self.lift_block(frame, block, items)?;
+            items = self.lift_block(block, items)?;
         }
         Ok((axis, self.close_scalars(items)?))
     }
 
     /// The operator block of a reduction or scan, with its neutral elements.
-    pub fn combine(&mut self, frame: Frame, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
-        let params = self.function(frame).blocks[body].params.clone();
+    pub fn combine(&mut self, neutral: Vec<Exp>, body: BlockId) -> Lift<Combine> {
+        let params = self.code().blocks[body].params.clone();
         self.open();
         let mut vars = Vec::new();
         for param in &params {
-            let ty = self.reg_type(frame, *param);
+            let ty = self.reg_type(*param);
             if !ty.is_scalar() {
                 return refuse("an operator that combines arrays");
             }
             vars.push(self.local(Type::scalar(ty.elem)));
         }
         let args = vars.iter().map(|v| Value::Scalar(Exp::Var(*v))).collect();
-        let results = self.lift_block(frame, body, args)?;
+        let results = self.lift_block(body, args)?;
         let body = self.close(scalars(results, "an operator")?);
         let item = vars.split_off(neutral.len().min(vars.len()));
         Ok(Combine { acc: vars, neutral, item, body })
@@ -263,7 +266,7 @@ impl Lifter<'_> {
     /// does: a reduction of maps is a kernel of reductions.
     fn reduction(
         &mut self,
-        frame: Frame,
+
         neutral: Vec<Value>,
         rows: Rows,
         body: BlockId,
@@ -273,7 +276,7 @@ impl Lifter<'_> {
         if rows.items.is_none()
             && let Some(extent) = arrays.iter().find_map(|array| array.shape.get(1).cloned())
         {
-            let inner = self.row_operator(frame, body, &neutral, &extent)?;
+            let inner = self.row_operator(body, &neutral, &extent)?;
             let starts = arrays_of(neutral)?;
             for shape in arrays.iter().map(|a| a.shape.get(1)).chain(starts.iter().map(|a| a.shape.first())) {
                 match shape.cloned() {
@@ -285,13 +288,13 @@ impl Lifter<'_> {
             let made = self.kernel(extent, elems, |lifter, index| {
                 let neutral = lifter.rows(&starts, index)?;
                 let arrays = arrays.iter().map(|array| array.fix(1, index)).collect();
-                lifter.reduction(frame, neutral, Rows { arrays, ..rows.clone() }, inner, elems)
+                lifter.reduction(neutral, Rows { arrays, ..rows.clone() }, inner, elems)
             })?;
             return Ok(made.into_iter().map(Value::Array).collect());
         }
         let neutral = scalars(neutral, "a reduction's neutral elements")?;
-        let (axis, items) = self.items(frame, &rows)?;
-        let combine = self.combine(frame, neutral, body)?;
+        let (axis, items) = self.items(&rows)?;
+        let combine = self.combine(neutral, body)?;
         let pat: Vec<VarId> = elems.iter().map(|elem| self.local(Type::scalar(*elem))).collect();
         let results = pat.iter().map(|var| Value::Scalar(Exp::Var(*var))).collect();
         self.emit(pat, Rhs::Reduce { axes: vec![axis], body: items, combine });
@@ -300,15 +303,9 @@ impl Lifter<'_> {
 
     /// The block that an operator on rows applies to their elements: the operator is one map of both operands, with
     /// nothing but constants and extents before it.
-    pub fn row_operator(
-        &mut self,
-        frame: Frame,
-        body: BlockId,
-        neutral: &[Value],
-        extent: &Exp,
-    ) -> Lift<BlockId> {
+    pub fn row_operator(&mut self, body: BlockId, neutral: &[Value], extent: &Exp) -> Lift<BlockId> {
         let module = self.module;
-        let block = &module.functions[frame.function].blocks[body];
+        let block = &module.functions[self.function].blocks[body];
         let no = || LiftRefusal::new("an operator on arrays that is not a map of its operands");
         let (last, before) = block.code.split_last().ok_or_else(no)?;
         let Instr::Map { dsts, width, arrays, body: inner } = last else { return Err(no()) };
@@ -320,32 +317,25 @@ impl Lifter<'_> {
         }
         // Both operands have the shape of the neutral element.
         for (param, value) in block.params.iter().zip(neutral.iter().chain(neutral)) {
-            self.define(frame, *param, value.clone());
+            self.define(*param, value.clone());
         }
         for instr in before {
-            self.lift_instr(frame, instr)?;
+            self.lift_instr(instr)?;
         }
-        let width = self.scalar(frame, *width)?;
+        let width = self.scalar(*width)?;
         self.equate(&width, extent);
         Ok(*inner)
     }
 
-    fn lift_scan(
-        &mut self,
-        frame: Frame,
-        dsts: &[Def],
-        neutral: &[Operand],
-        rows: &Rows,
-        body: BlockId,
-    ) -> Lift<()> {
-        let (axis, items) = self.items(frame, rows)?;
-        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(frame, *n)).collect::<Lift<_>>()?;
-        let combine = self.combine(frame, neutral, body)?;
+    fn lift_scan(&mut self, dsts: &[Def], neutral: &[Operand], rows: &Rows, body: BlockId) -> Lift<()> {
+        let (axis, items) = self.items(rows)?;
+        let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(*n)).collect::<Lift<_>>()?;
+        let combine = self.combine(neutral, body)?;
         let mut pat: Vec<VarId> = Vec::new();
         for dst in dsts {
-            let ty = Type { elem: self.reg_type(frame, dst.0).elem, shape: vec![rows.width.clone()] };
+            let ty = Type { elem: self.reg_type(dst.0).elem, shape: vec![rows.width.clone()] };
             let var = self.local(ty.clone());
-            self.define(frame, dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
+            self.define(dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
             pat.push(var);
         }
         self.emit(pat, Rhs::Scan { axis, body: items, combine });

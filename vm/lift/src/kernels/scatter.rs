@@ -4,7 +4,7 @@
 //! whose index lies outside is passed by as a whole, so that is the same.
 
 use super::build::{Lift, Lifter};
-use super::value::{Array, Frame, Source, Value};
+use super::value::{Array, Source, Value};
 use super::{LiftRefusal, refuse};
 use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, Operand};
@@ -22,16 +22,16 @@ impl Lifter<'_> {
     /// `scatter`, or, with neutral elements and a block that combines, `hist`.
     pub fn lift_scatter(
         &mut self,
-        frame: Frame,
+
         dsts: &[Def],
         width: Operand,
         writes: Writes<'_>,
         operator: Option<(&[Operand], BlockId)>,
     ) -> Lift<()> {
         let inputs = [writes.index, writes.values].concat();
-        let (width, mut inputs) = self.operands(frame, width, &inputs)?;
+        let (width, mut inputs) = self.operands(width, &inputs)?;
         let values = inputs.split_off(writes.index.len());
-        let dests = self.arrays(frame, writes.dests)?;
+        let dests = self.arrays(writes.dests)?;
         let names = dests.iter().map(|dest| self.destination(dest)).collect::<Lift<Vec<VarId>>>()?;
         let Some(shape) = dests.first().map(|dest| dest.shape.clone()) else {
             return refuse("a scatter into nothing");
@@ -47,11 +47,11 @@ impl Lifter<'_> {
         let (neutral, inner) = match operator {
             None => (Vec::new(), None),
             Some((neutral, block)) => {
-                let neutral: Vec<Value> = neutral.iter().map(|n| self.value(frame, *n)).collect();
+                let neutral: Vec<Value> = neutral.iter().map(|n| self.value(*n)).collect();
                 let mut inner = block;
                 let mut rows = neutral.clone();
                 for extent in &row {
-                    inner = self.row_operator(frame, inner, &rows, extent)?;
+                    inner = self.row_operator(inner, &rows, extent)?;
                     // What an operator on rows looks at of its operands are extents.
                     rows = rows.iter().map(first_row).collect::<Lift<_>>()?;
                 }
@@ -77,15 +77,15 @@ impl Lifter<'_> {
             None => None,
             Some(inner) if row.is_empty() => {
                 let neutral = super::operator::scalars(neutral, "a histogram's neutral elements")?;
-                Some(self.combine(frame, neutral, inner)?)
+                Some(self.combine(neutral, inner)?)
             }
-            Some(inner) => Some(self.combine_elements(frame, inner, &names)?),
+            Some(inner) => Some(self.combine_elements(inner, &names)?),
         };
         let mut pat = Vec::new();
         for (dst, name) in dsts.iter().zip(&names) {
             let ty = self.type_of(*name);
             let var = self.local(ty.clone());
-            self.define(frame, dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
+            self.define(dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
             pat.push(var);
         }
         self.emit(pat, Rhs::Scatter { arrays: names, axes, body, combine });
@@ -103,10 +103,10 @@ impl Lifter<'_> {
     }
 
     /// The operator on elements of rows. Their neutral element is that of the scalar operation.
-    fn combine_elements(&mut self, frame: Frame, block: BlockId, dests: &[VarId]) -> Lift<Combine> {
+    fn combine_elements(&mut self, block: BlockId, dests: &[VarId]) -> Lift<Combine> {
         let zero = |dest: &VarId| Exp::Const(Scalar::new(self.type_of(*dest).elem, 0));
         let neutral = dests.iter().map(zero).collect();
-        let mut combine = self.combine(frame, neutral, block)?;
+        let mut combine = self.combine(neutral, block)?;
         super::tidy::forward(&mut combine.body, &self.region);
         let identities = combine.scalar_ops().and_then(|ops| {
             let identity = |(op, dest): (&galopvm_base::ScalarOp, &VarId)| {

@@ -9,7 +9,7 @@
 //! is a result of the region, and so is what an operator is given and its statement does not read. Views and extents of an array are no look at it: they need its shape alone.
 
 use super::build::{Lift, Lifter};
-use super::value::{Frame, Value};
+use super::value::Value;
 use super::{LiftRefusal, Lifted, refuse};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{BlockId, Effect, FuncId, Function, Instr, RegId, VerifiedModule};
@@ -173,11 +173,11 @@ fn changed(code: &Function, block: BlockId, from: usize) -> BTreeMap<RegId, usiz
 
 impl Lifter<'_> {
     /// Computes the arrays that an instruction defines into memory.
-    fn make(&mut self, frame: Frame, instr: &Instr) -> Lift<()> {
+    fn make(&mut self, instr: &Instr) -> Lift<()> {
         for def in Fields::of(instr).defs {
-            if let Some(Value::Array(array)) = self.env.get(&(frame, def.0)).cloned() {
+            if let Some(Value::Array(array)) = self.env.get(&def.0).cloned() {
                 let made = self.materialise(array)?;
-                self.define(frame, def.0, Value::Array(made));
+                self.define(def.0, Value::Array(made));
             }
         }
         Ok(())
@@ -222,14 +222,13 @@ fn attempt(
     let Part { code, from, .. } = *part;
     let instrs = part.instrs();
     let mut lifter = Lifter::new(module.module(), function);
-    let frame = Frame { function, number: 0 };
     let mut origins: HashMap<VarId, usize> = HashMap::new();
     let mut registers: HashMap<VarId, RegId> = HashMap::new();
     for (k, instr) in instrs.iter().enumerate().skip(from).filter(|(k, _)| !left.contains(k)) {
         let before = lifter.stms().len();
-        lifter.burn().and_then(|()| lifter.lift_instr(frame, instr)).map_err(|refusal| (k, refusal))?;
+        lifter.burn().and_then(|()| lifter.lift_instr(instr)).map_err(|refusal| (k, refusal))?;
         if part.is_fill(k) {
-            lifter.make(frame, instr).map_err(|refusal| (k, refusal))?;
+            lifter.make(instr).map_err(|refusal| (k, refusal))?;
         }
         let mut made: BTreeSet<VarId> = BTreeSet::new();
         for stm in &lifter.stms()[before..] {
@@ -240,7 +239,7 @@ fn attempt(
             }
         }
         for dst in Fields::of(instr).defs.iter().filter(|_| part.is_operator(k)) {
-            let var = match lifter.env.get(&(frame, dst.0)) {
+            let var = match lifter.env.get(&dst.0) {
                 Some(Value::Scalar(Exp::Var(var))) => Some(*var),
                 Some(Value::Array(array)) => array.as_name(),
                 _ => None,

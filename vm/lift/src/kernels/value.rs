@@ -5,7 +5,6 @@
 //! reverse only change the view; they cost nothing and leave nothing in the region.
 
 use galopvm_base::ElemType;
-use galopvm_bytecode::{FuncId, RegId};
 use galopvm_kir::algebra::constant;
 use galopvm_kir::view::Place;
 use galopvm_kir::{Exp, VarId};
@@ -57,18 +56,6 @@ pub(super) enum Source {
     /// The elements of another array, in row-major order, under the given extents.
     Reshape(Rc<Array>, Vec<Exp>),
 }
-
-/// An activation of a function: registers of different activations are different.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Frame {
-    /// The function.
-    pub function: FuncId,
-    /// A number of its own.
-    pub number: u32,
-}
-
-/// A register of an activation.
-pub(super) type Slot = (Frame, RegId);
 
 impl Array {
     /// All of a source with these extents.
