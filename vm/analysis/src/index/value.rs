@@ -483,7 +483,7 @@ fn period(a: &Value, axis: VarId, divisor: &Value) -> Quality {
     match step.quality {
         Quality::Exact => {}
         // It starts anew at multiples of a multiple, and not elsewhere between the multiples of the divisor.
-        Quality::Periodic(period) if period % steps == 0 && a.strays % by == 0 => {}
+        Quality::Periodic(period) if period % steps == 0 && a.strays.is_multiple_of(by) => {}
         _ => return Quality::Piecewise,
     }
     // What moves down passes a multiple one step later.
