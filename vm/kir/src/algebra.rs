@@ -32,6 +32,24 @@ pub fn is_atom(exp: &Exp) -> bool {
     matches!(exp, Exp::Const(_) | Exp::Var(_))
 }
 
+/// Whether an operation may trap: it divides by what may be zero.
+pub fn may_trap(op: ScalarOp, ty: ElemType, args: &[Exp]) -> bool {
+    op.can_trap(ty) && args.get(1).and_then(constant).is_none_or(|divisor| divisor == 0)
+}
+
+/// True if computing the expression can be left out.
+fn cannot_trap(exp: &Exp) -> bool {
+    let mut total = true;
+    exp.visit(&mut |part| {
+        total &= match part {
+            Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
+            Exp::Op(op, ty, args) => !may_trap(*op, *ty, args),
+            Exp::Read(_) | Exp::Opaque(..) => false,
+        }
+    });
+    total
+}
+
 /// A scalar operation on operands of type `ty`.
 pub fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
     if args.len() != op.arity() {
@@ -80,11 +98,13 @@ pub fn op(op: ScalarOp, ty: ElemType, args: Vec<Exp>) -> Exp {
     ) = (op, &args[..])
         && ty.is_int()
         && terms[1] == *other
+        && cannot_trap(other)
     {
         return terms[0].clone();
     }
     if let (ScalarOp::Sub, Some(Exp::Op(ScalarOp::Add, _, terms))) = (op, args.first())
         && ty.is_int()
+        && cannot_trap(&args[1])
     {
         for (k, other) in [(0, 1), (1, 0)] {
             if terms[k] == args[1] {

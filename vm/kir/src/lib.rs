@@ -1,6 +1,7 @@
 //! The kernel IR: what the analyses, the reference evaluator and both back ends share.
 //!
-//! - `ir.rs`: regions, statements, expressions. `walk.rs`: visiting them.
+//! - `ir.rs`: regions, statements, expressions. `walk.rs`: visiting them. `algebra.rs`: building expressions. `view.rs`: where
+//!   indices go through views.
 //! - `text/`: the text form (a superset of the grammar of the case files), printing and parsing.
 //! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what

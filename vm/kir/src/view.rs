@@ -1,4 +1,5 @@
-//! Where an index goes, dimension by dimension: what an index and a change of a view mean, said once for every analysis.
+//! Where an index goes, dimension by dimension: what an index and a change of a view mean, said once for the lift and
+//! for every analysis.
 //!
 //! Whoever needs numbers, forms or polynomials instead of expressions takes them of the parts of a [`Place`].
 

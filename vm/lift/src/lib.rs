@@ -6,7 +6,8 @@
 //!   there, so what an analysis says of a name holds for a register.
 //! - `meaning.rs`: what both say in the same words.
 //!
-//! Invariants: code alone is looked at, and the numbers that are given; nothing is executed, nothing is decided.
+//! Invariants: code alone is looked at, and the numbers that are given; nothing is executed. What is decided, as which operators
+//! inside another one are fused, holds for all numbers.
 #![forbid(unsafe_code)]
 
 mod kernels;

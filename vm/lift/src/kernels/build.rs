@@ -9,7 +9,7 @@ use super::value::{Array, Source, Value};
 use super::{Binding, LiftRefusal};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp};
 use galopvm_bytecode::{FuncId, Module, RegId};
-use galopvm_kir::algebra::{self, constant, is_atom};
+use galopvm_kir::algebra::{self, constant, is_atom, may_trap};
 use galopvm_kir::{Axis, Body, DimIndex, Exp, Index, Name, Read, ReadId, Region, Rhs, Stm, Type, Var, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -509,9 +509,7 @@ fn is_size(exp: &Exp) -> bool {
         parts += 1;
         total &= match part {
             Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
-            Exp::Op(op, _, args) => {
-                !op.can_trap(ElemType::I64) || args.get(1).and_then(constant).is_some_and(|c| c != 0)
-            }
+            Exp::Op(op, _, args) => !may_trap(*op, ElemType::I64, args),
             Exp::Read(_) | Exp::Opaque(..) => false,
         }
     });

@@ -6,7 +6,7 @@ use super::{Binding, LiftRefusal, Lifted};
 use galopvm_analysis::fusion::fuse;
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
-use galopvm_kir::algebra::{constant, size};
+use galopvm_kir::algebra::{may_trap, size};
 use galopvm_kir::walk::{Part, PartMut};
 use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifyError, verify};
 use std::collections::BTreeSet;
@@ -266,9 +266,7 @@ fn cannot_trap(exp: &Exp, safe: &BTreeSet<ReadId>) -> bool {
     match exp {
         Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => true,
         Exp::Read(read) => safe.contains(&read.id),
-        Exp::Op(op, elem, args) => {
-            !op.can_trap(*elem) || args.get(1).and_then(constant).is_some_and(|divisor| divisor != 0)
-        }
+        Exp::Op(op, elem, args) => !may_trap(*op, *elem, args),
         Exp::Opaque(..) => false,
     }
 }
