@@ -185,6 +185,24 @@ fn work_is_not_done_again_where_that_costs_more() {
 }
 
 #[test]
+fn a_group_that_was_found_for_few_columns_does_not_run_for_many() {
+    let text = "entry main (as: [][]i64): [][]i64 =
+                  let bs = map (\\as -> loop bs = as for _i < 3 do map2 (-) bs (reverse bs)) as
+                  in map2 (map2 (-)) as bs";
+    let program = Program::from_source("fused.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let call = |shape: [i64; 2]| move |session: &Session| vec![ints(session, &shape, &mut Random::new(1))];
+    let (narrow, wide) = (call([200, 1]), call([200, 60]));
+    // With many columns each element would compute its whole row of the first result.
+    let calls: [Call<'_>; 3] = [&narrow, &wide, &narrow];
+    let way = Way { name: "reference", backend: Some(Arc::new(Reference)), always: true, ..plain() };
+    let way = Way { switches: Switches::ON, ..way };
+    let found = seen(&program, &way, &calls);
+    assert_eq!(found.outcomes, seen(&program, &plain(), &calls).outcomes);
+    assert!(found.fused.iter().any(|line| line.contains("is computed where")), "{:?}", found.fused);
+    assert_eq!(found.launches, 2);
+}
+
+#[test]
 fn errors_are_those_of_the_code_as_it_stands() {
     // The second operator would fail, too, and runs first if fused; an assertion stands in between.
     for (divisor, least) in [(4, 0), (1, 0), (4, 90), (1, 90)] {

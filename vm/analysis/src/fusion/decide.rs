@@ -33,14 +33,32 @@ const MOST_PASSES: usize = 4;
 
 /// The fusions of a region that are right for every launch and pay for what was observed.
 pub fn decide(region: &CheckedRegion, observed: &Observed) -> Fusions {
-    decided(region, observed).0
+    decided(region, observed).fusions
+}
+
+/// A region that was fused.
+#[derive(Debug)]
+pub struct Fused {
+    /// What was done.
+    pub fusions: Fusions,
+    /// The region after it, with the same parameters.
+    pub region: CheckedRegion,
+    /// For other sizes than the observed ones something may be computed more often than pays.
+    pub is_for_sizes: bool,
 }
 
 /// The fusions that [`decide`] finds, and the region after them.
-pub fn fuse(region: &CheckedRegion, observed: &Observed) -> (Fusions, CheckedRegion) {
-    let (fusions, fused) = decided(region, observed);
+pub fn fuse(region: &CheckedRegion, observed: &Observed) -> Fused {
+    let Decided { fusions, region: fused, is_for_sizes } = decided(region, observed);
     let fused = if fusions.is_empty() { region.clone() } else { finished(region, fused) };
-    (fusions, fused)
+    Fused { fusions, region: fused, is_for_sizes }
+}
+
+/// What was decided about a region, and how it is then.
+struct Decided {
+    fusions: Fusions,
+    region: Region,
+    is_for_sizes: bool,
 }
 
 /// A region that was changed, with everything in order.
@@ -53,12 +71,13 @@ pub(super) fn finished(before: &CheckedRegion, changed: Region) -> CheckedRegion
     changed.unwrap_or_else(|_| before.clone())
 }
 
-fn decided(region: &CheckedRegion, observed: &Observed) -> (Fusions, Region) {
+fn decided(region: &CheckedRegion, observed: &Observed) -> Decided {
     let mut decision = Decision {
         known: Known::new(region.region()),
         sizes: Sizes::new(region.region(), observed),
         region: region.region().clone(),
         fusions: Fusions::default(),
+        is_for_sizes: false,
         kept: Vec::new(),
         names: region.region().vars.len(),
         around: (1, false),
@@ -70,7 +89,8 @@ fn decided(region: &CheckedRegion, observed: &Observed) -> (Fusions, Region) {
     decision.fusions.lines.append(&mut decision.kept);
     decision.fusions.keep_names(region.region(), &decision.region);
     decision.region.body = body;
-    (decision.fusions, decision.region)
+    let Decision { fusions, region, is_for_sizes, .. } = decision;
+    Decided { fusions, region, is_for_sizes }
 }
 
 struct Decision {
@@ -79,6 +99,8 @@ struct Decision {
     known: Known,
     sizes: Sizes,
     fusions: Fusions,
+    /// Something pays for the observed sizes only.
+    is_for_sizes: bool,
     kept: Vec<FusionLine>,
     /// How many names the region had: decisions are about statements of its own, not about copies of them.
     names: usize,
@@ -150,13 +172,14 @@ impl Decision {
                     return Err(Reason::ReadByCopy());
                 }
                 let means = (&self.sizes, self.in_kernel);
-                let saving = price_fuse(&self.region, body, at, &fuse, means, &mut self.known.prover)?;
-                let saving = saving.times(self.around);
-                Ok((fuse, saving))
+                let prover = &mut self.known.prover;
+                let (saving, is_for_sizes) = price_fuse(&self.region, body, at, &fuse, means, prover)?;
+                Ok((fuse, saving.times(self.around), is_for_sizes))
             });
             let name = body.stms[at].pat[0];
             match verdict {
-                Ok((fuse, saving)) => {
+                Ok((fuse, saving, is_for_sizes)) => {
+                    self.is_for_sizes |= is_for_sizes;
                     let reads: usize = fuse.copies.values().flatten().map(|copy| copy.sites.len()).sum();
                     let users: Vec<VarId> = fuse.copies.keys().map(|user| body.stms[*user].pat[0]).collect();
                     let changed = inline(&mut self.region, body, at, fuse);

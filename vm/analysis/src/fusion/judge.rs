@@ -170,8 +170,8 @@ fn copies(user: usize, mut sites: Vec<Site>) -> Vec<Copy> {
     copies
 }
 
-/// What a fusion saves; an error if it computes more than it saves. `in_kernel`: the body is part of a kernel, and runs
-/// in turn as it is.
+/// What a fusion saves, and whether it does so for the observed sizes only; an error if it computes more than it saves.
+/// `in_kernel`: the body is part of a kernel, and runs in turn as it is.
 pub(super) fn price_fuse(
     region: &Region,
     body: &Body,
@@ -179,17 +179,19 @@ pub(super) fn price_fuse(
     fuse: &Fuse,
     (sizes, in_kernel): (&Sizes, bool),
     prover: &mut Prover,
-) -> Result<Unwritten, Reason> {
+) -> Result<(Unwritten, bool), Reason> {
     let axes = &fuse.maker.axes;
     let elements = sizes.runs(axes);
     let made = extent_of(axes, prover);
     let mut runs = 0u64;
     let mut assumed = !sizes.are_known(axes);
     let (mut loads, mut load_bytes) = (0u64, 0u64);
+    let mut is_in_place = true;
     for copy in fuse.copies.values().flatten() {
         let around: Vec<Axis> = copy.around.iter().filter_map(Round::axis).cloned().collect();
         // The same places, as often as not, whatever the sizes are.
         let same = extent_of(&around, prover) == made && !copy.around.contains(&Round::While);
+        is_in_place &= same;
         runs = runs.saturating_add(if same { elements } else { sizes.runs_around(&copy.around) });
         for site in &copy.sites {
             let times = sizes.runs_around(&site.read_around);
@@ -231,7 +233,11 @@ pub(super) fn price_fuse(
     }
     let again = runs.saturating_sub(elements).saturating_mul(cost.bytes);
     let bytes = stores.saturating_add(load_bytes).saturating_sub(again);
-    Ok(Unwritten { bytes, assumed: assumed.then_some(elements) })
+    // Once for each element, or as little as a load, or so often and so much for all sizes alike.
+    let is_once = is_in_place && fuse.copies.values().flatten().count() == 1;
+    let is_straight = fuse.maker.body.stms.iter().all(|stm| matches!(stm.rhs, Rhs::Exps(_)));
+    let is_for_sizes = !(is_once || is_straight && (is_in_place || cost.work <= ACCESS));
+    Ok((Unwritten { bytes, assumed: assumed.then_some(elements) }, is_for_sizes))
 }
 
 fn extent_of(axes: &[Axis], prover: &mut Prover) -> Polynomial {

@@ -28,6 +28,7 @@ mod traps;
 mod view;
 
 pub use apply::apply;
-pub use decide::{MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
+pub use decide::{Fused, MOST_FUSIONS, MOST_NODES, MOST_RESULTS, decide, fuse};
 pub use lines::{Fusion, FusionLine, Fusions, Saving};
+pub use price::work;
 pub use reason::{Reason, Word};

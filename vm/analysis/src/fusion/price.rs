@@ -29,12 +29,18 @@ pub(super) struct Sizes {
 impl Sizes {
     /// What was observed of the parameters, and the names that follow from it.
     pub fn new(region: &Region, observed: &Observed) -> Sizes {
+        let scalars = observed.params.iter().map(|param| match param {
+            ObservedParam::Scalar(value) => Some(*value),
+            ObservedParam::Array { .. } => None,
+        });
+        Sizes::of(region, scalars)
+    }
+
+    /// What follows from the scalars among the parameters.
+    fn of(region: &Region, scalars: impl Iterator<Item = Option<Scalar>>) -> Sizes {
         let mut sizes = Sizes::default();
-        for (var, param) in region.params.iter().zip(&observed.params) {
-            if let ObservedParam::Scalar(value) = param {
-                sizes.exact.insert(*var, *value);
-            }
-        }
+        let known = region.params.iter().zip(scalars);
+        sizes.exact.extend(known.filter_map(|(var, value)| Some((*var, value?))));
         sizes.body(&region.body);
         sizes
     }
@@ -137,6 +143,11 @@ impl Sizes {
     pub fn elements(&self, shape: &[Exp]) -> u64 {
         shape.iter().fold(1, |count, extent| count.saturating_mul(self.trips(extent)))
     }
+}
+
+/// The work of a region for these scalars among its parameters, in additions; what its kernels store does not count.
+pub fn work(region: &Region, scalars: impl Iterator<Item = Option<Scalar>>) -> u64 {
+    Sizes::of(region, scalars).cost(region, &region.body).work
 }
 
 /// What one execution costs.

@@ -203,6 +203,7 @@ rows! {
     FusionKept "fusion.kept": "an operator of a group stays as it is";
     FusionRan "fusion.ran": "a group ran";
     FusionUnmade "fusion.unmade": "an array of a group was never made";
+    FusionDear "fusion.dear": "a group did not run: for these sizes it would be more work";
     FusionUnfit "fusion.unfit": "a group did not run: sizes or arrays are not as it wants them";
     FusionFailed "fusion.failed": "a group did not run: one of its kernels did not";
 

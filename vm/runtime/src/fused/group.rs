@@ -6,7 +6,7 @@
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
 use crate::explain::Sentence;
-use galopvm_analysis::fusion::{Fusion, Fusions, Reason, Word, fuse};
+use galopvm_analysis::fusion::{Fused, Fusion, Fusions, Reason, Word, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
 use galopvm_lift::{Binding, Sequence};
@@ -20,7 +20,7 @@ pub(super) fn is_operator(stm: &Stm) -> bool {
 /// The group that starts with the first operator of a part, or why that runs by itself.
 pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Group, String> {
     let whole = &sequence.lifted;
-    let (fusions, after) = fuse(&whole.region, observed);
+    let Fused { fusions, region: after, is_for_sizes } = fuse(&whole.region, observed);
     let before = whole.region.region();
     let (lines, links) = told(sequence, before, &fusions);
     let mut covered = BTreeSet::from([from]);
@@ -77,7 +77,9 @@ pub(crate) fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Re
         }
     }
     let lines = lines.into_iter().filter(|(at, _)| covered.contains(at)).map(|(_, line)| line).collect();
+    let is_fused = whole.region.region().params.len() == after.region().params.len();
     Ok(Group {
+        for_sizes: (is_for_sizes && is_fused).then(|| after.region().clone()),
         sizes: lets(&whole.region),
         whole: whole.clone(),
         steps,

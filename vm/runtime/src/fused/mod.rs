@@ -11,6 +11,9 @@
 //! A scatter or histogram changes its destination where that lies only as the last kernel of a group: nothing can go wrong
 //! after it.
 //!
+//! Some groups pay for sizes like those that they were found for: with others, one of their kernels would compute again and
+//! again what an operator by itself computes once. Such a group does not run then.
+//!
 //! Invariants: a group reads nothing that is not in a register in front of its first operator, or made by itself. An array
 //! that no kernel makes is looked at by nobody: what is left of it is its shape. Decisions hold for every launch that
 //! the part's guards admit.
@@ -22,20 +25,25 @@ pub(crate) use group::group;
 
 use crate::explain::Sentence;
 use crate::interpret::Registers;
-use galopvm_analysis::fusion::Saving;
+use galopvm_analysis::fusion::{Saving, work};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Operand, RegId};
 use galopvm_kir::types::scalar_value;
-use galopvm_kir::{Exp, VarId, VerifiedRegion};
+use galopvm_kir::{Exp, Region, VarId, VerifiedRegion};
 use galopvm_lift::{Binding, Lifted};
 use std::collections::HashMap;
 use std::fmt;
+
+/// How much more work, in additions, a group may be than its operators are one by one: what it saves is not all work.
+const MORE_WORK: u64 = 2;
 
 /// Operators that run together.
 #[derive(Debug)]
 pub struct Group {
     /// The part of the block that was looked at: what launches are checked by.
     whole: Lifted,
+    /// The part after its fusions, if these do not pay for all sizes.
+    for_sizes: Option<Region>,
     /// Scalars that the part computes, for sizes.
     sizes: HashMap<VarId, Exp>,
     /// The kernels, in order.
@@ -172,6 +180,14 @@ impl Group {
         };
         region.region().params.iter().zip(&self.whole.bindings).all(fits)
             && self.whole.admits(&|var| parameter(&self.whole, registers, var))
+    }
+
+    /// Whether the group pays for the sizes in the registers.
+    pub(crate) fn pays(&self, registers: &Registers<'_>) -> bool {
+        let Some(fused) = &self.for_sizes else { return true };
+        let region = self.whole.region.region();
+        let scalars = || region.params.iter().map(|var| parameter(&self.whole, registers, *var));
+        work(fused, scalars()) <= work(region, scalars()).saturating_mul(MORE_WORK)
     }
 
     /// The shapes of the arrays that are not made.

@@ -59,6 +59,10 @@ impl<'a> Interpreter<'a> {
             self.tiers.coverage.met(Met::FusionUnfit);
             return Ok(false);
         };
+        if !group.pays(registers) {
+            self.tiers.coverage.met(Met::FusionDear);
+            return Ok(false);
+        }
         let mut made: Vec<RegId> = Vec::new();
         for (k, step) in group.steps.iter().enumerate() {
             let Some(values) = self.tiers.run_step(site, k, registers, self.memory, amount)? else {
