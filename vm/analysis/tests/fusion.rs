@@ -39,8 +39,9 @@ fn analysis(file: &Path, given: &str) -> String {
     let changed = apply(&region, &fusions);
     let after = verify(changed.region().clone())
         .unwrap_or_else(|e| panic!("{}: {e:?}\n{}", file.display(), print_region(changed.region())));
-    let (same, at_once) = fuse(&region, &observed);
-    assert_eq!((same, plain_text(at_once.region())), (fusions.clone(), plain_text(changed.region())));
+    let at_once = fuse(&region, &observed);
+    let (same, fused) = (at_once.fusions, plain_text(at_once.region.region()));
+    assert_eq!((same, fused), (fusions.clone(), plain_text(changed.region())));
     let arguments = arguments(&region, &observed);
     assert_eq!(evaluate(&after, &arguments), evaluate(&region, &arguments), "{}", file.display());
     assert_eq!(after == region, fusions.is_empty(), "{}\n{}", file.display(), print_region(after.region()));

@@ -24,8 +24,12 @@ impl Lifter<'_> {
         if !feeds_itself(&lifted.region.region().body) {
             return Ok(lifted);
         }
-        let (_, fused) = fuse(&lifted.region, &Observed::default());
-        let mut region = fused.region().clone();
+        let fused = fuse(&lifted.region, &Observed::default());
+        // The kernel is for all sizes.
+        if fused.is_for_sizes {
+            return Ok(lifted);
+        }
+        let mut region = fused.region.region().clone();
         let mut body = std::mem::take(&mut region.body);
         flatten(&mut body);
         forward(&mut body, &region);
