@@ -4,7 +4,7 @@
 //! further axes; what the body computes before its rows is then computed again for each element.
 
 use super::build::{Lift, Lifter};
-use super::tidy::is_cheap;
+use super::tidy::{is_cheap, is_harmless};
 use super::uses::Origin;
 use super::value::{Array, Source, Value};
 use super::{LiftRefusal, refuse};
@@ -178,7 +178,12 @@ impl Lifter<'_> {
             let extent = first.shape[0].clone();
             let together = rows.len() == values.len() && rows.iter().all(|r| self.same(&r.shape[0], &extent));
             let extent = self.outside(&extent, depth)?;
-            if !together || !is_cheap(self.stms()) {
+            // Without elements nothing before the rows would be computed any more.
+            let may_repeat = together
+                && is_cheap(self.stms())
+                && (self.stms().iter().all(|stm| is_harmless(&stm.rhs, &self.safe))
+                    || self.guard_not_empty(std::slice::from_ref(&extent)));
+            if !may_repeat {
                 return self.materialise_rows(values);
             }
             let rows: Vec<Array> = rows.into_iter().cloned().collect();

@@ -6,7 +6,7 @@ use super::{Binding, LiftRefusal, Lifted};
 use galopvm_analysis::fusion::fuse;
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
-use galopvm_kir::algebra::{may_trap, size};
+use galopvm_kir::algebra::{int, is_true, may_trap, size};
 use galopvm_kir::walk::{Part, PartMut};
 use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifyError, verify};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const CHEAP: usize = 16;
 impl Lifter<'_> {
     /// The finished region, without the arrays inside it that need not be made.
     pub fn finish(self, name: String, results: Vec<Exp>) -> Lift<Lifted> {
-        let (lifted, _) = self.finish_named(name, results)?;
+        let (mut lifted, _) = self.finish_named(name, results)?;
         if !feeds_itself(&lifted.region.region().body) {
             return Ok(lifted);
         }
@@ -31,7 +31,8 @@ impl Lifter<'_> {
         }
         let mut region = fused.region.region().clone();
         let mut body = std::mem::take(&mut region.body);
-        flatten(&mut body);
+        // The numbers of reads are new ones: none is known to be safe.
+        flatten(&mut body, &region.params, &BTreeSet::new(), &mut lifted.guards);
         forward(&mut body, &region);
         region.body = body;
         let mut region = region.renumbered();
@@ -51,7 +52,7 @@ impl Lifter<'_> {
             }
         }
         while drop_unused(&mut body, &region, &self.safe) {}
-        flatten(&mut body);
+        flatten(&mut body, &region.params, &self.safe, &mut guards);
         forward(&mut body, &region);
         region.name = name;
         region.body = body;
@@ -165,40 +166,54 @@ fn feeds_itself(body: &Body) -> bool {
     found
 }
 
-/// A kernel whose body is little more than another kernel becomes one kernel with it.
-fn flatten(body: &mut Body) {
+/// A kernel whose body is little more than another kernel becomes one kernel with it. Without elements nothing of the body
+/// would be computed any more: if that may trap, launches are asked for elements.
+fn flatten(body: &mut Body, params: &[VarId], safe: &BTreeSet<ReadId>, guards: &mut Vec<Exp>) {
     for stm in &mut body.stms {
         stm.rhs.each_part_mut(&mut |part| {
             if let PartMut::Body(body) = part {
-                flatten(body);
+                flatten(body, params, safe, guards);
             }
         });
         if let Rhs::Kernel { axes, body } = &mut stm.rhs
-            && let Some((more, core)) = inner_kernel(axes, body)
+            && let Some(asked) = may_flatten(axes, body, params, safe)
+            && let Some(Stm { rhs: Rhs::Kernel { axes: more, body: core }, .. }) = body.stms.pop()
         {
             axes.extend(more);
             body.stms.extend(core.stms);
             body.results = core.results;
+            for guard in asked {
+                if !guards.contains(&guard) {
+                    guards.push(guard);
+                }
+            }
         }
     }
 }
 
-/// Takes the kernel that makes all results of a body out of it, if the rest may be computed for each of its elements.
-fn inner_kernel(axes: &[Axis], body: &mut Body) -> Option<(Vec<Axis>, Body)> {
+/// Whether the last statement of a kernel's body is a kernel that makes all of its results, and the rest may be computed for
+/// each of its elements; gives what launches are to be asked then.
+fn may_flatten(axes: &[Axis], body: &Body, params: &[VarId], safe: &BTreeSet<ReadId>) -> Option<Vec<Exp>> {
     let (last, before) = body.stms.split_last()?;
     let Rhs::Kernel { axes: more, .. } = &last.rhs else { return None };
     let is_all = last.pat.iter().map(|var| Exp::Var(*var)).eq(body.results.iter().cloned());
     let mut inside: BTreeSet<VarId> = before.iter().flat_map(|stm| stm.pat.iter().copied()).collect();
     inside.extend(axes.iter().map(|axis| axis.var));
-    let mut known_outside = true;
-    more.iter().for_each(|axis| axis.bound.each_use(&mut |var| known_outside &= !inside.contains(&var)));
+    let (mut known_outside, mut known_at_entry) = (true, true);
+    for axis in more {
+        axis.bound.each_use(&mut |var| {
+            known_outside &= !inside.contains(&var);
+            known_at_entry &= params.contains(&var);
+        });
+    }
     if !is_all || !known_outside || !is_cheap(before) {
         return None;
     }
-    match body.stms.pop()?.rhs {
-        Rhs::Kernel { axes, body } => Some((axes, body)),
-        _ => None,
+    if before.iter().all(|stm| is_harmless(&stm.rhs, safe)) {
+        return Some(Vec::new());
     }
+    let not_empty = more.iter().map(|axis| int(ScalarOp::Lt, Exp::int(0), axis.bound.clone()));
+    known_at_entry.then(|| not_empty.filter(|guard| !is_true(guard)).collect())
 }
 
 /// True if computing the statements again for every element of a row costs little.
@@ -250,7 +265,7 @@ fn drop_in(body: &mut Body, changed: &mut bool, unused: &dyn Fn(&Stm) -> bool) {
 }
 
 /// True if leaving the statement out cannot be noticed: it ends, and it does not trap.
-fn is_harmless(rhs: &Rhs, safe: &BTreeSet<ReadId>) -> bool {
+pub(super) fn is_harmless(rhs: &Rhs, safe: &BTreeSet<ReadId>) -> bool {
     let mut harmless = !matches!(rhs, Rhs::While { .. } | Rhs::Update { .. });
     rhs.each_part(&mut |part| match part {
         Part::Exp(exp) => exp.visit(&mut |part| harmless &= cannot_trap(part, safe)),
