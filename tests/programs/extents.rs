@@ -1,4 +1,4 @@
-//! Extents that do not fit into 64 bits: an error on every engine, never a wrapped number.
+//! Extents that do not fit into 64 bits, and those of nothing: an error on every engine, never a wrapped number or an error left out.
 
 use galopvm::{Program, Value};
 use galopvm_base::Scalar;
@@ -120,4 +120,22 @@ fn extents_do_not_wrap() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is computed for a row before its elements is computed for rows without elements, too.
+#[test]
+fn rows_without_elements_have_their_errors() {
+    let text = "
+      entry main (n: i64) (m: i64) =
+        let rows = replicate n (replicate m 1)
+        let b = iota n
+        in length (flatten (map2 (\\i row -> let v = b[i + 5] in map (+ v) row) (iota n) rows))";
+    let program = Program::from_source("rows.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    for (name, mut session) in sessions(&program) {
+        for m in [0, 1, 3] {
+            let error = session.call("main", sizes(1000, m)).expect_err(name);
+            assert!(error.message.contains("Index [1000] out of bounds"), "{name}, {m}: {error}");
+            assert_eq!(session.call("main", sizes(0, m)).as_deref(), Ok(&sizes(0, 0)[..1]), "{name}, {m}");
+        }
+    }
 }
