@@ -143,8 +143,16 @@ impl Scribe<'_> {
         (0..steps).for_each(|_| self.statement());
         let word = if self.text[before..].contains("let") { "in " } else { "" };
         let found = self.some(|held| held.elem == elem && held.dims == dims && held.own);
-        let body = match (found, self.random.below(3)) {
+        let body = match (found, self.random.below(4)) {
             (Some(held), 0) => held.name,
+            // One element decides all of the next ones: what is carried is read no more when they are made.
+            (found, 3) => {
+                let name = found.map_or(inner.name, |held| held.name);
+                let places: Vec<String> = dims.iter().map(|dim| self.below(*dim)).collect();
+                let made = self.tabulated(elem, &dims);
+                let mapped = Self::mapped("\\e -> e + one", dims.len());
+                format!("let one = {name}[{}] in {mapped} ({made})", places.join(", "))
+            }
             (Some(held), 1) if held.dims.len() == 1 => {
                 let at = self.below(dims[0]);
                 format!(

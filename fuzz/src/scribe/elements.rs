@@ -165,14 +165,22 @@ impl Scribe<'_> {
         self.made(elem, dims, &exp);
     }
 
+    /// A call of a helper, with an array that fits it: the given one if it does.
     pub(super) fn helped(&mut self, array: &Held) {
-        let fits = |helper: &&Helper| helper.elem == array.elem && helper.dims == array.dims;
-        let fitting: Vec<Helper> = self.helpers.iter().filter(fits).cloned().collect();
+        let fits = |helper: &Helper, held: &Held| helper.elem == held.elem && helper.dims == held.dims;
+        let held = &self.held;
+        let known = self.helpers.iter().filter(|helper| held.iter().any(|held| fits(helper, held)));
+        let (known, exact): (Vec<Helper>, Vec<Helper>) =
+            known.cloned().partition(|helper| !fits(helper, array));
+        let fitting = if exact.is_empty() { known } else { exact };
         if fitting.is_empty() {
             return self.whole(array);
         }
         let helper = self.random.pick(&fitting).clone();
-        let argument = if helper.unique { self.taken(array) } else { array.name.clone() };
+        let found =
+            if fits(&helper, array) { Some(array.clone()) } else { self.some(|held| fits(&helper, held)) };
+        let Some(array) = found else { return };
+        let argument = if helper.unique { self.taken(&array) } else { array.name.clone() };
         let names: Vec<String> = helper.results.iter().map(|_| self.name()).collect();
         let pattern = names.join(", ");
         self.line(&format!("let ({pattern}) = {} n m (k + {}) {argument}", helper.name, self.next % 3));
@@ -212,6 +220,17 @@ impl Scribe<'_> {
         self.made(elem, dims, &exp);
     }
 
+    /// An element of an array of one dimension, at a place that only another element tells. For one row, which the arguments
+    /// tell, it may be outside.
+    fn pointed_at(&mut self, elem: Elem, by: &str, rows: &str) -> String {
+        let fitting = self.some(|held| held.elem == elem && held.dims.len() == 1);
+        let Some(held) = fitting else { return by.into() };
+        let (place, name, size) = (elem.as_number(by), held.name, SIZES[held.dims[0]]);
+        let test = ["q % 4 == 3", "k % 4 == 3"][self.random.below(2)];
+        let test = format!("{test} && i == (k * 5 + q) % {rows}");
+        format!("(let at = {place} in {name}[if {test} then at else at % {size}])")
+    }
+
     /// Some elements are computed from others of the array, the rest stay as they are.
     pub(super) fn stencil(&mut self, array: &Held) {
         let (a, elem, dims) = (array.name.clone(), array.elem, array.dims.clone());
@@ -234,7 +253,11 @@ impl Scribe<'_> {
                     "i == k % s || i == q % s",
                 ];
                 let test = self.random.pick(&tests).replace('s', size);
+                let pointed = self.pointed_at(elem, &format!("{a}[i]"), size);
                 let changed = [
+                    pointed.clone(),
+                    pointed.clone(),
+                    pointed,
                     format!("{a}[(i + 1) % {size}] - {a}[(i + {size} - 1) % {size}]"),
                     format!("{a}[i] + {a}[i]"),
                     format!("{other}[i]"),
@@ -266,7 +289,11 @@ impl Scribe<'_> {
                     format!("j == 0 || j == {columns} - 1"),
                 ];
                 let test = self.random.pick(&test).clone();
+                let pointed = self.pointed_at(elem, &format!("{a}[i, j]"), rows);
                 let changed = [
+                    pointed.clone(),
+                    pointed.clone(),
+                    pointed,
                     format!("{a}[i, j] - {a}[i, k % {columns}]"),
                     format!("{a}[(i + 1) % {rows}, j] + {a}[i, (j + 1) % {columns}]"),
                     format!("{a}[i, {columns} - 1 - j]"),

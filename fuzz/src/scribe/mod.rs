@@ -134,6 +134,11 @@ impl<'a> Scribe<'a> {
         for _ in 0..1 + self.random.below(2) {
             let found = self.some(|held| held.elem == elem);
             let (exp, dims, is_new) = match found {
+                // The array that it gives already, once more.
+                _ if !unique && !values.is_empty() && self.random.one_in(3) => {
+                    let (first, (dims, _)) = (&values[0], &results[0]);
+                    (String::clone(first), Vec::clone(dims), false)
+                }
                 Some(held) if self.random.one_in(2) => (format!("copy {}", held.name), held.dims, true),
                 // A view of what it was given, or that itself.
                 Some(held) if !unique && held.dims.len() == 2 && self.random.one_in(2) => {
@@ -143,8 +148,11 @@ impl<'a> Scribe<'a> {
                 Some(held) if !unique => (held.name, held.dims, false),
                 _ => (self.tabulated(elem, &dims), dims.clone(), true),
             };
+            // Each has a name, so that two results may be one array.
+            let name = self.name();
+            self.line(&format!("let {name} = {exp}"));
             types.push(Self::ty(elem, &dims));
-            values.push(exp);
+            values.push(name);
             results.push((dims, is_new));
         }
         let inline = if self.random.one_in(2) { "#[noinline]\n" } else { "" };
@@ -354,7 +362,7 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(13) {
+        match self.random.below(15) {
             0 => self.whole(&array),
             1 => self.view(&array),
             2 | 3 => self.update(&array),
@@ -362,9 +370,9 @@ impl<'a> Scribe<'a> {
             6 => self.rows(&array),
             7 => self.combined(&array),
             8 => self.computed_places(&array),
-            9 => self.helped(&array),
-            10 => self.composed(&array),
-            11 => self.traced(&array),
+            9 | 10 => self.helped(&array),
+            11 => self.composed(&array),
+            12 => self.traced(&array),
             _ => self.stencil(&array),
         }
     }
