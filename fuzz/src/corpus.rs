@@ -30,7 +30,8 @@ impl Corpus {
     pub fn load() -> Corpus {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut originals = Vec::new();
-        for path in files(&root.join("tests/golden/run"), "run") {
+        let folders = [root.join("tests/golden/run"), root.join("fuzz/seeds")];
+        for path in folders.iter().flat_map(|folder| files(folder, "run")) {
             let contents = read(&path);
             // The calls that follow the program are not needed.
             let program = contents.split("\n==== ").next().unwrap_or_default();

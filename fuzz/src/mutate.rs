@@ -130,7 +130,11 @@ const NUMBERS: [&str; 10] = [
 pub fn text(random: &mut Random, text: &str) -> String {
     let mut changed = text.to_string();
     for _ in 0..1 + random.below(3) {
-        changed = if random.one_in(12) { lines(random, &changed) } else { token(random, &changed) };
+        changed = match random.below(12) {
+            0 => lines(random, &changed),
+            1 => list(random, &changed),
+            _ => token(random, &changed),
+        };
     }
     changed
 }
@@ -178,6 +182,21 @@ fn token(random: &mut Random, text: &str) -> String {
         }
     }
     all.concat()
+}
+
+/// Two elements of a list in parentheses in each other's place.
+fn list(random: &mut Random, text: &str) -> String {
+    let inner = |from: usize| Some((from, from + text[from..].find([')', '(', '\n'])?));
+    let lists = text.match_indices('(').filter_map(|(at, _)| inner(at + 1));
+    let lists: Vec<(usize, usize)> = lists.filter(|(from, to)| text[*from..*to].contains(", ")).collect();
+    if lists.is_empty() {
+        return text.into();
+    }
+    let (from, to) = *random.pick(&lists);
+    let mut elements: Vec<&str> = text[from..to].split(", ").collect();
+    let (one, other) = (random.below(elements.len()), random.below(elements.len()));
+    elements.swap(one, other);
+    [&text[..from], &elements.join(", "), &text[to..]].concat()
 }
 
 /// A line less, twice, or at another place.
