@@ -2,9 +2,9 @@
 """Plants mistakes in the analyses, and tells for each whether the fuzzer finds it.
 
 The mistakes are those of faults.txt. The tree is copied into a scratch folder with a target folder of its own, all of them
-are planted there, each behind a switch, and the fuzzer is built once. Then it runs `far` and `sessions` side by side, with
-one mistake made at a time, until one of the two finds something or the time is over. Without a mistake it has to find
-nothing in a short run.
+are planted there, each behind a switch, and the fuzzer is built once. Then it runs `far` and `sessions` side by side, or what
+the record says in their place, with one mistake made at a time, until one of the runs finds something or the time is over.
+Without a mistake it has to find nothing in a short run.
 
     fuzz/faults.py                       all of them
     fuzz/faults.py life-end key-stride   some of them
@@ -57,6 +57,8 @@ class Fault:
     file: str
     before: list = field(default_factory=list)
     after: list = field(default_factory=list)
+    # What the fuzzer runs.
+    targets: list = field(default_factory=lambda: TARGETS)
 
 
 @dataclass
@@ -83,10 +85,11 @@ def faults_of(text):
         name, colon, meaning = lines[0].partition(": ")
         before = [line[1:] for line in lines[2:] if line.startswith("-")]
         after = [line[1:] for line in lines[2:] if line.startswith("+")]
-        is_whole = colon and before and len(before) + len(after) == len(lines) - 2
+        by = [line[3:].split(", ") for line in lines[2:] if line.startswith("by ")]
+        is_whole = colon and before and len(before) + len(after) + len(by) == len(lines) - 2 and len(by) < 2
         if not is_whole or sum(line.count(SWITCH) for line in after) == 0:
             raise Unusable(f"faults.txt: this is no record:\n{record}")
-        found.append(Fault(name, meaning, lines[1], before, after))
+        found.append(Fault(name, meaning, lines[1], before, after, *by))
     return found
 
 
@@ -144,13 +147,13 @@ def build(scratch):
     return None if done.returncode == 0 else done.stderr
 
 
-def hunt(scratch, fault, seconds, start):
-    """Runs all targets side by side, with a mistake or without one, until one of them finds something."""
+def hunt(scratch, fault, targets, seconds, start):
+    """Runs targets side by side, with a mistake or without one, until one of them finds something."""
     binary, begin = scratch / "target" / "release" / "galopvm-fuzz", time.monotonic()
     environment = {**os.environ, "GALOPVM_FAULT": fault}
     runs = {}
-    for target in TARGETS:
-        command = [str(binary), target, "--start", str(start), "--count", str(1 << 40)]
+    for target in targets:
+        command = [str(binary), *target.split(), "--start", str(start), "--count", str(1 << 40)]
         command += ["--seconds", str(seconds), "--threads", "1"]
         log = open(scratch / f"{target}.log", "w", encoding="utf-8")
         runs[target] = (subprocess.Popen(command, stdout=log, stderr=log, env=environment), log)
@@ -206,14 +209,14 @@ def main():
     complaint = build(args.scratch)
     if complaint:
         raise Unusable(f"the fuzzer cannot be built:\n{complaint}")
-    sound = hunt(args.scratch, "", min(args.seconds, SOUND), args.start)
+    sound = hunt(args.scratch, "", TARGETS, min(args.seconds, SOUND), args.start)
     if sound.target:
         raise Unusable(f"`{sound.target}` finds something without any mistake: {sound.words}")
     print(f"without a mistake: nothing in {sound.cases} cases\n")
     print("| mistake | found by | seconds | cases | what was said |\n|---|---|---|---|---|", flush=True)
     missed = 0
     for fault in chosen:
-        found = hunt(args.scratch, fault.name, args.seconds, args.start)
+        found = hunt(args.scratch, fault.name, fault.targets, args.seconds, args.start)
         missed += found.target is None
         row = [fault.name, found.target or "**NOT FOUND**", f"{found.seconds:.0f}", str(found.cases), found.words]
         print("| " + " | ".join(row) + " |", flush=True)

@@ -74,6 +74,7 @@ pub struct Param {
 }
 
 /// An entry point.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EntryPoint {
     /// Its name.
     pub name: String,
@@ -82,6 +83,7 @@ pub struct EntryPoint {
 }
 
 /// A program.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// Its text.
     pub source: String,

@@ -1,7 +1,10 @@
 //! What is done with a case, and what would be wrong about it.
 
+use crate::clock::Clock;
 use crate::corpus::Corpus;
+use crate::defined::is_defined;
 use crate::mutate;
+use crate::sessions::Setting;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Module, ValueType, VerifiedModule, decode, encode, text, verify};
 use galopvm_runtime::{Array, Coverage, ErrorKind, Limits, Memory, Options, Session, Value, data};
@@ -9,13 +12,16 @@ use galopvm_testkit::Random;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A case that keeps the processor busy for longer hangs.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// A call that takes longer hangs: its fuel should have ended it.
 const LONGEST_CALL: Duration = Duration::from_secs(60);
+
+/// The same under compiled code, whose operations are estimated: the number of rounds of a loop may be anything.
+const LONGEST_COMPILED: Duration = Duration::from_millis(200);
 
 /// Operations of a call.
 const FUEL: u64 = 20_000;
@@ -145,30 +151,6 @@ pub fn run(corpus: &Corpus, number: u64, met: &Coverage) -> Outcome {
     }
 }
 
-/// Time that the thread had the processor, where the system says so: the machine may have other things to do.
-enum Clock {
-    Busy(Duration),
-    Wall(Instant),
-}
-
-impl Clock {
-    fn start() -> Clock {
-        busy().map_or_else(|| Clock::Wall(Instant::now()), Clock::Busy)
-    }
-
-    fn elapsed(&self) -> Duration {
-        match self {
-            Clock::Busy(start) => busy().unwrap_or_default().saturating_sub(*start),
-            Clock::Wall(start) => start.elapsed(),
-        }
-    }
-}
-
-fn busy() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
-}
-
 fn attempt(corpus: &Corpus, number: u64, met: &Coverage) -> Outcome {
     // Nothing is used again after a panic: the run ends.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -202,29 +184,44 @@ fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outcome,
         Ok(_) => return Err("the module is read as another one than was written".into()),
         Err(error) => return Err(format!("what was written cannot be read: {error}")),
     }
+    let plain = || (Options::default(), LONGEST_CALL);
     let mut last = Outcome::Finished;
+    let is_defined = is_defined(module.module());
     for entry in 0..module.module().entries.len().min(4) {
         let seed = random.bits();
-        let first = call(&module, entry, seed, met)?;
-        let second = call(&module, entry, seed, met)?;
+        let first = call(&module, entry, seed, plain(), met)?;
+        let second = call(&module, entry, seed, plain(), met)?;
         if first != second {
             return Err(format!("entry {entry} gives {first:?}, then {second:?}"));
         }
-        last = first.map_or_else(Outcome::Failed, |_| Outcome::Finished);
+        if is_defined {
+            let setting = Setting::any(random);
+            // The execution beside this one has a fuel of its own, which lasts for seconds.
+            let options = Options { check: false, ..setting.options(None) };
+            let other = call(&module, entry, seed, (options, LONGEST_COMPILED), met)
+                .map_err(|what| format!("entry {entry} under {setting:?}: {what}"))?;
+            let is_limited = |outcome: &Called| outcome.as_ref().is_err_and(|(kind, _)| is_limit(*kind));
+            if first != other && !is_limited(&first) && !is_limited(&other) {
+                return Err(format!("entry {entry} gives {first:?}, under {setting:?} {other:?}"));
+            }
+        }
+        last = first.map_or_else(|(kind, _)| Outcome::Failed(kind), |_| Outcome::Finished);
     }
     Ok(last)
 }
 
-/// The results of an entry point as text, or the kind of error.
+/// The results of an entry point as text, or the kind of error and its text.
+type Called = Result<String, (ErrorKind, String)>;
+
 fn call(
     module: &VerifiedModule,
     entry: usize,
     seed: u64,
+    (options, longest): (Options, Duration),
     met: &Coverage,
-) -> Result<Result<String, ErrorKind>, String> {
-    let limits =
-        Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(LONGEST_CALL) };
-    let mut session = Session::new(module.clone(), Options { limits, ..Options::default() });
+) -> Result<Called, String> {
+    let limits = Limits { fuel: Some(FUEL), memory: Some(MEMORY), call_depth: 200, timeout: Some(longest) };
+    let mut session = Session::new(module.clone(), Options { limits, ..options });
     let memory = session.memory().clone();
     let code = module.module();
     let entry = &code.entries[entry];
@@ -239,18 +236,23 @@ fn call(
     let outcome = session.call(&name, arguments);
     let outcome = match outcome {
         Ok(values) => Ok(values.iter().map(beginning).collect()),
-        Err(error) => {
-            // Its text is made as well: it looks at names and places.
-            let _ = error.to_string();
-            Err(error.kind)
-        }
+        Err(error) if error.kind == ErrorKind::Defect => return Err(error.to_string()),
+        Err(error) => Err((error.kind, error.to_string())),
     };
+    if let Some(what) = session.violation() {
+        return Err(format!("the checker refused a plan: {what}"));
+    }
     met.add_all(&session.coverage());
     drop(session);
     match memory.stats().live_bytes {
         0 => Ok(outcome),
         live => Err(format!("{live} bytes are in use after a call of {name}")),
     }
+}
+
+/// Whether a call ended by a limit, which depends on who executes it.
+pub fn is_limit(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::Program | ErrorKind::Usage)
 }
 
 /// Bytes of a value's text that are compared: a view may have more elements than there is memory.

@@ -5,6 +5,7 @@
 //!   and what is wrong about it.
 //! - `sessions.rs`: calls of one session against sessions of their own. `author.rs`, `scribe/`: programs for that. `reduce.rs`: smaller
 //!   scripts that still go wrong.
+//!   `given.rs`: a program of a file in their place.
 //! - `met.rs`: which decisions were met, and which never were.
 //! - `views.rs`: the algebra of views against enumeration.
 //!
@@ -13,10 +14,13 @@
 
 mod author;
 mod case;
+mod clock;
 mod corpus;
+mod defined;
 #[path = "../../tests/programs/generate.rs"]
 #[allow(dead_code, reason = "the differential tests look at the parameters as well")]
 mod generate;
+mod given;
 mod met;
 mod mutate;
 mod reduce;
@@ -36,8 +40,8 @@ use std::time::{Duration, Instant};
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
 
-const USAGE: &str = "usage: galopvm-fuzz [damage | sessions | far | views] [--backend vulkan] [--start N] [--count N] \
-[--seconds N] [--threads N] [--coverage FILE]";
+const USAGE: &str = "usage: galopvm-fuzz [damage | sessions | far | views] [--program FILE] [--backend vulkan] \
+[--start N] [--count N] [--seconds N] [--threads N] [--coverage FILE]";
 
 /// What cases are about.
 enum Target {
@@ -104,6 +108,14 @@ fn arguments() -> Result<Args, String> {
             "--coverage" => {
                 args.coverage = Some(value.ok_or("--coverage wants a file")?.into());
             }
+            "--program" => match (value.as_deref(), &mut args.target) {
+                // As long as the run.
+                (Some(file), Target::Sessions(kind)) => {
+                    kind.programs = Programs::Given(Box::leak(Box::new(given::program(file.as_ref())?)));
+                }
+                (Some(_), _) => return Err("a program is for `sessions` and `far`".into()),
+                _ => return Err("--program wants a file".into()),
+            },
             "--backend" => match (value.as_deref(), &mut args.target) {
                 (Some("vulkan"), Target::Sessions(kind)) => {
                     sessions::vulkan().map_err(|why| format!("there is no Vulkan: {why}"))?;

@@ -2,13 +2,18 @@
 //! wrong with the rest.
 
 use crate::sessions::{self, Executor, Script};
+use std::time::{Duration, Instant};
 
 /// Scripts that are tried for one finding.
 const MOST_TRIES: usize = 3000;
 
+/// After this time no further one is tried.
+const LONGEST: Duration = Duration::from_secs(240);
+
 /// A smaller script, and what is wrong about it.
 pub fn reduce(script: &Script, what: &str) -> (Script, String) {
-    let mut reducer = Reducer { script: script.clone(), what: what.to_string(), tries: 0 };
+    let mut reducer =
+        Reducer { script: script.clone(), what: what.to_string(), tries: 0, begin: Instant::now() };
     // Something that was only seen once cannot be made smaller.
     while reducer.calls() | reducer.lines() | reducer.settings() {}
     (reducer.script, reducer.what)
@@ -18,13 +23,18 @@ struct Reducer {
     script: Script,
     what: String,
     tries: usize,
+    begin: Instant,
 }
 
 impl Reducer {
+    fn is_over(&self) -> bool {
+        self.tries > MOST_TRIES || self.begin.elapsed() > LONGEST
+    }
+
     /// Goes on with a script if it is wrong.
     fn take(&mut self, smaller: Script) -> bool {
         self.tries += 1;
-        if self.tries > MOST_TRIES {
+        if self.is_over() {
             return false;
         }
         match sessions::replay(&smaller) {
@@ -39,7 +49,7 @@ impl Reducer {
     fn calls(&mut self) -> bool {
         let mut found = false;
         let mut k = self.script.calls.len();
-        while k > 0 {
+        while k > 0 && !self.is_over() {
             k -= 1;
             let gives = sessions::results_of_calls(&self.script);
             if let Some(smaller) = self.script.without_call(k, &gives) {

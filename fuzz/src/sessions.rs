@@ -6,10 +6,12 @@
 //! checks itself, too: an execution that knows nothing of memory goes along with it and compares what is read.
 
 use crate::author::{self, Elem, EntryPoint, Param};
-use crate::case::Outcome;
+use crate::case::{Outcome, is_limit};
+use crate::clock::Clock;
+use crate::given;
 use crate::reduce;
 use crate::scribe;
-use galopvm_base::{ElemType, Scalar, Sources};
+use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
@@ -23,10 +25,17 @@ use galopvm_vector::Vector;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Operations of a call.
 const FUEL: u64 = 50_000_000;
+
+/// A call that takes longer is ended.
+const LONGEST_CALL: Duration = Duration::from_secs(60);
+
+/// One that was ended hangs if it kept the processor busy for so long: its fuel should have ended it. Otherwise the machine had
+/// other things to do.
+const LONGEST_BUSY: Duration = Duration::from_secs(30);
 
 /// Bytes of values in a session.
 const MEMORY: u64 = 256 << 20;
@@ -93,6 +102,16 @@ pub enum Executor {
     Vulkan,
 }
 
+impl Executor {
+    /// What tells how long a call takes: other threads than the caller's may be the ones that are busy.
+    fn clock(self) -> Clock {
+        match self {
+            Executor::Interpreter | Executor::Reference | Executor::Vector => Clock::start(),
+            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => Clock::Wall(Instant::now()),
+        }
+    }
+}
+
 /// How a session is set up.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -137,6 +156,8 @@ pub enum Programs {
     Plain,
     /// Those of `scribe/`, with every instruction set.
     Far,
+    /// One program, with every instruction set.
+    Given(&'static author::Program),
 }
 
 impl Programs {
@@ -144,6 +165,7 @@ impl Programs {
         match self {
             Programs::Plain => author::program(random),
             Programs::Far => scribe::program(random),
+            Programs::Given(program) => program.clone(),
         }
     }
 }
@@ -161,13 +183,13 @@ fn random_of(number: u64) -> Random {
 pub fn run(Kind { programs, on_vulkan }: Kind, number: u64, met: &Coverage) -> Outcome {
     let mut random = random_of(number);
     let program = programs.write(&mut random);
-    let mut setting = Setting::of(&mut random);
+    let mut setting = match programs {
+        Programs::Plain => Setting::of(&mut random),
+        Programs::Far | Programs::Given(_) => Setting::any(&mut random),
+    };
     if on_vulkan {
         setting.executor = Executor::Vulkan;
         setting.without.retain(|switch| *switch != Switch::Jit);
-    }
-    if programs == Programs::Far {
-        setting.cpu = *random.pick(&CpuMode::ALL);
     }
     let calls = if random.one_in(25) { 12 + random.below(30) } else { 4 + random.below(9) };
     let mut script = Script { programs, source: program.source, setting, calls: Vec::new() };
@@ -257,6 +279,12 @@ impl Setting {
         Setting { executor, cpu: X86Backend::greatest_mode(), eager, without, fuel, memory }
     }
 
+    /// The same with every instruction set.
+    pub fn any(random: &mut Random) -> Setting {
+        let setting = Setting::of(random);
+        Setting { cpu: *random.pick(&CpuMode::ALL), ..setting }
+    }
+
     /// Whether it may spend what most sessions may.
     pub fn has_usual_limits(&self) -> bool {
         (self.fuel, self.memory) == (FUEL, MEMORY)
@@ -268,11 +296,12 @@ impl Setting {
     }
 
     fn limits(&self) -> Limits {
-        let timeout = Some(Duration::from_secs(60));
+        let timeout = Some(LONGEST_CALL);
         Limits { fuel: Some(self.fuel), memory: Some(self.memory), call_depth: 200, timeout }
     }
 
-    fn options(&self, said: &Said) -> Options {
+    /// The options of a session, which shows what its program shows to this sink.
+    pub fn options(&self, shows: Option<ShowSink>) -> Options {
         let compiled_by = |backends: Vec<Arc<dyn Backend>>, threads| Tiering {
             backends,
             machine: Machine {
@@ -308,15 +337,7 @@ impl Setting {
         };
         let switches = Switches::without(&self.without);
         let limits = self.limits();
-        Options {
-            limits,
-            tiering,
-            switches,
-            shows: Some(said.sink()),
-            eager: self.eager,
-            check: true,
-            ..Options::default()
-        }
+        Options { limits, tiering, switches, shows, eager: self.eager, check: true, ..Options::default() }
     }
 }
 
@@ -406,17 +427,11 @@ struct Trial {
 
 impl Trial {
     fn new(script: &Script) -> Result<Trial, Outcome> {
-        let mut sources = Sources::new();
-        let file = sources.add("case.fut", &script.source);
-        let compiled = galopvm_frontend::compile(&mut sources, file);
-        let Some(module) = compiled.module else {
-            let first = compiled.diagnostics.iter().find(|d| d.is_error()).map(|d| d.message.clone());
-            return Err(Outcome::Refused(first.unwrap_or_default()));
-        };
+        let module = given::module(&script.source).map_err(Outcome::Refused)?;
         let module =
             verify(module).map_err(|e| Outcome::Wrong(format!("compiled code does not verify: {e}")))?;
         let said = Said::default();
-        let session = Session::new(module.clone(), script.setting.options(&said));
+        let session = Session::new(module.clone(), script.setting.options(Some(said.sink())));
         let memory = session.memory().clone();
         memory.set_budget(Some(MEMORY));
         Ok(Trial {
@@ -522,7 +537,7 @@ impl Trial {
         }
         // Small ones if there are two extents.
         let extents = if param.rank == 1 { &EXTENTS[..] } else { &EXTENTS[..EXTENTS.len() - 2] };
-        let large = if self.programs == Programs::Far { &LARGE_FAR } else { &LARGE };
+        let large = if self.programs == Programs::Plain { &LARGE } else { &LARGE_FAR };
         let extents = if random.one_in(800) { &large[..] } else { extents };
         let shape = (0..param.rank).map(|_| *random.pick(extents)).collect();
         let layout = if random.one_in(2) { Layout::Contiguous } else { *random.pick(&Layout::ALL) };
@@ -530,7 +545,7 @@ impl Trial {
             elem: param.elem,
             shape,
             seed: random.bits(),
-            distinct: self.programs == Programs::Far,
+            distinct: self.programs != Programs::Plain,
             layout,
         })
     }
@@ -553,7 +568,8 @@ impl Trial {
                     Arg::Result(k) => self.returned[*k].0.clone(),
                 });
             }
-            (outcome(&plain.call(&call.entry, args))?, said.take())
+            let clock = Clock::start();
+            (outcome(&plain.call(&call.entry, args), &clock)?, said.take())
         };
         let mut args = scalars(call);
         for (arg, is_held) in call.arrays.iter().zip(&call.held) {
@@ -577,10 +593,11 @@ impl Trial {
         }
         let off = self.setting.without.iter().chain(&call.without).copied();
         self.session.set_switches(Switches::without(&off.collect::<Vec<_>>()));
+        let clock = self.setting.executor.clock();
         let result = self.session.call(&call.entry, args);
         // Arguments and results that are held are no matter of the limit.
         self.memory.set_budget(Some(MEMORY));
-        let found = outcome(&result)?;
+        let found = outcome(&result, &clock)?;
         let found_said = self.said.take();
         if let Some(what) = self.session.violation() {
             return Err(format!("the checker refused a plan: {what}"));
@@ -613,15 +630,16 @@ impl Trial {
     }
 }
 
-fn is_limit(kind: ErrorKind) -> bool {
-    !matches!(kind, ErrorKind::Program | ErrorKind::Usage)
-}
-
-/// The values as text, or the kind and the text of the error.
-fn outcome(result: &Result<Vec<Value>, RuntimeError>) -> Result<Result<String, (ErrorKind, String)>, String> {
+/// The values as text, or the kind and the text of the error, of a call that this clock was started for.
+fn outcome(
+    result: &Result<Vec<Value>, RuntimeError>,
+    clock: &Clock,
+) -> Result<Result<String, (ErrorKind, String)>, String> {
     match result {
         Ok(values) => Ok(Ok(values.iter().map(shown_value).collect())),
-        Err(error) if error.kind == ErrorKind::Timeout => Err("a call hangs".into()),
+        Err(error) if error.kind == ErrorKind::Timeout && clock.elapsed() >= LONGEST_BUSY => {
+            Err("a call hangs".into())
+        }
         Err(error) if error.kind == ErrorKind::Defect => Err(error.to_string()),
         Err(error) => Ok(Err((error.kind, error.to_string()))),
     }
