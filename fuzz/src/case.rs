@@ -227,10 +227,12 @@ fn call(
     let entry = &code.entries[entry];
     let function = &code.functions[entry.function];
     let mut random = Random::new(seed);
+    // Now and then enough rows for columns, lanes and several vectors.
+    let likely = if random.one_in(4) { 24 + random.below(17) as i64 } else { 1 + random.below(2) as i64 };
     let arguments: Vec<Value> = function
         .params
         .iter()
-        .map(|param| argument(&memory, function.regs[*param], &mut random))
+        .map(|param| argument(&memory, function.regs[*param], likely, &mut random))
         .collect::<Result<_, _>>()?;
     let name = entry.name.clone();
     let outcome = session.call(&name, arguments);
@@ -280,12 +282,11 @@ fn beginning(value: &Value) -> String {
     String::from_utf8_lossy(&text.0).into_owned() + "\n"
 }
 
-/// A value of a type; extents are mostly alike, so that many arguments fit each other.
-fn argument(memory: &Memory, ty: ValueType, random: &mut Random) -> Result<Value, String> {
+/// A value of a type; extents are mostly the likely one, so that many arguments fit each other.
+fn argument(memory: &Memory, ty: ValueType, likely: i64, random: &mut Random) -> Result<Value, String> {
     if ty.is_scalar() {
         return Ok(Value::Scalar(scalar(ty.elem, random)));
     }
-    let likely = 1 + random.below(2) as i64;
     let shape: Vec<i64> = (0..ty.rank)
         .map(|dim| if dim < 3 && random.one_in(4) { random.below(5) as i64 } else { likely })
         .collect();
