@@ -294,9 +294,12 @@ impl<'a> Scribe<'a> {
     /// First and last place of a part that may be empty, with a name each.
     fn part(&mut self, size: usize) -> (String, String) {
         let (low, high) = (self.name(), self.name());
-        let (first, word) = (self.below(size), SIZES[size]);
+        // Now and then all of it.
+        let is_all = self.random.one_in(5);
+        let (first, word) = (if is_all { "0".into() } else { self.below(size) }, SIZES[size]);
         self.line(&format!("let {low} = {first}"));
         let end = match self.random.below(5) {
+            _ if is_all => word.to_string(),
             0 => word.to_string(),
             1 => format!("{low} + 1"),
             2 => low.clone(),
