@@ -107,7 +107,9 @@ impl Executor {
     fn clock(self) -> Clock {
         match self {
             Executor::Interpreter | Executor::Reference | Executor::Vector => Clock::start(),
-            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => Clock::Wall(Instant::now()),
+            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => {
+                Clock::Wall(Instant::now())
+            }
         }
     }
 }
