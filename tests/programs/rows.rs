@@ -44,6 +44,8 @@ fn few_operations_of_a_row_are_no_launches() {
         (ROWS, 64, 50, false, false),
         (ROWS, 40, 6000, false, true),
         (ROWS, 64, 50, true, true),
+        // Few rows come one by one, and their operators are soon worth code that is made at once.
+        (ROWS, 3, 50, false, true),
         (LOOPS, 64, 400, false, false),
     ] {
         let program = program(text);

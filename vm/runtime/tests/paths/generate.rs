@@ -30,6 +30,8 @@ pub struct Generator {
     results: Vec<(u32, String)>,
     /// Whether code may make arrays.
     nests: bool,
+    /// Whether reductions and scans have one result, whatever the order in which they combine.
+    in_any_order: bool,
 }
 
 impl Generator {
@@ -46,7 +48,13 @@ impl Generator {
             body: String::new(),
             results: Vec::new(),
             nests: false,
+            in_any_order: false,
         }
+    }
+
+    /// A generator of programs whose reductions and scans may be combined in any order.
+    pub fn in_any_order(random: Random) -> Generator {
+        Generator { in_any_order: true, ..Generator::new(random) }
     }
 
     pub fn finish(self) -> String {
@@ -131,15 +139,10 @@ impl Generator {
         let list: Vec<String> = arrays.iter().map(|(reg, ..)| format!("r{reg}")).collect();
         let list = list.join(", ");
         let result_rank = usize::from(matches!(kind, "map" | "scan"));
-        let neutral: Vec<String> = match kind {
-            "map" => Vec::new(),
-            _ => combined.clone().iter().map(|elem| format!("r{}", self.scalar_in_body(*elem))).collect(),
-        };
         let row_block = |this: &mut Generator| {
             let params: Vec<(ElemType, usize)> = arrays.iter().map(|(_, e, r)| (*e, r - 1)).collect();
             this.block(&params, &combined.clone())
         };
-        let combining: Vec<(ElemType, usize)> = combined.iter().chain(&combined).map(|e| (*e, 0)).collect();
         let dsts: Vec<String> = combined
             .clone()
             .iter()
@@ -154,13 +157,13 @@ impl Generator {
         let line = match kind {
             "map" => format!("map r{width} ({list}) b{}", row_block(self)),
             "redomap" => {
+                let (neutral, op) = self.combination_in_body(&combined);
                 let map = row_block(self);
-                let op = self.combination(&combining, &combined);
-                format!("redomap r{width} ({}) ({list}) b{map} b{op}", neutral.join(", "))
+                format!("redomap r{width} ({neutral}) ({list}) b{map} b{op}")
             }
             _ => {
-                let op = self.combination(&combining, &combined);
-                format!("{kind} r{width} ({}) ({list}) b{op}", neutral.join(", "))
+                let (neutral, op) = self.combination_in_body(&combined);
+                format!("{kind} r{width} ({neutral}) ({list}) b{op}")
             }
         };
         let _ = writeln!(self.body, "  {dsts} = {line} @ 0 1:1-1:9");
@@ -233,30 +236,50 @@ impl Generator {
     }
 
     /// A block that combines accumulators and items: mostly each by one operation.
-    fn combination(&mut self, params: &[(ElemType, usize)], results: &[ElemType]) -> u32 {
-        if self.random.one_in(3) {
-            return self.block(params, results);
+    fn combination(&mut self, code: &mut String, elems: &[ElemType]) -> (String, u32) {
+        let is_any = !self.in_any_order && self.random.one_in(3);
+        let block = if is_any { None } else { Some(self.next_block()) };
+        let mut neutral = Vec::new();
+        let mut ops = Vec::new();
+        for elem in elems {
+            let suits =
+                |op: &ScalarOp| op.arity() == 2 && op.accepts(*elem) && op.result_type(*elem) == *elem;
+            let identity = |op: ScalarOp| op.info().identity.filter(|_| op.order_free(*elem));
+            let fits = |op: &ScalarOp| suits(op) && (!self.in_any_order || identity(*op).is_some());
+            let all: Vec<ScalarOp> = ScalarOp::ALL.iter().copied().filter(fits).collect();
+            let op = *self.random.pick(&all);
+            neutral.push(match identity(op).filter(|_| self.in_any_order) {
+                Some(identity) => {
+                    let reg = self.reg();
+                    let _ = writeln!(code, "  r{reg} : {elem} = const {}", identity.of(*elem));
+                    format!("r{reg}")
+                }
+                None => format!("r{}", self.some_scalar(code, *elem)),
+            });
+            ops.push(op);
         }
-        let block = self.next_block();
+        let params: Vec<(ElemType, usize)> = elems.iter().chain(elems).map(|elem| (*elem, 0)).collect();
+        let Some(block) = block else { return (neutral.join(", "), self.block(&params, elems)) };
         let first = self.next_reg;
         let names: Vec<String> = params.iter().map(|(elem, _)| format!("r{} : {elem}", self.reg())).collect();
-        let mut code = String::new();
+        let mut body = String::new();
         let mut made = Vec::new();
-        for (k, elem) in results.iter().enumerate() {
-            let ops: Vec<ScalarOp> = ScalarOp::ALL
-                .iter()
-                .copied()
-                .filter(|op| op.arity() == 2 && op.accepts(*elem) && op.result_type(*elem) == *elem)
-                .collect();
-            let op = *self.random.pick(&ops);
-            let (a, b) = (first + k as u32, first + (results.len() + k) as u32);
+        for (k, (elem, op)) in elems.iter().zip(ops).enumerate() {
+            let (a, b) = (first + k as u32, first + (elems.len() + k) as u32);
             let reg = self.reg();
-            let _ = writeln!(code, "  r{reg} : {elem} = op2 {op} {elem} r{a} r{b} @ 0 2:2-2:3");
+            let _ = writeln!(body, "  r{reg} : {elem} = op2 {op} {elem} r{a} r{b} @ 0 2:2-2:3");
             made.push(format!("r{reg}"));
         }
         self.blocks
-            .insert(block, format!("b{block} ({}):\n{code}  => ({})\n", names.join(", "), made.join(", ")));
-        block
+            .insert(block, format!("b{block} ({}):\n{body}  => ({})\n", names.join(", "), made.join(", ")));
+        (neutral.join(", "), block)
+    }
+
+    fn combination_in_body(&mut self, elems: &[ElemType]) -> (String, u32) {
+        let mut code = String::new();
+        let made = self.combination(&mut code, elems);
+        self.body += &code;
+        made
     }
 
     /// A block of some code.
@@ -497,11 +520,10 @@ impl Generator {
         if rank != 1 {
             return;
         }
-        let neutral = self.some_scalar(code, elem);
         let width = self.reg();
         let _ = writeln!(code, "  r{width} : i64 = dim r{array} 0");
-        let op = self.combination(&[(elem, 0), (elem, 0)], &[elem]);
+        let (neutral, op) = self.combination(code, &[elem]);
         let reg = self.define(elem);
-        let _ = writeln!(code, "  r{reg} : {elem} = reduce r{width} (r{neutral}) (r{array}) b{op}");
+        let _ = writeln!(code, "  r{reg} : {elem} = reduce r{width} ({neutral}) (r{array}) b{op}");
     }
 }

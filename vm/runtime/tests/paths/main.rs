@@ -1,4 +1,5 @@
-//! The ways to execute an operator or a loop mean the same: block by block, as a unit of the machine, by columns, in lock step.
+//! The ways to execute an operator or a loop mean the same: block by block, as a unit of the machine, by a back end a group of rows
+//! at a time.
 //!
 //! Generated programs over all scalar types and operations run in every way, on arrays that lie in memory in every manner;
 //! values, messages and back traces must be equal.
@@ -16,6 +17,7 @@ use galopvm_runtime::{
     ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Tiering, Value,
 };
 use galopvm_testkit::Random;
+use galopvm_vector::Vector;
 use generate::Generator;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
@@ -34,10 +36,6 @@ const ALL_WAYS: [Switches; 7] = [
 /// For each call, block by block.
 const FUEL: u64 = 10_000_000;
 
-/// Ways differ in what they count: in lock step, for example, all rows go through the branches of one. They take at most so many
-/// times as much.
-const MOST_FUEL_IN_A_WAY: u64 = 4;
-
 /// What a program shows, and how many arrays were given or made in other layouts.
 fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
     let (out, session) = outcome_with(text, seed, switches, Tiering::interpreter());
@@ -49,8 +47,7 @@ fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
 fn outcome_with(text: &str, seed: u64, switches: Switches, tiering: Tiering) -> (String, Session) {
     let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let fuel = if switches == Switches::OFF { FUEL } else { FUEL * MOST_FUEL_IN_A_WAY };
-    let limits = Limits { fuel: Some(fuel), memory: Some(1 << 28), ..Limits::default() };
+    let limits = Limits { fuel: Some(FUEL), memory: Some(1 << 28), ..Limits::default() };
     // Copies into other layouts cost next to nothing, so that there are many.
     let mut costs = Costs::default();
     (costs.cpu.copy_line, costs.cpu.copy_start, costs.cpu.l1_bytes) = (1, 1, 2);
@@ -100,6 +97,34 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
     assert!(failures * 4 > count / 10, "hardly any program failed: {failures} of {count}");
     assert!(failures * 4 < count * 3, "most programs failed: {failures} of {count}");
     relaid
+}
+
+/// The vector back end computes what the interpreter does, where the order of combining is free.
+fn vector_agrees(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator)) {
+    let mut launches = 0;
+    for seed in seeds {
+        let mut generator = Generator::in_any_order(Random::new(seed));
+        generate(&mut generator);
+        let text = generator.finish();
+        let (plain, _) = outcome(&text, seed, Switches::OFF);
+        if plain.contains("Out of fuel") {
+            continue;
+        }
+        for switches in [Switches { jit: true, ..Switches::OFF }, Switches::ON] {
+            let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Vector::default())];
+            let tiering = Tiering { backends, always: true, background: false, ..Tiering::interpreter() };
+            let (other, session) = outcome_with(&text, seed, switches, tiering);
+            // What a launch costs is an estimate.
+            assert!(
+                other == plain || other.contains("Out of fuel"),
+                "seed {seed}, {switches:?}\n{text}\nexpected\n{}\nfound\n{}",
+                shortened(&plain, &other),
+                shortened(&other, &plain)
+            );
+            launches += session.sites().iter().map(|site| site.profile.launches).sum::<u64>();
+        }
+    }
+    assert!(launches > 100, "only {launches} launches");
 }
 
 /// What of a text differs from another.
@@ -174,7 +199,8 @@ fn regions_mean_what_functions_do() {
             sink.lock().expect("nobody panicked").push(told);
         });
         let run = |explain: Option<ExplainSink>| {
-            let mut session = Session::new(module.clone(), Options { explain, ..Options::default() });
+            let limits = Limits { fuel: Some(FUEL), ..Limits::default() };
+            let mut session = Session::new(module.clone(), Options { explain, limits, ..Options::default() });
             let types: Vec<_> = code.params.iter().map(|param| code.regs[*param]).collect();
             let args = values::arguments(session.memory(), &types, seed);
             (args.clone(), session.call_function(FuncId(0), args))
@@ -188,9 +214,9 @@ fn regions_mean_what_functions_do() {
         let told = told.lock().expect("nobody panicked");
         assert!(!told.is_empty(), "seed {seed}\n{text}");
         assert!(!told.iter().any(|told| told.contains("not well-formed")), "seed {seed}: {told:?}\n{text}");
+        let Ok(results) = &outcome else { continue };
         let recorded = kept.lock().expect("nobody panicked").take();
-        let found = recorded.and_then(|recorded| meaning(&recorded, code, &args));
-        if let (Some(found), Ok(results)) = (found, &outcome) {
+        if let Some(found) = recorded.and_then(|recorded| meaning(&recorded, code, &args)) {
             let wanted: Vec<_> = results.iter().map(plain).collect();
             let (found, wanted) = (numbers(&found), numbers(&wanted));
             assert_eq!(found, wanted, "seed {seed}\n{text}");
@@ -209,6 +235,19 @@ fn operators() {
 fn nests() {
     let relaid = all_paths_agree(20_001..20_120, Generator::nest);
     assert!(relaid >= 50, "only {relaid} arrays were in other layouts");
+}
+
+#[test]
+fn operators_by_vector() {
+    vector_agrees(60_001..60_200, Generator::operator);
+    vector_agrees(61_001..61_200, Generator::nest);
+}
+
+#[test]
+fn others_by_vector() {
+    vector_agrees(62_001..62_100, Generator::selection);
+    vector_agrees(63_001..63_100, Generator::histogram);
+    vector_agrees(64_001..64_100, Generator::scatter);
 }
 
 #[test]

@@ -92,17 +92,17 @@ impl Generator {
             .enumerate()
             .map(|(dim, array)| self.mostly_inside(array, width, first, dim))
             .collect();
-        let neutral: Vec<String> =
-            combined.clone().iter().map(|elem| format!("r{}", self.scalar_in_body(*elem))).collect();
-        let params: Vec<(ElemType, usize)> =
-            combined.iter().chain(&combined).map(|elem| (*elem, 0)).collect();
-        let op = if self.random.one_in(3) {
-            self.combination(&params, &combined)
+        let (neutral, op) = if self.random.one_in(3) {
+            self.combination_in_body(&combined)
         } else {
-            self.block(&params, &combined)
+            let neutral: Vec<String> =
+                combined.iter().map(|elem| format!("r{}", self.scalar_in_body(*elem))).collect();
+            let params: Vec<(ElemType, usize)> =
+                combined.iter().chain(&combined).map(|elem| (*elem, 0)).collect();
+            (neutral.join(", "), self.block(&params, &combined))
         };
         let list = |regs: &[u32]| regs.iter().map(|reg| format!("r{reg}")).collect::<Vec<_>>().join(", ");
-        let (dests, neutral) = (dests.join(", "), neutral.join(", "));
+        let dests = dests.join(", ");
         let operands = format!("({dests}) ({neutral}) ({}) ({})", list(&index), list(&values));
         let _ = writeln!(self.body, "  {} = hist r{width} {operands} b{op} @ 0 1:1-1:9", dsts.join(", "));
     }

@@ -174,11 +174,10 @@ impl Generator {
             let list: Vec<String> = arrays.iter().map(|(reg, ..)| format!("r{reg}")).collect();
             let list = list.join(", ");
             if rank == 1 && self.random.one_in(3) {
-                let neutral = self.some_scalar(code, elem);
+                let (neutral, op) = self.combination(code, &[elem]);
                 let map = self.block(&params, &[elem]);
-                let op = self.combination(&[(elem, 0), (elem, 0)], &[elem]);
                 let reg = self.define(elem);
-                let line = format!("redomap r{width} (r{neutral}) ({list}) b{map} b{op}");
+                let line = format!("redomap r{width} ({neutral}) ({list}) b{map} b{op}");
                 let _ = writeln!(code, "  r{reg} : {elem} = {line}");
                 return;
             }
@@ -190,14 +189,13 @@ impl Generator {
             let _ = writeln!(code, "  {} = map r{width} ({list}) b{block} @ 0 2:1-2:9", dsts.join(", "));
             return;
         }
-        let neutral = self.some_scalar(code, elem);
-        let op = self.combination(&[(elem, 0), (elem, 0)], &[elem]);
+        let (neutral, op) = self.combination(code, &[elem]);
         if self.random.one_in(2) {
             let reg = self.made(elem, 1);
-            let _ = writeln!(code, "  r{reg} : []{elem} = scan r{width} (r{neutral}) (r{array}) b{op}");
+            let _ = writeln!(code, "  r{reg} : []{elem} = scan r{width} ({neutral}) (r{array}) b{op}");
         } else {
             let reg = self.define(elem);
-            let _ = writeln!(code, "  r{reg} : {elem} = reduce r{width} (r{neutral}) (r{array}) b{op}");
+            let _ = writeln!(code, "  r{reg} : {elem} = reduce r{width} ({neutral}) (r{array}) b{op}");
         }
     }
 
