@@ -1,7 +1,7 @@
 //! Who tells what happens: every function and loop once, every operator at its largest execution so far.
 
 use super::{ExplainSink, Explained, OperatorSeen, RefusalSeen, RegionSeen};
-use crate::interpret::{Amount, FormTaken, Registers};
+use crate::interpret::{Execution, FormTaken, Registers};
 use crate::profile::SiteName;
 use galopvm_analysis::circuit::{Circuits, Outcome, circuits};
 use galopvm_bytecode::{BlockId, FuncId, Module, Place, field::Fields, module::BODY};
@@ -102,7 +102,7 @@ impl Explainer {
     pub(crate) fn operator(
         &mut self,
         site: SiteName,
-        Amount { width, work }: Amount,
+        Execution { width, work, .. }: Execution,
         kernel: Result<(&Arc<Lifted>, &Observed), &LiftRefusal>,
         form: FormTaken,
     ) {

@@ -4,13 +4,14 @@
 //! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
+use super::order::{Execution, Order};
 use super::plan::key::Inputs;
 use super::plan::{PlanFigures, PlanPhases, Watch};
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
 use crate::explain::{AdvisedSeen, Explained};
-use crate::layouts::advice::{self, Advice, At};
+use crate::layouts::advice::{self, Advice, At, BirthAdvice};
 use crate::layouts::executor::Executor;
 use crate::site::{Answers, Found, Made, nanos, rules};
 use galopvm_analysis::index::{Role, table};
@@ -21,6 +22,7 @@ use galopvm_kir::{Exp, VarId};
 use galopvm_lift::region::{Purpose, Recorded, Scope};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -228,35 +230,49 @@ impl<'a> Interpreter<'a> {
 
     fn may_be_compiled(&self, registers: &Registers<'a>, (block, index): At) -> bool {
         let site = registers.prepared.blocks[block].site(index);
-        site.is_some_and(|site| self.tiers.is_compiled(site, u64::MAX))
+        site.is_some_and(|site| self.tiers.may_be_compiled(site))
     }
 
-    /// Places for results that are advised to be made in another layout.
+    /// The results that are advised to be made in another layout, of those without a residence.
     pub(super) fn births(
-        &mut self,
-        at: At,
-        width: i64,
+        &self,
+        execution: Execution,
         operator: &Operator<'_>,
-        registers: &Registers<'a>,
-        placing: &mut Placing,
-    ) -> Outcome<()> {
-        let Some(advice) = self.advice_here().cloned() else { return Ok(()) };
-        let Some(advice) = advice.at(at).filter(|_| operator.is_map()) else { return Ok(()) };
-        for birth in &advice.births {
-            let Some(dst) = operator.dsts.get(birth.result) else { continue };
+        outputs: &Placing,
+    ) -> SmallVec<[BirthAdvice; 1]> {
+        let advice = self.advice_here().filter(|_| operator.is_map());
+        let Some(advice) = advice.and_then(|advice| advice.at(execution.at())) else {
+            return SmallVec::new();
+        };
+        let is_followed = |birth: &&BirthAdvice| {
             let is_large = self.eager || Lmad::row_major(&birth.shape).elements() >= LEAST_ELEMENTS;
-            if placing.has(birth.result) || birth.shape.first() != Some(&width) || !is_large {
-                continue;
-            }
-            let array = Array::fresh(self.memory, registers.elem(dst.0), &birth.shape)?;
+            birth.result < operator.dsts.len()
+                && !outputs.has(birth.result)
+                && birth.shape.first() == Some(&execution.width)
+                && is_large
+        };
+        advice.births.iter().filter(is_followed).cloned().collect()
+    }
+
+    /// The outputs of an order, with a block in the advised layout for each birth.
+    pub(super) fn with_births(
+        &mut self,
+        registers: &Registers<'a>,
+        operator: &Operator<'_>,
+        order: Order,
+    ) -> Outcome<Placing> {
+        let Order { mut outputs, births, .. } = order;
+        for birth in &births {
+            let elem = registers.elem(operator.dsts[birth.result].0);
+            let array = Array::fresh(self.memory, elem, &birth.shape)?;
             let array = array.into_view(Lmad::manifest(&birth.shape, &birth.order));
             if let Some(place) = Granted::new(array, 1) {
-                placing.settle(birth.result, place, Ground::Advised);
+                outputs.settle(birth.result, place, Ground::Advised);
                 self.memory.count_birth();
                 self.tiers.coverage.met(Met::AdviceBirth);
             }
         }
-        Ok(())
+        Ok(outputs)
     }
 }
 

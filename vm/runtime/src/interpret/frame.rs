@@ -154,6 +154,15 @@ impl<'a> Registers<'a> {
         }
     }
 
+    /// Gives up the arrays among operands of which this was the last use.
+    pub(crate) fn drop_all<'o>(&mut self, operands: impl IntoIterator<Item = &'o Operand>) {
+        for operand in operands {
+            if self.is_array(operand.reg) {
+                self.drop_last(*operand);
+            }
+        }
+    }
+
     /// Takes the value of a register back.
     pub(crate) fn forget(&mut self, reg: RegId) {
         if self.is_array(reg) {

@@ -4,8 +4,7 @@
 //! Invariant: either every kernel of a group has run, or none of its registers has a value yet. An operator runs with one
 //! group at most.
 
-use super::prepare::Here;
-use super::shape::Amount;
+use super::order::Execution;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
@@ -30,7 +29,7 @@ impl<'a> Interpreter<'a> {
         let this = |done: &Done| self.is_here(done, block) && done.index == index;
         let Some(at) = self.done.iter().position(this) else { return false };
         self.done.swap_remove(at);
-        release(registers, instr);
+        registers.drop_all(&Fields::of(instr).operands);
         true
     }
 
@@ -40,16 +39,9 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Runs the group that starts with an operator; false if there is none or it cannot run now.
-    pub(super) fn run_group(
-        &mut self,
-        registers: &mut Registers<'a>,
-        Here { block, index, site }: Here,
-        amount: Amount,
-    ) -> Outcome<bool> {
-        if !self.switches.fusion {
-            return Ok(false);
-        }
-        let Some(group) = self.tiers.group(site, registers, amount, self.eager) else { return Ok(false) };
+    pub(super) fn run_group(&mut self, registers: &mut Registers<'a>, execution: Execution) -> Outcome<bool> {
+        let Execution { block, index, site, .. } = execution;
+        let Some(group) = self.tiers.group(site, registers) else { return Ok(false) };
         // Operators that ran with an earlier group do not run again.
         let ran = |done: &Done| self.is_here(done, block) && group.covered.contains(&done.index);
         if self.done.iter().any(ran) {
@@ -65,7 +57,7 @@ impl<'a> Interpreter<'a> {
         }
         let mut made: Vec<RegId> = Vec::new();
         for (k, step) in group.steps.iter().enumerate() {
-            let Some(values) = self.tiers.run_step(site, k, registers, self.memory, amount)? else {
+            let Some(values) = self.tiers.run_step(execution, k, registers, self.memory)? else {
                 self.tiers.coverage.met(Met::FusionFailed);
                 made.iter().for_each(|reg| registers.forget(*reg));
                 return Ok(false);
@@ -84,16 +76,7 @@ impl<'a> Interpreter<'a> {
         let depth = self.depth;
         let others = group.covered.iter().filter(|other| **other != index);
         self.done.extend(others.map(|index| Done { depth, block, index: *index }));
-        release(registers, &registers.code.blocks[block].code[index]);
+        registers.drop_all(&Fields::of(&registers.code.blocks[block].code[index]).operands);
         Ok(true)
-    }
-}
-
-/// Gives up what an instruction uses for the last time.
-fn release(registers: &mut Registers<'_>, instr: &Instr) {
-    for operand in Fields::of(instr).operands {
-        if registers.is_array(operand.reg) {
-            registers.drop_last(operand);
-        }
     }
 }

@@ -121,7 +121,25 @@ fn replaces(block: &CodeBlock) -> bool {
 }
 
 impl<'a> Interpreter<'a> {
-    pub(super) fn scatter(
+    /// Interprets a scatter or histogram.
+    pub(super) fn interpret_write(
+        &mut self,
+        registers: &mut Registers<'a>,
+        at: (BlockId, usize),
+        instr: &'a Instr,
+    ) -> Outcome<()> {
+        match instr {
+            Instr::Scatter { dsts, width, dests, index, values } => {
+                self.scatter(registers, dsts, *width, [dests, index, values])
+            }
+            Instr::Hist { dsts, width, dests, neutral, index, values, op } => {
+                self.hist(registers, at, dsts, *width, [dests, neutral, index, values], *op)
+            }
+            _ => unreachable!("only scatters and histograms come here"),
+        }
+    }
+
+    fn scatter(
         &mut self,
         registers: &mut Registers<'a>,
         dsts: &[Def],
@@ -174,7 +192,7 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    pub(super) fn hist(
+    fn hist(
         &mut self,
         registers: &mut Registers<'a>,
         (block, at): (BlockId, usize),

@@ -1,15 +1,15 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
+use super::order::{Copies, Execution, Relay};
 use super::plan::PlanPhases;
-use super::prepare::Here;
-use super::shape::Amount;
 use super::{Interpreter, Registers};
 use crate::explain::RelaidAnswer;
 use crate::layouts::LEAST_WORK;
 use crate::layouts::copies::Relaid;
-use crate::layouts::decide::{Wants, wants};
+use crate::layouts::decide::{Want, Wants, wants};
 use crate::layouts::executor::Executor;
 use crate::site::{Found, Made, nanos};
+use crate::tier::Choice;
 use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{Operand, Operator, RegId};
 use galopvm_store::array::Array;
@@ -18,9 +18,6 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What an operator would like that likes everything.
-static NOTHING: Wants = Wants::NOTHING;
-
 /// Registers that have copies while an operator runs.
 #[derive(Default)]
 pub(super) struct Relaying {
@@ -28,54 +25,51 @@ pub(super) struct Relaying {
     arrays: SmallVec<[(RegId, Array); 2]>,
     /// The registers that have copies, with those that do not get their arrays back.
     given: SmallVec<[RegId; 2]>,
-    /// The site, who executes it, when it began to run, and the work that it does.
-    running: Option<(u32, Executor, Instant, u64)>,
+    /// Who executes it and when it began to run, if somebody wants to know how long it takes.
+    running: Option<(Executor, Instant)>,
     /// Operands that the operator uses up, in case that it has to be run again.
     spare: SmallVec<[(RegId, Array); 2]>,
 }
 
-impl Relaying {
-    /// Whether no register has a copy.
-    pub(super) fn is_empty(&self) -> bool {
-        self.given.is_empty()
-    }
-}
-
 impl<'a> Interpreter<'a> {
-    /// Gives registers of an operator that is about to run copies in better layouts, where that pays. The error is that the
-    /// call is to end.
-    pub(super) fn relay(
+    /// The arrays of an operator for which copies in better layouts pay.
+    pub(super) fn copies(
         &mut self,
-        registers: &mut Registers<'a>,
-        here: Here,
-        amount: Amount,
+        registers: &Registers<'a>,
+        execution: Execution,
         operator: &Operator<'_>,
-    ) -> Result<Relaying, Trap> {
-        let mut relaying = Relaying::default();
-        let (Here { block, index, site }, Amount { width, work }) = (here, amount);
+        choice: Choice,
+    ) -> Copies {
+        let Execution { block, index, site, width, work } = execution;
+        let mut copies = Copies::default();
         if !self.switches.galop || width == 0 || (work < LEAST_WORK && !self.eager) {
-            return Ok(relaying);
+            return copies;
         }
-        let executor = self.executor(registers, here, amount, operator.arrays);
+        let executor = self.tiers.executor(site, choice);
+        let executor = executor.unwrap_or_else(|| self.form_for(registers, execution, operator.arrays));
+        copies.asked_for = Some(executor);
         let room = self.memory.room();
         let dying = registers.prepared.blocks[block].dying(registers.code, block, index);
+        let is_free = |reg: RegId| room.is_none() && dying.contains(&reg);
         let is_trusted = self.eager || self.layouts.site(site).is_trusted(executor);
-        if let Some(advice) = self.advice_here().filter(|_| is_trusted).cloned() {
-            for copy in advice.at((block, index)).into_iter().flat_map(|advice| &advice.copies) {
+        if let Some(advice) = self.advice_here().filter(|_| is_trusted) {
+            for copy in advice.at(execution.at()).into_iter().flat_map(|advice| &advice.copies) {
                 let Some(array) = registers.array_of(copy.reg) else { continue };
                 let order = copy.order(array.lmad());
                 if !array.is_unmade() && order != memory_order(array.lmad()) && !self.is_planned(copy.reg) {
-                    let free = room.is_none() && dying.contains(&copy.reg);
-                    self.relay_one(registers, site, copy.reg, &order, free, &mut relaying)?;
+                    copies.all.push(Relay { reg: copy.reg, order, is_free: is_free(copy.reg) });
                 }
             }
         }
-        let wants = self.wants(registers, site, executor);
-        let wants = wants.as_deref().unwrap_or(&NOTHING);
+        if !copies.all.is_empty() {
+            // What was decided for the region as a whole has looked at its other arrays as well.
+            return copies;
+        }
+        let Some(wants) = self.wants(registers, site, executor) else { return copies };
         let mut chosen: SmallVec<[(usize, u64, bool); 2]> = SmallVec::new();
         for (k, want) in wants.all.iter().enumerate() {
             let Some(array) = registers.array_of(want.reg) else { continue };
-            if array.is_unmade() || self.is_planned(want.reg) || relaying.given.contains(&want.reg) {
+            if array.is_unmade() || self.is_planned(want.reg) {
                 continue;
             }
             let relaid = Relaid::new(array, &want.order);
@@ -96,16 +90,30 @@ impl<'a> Interpreter<'a> {
             true => (!is_trusted).then_some(RelaidAnswer::Measured),
         };
         for (k, ..) in chosen {
-            let want = &wants.all[k];
+            let Want { reg, order, .. } = &wants.all[k];
             match no {
-                Some(why) => self.tiers.tell_relaid(site, want.reg, &want.order, why),
+                Some(why) => self.tiers.tell_relaid(site, *reg, order, why),
                 None => {
-                    let free = room.is_none() && dying.contains(&want.reg);
-                    self.relay_one(registers, site, want.reg, &want.order, free, &mut relaying)?;
+                    copies.all.push(Relay { reg: *reg, order: order.clone(), is_free: is_free(*reg) });
                 }
             }
         }
-        if room.is_some() && !relaying.is_empty() {
+        copies
+    }
+
+    /// Gives registers of an operator the copies of its order. The error is that the call is to end.
+    pub(super) fn relay(
+        &mut self,
+        registers: &mut Registers<'a>,
+        execution: Execution,
+        copies: &Copies,
+        operator: &Operator<'_>,
+    ) -> Result<Relaying, Trap> {
+        let mut relaying = Relaying::default();
+        for copy in &copies.all {
+            self.relay_one(registers, execution.site, copy, &mut relaying)?;
+        }
+        if self.memory.room().is_some() && !relaying.given.is_empty() {
             let operands = operator.arrays.iter().chain(operator.neutral);
             let used_up = operands.filter(|operand| operand.last && registers.is_array(operand.reg));
             let spare = used_up.filter_map(|operand| {
@@ -114,23 +122,22 @@ impl<'a> Interpreter<'a> {
             });
             relaying.spare = spare.collect();
         }
-        relaying.running = Some((site, executor, Instant::now(), work));
+        relaying.running = copies.asked_for.map(|executor| (executor, Instant::now()));
         Ok(relaying)
     }
 
-    /// Gives a register a copy of its array in this order; `free` if nobody needs the array afterwards.
+    /// Gives a register a copy of its array.
     fn relay_one(
         &self,
         registers: &mut Registers<'a>,
         site: u32,
-        reg: RegId,
-        order: &[usize],
-        free: bool,
+        Relay { reg, order, is_free }: &Relay,
         relaying: &mut Relaying,
     ) -> Result<(), Trap> {
+        let reg = *reg;
         let Some(array) = registers.array_of(reg) else { return Ok(()) };
         let relaid = Relaid::new(array, order);
-        let free = free && array.block().is_unique();
+        let free = *is_free && array.block().is_unique();
         let kept = relaid.kept(self.memory);
         let answer = if kept.is_some() { RelaidAnswer::Kept } else { RelaidAnswer::Made };
         let copy = match kept {
@@ -153,10 +160,15 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Gives registers their arrays back, those that still have one.
-    pub(super) fn relay_back(&mut self, registers: &mut Registers<'a>, relaying: Relaying) {
-        let with_copies = !relaying.is_empty();
-        if let Some((site, executor, start, work)) = relaying.running {
-            self.layouts.site(site).ran(executor, nanos(start.elapsed()), work, with_copies);
+    pub(super) fn relay_back(
+        &mut self,
+        registers: &mut Registers<'a>,
+        execution: Execution,
+        relaying: Relaying,
+    ) {
+        if let Some((executor, start)) = relaying.running {
+            let (took, with_copies) = (nanos(start.elapsed()), !relaying.given.is_empty());
+            self.layouts.site(execution.site).ran(executor, took, execution.work, with_copies);
         }
         for (reg, array) in relaying.arrays {
             if registers.array_of(reg).is_some() {
@@ -167,7 +179,7 @@ impl<'a> Interpreter<'a> {
 
     /// Makes registers as they were before an operator that had no memory with its copies; says whether it had any.
     pub(super) fn relay_undone(&mut self, registers: &mut Registers<'a>, relaying: &mut Relaying) -> bool {
-        let had = !relaying.is_empty();
+        let had = !relaying.given.is_empty();
         for (reg, array) in relaying.arrays.drain(..).chain(relaying.spare.drain(..)) {
             registers.set_array(reg, array);
         }
@@ -217,22 +229,11 @@ impl<'a> Interpreter<'a> {
         (!wants.all.is_empty()).then_some(wants)
     }
 
-    /// Who is going to execute an operator.
-    fn executor(
-        &self,
-        registers: &Registers<'a>,
-        Here { block, index, site }: Here,
-        Amount { work, .. }: Amount,
-        arrays: &[Operand],
-    ) -> Executor {
-        if self.tiers.is_compiled(site, work) {
-            Executor::Compiled
-        } else if self.tiers.has_quick(site) {
-            Executor::Vector
-        } else if self.runs_as_unit(registers, (block, index), arrays) {
-            Executor::Unit
-        } else {
-            Executor::Blocks
+    /// The form in which the interpreter is going to execute an operator over arrays.
+    fn form_for(&self, registers: &Registers<'a>, execution: Execution, arrays: &[Operand]) -> Executor {
+        match self.runs_as_unit(registers, execution.at(), arrays) {
+            true => Executor::Unit,
+            false => Executor::Blocks,
         }
     }
 }

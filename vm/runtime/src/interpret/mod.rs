@@ -6,6 +6,7 @@
 //!   `show.rs`: what programs show and what hosts tell them.
 //!   `delay.rs`: ranges that need no memory. `machine/`: loops and operators of scalar code as flat code. `strands.rs`: the
 //!   order in which reductions combine.
+//!   `order.rs`: what becomes of an operator, decided once; `execute.rs`: done.
 //!   `residence.rs`: where the results of an operator live. `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`,
 //!   `join.rs`: making them there, `changes.rs`: and
 //!   there alone where something changes. `fused.rs`: operators that run together.
@@ -21,12 +22,14 @@ mod arrays;
 mod changes;
 mod control;
 mod delay;
+mod execute;
 mod frame;
 mod fused;
 mod index_space;
 mod join;
 mod layouts;
 mod machine;
+mod order;
 mod over;
 mod placed;
 mod plan;
@@ -40,7 +43,6 @@ mod shape;
 mod show;
 mod soac;
 mod strands;
-mod writes;
 
 pub(crate) use plan::Watch;
 pub use plan::{PlanFigures, PlanPhases};
@@ -54,9 +56,10 @@ pub(crate) use changes::Rows;
 pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
+pub(crate) use order::Execution;
 pub(crate) use plan::{Comes, Plans};
 pub(crate) use prepare::Prepared;
-pub(crate) use shape::{Amount, Work};
+pub(crate) use shape::Work;
 pub(crate) use show::Host;
 
 use advised::Advising;
@@ -368,11 +371,8 @@ impl<'a> Interpreter<'a> {
                 return self.operator(registers, block, at, instr);
             }
             Instr::Scatter { .. } | Instr::Hist { .. } => return self.write(registers, (block, at), instr),
-            Instr::Filter { dsts, width, arrays, body } => {
-                return self.filter(registers, (block, at), dsts, *width, arrays, *body);
-            }
-            Instr::Partition { dsts, classes: _, width, arrays, body } => {
-                return self.partition(registers, (block, at), dsts, *width, arrays, *body);
+            Instr::Filter { .. } | Instr::Partition { .. } => {
+                return self.select(registers, (block, at), instr);
             }
             Instr::Stream { dsts, width, accs, arrays, body } => {
                 return self.stream(registers, dsts, *width, [accs, arrays], *body);

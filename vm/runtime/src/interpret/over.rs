@@ -4,11 +4,13 @@
 //! asked here: after the map nobody uses the array or another view of its block, and all holders of the block are
 //! registers of this call.
 
-use super::prepare::Here;
+use super::order::Execution;
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Registers};
 use crate::coverage::Met;
 use crate::explain::Unasked;
+use crate::layouts::executor::Executor;
+use crate::tier::Choice;
 use galopvm_bytecode::{CodeBlock, Function, Instr, Operator, RegId, field::Fields};
 use galopvm_store::array::Granted;
 use galopvm_store::memory::Block;
@@ -26,12 +28,15 @@ impl<'a> Interpreter<'a> {
     pub(super) fn over(
         &mut self,
         registers: &Registers<'a>,
-        Here { block, index, site }: Here,
+        Execution { block, index, site, work, .. }: Execution,
         operator: &Operator<'_>,
-        work: u64,
+        choice: Choice,
         placing: &mut Placing,
     ) {
-        let least = if self.tiers.is_compiled(site, work) { LEAST_COMPILED_WORK } else { LEAST_WORK };
+        let least = match self.tiers.executor(site, choice) {
+            Some(Executor::Compiled) => LEAST_COMPILED_WORK,
+            _ => LEAST_WORK,
+        };
         let is_worth = work >= least || self.eager;
         if !self.switches.reuse || !is_worth || !operator.is_map() {
             if operator.is_map() {

@@ -36,15 +36,6 @@ pub struct Site {
     pub index: usize,
 }
 
-/// A parallel operator in the running function.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Here {
-    pub(crate) block: BlockId,
-    pub(crate) index: usize,
-    /// The number of its site.
-    pub(crate) site: u32,
-}
-
 /// Facts of a module, made once.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {

@@ -10,10 +10,10 @@
 //! than the one it came with.
 
 use super::changes::{Changes, Rows};
-use super::prepare::Here;
-use super::shape::Amount;
+use super::order::Execution;
 use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
+use crate::tier::Choice;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{Operator, RegId};
 use galopvm_store::array::{Array, Granted};
@@ -147,25 +147,20 @@ impl Placing {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Where the results of an operator are to be made, whoever makes them; `hears_advice` if layouts may have a say, which
-    /// takes memory.
+    /// Where the results of an operator are to be made, whoever makes them.
     pub(super) fn residences(
         &mut self,
         registers: &Registers<'a>,
-        here: Here,
+        execution: Execution,
         operator: &Operator<'_>,
-        amount: Amount,
-        hears_advice: bool,
+        choice: Choice,
     ) -> Outcome<Placing> {
         let mut placing = Placing::none(operator.dsts.len());
         self.targeted(operator, &mut placing);
-        self.over(registers, here, operator, amount.work, &mut placing);
+        self.over(registers, execution, operator, choice, &mut placing);
         if operator.is_map() && placing.is_empty() {
             let results: SmallVec<[RegId; 4]> = operator.dsts.iter().map(|dst| dst.0).collect();
             self.planned(registers, &results, &mut placing)?;
-        }
-        if hears_advice {
-            self.births((here.block, here.index), amount.width, operator, registers, &mut placing)?;
         }
         Ok(placing)
     }

@@ -3,13 +3,11 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::shape::Amount;
+use super::order::Execution;
 use super::soac::inputs;
-use super::{Interpreter, Outcome, Registers, shape};
-use crate::tier::{Interpreted, Run, Wish};
+use super::{Interpreter, Outcome, Registers};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Def, Operand};
-use galopvm_data::Value;
+use galopvm_bytecode::Operator;
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, copy_elements, load, store};
 use smallvec::SmallVec;
@@ -21,16 +19,6 @@ struct Classes {
     counts: Vec<i64>,
 }
 
-/// What a block answers for rows.
-enum Answers {
-    /// One for each row.
-    Known(Array),
-    /// The interpreter has to find out.
-    Interpret,
-    /// The interpreter has to, since compiled code of the site trapped.
-    Trapped(u32),
-}
-
 /// The class of rows that a filter leaves out.
 const OUT: u64 = 1;
 
@@ -38,109 +26,43 @@ const OUT: u64 = 1;
 const ROW_COST: usize = 16;
 
 impl<'a> Interpreter<'a> {
-    pub(super) fn filter(
+    /// The results of a `filter` or `partition`; `answers` is what its block answers for each row, if that is known.
+    pub(super) fn choose_rows(
         &mut self,
         registers: &mut Registers<'a>,
-        at: (BlockId, usize),
-        dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
-        body: BlockId,
+        execution: Execution,
+        operator: &Operator<'a>,
+        answers: Option<Array>,
     ) -> Outcome<()> {
-        let width = registers.int(width);
-        let answers = self.answers(registers, at, width, body)?;
-        let inputs = inputs(registers, width, arrays)?;
-        let answers = self.answers_of(registers, at, width, body, answers, &inputs)?;
-        let classes = self.classes(&answers, 2, |answer| answer ^ OUT)?;
-        let kept = classes.counts[0];
-        registers.set_bits(dsts[0].0, kept as u64);
-        for (dst, input) in dsts[1..].iter().zip(&inputs) {
-            let result = self.gather(input, &classes, &mut [0, kept], kept)?;
-            registers.set_array(dst.0, result);
-        }
-        Ok(())
-    }
-
-    pub(super) fn partition(
-        &mut self,
-        registers: &mut Registers<'a>,
-        at: (BlockId, usize),
-        dsts: &[Def],
-        width: Operand,
-        arrays: &[Operand],
-        body: BlockId,
-    ) -> Outcome<()> {
-        let width = registers.int(width);
-        let answers = self.answers(registers, at, width, body)?;
-        let inputs = inputs(registers, width, arrays)?;
-        let answers = self.answers_of(registers, at, width, body, answers, &inputs)?;
-        let count = dsts.len() - inputs.len();
-        let last = count as u64 - 1;
-        let classes = self.classes(&answers, count, |answer| answer.min(last))?;
-        let (counts, results) = dsts.split_at(count);
-        let mut starts = Vec::with_capacity(count);
-        let mut start = 0;
-        for (dst, rows) in counts.iter().zip(&classes.counts) {
-            registers.set_bits(dst.0, *rows as u64);
-            starts.push(start);
-            start += rows;
-        }
-        for (dst, input) in results.iter().zip(&inputs) {
-            let result = self.gather(input, &classes, &mut starts.clone(), width)?;
-            registers.set_array(dst.0, result);
-        }
-        Ok(())
-    }
-
-    /// What the block answers for each row, if compiled code says so.
-    fn answers(
-        &mut self,
-        registers: &mut Registers<'a>,
-        (block, index): (BlockId, usize),
-        width: i64,
-        body: BlockId,
-    ) -> Outcome<Answers> {
-        let Some(site) = registers.prepared.blocks[block].site(index).filter(|_| width > 0) else {
-            return Ok(Answers::Interpret);
-        };
-        let work = self.tiers.estimate(site, width, || shape::work(registers, [body].into_iter(), width));
-        let amount = Amount { width, work };
-        if self.tiers.explainer.is_some() {
-            let form = self.form_of(registers, (block, index), width);
-            self.tiers.tell_operator(site, registers, amount, form);
-        }
-        let wish = Wish::default();
-        Ok(match self.tiers.run(site, registers, self.memory, amount, Interpreted::Rows, wish)? {
-            Run::Done(values) => {
-                self.pay(work)?;
-                match values.into_iter().next() {
-                    Some(Value::Array(array)) => Answers::Known(array),
-                    _ => Answers::Interpret,
-                }
+        let Execution { width, .. } = execution;
+        let inputs = inputs(registers, width, operator.arrays)?;
+        let answers = match answers {
+            Some(answers) => answers,
+            None => {
+                let body = operator.last_block();
+                let mut made = self.all_rows(registers, execution.at(), width, body, &inputs)?;
+                made.swap_remove(0)
             }
-            Run::Interpret => Answers::Interpret,
-            Run::Trapped => Answers::Trapped(site),
-        })
-    }
-
-    /// The same, from rows if compiled code did not say so.
-    fn answers_of(
-        &mut self,
-        registers: &mut Registers<'a>,
-        at: (BlockId, usize),
-        width: i64,
-        body: BlockId,
-        answers: Answers,
-        inputs: &[Array],
-    ) -> Outcome<Array> {
-        if let Answers::Known(array) = answers {
-            return Ok(array);
+        };
+        let (counts, results) = operator.dsts.split_at(operator.dsts.len() - inputs.len());
+        // A filter tells the number of those that it keeps, a partition that of each class.
+        let classes = match counts.len() {
+            1 if answers.elem() == ElemType::Bool => self.classes(&answers, 2, |answer| answer ^ OUT)?,
+            count => self.classes(&answers, count, |answer| answer.min(count as u64 - 1))?,
+        };
+        let mut starts = Vec::with_capacity(counts.len());
+        let mut rows = 0;
+        for (dst, count) in counts.iter().zip(&classes.counts) {
+            registers.set_bits(dst.0, *count as u64);
+            starts.push(rows);
+            rows += count;
         }
-        let mut made = self.all_rows(registers, at, width, body, inputs)?;
-        if let Answers::Trapped(site) = answers {
-            self.tiers.false_trap(site);
+        starts.resize(classes.counts.len(), rows);
+        for (dst, input) in results.iter().zip(&inputs) {
+            let result = self.gather(input, &classes, &mut starts.clone(), rows)?;
+            registers.set_array(dst.0, result);
         }
-        Ok(made.swap_remove(0))
+        Ok(())
     }
 
     /// The classes of rows; `class` makes one of the block's answer.

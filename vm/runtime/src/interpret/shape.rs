@@ -59,15 +59,6 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// How much an execution of an operator has to do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Amount {
-    /// Its iterations.
-    pub width: i64,
-    /// An estimate of their operations.
-    pub work: u64,
-}
-
 /// An estimate of the operations of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Work {

@@ -6,17 +6,13 @@
 use super::arrays::mismatch;
 use super::machine::Entry;
 use super::placed::PIECE;
-use super::prepare::Here;
-use super::residence::Placing;
-use super::shape::Amount;
 use super::strands::{Accumulators, Strands};
-use super::{Interpreter, Outcome, Registers, shape};
+use super::{Interpreter, Outcome, Registers};
 use crate::coverage::Met;
-use crate::tier::{Interpreted, Run, Wish};
 use galopvm_base::ElemType;
-use galopvm_bytecode::{BlockId, Instr, Operand, Operator, RegId, Role};
+use galopvm_bytecode::{BlockId, Operand, Operator, RegId, Role};
 use galopvm_store::array::{Array, copy_elements, move_elements, store};
-use galopvm_store::error::{ErrorKind, Trap};
+use galopvm_store::error::Trap;
 use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
@@ -35,85 +31,6 @@ struct Outputs {
 type Targets<'o> = SmallVec<[(usize, usize, &'o mut [u8]); 4]>;
 
 impl<'a> Interpreter<'a> {
-    pub(super) fn operator(
-        &mut self,
-        registers: &mut Registers<'a>,
-        block: BlockId,
-        index: usize,
-        instr: &'a Instr,
-    ) -> Outcome<()> {
-        let site = registers.prepared.blocks[block].site(index).expect("every parallel operator is a site");
-        let operator = instr.operator().expect("only parallel operators come here");
-        let width = registers.int(operator.width);
-        if width < 0 {
-            return Err(Trap::new(format!("An operator cannot have {width} iterations.")).into());
-        }
-        let work = self.tiers.estimate(site, width, || shape::work(registers, operator.blocks(), width));
-        let (here, amount) = (Here { block, index, site }, Amount { width, work });
-        if !self.done.is_empty() && self.is_done(registers, (block, index), instr) {
-            return self.pay(work);
-        }
-        if self.tiers.explainer.is_some() {
-            let form = self.form_of(registers, (block, index), width);
-            self.tiers.tell_operator(site, registers, amount, form);
-        }
-        if self.run_group(registers, here, amount)? {
-            return self.pay(work);
-        }
-        let mut relaying = self.relay(registers, here, amount, &operator)?;
-        let placing = self.residences(registers, here, &operator, amount, true)?;
-        // What has been written over an array cannot be made again.
-        let is_repeatable = placing.is_repeatable();
-        let mut outcome = self.run_operator(registers, here, &operator, amount, placing);
-        let is_short =
-            |outcome: &Outcome<()>| outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
-        if is_repeatable && is_short(&outcome) && self.relay_undone(registers, &mut relaying) {
-            let placing = self.residences(registers, here, &operator, amount, false)?;
-            outcome = self.run_operator(registers, here, &operator, amount, placing);
-        }
-        self.relay_back(registers, relaying);
-        outcome
-    }
-
-    /// Executes an operator, compiled or interpreted.
-    fn run_operator(
-        &mut self,
-        registers: &mut Registers<'a>,
-        Here { block, index, site }: Here,
-        operator: &Operator<'a>,
-        amount: Amount,
-        placing: Placing,
-    ) -> Outcome<()> {
-        let Amount { width, work } = amount;
-        let changes = placing.changes().map(|changes| &**changes);
-        let wish = Wish { places: &placing.places, changes };
-        match self.tiers.run(site, registers, self.memory, amount, Interpreted::Rows, wish)? {
-            Run::Done(values) => {
-                // As the interpreter would have: an operation for each, and what is used up is given up.
-                self.pay(work)?;
-                for operand in operator.arrays.iter().chain(operator.neutral) {
-                    if registers.is_array(operand.reg) {
-                        registers.drop_last(*operand);
-                    }
-                }
-                for (dst, value) in operator.dsts.iter().zip(values) {
-                    registers.set_value(dst.0, value);
-                }
-                Ok(())
-            }
-            Run::Interpret => match placing.is_empty() {
-                true => self.interpret_operator(registers, block, index, width, operator),
-                false => self.map_placed(registers, (block, index), width, operator, placing),
-            },
-            Run::Trapped => {
-                drop(placing);
-                self.interpret_operator(registers, block, index, width, operator)?;
-                self.tiers.false_trap(site);
-                Ok(())
-            }
-        }
-    }
-
     /// Interprets an operator.
     pub(super) fn interpret_operator(
         &mut self,

@@ -41,7 +41,7 @@ pub(crate) struct CopyAdvice {
 }
 
 /// A result is to be made in another order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BirthAdvice {
     pub(crate) result: usize,
     pub(crate) order: Vec<usize>,

@@ -47,9 +47,6 @@ impl Want {
 }
 
 impl Wants {
-    /// Everything is as it should be.
-    pub(crate) const NOTHING: Wants = Wants { all: Vec::new(), detour: 0 };
-
     /// Whether some of the wants, given by number with the reads that each is for and whether its copy is there, are worth
     /// the lane that they need.
     pub(crate) fn are_worth(&self, chosen: impl Iterator<Item = (usize, u64, bool)>) -> bool {

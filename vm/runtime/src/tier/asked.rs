@@ -39,18 +39,4 @@ impl Tiers {
             explainer.tell(Explained::Relaid(RelaidSeen { site, register, order, answer }));
         }
     }
-
-    /// Whether a site is going to run compiled, as far as that can be told.
-    pub(crate) fn is_compiled(&self, site: u32, work: u64) -> bool {
-        let state = &self.sites[site as usize];
-        let tiering = &self.tiering;
-        let lifts = !matches!(state.lifted, Some(Err(_)));
-        if tiering.backends.is_empty() || !lifts || state.trying.is_given_up() {
-            return false;
-        }
-        match state.versions.as_slice() {
-            [] => tiering.always || work >= tiering.threshold,
-            versions => versions.iter().any(|version| version.code.is_some()),
-        }
-    }
 }

@@ -4,11 +4,11 @@
 //! is compiled, launched and told about like any other.
 
 use super::launch;
-use super::{Attempt, Event, ForQuick, LEAST_WORK, Need, SiteState, Tiers};
+use super::{Attempt, Code, Event, SiteState, Tiers, Wanted};
 use crate::coverage::Met;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
-use crate::interpret::{Amount, PlanPhases, Registers, Site};
+use crate::interpret::{Execution, PlanPhases, Registers, Site};
 use crate::site::{Asking, rules};
 use galopvm_bytecode::RegId;
 use galopvm_data::Value;
@@ -43,16 +43,10 @@ impl Default for FusedState {
 }
 
 impl Tiers {
-    /// The group that starts with an operator, if it is worth running it now.
-    pub(crate) fn group(
-        &mut self,
-        site: u32,
-        registers: &Registers<'_>,
-        amount: Amount,
-        eager: bool,
-    ) -> Option<Arc<Group>> {
+    /// The group that starts with an operator.
+    pub(crate) fn group(&mut self, site: u32, registers: &Registers<'_>) -> Option<Arc<Group>> {
         let state = &self.sites[site as usize];
-        if state.fused.asking.is_given_up() || !self.is_worth(state, amount, eager) {
+        if state.fused.asking.is_given_up() {
             return None;
         }
         let start = Instant::now();
@@ -83,13 +77,6 @@ impl Tiers {
                 None
             }
         }
-    }
-
-    fn is_worth(&self, state: &SiteState, Amount { width, work }: Amount, eager: bool) -> bool {
-        let tiering = &self.tiering;
-        let hot = state.profile.interpreted_work >= tiering.threshold || !state.versions.is_empty();
-        let large = tiering.always || eager || work >= tiering.threshold || hot && work >= LEAST_WORK;
-        width > 0 && large && self.has_backends()
     }
 
     fn look_for(&self, site: u32, registers: &Registers<'_>) -> Result<Group, String> {
@@ -136,11 +123,10 @@ impl Tiers {
     /// Runs a kernel of the group that starts at a site: nothing if that cannot be.
     pub(crate) fn run_step(
         &mut self,
-        site: u32,
+        Execution { site, width, work, .. }: Execution,
         step: usize,
         registers: &Registers<'_>,
         memory: &Memory,
-        Amount { width, work }: Amount,
     ) -> Result<Option<Vec<Value>>, Trap> {
         self.collect();
         let Some(Found { group, first }) = &self.sites[site as usize].fused.found else { return Ok(None) };
@@ -153,11 +139,12 @@ impl Tiers {
         let kernel = first + step as u32;
         let tiering = &self.tiering;
         let waits = tiering.always || work >= tiering.threshold || !tiering.background;
-        let need = Need { waits, quick: ForQuick::Nothing, work };
+        let code = Code::Planned { waits, stands_in: false };
+        let wanted = Wanted { code, work, places: &places };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);
-        let reason = match self.attempt(kernel, registers, memory, need, &places)? {
+        let reason = match self.attempt(kernel, registers, memory, wanted)? {
             Attempt::Done(values) => return Ok(Some(values)),
             Attempt::Trapped => "a trap".to_string(),
             Attempt::Interpret(reason) => reason,

@@ -1,7 +1,7 @@
 //! Tiering: which operators run compiled, and when they are compiled.
 //!
 //! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
-//! - `mod.rs`: the policy and what happens at a site. `version.rs`: compiled versions and what they were compiled for; which
+//! - `choice.rs`: the policy. `mod.rs`: what happens at a site. `version.rs`: compiled versions and what they were compiled for; which
 //!   of them goes for another one is up to the site (`site/turnover.rs`).
 //!   `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
 //!   background.
@@ -13,6 +13,7 @@
 //! check is proven for that launch.
 
 mod asked;
+mod choice;
 mod fused;
 mod launch;
 mod over;
@@ -27,9 +28,11 @@ mod worker;
 pub use trace::{Event, TraceSink};
 pub use version::{Version, VersionKey};
 
+pub(crate) use choice::{Choice, Code, Interpreted, Why};
+
 use crate::coverage::{Coverage, Met};
 use crate::explain::{ExplainSink, Explainer};
-use crate::interpret::{Amount, Changes, PlanFigures, Registers, Site, Work};
+use crate::interpret::{Changes, Execution, PlanFigures, Registers, Site, Work};
 use crate::profile::{SiteName, SiteProfile, Tier};
 use crate::site::{Asking, MOST_VERSIONS, Memo, Turnover, nanos, rules};
 use galopvm_bytecode::VerifiedModule;
@@ -45,11 +48,6 @@ use part::PartKernel;
 use std::sync::Arc;
 use std::time::Instant;
 use worker::{Job, Worker};
-
-/// Below this estimate of operations interpreting is cheaper than launching; where a row is a few instructions of a loop, below
-/// the second one.
-const LEAST_WORK: u64 = 256;
-const LEAST_WORK_OF_LOOPS: u64 = 2048;
 
 /// When operators are compiled, and by whom.
 #[derive(Clone)]
@@ -162,35 +160,14 @@ pub(crate) struct Wish<'w> {
     pub(crate) changes: Option<&'w Changes>,
 }
 
-/// How the interpreter goes over the rows of an operator.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Interpreted {
-    /// A loop of few instructions for a row.
-    Loop,
-    /// A block for each row.
-    Rows,
-}
-
-/// What code is to be compiled for.
+/// What is wanted of a launch.
 #[derive(Clone, Copy)]
-struct Need {
-    /// Whether the launch waits for it.
-    waits: bool,
-    /// What code that is made at once is good for.
-    quick: ForQuick,
-    /// Estimated operations of the launch.
+struct Wanted<'w> {
+    code: Code,
+    /// Estimated operations.
     work: u64,
-}
-
-/// What code that is made at once is good for in a launch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ForQuick {
-    /// Nothing.
-    Nothing,
-    /// It stands in where there is no other code, or not yet.
-    StandsIn,
-    /// It is all that is wanted.
-    Suffices,
+    /// For each result the place where it is to be made, if it has one.
+    places: &'w [Option<Granted>],
 }
 
 /// Code of a site.
@@ -319,72 +296,64 @@ impl Tiers {
         }
     }
 
-    /// Executes a site by compiled code, if that is the thing to do: `otherwise` is what the interpreter does.
+    /// Executes a site by code, if that is the choice and can be.
     pub(crate) fn run(
         &mut self,
-        site: u32,
+        Execution { site, width, work, .. }: Execution,
+        choice: Choice,
         registers: &Registers<'_>,
         memory: &Memory,
-        Amount { width, work }: Amount,
-        otherwise: Interpreted,
         wish: Wish<'_>,
     ) -> Result<Run, Trap> {
-        self.collect();
-        let Tiering { always, threshold, background, ref backends, .. } = self.tiering;
-        let state = &mut self.sites[site as usize];
-        state.profile.executions += 1;
-        state.profile.elements = state.profile.elements.saturating_add(width as u64);
-        let interpret = |state: &mut SiteState, reason: &str| {
-            state.profile.interpreted_work = state.profile.interpreted_work.saturating_add(work);
-            state.profile.choose(Tier::Interpreter, reason);
-            Ok(Run::Interpret)
+        let profile = &mut self.sites[site as usize].profile;
+        profile.executions += 1;
+        profile.elements = profile.elements.saturating_add(width as u64);
+        let code = match choice {
+            Choice::Code(code) => code,
+            Choice::Interpreter(why) => {
+                self.interpreted(site, why, work);
+                return Ok(Run::Interpret);
+            }
         };
-        if backends.is_empty() && self.tiering.quick.is_none() {
-            return interpret(state, "there is no back end");
-        }
-        if width == 0 {
-            return interpret(state, "there is nothing to do");
-        }
-        let least = match otherwise {
-            Interpreted::Loop => LEAST_WORK_OF_LOOPS,
-            Interpreted::Rows => LEAST_WORK,
-        };
-        if !always && work < least {
-            return interpret(state, "too little work for a launch");
-        }
-        if state.trying.is_given_up() {
-            return interpret(state, "compiled code trapped where the interpreter does not");
-        }
-        let hot = always || work >= threshold || state.profile.interpreted_work >= threshold;
-        let is_cold = !hot && state.versions.is_empty();
-        let quick = match self.suits_quick(site, width) {
-            false => ForQuick::Nothing,
-            true if is_cold => ForQuick::Suffices,
-            true => ForQuick::StandsIn,
-        };
-        if is_cold && (quick == ForQuick::Nothing || !self.is_worth_making(site, work)) {
-            return interpret(&mut self.sites[site as usize], "not hot yet");
-        }
-        let need = Need { waits: always || work >= threshold || !background, quick, work };
+        let wanted = Wanted { code, work, places: wish.places };
         if let (Some(changes), [Some(place)]) = (wish.changes, wish.places)
-            && self.attempt_changes(site, registers, memory, need, place, changes)?
+            && self.attempt_changes(site, registers, memory, wanted, place, changes)?
         {
             return Ok(Run::Done(vec![Value::Array(place.array().clone())]));
         }
-        match self.attempt(site, registers, memory, need, wish.places)? {
+        match self.attempt(site, registers, memory, wanted)? {
             Attempt::Done(values) => Ok(Run::Done(values)),
             Attempt::Trapped => {
                 self.coverage.met(Met::RunTrapped);
                 self.tell(site, |name| Event::FellBack { site: name, reason: "a trap" });
-                interpret(&mut self.sites[site as usize], "compiled code trapped").map(|_| Run::Trapped)
+                self.fell_back(site, "compiled code trapped", work);
+                Ok(Run::Trapped)
             }
             Attempt::Interpret(reason) => {
                 if self.sites[site as usize].profile.reason != reason {
                     self.tell(site, |name| Event::FellBack { site: name, reason: &reason });
                 }
-                interpret(&mut self.sites[site as usize], &reason)
+                self.fell_back(site, &reason, work);
+                Ok(Run::Interpret)
             }
         }
+    }
+
+    /// Notes that the interpreter executes a site by choice.
+    fn interpreted(&mut self, site: u32, why: Why, work: u64) {
+        if let (Why::NotLifted, Some(Err(refusal))) = (why, &self.sites[site as usize].lifted) {
+            self.coverage.met(Met::RunUnlifted);
+            let reason = format!("not lifted: {refusal}");
+            return self.fell_back(site, &reason, work);
+        }
+        self.fell_back(site, why.text(), work);
+    }
+
+    /// Notes that the interpreter executes a site.
+    fn fell_back(&mut self, site: u32, reason: &str, work: u64) {
+        let profile = &mut self.sites[site as usize].profile;
+        profile.interpreted_work = profile.interpreted_work.saturating_add(work);
+        profile.choose(Tier::Interpreter, reason);
     }
 
     /// Computes only the elements that change, if there is code for that; says whether it did.
@@ -393,7 +362,7 @@ impl Tiers {
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        need: Need,
+        wanted: Wanted<'_>,
         place: &Granted,
         changes: &Changes,
     ) -> Result<bool, Trap> {
@@ -407,13 +376,14 @@ impl Tiers {
         let Some(gathered) = gathered.and_then(|gathered| kernel.gathered(gathered, part)) else {
             return Ok(false);
         };
-        let wanted = part::place(place, part);
+        let places = [Some(part::place(place, part))];
         let kernel = Kernel { site: part_site, lifted: &kernel.lifted };
-        let outcome = self.attempt_with(kernel, &gathered, memory, need, &[Some(wanted.clone())])?;
+        let wanted = Wanted { places: &places, ..wanted };
+        let outcome = self.attempt_with(kernel, &gathered, memory, wanted)?;
         let Attempt::Done(values) = outcome else { return Ok(false) };
         self.coverage.met(Met::ChangesCompiled);
-        if let [Value::Array(made)] = &values[..] {
-            wanted.clone().store_all(memory, made)?;
+        if let ([Value::Array(made)], [Some(mut place)]) = (&values[..], places) {
+            place.store_all(memory, made)?;
         }
         // To people it is one site.
         let profile = &self.sites[part_site as usize].profile;
@@ -450,8 +420,7 @@ impl Tiers {
         site: u32,
         registers: &Registers<'_>,
         memory: &Memory,
-        need: Need,
-        places: &[Option<Granted>],
+        wanted: Wanted<'_>,
     ) -> Result<Attempt, Trap> {
         let lifted = match self.lifted(site) {
             Ok(lifted) => lifted,
@@ -467,7 +436,7 @@ impl Tiers {
                 return Ok(Attempt::Interpret(reason));
             }
         };
-        self.attempt_with(Kernel { site, lifted: &lifted }, &gathered, memory, need, places)
+        self.attempt_with(Kernel { site, lifted: &lifted }, &gathered, memory, wanted)
     }
 
     fn attempt_with(
@@ -475,44 +444,38 @@ impl Tiers {
         kernel: Kernel<'_>,
         gathered: &Gathered,
         memory: &Memory,
-        need: Need,
-        places: &[Option<Granted>],
+        wanted: Wanted<'_>,
     ) -> Result<Attempt, Trap> {
-        if need.quick == ForQuick::Suffices {
-            return match self.make_quick(kernel, gathered, need.work) {
-                true => self.launch(kernel, Chosen::Quick, gathered, memory, need.work, places),
-                false => Ok(Attempt::Interpret("not hot yet".into())),
-            };
-        }
-        let stands_in = need.quick == ForQuick::StandsIn;
-        let signature = gathered.signature();
-        let state = &mut self.sites[kernel.site as usize];
-        let chosen = match state.chosen.find(signature) {
-            Some(version) => Chosen::Version(*version),
-            None => match self.version(kernel, gathered, need) {
-                Ok(version) => {
-                    // Launches of the generic one are counted one by one.
-                    let state = &mut self.sites[kernel.site as usize];
-                    if !state.versions[version].key.is_generic {
-                        state.chosen.keep(signature, version, 1);
-                    }
-                    Chosen::Version(version)
-                }
-                Err(_) if stands_in && self.make_quick(kernel, gathered, need.work) => Chosen::Quick,
-                Err(reason) => return Ok(Attempt::Interpret(reason)),
-            },
-        };
-        let chosen = match chosen {
-            Chosen::Version(at)
-                if stands_in
-                    && self.sites[kernel.site as usize].versions[at].code.is_none()
-                    && self.make_quick(kernel, gathered, need.work) =>
-            {
-                Chosen::Quick
+        let Wanted { code, work, places } = wanted;
+        let (waits, stands_in) = match code {
+            Code::Planned { waits, stands_in } => (waits, stands_in),
+            Code::Quick => {
+                return match self.make_quick(kernel, gathered, work) {
+                    true => self.launch(kernel, Chosen::Quick, gathered, memory, work, places),
+                    false => Ok(Attempt::Interpret(Why::NotHot.text().into())),
+                };
             }
-            chosen => chosen,
         };
-        self.launch(kernel, chosen, gathered, memory, need.work, places)
+        let signature = gathered.signature();
+        let known = self.sites[kernel.site as usize].chosen.find(signature).copied();
+        let version = match known {
+            Some(version) => Ok(version),
+            None => self.version(kernel, gathered, waits, work).inspect(|version| {
+                // Launches of the generic one are counted one by one.
+                let state = &mut self.sites[kernel.site as usize];
+                if !state.versions[*version].key.is_generic {
+                    state.chosen.keep(signature, *version, 1);
+                }
+            }),
+        };
+        let versions = &self.sites[kernel.site as usize].versions;
+        let has_code = version.as_ref().is_ok_and(|version| versions[*version].code.is_some());
+        let chosen = match version {
+            _ if !has_code && stands_in && self.make_quick(kernel, gathered, work) => Chosen::Quick,
+            Ok(version) => Chosen::Version(version),
+            Err(reason) => return Ok(Attempt::Interpret(reason)),
+        };
+        self.launch(kernel, chosen, gathered, memory, work, places)
     }
 
     /// The kernel of a site, lifted at the first request.
@@ -535,7 +498,8 @@ impl Tiers {
         &mut self,
         Kernel { site, lifted }: Kernel<'_>,
         gathered: &Gathered,
-        Need { waits, work, .. }: Need,
+        waits: bool,
+        work: u64,
     ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();

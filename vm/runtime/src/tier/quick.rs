@@ -56,7 +56,7 @@ impl Tiers {
     }
 
     /// Whether there is such code.
-    pub(crate) fn has_quick(&self, site: u32) -> bool {
+    fn has_quick(&self, site: u32) -> bool {
         self.sites[site as usize].quick.as_ref().is_some_and(|made| made.code.is_some())
     }
 

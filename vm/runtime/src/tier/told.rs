@@ -2,21 +2,16 @@
 
 use super::{Tiers, launch};
 use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
-use crate::interpret::{Amount, FormTaken, Registers};
+use crate::interpret::{Execution, FormTaken, Registers};
 use galopvm_lift::LiftRefusal;
 
 impl Tiers {
     /// Tells of an operator that is about to be executed, with its kernel and the numbers of this execution.
-    pub(crate) fn tell_operator(
-        &mut self,
-        site: u32,
-        registers: &Registers<'_>,
-        amount: Amount,
-        form: FormTaken,
-    ) {
+    pub(crate) fn tell_operator(&mut self, execution: Execution, registers: &Registers<'_>, form: FormTaken) {
+        let site = execution.site;
         let name = self.name(site);
         let Some(explainer) = &mut self.explainer else { return };
-        if !explainer.wants_operator(self.module.module(), &name, amount.work) {
+        if !explainer.wants_operator(self.module.module(), &name, execution.work) {
             return;
         }
         let kernel = self.lifted(site).and_then(|lifted| {
@@ -26,7 +21,7 @@ impl Tiers {
         });
         let kernel = kernel.as_ref().map(|(lifted, observed)| (lifted, observed));
         if let Some(explainer) = &mut self.explainer {
-            explainer.operator(name, amount, kernel, form);
+            explainer.operator(name, execution, kernel, form);
         }
     }
 

@@ -124,7 +124,7 @@ impl Version {
     /// All refusals in one line.
     pub(super) fn refusal(&self) -> String {
         if self.refusals.is_empty() {
-            return "there is no machine code, and the interpreter goes over many rows at a time".into();
+            return "no back end was asked".into();
         }
         let reasons: Vec<String> =
             self.refusals.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
