@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 /// What is found out when an entry point runs on the first input of its test block, with the prices of a machine that
 /// is the same everywhere.
-fn explained(path: &Path, entry: &str) -> Document {
+fn explained(path: &Path, entry: &str, backend: BackendChoice) -> Document {
     let source = read(path);
     let name = path.display().to_string();
     let program = Program::from_source(&name, &source).unwrap_or_else(|e| panic!("{name}: {e}"));
     let collector = Collector::default();
-    let engine = Engine::builder().backend(BackendChoice::Interp).explain(collector.sink()).build();
+    let engine = Engine::builder().backend(backend).explain(collector.sink()).build();
     let mut session = engine.session(&program);
     let input = first_input(&source, entry).unwrap_or_else(|| panic!("{name}: no input for {entry}"));
     let values = read_values(session.memory(), input.values.as_bytes()).expect("values");
@@ -29,20 +29,21 @@ fn explained(path: &Path, entry: &str) -> Document {
     collector.document(heading, module, &sites, (&Machine::default(), &Costs::default(), Target::Cpu), &found)
 }
 
-/// The programs with the entry points to explain.
-fn programs() -> Vec<(PathBuf, &'static str, String)> {
+/// The programs with the entry points to explain, and who executes their operators.
+fn programs() -> Vec<(PathBuf, &'static str, BackendChoice, String)> {
     // Tests run in the folder of the manifest, so places are the same wherever that is.
     let golden = |name: &str| Path::new("tests/golden/explain").join(name).with_extension("fut");
     let seed = |name: &str| Path::new("examples/seeds").join(name).with_extension("fut");
-    let mut programs: Vec<(PathBuf, &'static str, String)> = Vec::new();
+    let interp = BackendChoice::Interp;
+    let mut programs = vec![(golden("together"), "main", BackendChoice::Reference, "together".to_string())];
     for name in ["concat", "rows", "reuse", "data", "loops"] {
-        programs.push((golden(name), "main", name.into()));
+        programs.push((golden(name), "main", interp, name.into()));
     }
     for entry in ["apart", "meet"] {
-        programs.push((golden("parts"), entry, format!("parts_{entry}")));
+        programs.push((golden("parts"), entry, interp, format!("parts_{entry}")));
     }
     for name in ["nw_arrays", "lu_arrays", "hotspot"] {
-        programs.push((seed(name), "main", name.into()));
+        programs.push((seed(name), "main", interp, name.into()));
     }
     programs
 }
@@ -50,8 +51,8 @@ fn programs() -> Vec<(PathBuf, &'static str, String)> {
 #[test]
 fn golden() {
     let mut golden = Golden::new();
-    for (path, entry, name) in programs() {
-        let document = explained(&path, entry);
+    for (path, entry, backend, name) in programs() {
+        let document = explained(&path, entry, backend);
         let mut texts = vec![("txt", document.text(false))];
         // The examples would fill many pages.
         if path.starts_with("tests") {
@@ -67,8 +68,8 @@ fn golden() {
 /// Text and JSON are of the same facts, and kernel IR is shown only to those who ask.
 #[test]
 fn kernels_are_shown_on_demand() {
-    let (path, entry, _) = programs().remove(0);
-    let document = explained(&path, entry);
+    let (path, entry, backend, _) = programs().remove(0);
+    let document = explained(&path, entry, backend);
     assert!(!document.text(false).contains("kernel IR") && document.text(true).contains("kernel IR"));
     let (without, with) = (document.json(false).to_string(), document.json(true).to_string());
     assert!(!without.contains("\"kir\"") && with.contains("\"kir\""));

@@ -11,6 +11,8 @@ pub enum Tier {
     Interpreter,
     /// By code of this back end.
     Compiled(&'static str),
+    /// By kernels that it shares with other operators.
+    Group,
 }
 
 impl fmt::Display for Tier {
@@ -18,6 +20,7 @@ impl fmt::Display for Tier {
         f.pad(match self {
             Tier::Interpreter => "interp",
             Tier::Compiled(name) => name,
+            Tier::Group => "a group",
         })
     }
 }
@@ -25,8 +28,10 @@ impl fmt::Display for Tier {
 /// Figures of one site.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SiteProfile {
-    /// Executions in all tiers.
+    /// Executions in all tiers, by itself.
     pub executions: u64,
+    /// Executions together with other operators.
+    pub grouped: u64,
     /// Iterations of all executions.
     pub elements: u64,
     /// Estimated operations that the interpreter executed.

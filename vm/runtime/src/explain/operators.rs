@@ -35,7 +35,7 @@ pub(super) fn operator_part<'h>(
         spot: place.and_then(|place| setting.lines.spot(setting.module, place)),
         place: kept.place.clone(),
         operator: kept.operator,
-        executions: profile.map_or(0, |profile| profile.executions),
+        executions: profile.map_or(0, |profile| profile.executions + profile.grouped),
         width: kept.width,
         work: kept.work,
         tier: profile.map_or_else(String::new, |profile| profile.tier.to_string()),

@@ -18,8 +18,8 @@ impl<'a> Interpreter<'a> {
         instr: &'a Instr,
     ) -> Outcome<()> {
         match instr {
-            Instr::Call { .. } if !self.done.is_empty() && self.is_done(registers, (block, index), instr) => {
-            }
+            Instr::Call { .. }
+                if !self.done.is_empty() && self.ran_with(registers, (block, index), instr).is_some() => {}
             Instr::For { dsts, init, .. } | Instr::While { dsts, init, .. }
                 if self.loop_unit(registers, block, index, dsts, init)? => {}
             Instr::If { dsts, cond, then, otherwise } => {

@@ -25,8 +25,8 @@ impl<'a> Interpreter<'a> {
         let execution = self.execution(registers, (block, index), operator.width, |registers, width| {
             shape::work(registers, operator.blocks(), width)
         })?;
-        if !self.done.is_empty() && self.is_done(registers, (block, index), instr) {
-            return self.pay(execution.work);
+        if !self.done.is_empty() && self.is_done(registers, execution, instr)? {
+            return Ok(());
         }
         let choice = self.tiers.choose(execution, Interpreted::Rows);
         self.tell_operator(registers, execution);
@@ -150,10 +150,11 @@ impl<'a> Interpreter<'a> {
             }
             _ => shape::work(registers, parts.blocks.iter().map(|(_, block)| block), width),
         })?;
-        if !self.done.is_empty() && self.is_done(registers, at, instr) {
-            return self.pay(execution.work);
+        if !self.done.is_empty() && self.is_done(registers, execution, instr)? {
+            return Ok(());
         }
         let choice = self.tiers.choose(execution, Interpreted::Loop);
+        self.tell_operator(registers, execution);
         let place = |dest: &Operand| {
             let array = registers.array_of(dest.reg).filter(|_| dest.last)?;
             // The register, and the place itself.

@@ -16,21 +16,39 @@ pub(crate) struct Done {
     depth: usize,
     block: BlockId,
     index: usize,
+    /// The site of the earlier one.
+    first: u32,
 }
 
 impl<'a> Interpreter<'a> {
-    /// Whether an operator has run already, together with an earlier one. What it uses up is given up.
-    pub(super) fn is_done(
+    /// The site of the operator together with which another one has run already, if it has. What it uses up is given up.
+    pub(super) fn ran_with(
         &mut self,
         registers: &mut Registers<'a>,
         (block, index): (BlockId, usize),
         instr: &Instr,
-    ) -> bool {
+    ) -> Option<u32> {
         let this = |done: &Done| self.is_here(done, block) && done.index == index;
-        let Some(at) = self.done.iter().position(this) else { return false };
-        self.done.swap_remove(at);
+        let at = self.done.iter().position(this)?;
         registers.drop_all(&Fields::of(instr).operands);
-        true
+        Some(self.done.swap_remove(at).first)
+    }
+
+    /// Whether an execution has happened already, together with an earlier operator.
+    pub(super) fn is_done(
+        &mut self,
+        registers: &mut Registers<'a>,
+        execution: Execution,
+        instr: &Instr,
+    ) -> Outcome<bool> {
+        let Some(first) = self.ran_with(registers, execution.at(), instr) else { return Ok(false) };
+        if self.tiers.explainer.is_some() {
+            let form = self.form_of(registers, execution.at(), execution.width);
+            self.tiers.tell_covered(execution, first, form);
+        }
+        self.tiers.ran_in_group(execution, first);
+        self.pay(execution.work)?;
+        Ok(true)
     }
 
     /// Whether an operator belongs to a block of the running call.
@@ -75,7 +93,8 @@ impl<'a> Interpreter<'a> {
         }
         let depth = self.depth;
         let others = group.covered.iter().filter(|other| **other != index);
-        self.done.extend(others.map(|index| Done { depth, block, index: *index }));
+        self.done.extend(others.map(|index| Done { depth, block, index: *index, first: site }));
+        self.tiers.ran_in_group(execution, site);
         registers.drop_all(&Fields::of(&registers.code.blocks[block].code[index]).operands);
         Ok(true)
     }

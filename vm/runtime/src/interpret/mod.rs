@@ -366,7 +366,7 @@ impl<'a> Interpreter<'a> {
             }
             Instr::Index { dst, array, index } => return arrays::index(registers, *dst, *array, index),
             Instr::Replicate { .. } | Instr::Copy { .. }
-                if !self.done.is_empty() && self.is_done(registers, (block, at), instr) => {}
+                if !self.done.is_empty() && self.ran_with(registers, (block, at), instr).is_some() => {}
             Instr::Map { .. } | Instr::Reduce { .. } | Instr::Scan { .. } | Instr::Redomap { .. } => {
                 return self.operator(registers, block, at, instr);
             }

@@ -9,6 +9,7 @@ use crate::coverage::Met;
 use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
 use crate::interpret::{Execution, PlanPhases, Registers, Site};
+use crate::profile::Tier;
 use crate::site::{Asking, rules};
 use galopvm_bytecode::RegId;
 use galopvm_data::Value;
@@ -155,8 +156,23 @@ impl Tiers {
             let is_refused = state.versions.iter().all(|version| version.code.is_none());
             self.did_not_run(site, is_refused);
         }
-        self.sites[kernel as usize].profile.choose(crate::profile::Tier::Interpreter, &reason);
+        self.sites[kernel as usize].profile.choose(Tier::Interpreter, &reason);
         Ok(None)
+    }
+
+    /// Notes that an operator has run in the group that starts with the first of its operators.
+    pub(crate) fn ran_in_group(&mut self, Execution { site, width, .. }: Execution, first: u32) {
+        let is_new = self.sites[site as usize].profile.tier != Tier::Group;
+        let reason = is_new.then(|| match site == first {
+            true => "together with operators that follow".into(),
+            false => format!("together with {}", self.name(first)),
+        });
+        let profile = &mut self.sites[site as usize].profile;
+        profile.grouped += 1;
+        profile.elements = profile.elements.saturating_add(width as u64);
+        if let Some(reason) = reason {
+            profile.choose(Tier::Group, &reason);
+        }
     }
 
     /// After some failures a group is given up; if scans or writes at computed places may have been the reason, it is

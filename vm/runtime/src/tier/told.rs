@@ -25,6 +25,16 @@ impl Tiers {
         }
     }
 
+    /// Tells of an operator that has run together with an earlier one.
+    pub(crate) fn tell_covered(&mut self, execution: Execution, first: u32, form: FormTaken) {
+        let (name, earlier) = (self.name(execution.site), self.name(first));
+        let Some(explainer) = &mut self.explainer else { return };
+        if explainer.wants_operator(self.module.module(), &name, execution.work) {
+            let refusal = LiftRefusal::new(format!("that of {earlier} computes it"));
+            explainer.operator(name, execution, Err(&refusal), form);
+        }
+    }
+
     /// Tells what became of the wish to write result `k` of a map over an array.
     pub(super) fn tell_reuse(&self, site: u32, k: usize, answer: ReuseAnswer<'_>) {
         self.coverage.reuse(&answer);
