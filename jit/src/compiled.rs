@@ -10,11 +10,12 @@ use crate::target::Target;
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Axis, CheckedLaunch, Compiled, Launch, Listing, Machine, Observed, ObservedParam, Plan,
+    Argument, Axis, CheckedLaunch, Compiled, Exp, Launch, Listing, Machine, Observed, ObservedParam, Plan,
     Refusal, RunError, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use rayon::prelude::*;
+use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
 
 /// Elements that pieces begin at multiples of, so that aligned stores stay aligned.
@@ -26,6 +27,12 @@ const LARGEST_PIECE: u64 = 1 << 23;
 
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
 const MOST_PIECES: i64 = 1 << 16;
+
+/// The pieces of an axis: where each begins and ends.
+type Pieces = SmallVec<[(i64, i64); 1]>;
+
+/// The extents of axes.
+type Extents = SmallVec<[i64; 4]>;
 
 /// The forms that code takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,6 +70,23 @@ impl Variant {
     }
 }
 
+/// What the one statement of a region is, as far as a launch wants to know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Map,
+    Fold,
+    Scatter,
+}
+
+/// How a launch tells the extent of an axis.
+enum Extent {
+    Number(i64),
+    /// It is the parameter at this position.
+    Param(usize),
+    /// It is computed in front of the kernel.
+    Computed,
+}
+
 /// Code for one form of the region.
 struct Code {
     executable: Executable,
@@ -78,6 +102,11 @@ pub struct Native {
     target: Box<dyn Target>,
     strict: bool,
     layout: Layout,
+    kind: Kind,
+    /// The extents of the axes.
+    extents: Vec<Extent>,
+    /// For each result of the region, the number of the statement's result.
+    results: Vec<usize>,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
     may_be_flat: bool,
     /// Operators of a histogram that threads may count apart.
@@ -103,7 +132,15 @@ impl Native {
             Shape::Fold(_, combine) => combine.scalar_ops(),
             Shape::Map(_) | Shape::Scatter(..) => None,
         };
+        let kind = match form.shape {
+            Shape::Map(_) => Kind::Map,
+            Shape::Fold(..) => Kind::Fold,
+            Shape::Scatter(..) => Kind::Scatter,
+        };
         let compiled = Native {
+            kind,
+            extents: form.axes.iter().map(|axis| Extent::of(region, axis)).collect(),
+            results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
             fold,
@@ -117,7 +154,7 @@ impl Native {
             layout: Layout::new(region, noted(&form)),
             codes: std::array::from_fn(|_| OnceLock::new()),
         };
-        let extents = compiled.extents(&form, &|var| observed_scalar(region, observed, var));
+        let extents = extents_of(region, &form, &|var| observed_scalar(region, observed, var));
         let Some(extents) = extents else {
             return Err(Refusal::new("the extent of an axis is not a number before the launch"));
         };
@@ -165,10 +202,20 @@ impl Native {
         Ok((code, pieces))
     }
 
-    /// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
-    fn extents(&self, form: &Form<'_>, scalars: &dyn Fn(VarId) -> Option<Scalar>) -> Option<Vec<i64>> {
-        let size = |axis: &Axis| form.size(&self.region, &axis.bound, scalars);
-        form.axes.iter().map(|axis| Some(size(axis)?.max(0))).collect()
+    /// The extents of the axes in a launch.
+    fn extents(&self, launch: &Launch<'_>) -> Option<Extents> {
+        let known = |extent: &Extent| match extent {
+            Extent::Number(number) => Some((*number).max(0)),
+            Extent::Param(at) => match launch.arguments.get(*at)? {
+                Argument::Scalar(bits) => Some((*bits as i64).max(0)),
+                Argument::Array { .. } => None,
+            },
+            Extent::Computed => None,
+        };
+        self.extents.iter().map(known).collect::<Option<Extents>>().or_else(|| {
+            let form = Form::of(&self.region).ok()?;
+            extents_of(&self.region, &form, &|var| launch.scalar(&self.region, var))
+        })
     }
 
     fn check_classes(&self, launch: &Launch<'_>) -> Result<(), Refusal> {
@@ -190,9 +237,8 @@ impl Native {
 
     fn launch(&self, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
         let failed = RunError::Failed;
-        let form = Form::of(&self.region).map_err(failed)?;
         self.check_classes(launch).map_err(failed)?;
-        let extents = self.extents(&form, &|var| launch.scalar(&self.region, var));
+        let extents = self.extents(launch);
         let arguments = std::mem::take(&mut launch.arguments);
         let arrays = arguments.iter().filter_map(|a| match a {
             Argument::Array { lmad, .. } => Some(lmad),
@@ -212,7 +258,7 @@ impl Native {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
         // What a scatter writes is read by nothing else of it.
-        let is_scatter = matches!(form.shape, Shape::Scatter(..));
+        let is_scatter = self.kind == Kind::Scatter;
         let variant = Variant { flat, places, over: over && !is_scatter };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
@@ -232,7 +278,7 @@ impl Native {
             let record = self.layout.fill(&self.region, launch);
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
-        let is_map = matches!(form.shape, Shape::Map(_));
+        let is_map = self.kind == Kind::Map;
         let shared_ok = is_map || self.fold.is_some();
         let parts = if shared_ok { self.part_count(total, length) } else { 1 };
         if is_map {
@@ -241,7 +287,7 @@ impl Native {
             let stream = is_large && record.results_are_aligned();
             return self.run_map(code, &record, &pieces(length, parts), stream, stop);
         }
-        self.run_fold(code, launch, &form, &pieces(length, parts), stop)
+        self.run_fold(code, launch, &pieces(length, parts), stop)
     }
 
     fn part_count(&self, total: i64, length: i64) -> i64 {
@@ -312,7 +358,6 @@ impl Native {
         &self,
         code: &Code,
         launch: &mut Launch<'_>,
-        form: &Form<'_>,
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
@@ -334,7 +379,7 @@ impl Native {
         for (k, ty) in self.region.results().iter().enumerate() {
             let mut value = partials[0][k] & ty.elem.mask();
             for partial in &partials[1..] {
-                let op = self.fold.as_ref().map(|ops| ops[form.results[k]]);
+                let op = self.fold.as_ref().map(|ops| ops[self.results[k]]);
                 value = combine(op, ty.elem, value, partial[k] & ty.elem.mask());
             }
             let result = &launch.results[k];
@@ -346,6 +391,26 @@ impl Native {
             place.copy_from_slice(&value.to_le_bytes()[..size]);
         }
         Ok(())
+    }
+}
+
+/// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
+fn extents_of(
+    region: &VerifiedRegion,
+    form: &Form<'_>,
+    scalars: &dyn Fn(VarId) -> Option<Scalar>,
+) -> Option<Extents> {
+    form.axes.iter().map(|axis| Some(form.size(region, &axis.bound, scalars)?.max(0))).collect()
+}
+
+impl Extent {
+    fn of(region: &VerifiedRegion, axis: &Axis) -> Extent {
+        let is_param = |var: &VarId| region.region().params.iter().position(|param| param == var);
+        match &axis.bound {
+            Exp::Const(number) => Extent::Number(number.as_i64()),
+            Exp::Var(var) => is_param(var).map_or(Extent::Computed, Extent::Param),
+            _ => Extent::Computed,
+        }
     }
 }
 
@@ -387,9 +452,9 @@ fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l Lmad>, extents: &[i64]) -> 
 }
 
 /// Cuts `0..length` into about `parts` pieces that begin at multiples of [`PIECE_UNIT`] where that is possible.
-fn pieces(length: i64, parts: i64) -> Vec<(i64, i64)> {
+fn pieces(length: i64, parts: i64) -> Pieces {
     if parts <= 1 {
-        return vec![(0, length)];
+        return smallvec![(0, length)];
     }
     let unit = if length >= parts * PIECE_UNIT { PIECE_UNIT } else { 1 };
     let size = ((length + parts - 1) / parts + unit - 1) / unit * unit;

@@ -6,6 +6,7 @@
 
 use crate::library::extended;
 use galopvm_kir::{Argument, Launch, VarId, VerifiedRegion};
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -35,6 +36,8 @@ pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 /// Where things are in the record of a region.
 pub struct Layout {
     params: HashMap<VarId, u32>,
+    /// The same, in the order of the parameters.
+    in_order: Vec<u32>,
     results: Vec<u32>,
     /// Where the room for notes begins, and the end.
     notes: usize,
@@ -43,9 +46,8 @@ pub struct Layout {
 
 /// The record of one launch; it borrows the launch's blocks.
 pub struct Record<'l> {
-    words: Vec<u64>,
-    results: Vec<u32>,
-    notes: usize,
+    words: SmallVec<[u64; 48]>,
+    layout: &'l Layout,
     blocks: PhantomData<(&'l mut [u8], Stop<'l>)>,
 }
 
@@ -53,9 +55,10 @@ impl Layout {
     /// The layout for a region, with room for the notes of so many values.
     pub fn new(region: &VerifiedRegion, noted: usize) -> Layout {
         let mut at = FIXED;
-        let mut params = HashMap::new();
+        let (mut params, mut in_order) = (HashMap::new(), Vec::new());
         for &param in &region.region().params {
             params.insert(param, at);
+            in_order.push(at);
             let rank = region.type_of(param).rank() as u32;
             at += 1 + 2 * rank;
         }
@@ -65,7 +68,7 @@ impl Layout {
             at += 1 + result.rank() as u32;
         }
         let notes = at as usize;
-        Layout { params, results, notes, words: notes + noted * NOTE }
+        Layout { params, in_order, results, notes, words: notes + noted * NOTE }
     }
 
     /// The word of a scalar parameter, or of an array parameter's address.
@@ -94,19 +97,18 @@ impl Layout {
     }
 
     /// The record of a launch that was checked for the region; the fixed words are 0.
-    pub fn fill<'l>(&self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Record<'l> {
-        let mut words = vec![0u64; self.words];
-        let mut addresses = Vec::with_capacity(launch.buffers.len());
+    pub fn fill<'l>(&'l self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Record<'l> {
+        let mut words = smallvec![0u64; self.words];
+        let mut addresses: SmallVec<[u64; 8]> = SmallVec::new();
         for buffer in &mut launch.buffers {
             addresses.push(match buffer.bytes_mut() {
                 Some(bytes) => bytes.as_mut_ptr() as u64,
                 None => buffer.bytes().as_ptr() as u64,
             });
         }
-        for (&param, argument) in region.region().params.iter().zip(launch.arguments.iter()) {
-            let ty = region.type_of(param);
-            let Some(at) = self.param(param) else { continue };
-            let at = at as usize;
+        let params = region.region().params.iter().zip(&self.in_order);
+        for ((&param, &at), argument) in params.zip(launch.arguments.iter()) {
+            let (ty, at) = (region.type_of(param), at as usize);
             match argument {
                 Argument::Scalar(bits) => words[at] = extended(ty.elem, *bits),
                 Argument::Array { buffer, lmad } => {
@@ -125,7 +127,7 @@ impl Layout {
                 *word = dim.stride as u64;
             }
         }
-        Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData }
+        Record { words, layout: self, blocks: PhantomData }
     }
 }
 
@@ -136,8 +138,11 @@ fn address(block: u64, size: usize, lmad: &galopvm_lmad::Lmad) -> u64 {
 }
 
 impl<'l> Record<'l> {
-    /// The words. The code writes to the allowance.
+    /// The words, for code that is about to run: it writes to the allowance and to the notes. They stay where they are as long
+    /// as they are borrowed.
     pub fn words_mut(&mut self) -> &mut [u64] {
+        let notes = self.words.as_mut_ptr().wrapping_add(self.layout.notes);
+        self.words[NOTES as usize] = notes as u64;
         &mut self.words
     }
 
@@ -152,9 +157,7 @@ impl<'l> Record<'l> {
         words[STREAM as usize] = u64::from(stream);
         words[ALLOWANCE as usize] = u64::from(WORK);
         words[STOP as usize] = std::ptr::from_ref(stop) as u64;
-        // The vector moves, what it holds does not.
-        words[NOTES as usize] = words.as_mut_ptr().wrapping_add(self.notes) as u64;
-        Record { words, results: self.results.clone(), notes: self.notes, blocks: PhantomData }
+        Record { words, layout: self.layout, blocks: PhantomData }
     }
 
     /// The same with scalar results going to places of their own.
@@ -162,10 +165,10 @@ impl<'l> Record<'l> {
     where
         'l: 's,
     {
-        for (word, place) in self.results.iter().zip(places) {
+        for (word, place) in self.layout.results.iter().zip(places) {
             self.words[*word as usize] = std::ptr::from_mut(place) as u64;
         }
-        Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
+        Record { words: self.words, layout: self.layout, blocks: PhantomData }
     }
 
     /// The same with results going to row-major blocks of their own.
@@ -173,14 +176,14 @@ impl<'l> Record<'l> {
     where
         'l: 's,
     {
-        for (word, block) in self.results.iter().zip(blocks) {
+        for (word, block) in self.layout.results.iter().zip(blocks) {
             self.words[*word as usize] = block.as_mut_ptr() as u64;
         }
-        Record { words: self.words, results: self.results, notes: self.notes, blocks: PhantomData }
+        Record { words: self.words, layout: self.layout, blocks: PhantomData }
     }
 
     /// True if all results begin at a multiple of a cache line.
     pub fn results_are_aligned(&self) -> bool {
-        self.results.iter().all(|word| self.words[*word as usize].is_multiple_of(64))
+        self.layout.results.iter().all(|word| self.words[*word as usize].is_multiple_of(64))
     }
 }

@@ -104,6 +104,9 @@ fn classify(dims: &mut SmallVec<[CopyDim; 4]>) -> CopyClass {
         dims.clear();
         return CopyClass::Empty;
     }
+    if let [CopyDim { size, target: 1, source: 1 }] = dims[..] {
+        return CopyClass::Memcpy { elements: size };
+    }
     merge(dims);
     if same_stretch(dims) {
         return CopyClass::Memcpy { elements: count(dims) };

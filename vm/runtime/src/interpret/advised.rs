@@ -22,8 +22,9 @@ use galopvm_kir::{Exp, VarId};
 use galopvm_lift::region::{Purpose, Recorded, Scope};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,7 +35,7 @@ const LEAST_COUNT: i64 = 32;
 /// What is known of the functions and loops of a session.
 #[derive(Default)]
 pub(crate) struct Advices {
-    sites: HashMap<(FuncId, Scope), SiteAdvice>,
+    sites: FxHashMap<(FuncId, Scope), SiteAdvice>,
     words: Vec<u64>,
     pub(crate) figures: PlanFigures,
 }

@@ -9,6 +9,7 @@ use galopvm_base::Bits;
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Operand, RegId};
 use galopvm_store::array::Array;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// Ranges of fewer bytes are made at once: asking costs more.
@@ -18,13 +19,13 @@ pub(super) const DELAYED_FROM: i64 = 1 << 16;
 pub(super) const ENOUGH: i64 = 5;
 
 /// First element and step of each `iota` that can wait.
-pub(crate) type Delayed = HashMap<RegId, (Bits, Bits)>;
+pub(crate) type Delayed = FxHashMap<RegId, (Bits, Bits)>;
 
 /// The ranges of a function that can wait.
 pub(super) fn delayed(function: &Function) -> Delayed {
     let is_range = |instr: &Instr| matches!(instr, Instr::Iota { .. });
     if !function.blocks.iter().any(|block| block.code.iter().any(is_range)) {
-        return Delayed::new();
+        return Delayed::default();
     }
     let mut uses: HashMap<RegId, usize> = HashMap::new();
     for block in function.blocks.iter() {
@@ -42,7 +43,7 @@ pub(super) fn delayed(function: &Function) -> Delayed {
             _ => None,
         })
         .collect();
-    let mut delayed = Delayed::new();
+    let mut delayed = Delayed::default();
     for block in function.blocks.iter() {
         for instr in &block.code {
             if let Instr::Iota { dst, count, start, step, .. } = instr

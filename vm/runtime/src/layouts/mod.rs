@@ -20,7 +20,7 @@ use decide::Wants;
 use executor::Executor;
 use galopvm_analysis::layout::Profile;
 use galopvm_bytecode::RegId;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Fewer operations are not worth a question.
@@ -29,7 +29,7 @@ pub(crate) const LEAST_WORK: u64 = 1 << 16;
 /// What is known of all operators of a session.
 #[derive(Default)]
 pub(crate) struct Layouts {
-    sites: HashMap<u32, SiteLayouts>,
+    sites: FxHashMap<u32, SiteLayouts>,
     pub(crate) figures: PlanFigures,
 }
 

@@ -3,7 +3,7 @@
 //! Two questions with equal numbers have equal answers; what the numbers are is up to the question. A memo holds answers up to a
 //! weight, and gives up those that nobody asked for longest. Asking for the newest one again costs a comparison.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Known answers.
@@ -15,7 +15,7 @@ pub(crate) struct Memo<V> {
     /// Requests so far, by which answers are old or new.
     requests: u64,
     answers: Vec<Answer<V>>,
-    positions: HashMap<Arc<[u64]>, usize>,
+    positions: FxHashMap<Arc<[u64]>, usize>,
     /// The position of the answer that was asked for or kept last.
     newest: usize,
 }
@@ -32,7 +32,7 @@ struct Answer<V> {
 impl<V> Memo<V> {
     /// A memo for answers up to a weight.
     pub(crate) fn new(most: usize) -> Memo<V> {
-        let (answers, positions) = (Vec::new(), HashMap::new());
+        let (answers, positions) = (Vec::new(), FxHashMap::default());
         Memo { most, weight: 0, requests: 0, answers, positions, newest: 0 }
     }
 

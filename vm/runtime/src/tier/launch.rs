@@ -191,8 +191,11 @@ impl Gathered {
         stop: &Stop,
     ) -> Result<Result<Vec<Value>, Failure>, Trap> {
         let region = &lifted.region;
-        let buffers = self.blocks.iter().map(|block| Buffer::Read(block.bytes())).collect();
-        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results: Vec::new() };
+        let count = region.results().len();
+        let mut buffers = Vec::with_capacity(self.blocks.len() + count);
+        buffers.extend(self.blocks.iter().map(|block| Buffer::Read(block.bytes())));
+        let results = Vec::with_capacity(count);
+        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results };
         let mut results: SmallVec<[Granted; 2]> = SmallVec::new();
         for (k, ty) in region.results().iter().enumerate() {
             let Some(shape) = launch.shape(region, ty) else {

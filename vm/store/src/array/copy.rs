@@ -25,7 +25,7 @@ pub fn copy_elements(
     Ok(())
 }
 
-/// As [`copy_elements`], not counted: for results that go from the interpreter's columns to their place. Gives the kind
+/// As [`copy_elements`], not counted: for what is a value on its way to its place. Gives the kind
 /// of copy, if there was anything to do.
 pub fn move_elements(
     memory: &Memory,

@@ -47,8 +47,8 @@ use galopvm_check::{Budget, Verdict};
 use galopvm_lift::region::{self, Purpose, Recorded, Scope};
 use galopvm_store::array::Granted;
 use key::Inputs;
+use rustc_hash::FxHashMap;
 use site::{Planned, SitePlans};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ const LEAST_ELEMENTS: i64 = 256;
 /// All plans of a session.
 #[derive(Default)]
 pub(crate) struct Plans {
-    sites: HashMap<(FuncId, Scope), SitePlans>,
+    sites: FxHashMap<(FuncId, Scope), SitePlans>,
     /// Room for the numbers of a region.
     words: Vec<u64>,
     pub(crate) figures: PlanFigures,
