@@ -23,6 +23,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "galopvm-runtime",
         &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data"],
     ),
+    ("vm/explain", "galopvm-explain", &["base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime"]),
     ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
     ("stdlib", "galopvm-stdlib", &["base", "bytecode"]),
     ("jit", "galopvm-jit", &["base", "lmad", "kir"]),
@@ -39,8 +40,8 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "repl",
         "galopvm-cli",
         &[
-            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime", "frontend",
-            "stdlib", "jit", "gpu",
+            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime", "explain",
+            "frontend", "stdlib", "jit", "gpu",
         ],
     ),
     // Others use it for their tests alone.

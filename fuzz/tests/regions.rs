@@ -6,8 +6,9 @@ mod generate;
 
 use galopvm_base::{ElemType, Sources};
 use galopvm_bytecode::{VerifiedModule, verify};
+use galopvm_explain::{Collector, Costs, Heading, Target, first_input};
+use galopvm_runtime::Explained;
 use galopvm_runtime::data::{Reader, write_text};
-use galopvm_runtime::explain::{Collector, Costs, Explained, Heading, Target, first_input};
 use galopvm_runtime::{Limits, Options, Session};
 use std::fs;
 use std::path::{Path, PathBuf};

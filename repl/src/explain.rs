@@ -4,8 +4,8 @@ use crate::failure::{Failure, Outcome, say};
 use crate::input::{self, Input, Values};
 use crate::settings::{self, Called, Settings};
 use galopvm::{Entry, Session, Value};
+use galopvm_explain::{Collector, Heading, Target, first_input};
 use galopvm_runtime::data::Reader;
-use galopvm_runtime::explain::{Collector, Heading, Target, first_input};
 use std::io::{IsTerminal, Write};
 
 /// Run a program and tell, per function, loop and parallel operator, what was decided and why

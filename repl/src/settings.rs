@@ -4,7 +4,7 @@ use crate::deadline::Bounds;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Route, Switch, Switches};
-use galopvm_runtime::explain::Target;
+use galopvm_explain::Target;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use galopvm::{BackendChoice, Engine, Machine, Program};
+use galopvm_explain::{Collector, Costs, Document, Heading, Target, first_input};
 use galopvm_runtime::data::read_values;
-use galopvm_runtime::explain::{Collector, Costs, Document, Heading, Target, first_input};
 use galopvm_testkit::golden::Golden;
 use galopvm_testkit::read;
 use std::fs;

@@ -5,7 +5,7 @@
 //! - `interpret/`: the interpreter, which is the meaning.
 //! - `fused/`: operators of a block that run together.
 //! - `layouts/`: arrays given to operators in the layout that they read.
-//! - `explain/`: what was decided, and why, for people and tools.
+//! - `told/`: what is told of decisions while a program runs.
 //! - `shadow/`: a second execution that checks the first one.
 //! - `coverage/`: which decisions were met, counted.
 //! - `site/`: what a place of the program remembers, and what it may spend on finding out more.
@@ -16,7 +16,6 @@
 
 mod costs;
 mod coverage;
-pub mod explain;
 pub mod fused;
 pub mod interpret;
 mod layouts;
@@ -27,6 +26,7 @@ mod site;
 pub mod stack;
 pub mod switches;
 pub mod tier;
+pub mod told;
 
 pub use galopvm_data as data;
 pub use galopvm_data::Value;
@@ -38,10 +38,10 @@ pub use galopvm_store::{
 
 pub use costs::LazyCosts;
 pub use coverage::{Coverage, Met};
-pub use explain::{ExplainSink, Explained};
 pub use interpret::{Limits, PlanFigures, PlanPhases, ShowSink, Shown};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use session::{Options, Session};
 pub use shadow::ShadowFigures;
 pub use switches::{Switch, Switches};
 pub use tier::{Event, SiteReport, Tiering, TraceSink};
+pub use told::{ExplainSink, Explained};

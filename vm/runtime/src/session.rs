@@ -2,13 +2,13 @@
 
 use crate::costs::LazyCosts;
 use crate::coverage::{Coverage, Met};
-use crate::explain::ExplainSink;
 use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
 use crate::layouts::Layouts;
 use crate::shadow::{Shadow, ShadowFigures};
 use crate::stack;
 use crate::switches::{Switch, Switches};
 use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
+use crate::told::ExplainSink;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
 use galopvm_data::Value;
 use galopvm_store::array::Array;

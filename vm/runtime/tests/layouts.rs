@@ -2,8 +2,8 @@
 //! up where memory is short.
 
 use galopvm_bytecode::{text, verify};
+use galopvm_explain::{Collector, Heading, Target};
 use galopvm_kir::Reference;
-use galopvm_runtime::explain::{Collector, Heading, Target};
 use galopvm_runtime::{
     Array, LazyCosts, Limits, MemoryStats, Options, Session, Switch, Switches, Tiering, Value,
 };

@@ -1,10 +1,10 @@
 //! Which row of the table a verdict is.
 
 use super::{Coverage, Met};
-use crate::explain::{RelaidAnswer, ReuseAnswer, Unasked, Unplanned};
 use crate::fused::Fate;
 use crate::interpret::{Changes, Comes};
 use crate::tier::VersionKey;
+use crate::told::{RelaidAnswer, ReuseAnswer, Unasked, Unplanned};
 use galopvm_analysis::circuit::{Circuits, Reason};
 use galopvm_analysis::layout::{Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;

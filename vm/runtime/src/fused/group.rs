@@ -5,7 +5,7 @@
 
 use super::step::{Parts, step};
 use super::{Fate, Group, Line, lets};
-use crate::explain::Sentence;
+use crate::told::Sentence;
 use galopvm_analysis::fusion::{Fused, Fusion, Fusions, Reason, Word, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};

@@ -23,8 +23,8 @@ mod step;
 
 pub(crate) use group::group;
 
-use crate::explain::Sentence;
 use crate::interpret::Registers;
+use crate::told::Sentence;
 use galopvm_analysis::fusion::{Saving, work};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{Operand, RegId};
@@ -101,7 +101,7 @@ impl<R> Fate<R> {
 
 impl Fate {
     /// With names.
-    pub(crate) fn named(&self, name: impl Fn(RegId) -> String) -> Fate<String> {
+    pub fn named(&self, name: impl Fn(RegId) -> String) -> Fate<String> {
         match self {
             Fate::Computed(readers) => Fate::Computed(readers.iter().map(|reg| name(*reg)).collect()),
             Fate::Joined(other) => Fate::Joined(name(*other)),
@@ -141,7 +141,7 @@ impl Line {
     }
 
     /// Why, with what is saved.
-    pub(crate) fn why(&self) -> Sentence {
+    pub fn why(&self) -> Sentence {
         let reason = self.reason.clone();
         match self.saving {
             Some(saving) => reason.text(&format!(", {saving}")),

@@ -3,13 +3,13 @@
 use super::order::{Copies, Execution, Relay};
 use super::plan::PlanPhases;
 use super::{Interpreter, Registers};
-use crate::explain::RelaidAnswer;
 use crate::layouts::LEAST_WORK;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Want, Wants, wants};
 use crate::layouts::executor::Executor;
 use crate::site::{Found, Made, nanos};
 use crate::tier::Choice;
+use crate::told::RelaidAnswer;
 use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{Operand, Operator, RegId};
 use galopvm_store::array::Array;

@@ -1,8 +1,8 @@
 //! What others ask about operators before they run.
 
 use super::{Tiers, launch};
-use crate::explain::{Explained, RelaidAnswer, RelaidSeen};
 use crate::interpret::Registers;
+use crate::told::{Explained, RelaidAnswer, RelaidSeen};
 use galopvm_bytecode::RegId;
 use galopvm_kir::Observed;
 use galopvm_lift::{Binding, Lifted};

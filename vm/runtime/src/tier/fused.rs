@@ -6,11 +6,11 @@
 use super::launch;
 use super::{Attempt, Code, Event, SiteState, Tiers, Wanted};
 use crate::coverage::Met;
-use crate::explain::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use crate::fused::{Fate, Group, group};
 use crate::interpret::{Execution, PlanPhases, Registers, Site};
 use crate::profile::Tier;
 use crate::site::{Asking, rules};
+use crate::told::{DecisionKind, DecisionSeen, Explained, FusedSeen};
 use galopvm_bytecode::RegId;
 use galopvm_data::Value;
 use galopvm_lift::lift_sequence;

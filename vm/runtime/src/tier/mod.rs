@@ -31,10 +31,10 @@ pub use version::{Version, VersionKey};
 pub(crate) use choice::{Choice, Code, Interpreted, Why};
 
 use crate::coverage::{Coverage, Met};
-use crate::explain::{ExplainSink, Explainer};
 use crate::interpret::{Changes, Execution, PlanFigures, Registers, Site, Work};
 use crate::profile::{SiteName, SiteProfile, Tier};
 use crate::site::{Asking, MOST_VERSIONS, Memo, Turnover, nanos, rules};
+use crate::told::{ExplainSink, Explainer};
 use galopvm_bytecode::VerifiedModule;
 use galopvm_data::Value;
 use galopvm_kir::{Backend, Decision, Machine, Plan, RunError, VerifiedPlan};

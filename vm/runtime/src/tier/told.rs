@@ -1,8 +1,8 @@
 //! What the sink of explanations is told about parallel operators.
 
 use super::{Tiers, launch};
-use crate::explain::{Explained, ReuseAnswer, ReuseSeen, Unasked};
 use crate::interpret::{Execution, FormTaken, Registers};
+use crate::told::{Explained, ReuseAnswer, ReuseSeen, Unasked};
 use galopvm_lift::LiftRefusal;
 
 impl Tiers {

@@ -1,7 +1,7 @@
 //! The facts of an explanation, as text and JSON show them. Names are those of the source where they are known.
 
-use crate::fused::Fate;
-use crate::interpret::FormTaken;
+use galopvm_runtime::fused::Fate;
+use galopvm_runtime::interpret::FormTaken;
 
 /// A place in the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -2,9 +2,9 @@
 
 use super::collect::Setting;
 use super::document::{FusedFact, FusedPart};
-use crate::fused::Line;
-use crate::interpret::Site;
 use galopvm_bytecode::RegId;
+use galopvm_runtime::fused::Line;
+use galopvm_runtime::interpret::Site;
 
 /// A group of operators; `launches` says how often it ran.
 pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], launches: u64) -> FusedPart {
@@ -27,8 +27,8 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::{Document, Part};
-    use crate::fused::Fate;
+    use crate::{Document, Part};
+    use galopvm_runtime::fused::Fate;
 
     #[test]
     fn every_fate_is_told() {

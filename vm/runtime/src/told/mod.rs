@@ -1,41 +1,19 @@
-//! What was decided while a program ran, and why: for people, and for tools.
+//! What is told of decisions while a program runs, to whoever wants to know: what is looked at, what was found, what was done.
 //!
-//! - `mod.rs`: what is told while it happens. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of
-//!   decisions. `sentence.rs`: sentences about registers.
-//! - `collect.rs`: what was told, kept until the run is over. `document.rs`: all of it as facts; `regions.rs` and
-//!   `operators.rs` make them, with names from `names.rs`. `relaid.rs`: arrays that were given in other layouts.
-//!   `fused.rs`: operators that run together.
-//! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
-//! - `test_block.rs`: inputs from the test blocks of a program.
+//! - `mod.rs`: what is told. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of decisions. `relaid.rs`: arrays
+//!   that were given in other layouts. `sentence.rs`: sentences about registers.
 //!
 //! Invariants: telling changes nothing of what is done, but that loops with parallel operators are executed block by
-//! block, so that each operator is seen. Text and JSON are written from the same facts.
+//! block, so that each operator is seen. Facts are told as facts; `galopvm-explain` makes documents of them.
 
-mod collect;
 mod decision;
-mod document;
-mod fused;
-mod json;
-mod names;
-mod operators;
-mod regions;
 mod relaid;
 mod sentence;
-mod test_block;
-mod text;
 mod watch;
-mod words;
 
-pub use collect::{Collector, Heading};
 pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
-pub use document::{
-    Access, Applied, ArrayFact, Copying, Decision, Document, FusedFact, FusedPart, Kernel, Lane, LayoutCopy,
-    OperatorPart, Part, Placed, PointOperand, Reason, RegionPart, ReuseFact, ReuseResult, Spot, WebEntry,
-};
-pub use galopvm_analysis::layout::{Costs, Target};
-pub use relaid::{RelaidAnswer, RelaidFact, RelaidSeen};
+pub use relaid::{RelaidAnswer, RelaidSeen};
 pub use sentence::Sentence;
-pub use test_block::{TestInput, first_input};
 pub(crate) use watch::Explainer;
 
 use crate::fused::Line;

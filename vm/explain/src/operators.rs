@@ -5,8 +5,6 @@ use super::document::{Access, Kernel, Lane, LayoutCopy, OperatorPart, Reason, Re
 use super::names::{Names, renamed};
 use super::regions::{array_fact, size_in_bytes};
 use super::words;
-use crate::interpret::Site;
-use crate::profile::SiteProfile;
 use galopvm_analysis::index::{Role, Table, table};
 use galopvm_analysis::layout::{Candidate, Copy, Pricing, Profile, Verdict, order_text, wish};
 use galopvm_analysis::plan;
@@ -16,6 +14,8 @@ use galopvm_bytecode::RegId;
 use galopvm_kir::text::{print_decision, print_region};
 use galopvm_kir::{CheckedRegion, Exp, Observed, PlanLine, Region, Rhs, VarId, check};
 use galopvm_lift::{Binding, Lifted};
+use galopvm_runtime::SiteProfile;
+use galopvm_runtime::interpret::Site;
 use std::collections::BTreeMap;
 
 /// How often what became of a result.

@@ -1,11 +1,11 @@
 //! Verdicts in plain words. The exact word of an analysis stands beside them wherever they are shown.
 
 use super::document::Reason as Told;
-use super::{Unasked, Unplanned};
 use galopvm_analysis::circuit::{Overlap, PointKind, Reason};
 use galopvm_analysis::layout::{Condition, Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_kir::{Region, VarId};
+use galopvm_runtime::told::{Unasked, Unplanned};
 
 /// What a statement does that copies.
 pub(super) fn point(kind: &PointKind) -> &'static str {

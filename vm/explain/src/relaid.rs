@@ -3,61 +3,28 @@
 use super::document::Reason;
 use super::names::Names;
 use super::words;
-use crate::profile::SiteName;
-use galopvm_analysis::layout::{Verdict, order_text};
+use galopvm_analysis::layout::order_text;
 use galopvm_base::Json;
 use galopvm_bytecode::RegId;
+use galopvm_runtime::told::{RelaidAnswer, RelaidSeen};
 use std::collections::BTreeMap;
 
-/// An operator that is about to run would like an array to lie otherwise.
-#[derive(Clone, Debug)]
-pub struct RelaidSeen<'a> {
-    /// The operator.
-    pub site: SiteName,
-    /// The register of the array.
-    pub register: RegId,
-    /// The layout: its dimensions, outermost in memory first.
-    pub order: &'a [usize],
-    /// What became of it.
-    pub answer: RelaidAnswer,
-}
-
-/// What became of such a wish.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RelaidAnswer {
-    /// A copy was made.
-    Made,
-    /// A copy was there.
-    Kept,
-    /// A copy would not pay, for so many expected reads.
-    No(Verdict),
-    /// Copies were measured not to help here, or are being compared.
-    Measured,
-    /// There is no memory for a copy.
-    NoMemory,
-    /// The copies that pay are not worth the lane that they need.
-    Lane,
-    /// What is saved is little beside all that the interpreter does.
-    Little,
-}
-
-impl RelaidAnswer {
-    fn reason(self) -> Reason {
-        let (plain, exact) = match self {
-            RelaidAnswer::Made => ("a copy was made", "made".into()),
-            RelaidAnswer::Kept => ("a copy was there already", "kept".into()),
-            RelaidAnswer::No(verdict) => (words::layout(verdict), verdict.to_string()),
-            RelaidAnswer::Measured => {
-                ("executed without, to measure or since it was no better with it", "measured".into())
-            }
-            RelaidAnswer::NoMemory => ("there was no memory for a copy", "no-memory".into()),
-            RelaidAnswer::Little => {
-                ("what is saved is little beside all that the interpreter does", "little".into())
-            }
-            RelaidAnswer::Lane => ("what is saved is less than the lane costs that it is for", "lane".into()),
-        };
-        Reason { plain: plain.into(), exact }
-    }
+/// Why.
+fn reason(answer: RelaidAnswer) -> Reason {
+    let (plain, exact) = match answer {
+        RelaidAnswer::Made => ("a copy was made", "made".into()),
+        RelaidAnswer::Kept => ("a copy was there already", "kept".into()),
+        RelaidAnswer::No(verdict) => (words::layout(verdict), verdict.to_string()),
+        RelaidAnswer::Measured => {
+            ("executed without, to measure or since it was no better with it", "measured".into())
+        }
+        RelaidAnswer::NoMemory => ("there was no memory for a copy", "no-memory".into()),
+        RelaidAnswer::Little => {
+            ("what is saved is little beside all that the interpreter does", "little".into())
+        }
+        RelaidAnswer::Lane => ("what is saved is less than the lane costs that it is for", "lane".into()),
+    };
+    Reason { plain: plain.into(), exact }
 }
 
 /// What was told of one operator: for each array and layout the answers, with counts.
@@ -83,7 +50,7 @@ impl Relaid {
         let fact = |((reg, order), answers): (&Wish, &Answers)| RelaidFact {
             array: names.of(*reg).name.unwrap_or_else(|| reg.to_string()),
             order: order_text(order),
-            happened: answers.iter().map(|(answer, count)| (answer.reason(), *count)).collect(),
+            happened: answers.iter().map(|(answer, count)| (reason(*answer), *count)).collect(),
         };
         self.0.iter().map(fact).collect()
     }

@@ -30,7 +30,7 @@ impl Sentence {
     }
 
     /// The sentence with names for registers.
-    pub(crate) fn named(&self, name: impl Fn(RegId) -> String) -> String {
+    pub fn named(&self, name: impl Fn(RegId) -> String) -> String {
         let word = |word: &Word| match word {
             Word::Text(text) => text.clone(),
             Word::Register(register) => name(*register),
