@@ -227,7 +227,7 @@ fn call(
     let entry = &code.entries[entry];
     let function = &code.functions[entry.function];
     let mut random = Random::new(seed);
-    // Now and then enough rows for columns, lanes and several vectors.
+    // Now and then enough rows for groups of rows and several vectors.
     let likely = if random.one_in(4) { 24 + random.below(17) as i64 } else { 1 + random.below(2) as i64 };
     let arguments: Vec<Value> = function
         .params
@@ -290,7 +290,7 @@ fn argument(memory: &Memory, ty: ValueType, likely: i64, random: &mut Random) ->
     let shape: Vec<i64> = (0..ty.rank)
         .map(|dim| if dim < 3 && random.one_in(4) { random.below(5) as i64 } else { likely })
         .collect();
-    let count = shape.iter().product::<i64>().min(1 << 12);
+    let count = shape.iter().copied().fold(1, i64::saturating_mul).min(1 << 12);
     let shape = if count == 1 << 12 { vec![1; shape.len()] } else { shape };
     let mut array = Value::Array(Array::fresh(memory, ty.elem, &shape).map_err(|e| e.to_string())?);
     if let Value::Array(array) = &mut array {
