@@ -322,7 +322,45 @@ macro_rules! not_on_arrays {
             | $form::Fail { .. }
             | $form::Trace { .. }
             | $form::Param { .. }
-            | $form::Map { .. }
+            | $crate::over_rows!($form)
+    };
+}
+
+/// The pattern of the instructions on whole arrays: for a match that treats all of them alike.
+#[macro_export]
+macro_rules! on_arrays {
+    () => {
+        $crate::on_arrays!(Instr)
+    };
+    ($form:ident) => {
+        $form::Dim { .. }
+            | $form::Index { .. }
+            | $form::Slice { .. }
+            | $form::Update { .. }
+            | $form::Permute { .. }
+            | $form::Reverse { .. }
+            | $form::Reshape { .. }
+            | $form::Concat { .. }
+            | $form::Replicate { .. }
+            | $form::Iota { .. }
+            | $form::Array { .. }
+            | $form::Copy { .. }
+            | $form::Manifest { .. }
+            | $form::Rotate { .. }
+            | $form::Equal { .. }
+            | $form::FlatIndex { .. }
+            | $form::FlatUpdate { .. }
+    };
+}
+
+/// The pattern of the operators over rows, and of what is written at computed places.
+#[macro_export]
+macro_rules! over_rows {
+    () => {
+        $crate::over_rows!(Instr)
+    };
+    ($form:ident) => {
+        $form::Map { .. }
             | $form::Reduce { .. }
             | $form::Scan { .. }
             | $form::Redomap { .. }
@@ -332,6 +370,27 @@ macro_rules! not_on_arrays {
             | $form::Partition { .. }
             | $form::Stream { .. }
             | $form::AccWrite { .. }
+    };
+}
+
+/// The pattern of the instructions that are more than one operation on scalars: a match that says what becomes of each
+/// operation on scalars ends with it.
+#[macro_export]
+macro_rules! not_on_scalars {
+    () => {
+        $crate::not_on_scalars!(Instr)
+    };
+    ($form:ident) => {
+        $form::If { .. }
+            | $form::For { .. }
+            | $form::While { .. }
+            | $form::Call { .. }
+            | $form::Assert { .. }
+            | $form::Fail { .. }
+            | $form::Trace { .. }
+            | $form::Param { .. }
+            | $crate::on_arrays!($form)
+            | $crate::over_rows!($form)
     };
 }
 

@@ -1,7 +1,7 @@
 //! What instructions mean whatever their region is for: scalars, and the places of ranges and of counted rows.
 
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::{Instr, Operand, RegId};
+use galopvm_bytecode::{Instr, Operand, RegId, not_on_scalars};
 use galopvm_kir::Exp;
 use galopvm_kir::algebra::{self, add, int, sub};
 
@@ -29,7 +29,7 @@ pub(crate) fn scalar<E>(
         Instr::Op1 { dst, op, ty, a } => (dst, *op, *ty, vec![value(*a)?]),
         Instr::Op2 { dst, op, ty, a, b } => (dst, *op, *ty, vec![value(*a)?, value(*b)?]),
         Instr::Op3 { dst, op, ty, a, b, c } => (dst, *op, *ty, vec![value(*a)?, value(*b)?, value(*c)?]),
-        _ => return Ok(None),
+        not_on_scalars!() => return Ok(None),
     };
     Ok(Some(Scalar { dst: dst.0, elem: op.result_type(ty), exp: algebra::op(op, ty, args) }))
 }

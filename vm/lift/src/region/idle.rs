@@ -9,7 +9,8 @@
 
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::{
-    BlockId, CodeBlock, Def, Function, Given, Instr, Operand, RegId, field::Fields, module::BODY,
+    BlockId, CodeBlock, Def, Function, Given, Instr, Operand, RegId, field::Fields, module::BODY, on_arrays,
+    over_rows,
 };
 
 /// The idle instructions of a function.
@@ -50,7 +51,14 @@ impl Idle {
                 Instr::If { dsts, .. } | Instr::For { dsts, .. } | Instr::While { dsts, .. } => {
                     dsts.iter().all(idle) && flow.is_calm_instr(instr)
                 }
-                _ => false,
+                Instr::Const { .. }
+                | Instr::Call { .. }
+                | Instr::Assert { .. }
+                | Instr::Fail { .. }
+                | Instr::Trace { .. }
+                | Instr::Param { .. }
+                | on_arrays!()
+                | over_rows!() => false,
             }
         };
         let of_block = |block: &CodeBlock| block.code.iter().map(|instr| is_idle(instr, &mut flow)).collect();
@@ -119,7 +127,12 @@ impl Flow<'_> {
             Instr::While { dsts, cond, body, .. } => {
                 self.are_scalars(dsts) && self.is_calm(*cond) && self.is_calm(*body)
             }
-            _ => false,
+            Instr::Call { .. }
+            | Instr::Fail { .. }
+            | Instr::Trace { .. }
+            | Instr::Param { .. }
+            | on_arrays!()
+            | over_rows!() => false,
         }
     }
 
@@ -176,7 +189,12 @@ impl Flow<'_> {
                 }
                 self.matter(&operands);
             }
-            _ => self.other(instr),
+            Instr::Call { .. }
+            | Instr::Fail { .. }
+            | Instr::Trace { .. }
+            | Instr::Param { .. }
+            | on_arrays!()
+            | over_rows!() => self.other(instr),
         }
     }
 

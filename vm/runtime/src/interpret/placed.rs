@@ -253,22 +253,17 @@ impl<'a> Interpreter<'a> {
 
 /// Whether an operator of a block makes a value of its own: nothing else of the block is needed for it.
 fn is_made_by_map(block: &CodeBlock, reg: RegId) -> bool {
-    block.code.iter().any(|instr| match instr {
-        Instr::Map { dsts, .. } => dsts.iter().any(|dst| dst.0 == reg),
-        _ => false,
-    })
+    let maps = block.code.iter().filter_map(Instr::operator).filter(Operator::is_map);
+    maps.flat_map(|map| map.dsts).any(|dst| dst.0 == reg)
 }
 
 /// Whether the rows of a block's only result are made by a map with nothing but scalars in its rows.
 fn made_by_map(registers: &Registers<'_>, body: BlockId) -> bool {
     let block = &registers.code.blocks[body];
     let [result] = &block.results[..] else { return false };
-    block.code.iter().any(|instr| match instr {
-        Instr::Map { dsts, body, .. } => {
-            matches!(&dsts[..], [dst] if dst.0 == result.reg)
-                && registers.prepared.blocks[*body].scalar_results
-        }
-        _ => false,
+    block.code.iter().filter_map(Instr::operator).filter(Operator::is_map).any(|map| {
+        matches!(map.dsts, [dst] if dst.0 == result.reg)
+            && registers.prepared.blocks[map.last_block()].scalar_results
     })
 }
 

@@ -6,8 +6,10 @@
 use super::prepare::UNKNOWN_TRIPS;
 use super::{Interpreter, Registers};
 use galopvm_base::ElemType;
-use galopvm_base::scalar::{convert, eval1, eval2};
-use galopvm_bytecode::{BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays};
+use galopvm_base::scalar::{convert, eval1, eval2, eval3};
+use galopvm_bytecode::{
+    BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays, not_on_scalars,
+};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -299,7 +301,11 @@ impl<'a> Definitions<'_, 'a> {
                 Instr::Dim { array, dim, .. } => {
                     self.shape(array.reg).map(|shape| shape[*dim as usize] as u64)
                 }
-                _ => None,
+                Instr::Op3 { op, ty, a, b, c, .. } => {
+                    let [a, b, c] = [self.bits(a.reg)?, self.bits(b.reg)?, self.bits(c.reg)?];
+                    Some(eval3(*op, *ty, a, b, c))
+                }
+                not_on_scalars!() => None,
             },
         }
     }

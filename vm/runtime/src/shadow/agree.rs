@@ -4,7 +4,7 @@ use crate::interpret::Registers;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{Function, Instr, Module, Operator, Role, not_on_arrays};
+use galopvm_bytecode::{Function, Instr, Module, Operator, Role, not_on_arrays, not_on_scalars};
 
 /// Floats of operators that may be re-associated, and of library functions, differ by less than this part of the greater one,
 /// or of 1.
@@ -47,7 +47,8 @@ fn is_inexact_at(module: &Module, code: &Function, instr: &Instr, depth: u32) ->
         Instr::Op1 { op, ty, .. } | Instr::Op2 { op, ty, .. } | Instr::Op3 { op, ty, .. } => {
             ty.is_float() && op.info().precision == Precision::Library
         }
-        _ => {
+        Instr::Const { .. } | Instr::Convert { .. } => false,
+        not_on_scalars!() => {
             let parts = instr.parts();
             let combines = parts.block(Role::Combine).or(parts.block(Role::Pass)).is_some();
             combines && fields.defs.iter().any(|def| is_float(def.0))

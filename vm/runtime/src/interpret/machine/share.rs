@@ -1,7 +1,7 @@
 //! When the next value of something carried may be computed right where the old value is: no code that still runs in
 //! that turn looks at the old one.
 
-use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields, on_arrays};
 
 /// Whether an instruction, or a block in it, mentions a register.
 fn mentions(function: &Function, instr: &Instr, reg: RegId) -> bool {
@@ -49,6 +49,24 @@ pub(super) fn can_share(function: &Function, id: BlockId, old: RegId, k: usize) 
             only_initial(dsts, neutral)
         }
         // Operands are read before the result is written.
-        _ => true,
+        Instr::Const { .. }
+        | Instr::Op1 { .. }
+        | Instr::Op2 { .. }
+        | Instr::Op3 { .. }
+        | Instr::Convert { .. }
+        | Instr::Call { .. }
+        | Instr::Assert { .. }
+        | Instr::Fail { .. }
+        | Instr::Trace { .. }
+        | Instr::Param { .. }
+        | on_arrays!()
+        | Instr::Map { .. }
+        | Instr::Scan { .. }
+        | Instr::Scatter { .. }
+        | Instr::Hist { .. }
+        | Instr::Filter { .. }
+        | Instr::Partition { .. }
+        | Instr::Stream { .. }
+        | Instr::AccWrite { .. } => true,
     }
 }

@@ -5,7 +5,9 @@ use super::build::RegionPlan;
 use super::key::{Flow, Inputs};
 use crate::site::{Answers, Asking, Found, Made, rules};
 use galopvm_base::TypedId;
-use galopvm_bytecode::{BlockId, Function, Instr, Operand, RegId, field::Fields, module::BODY};
+use galopvm_bytecode::{
+    BlockId, Function, Instr, Operand, RegId, field::Fields, module::BODY, not_on_arrays,
+};
 use galopvm_lift::region::Scope;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -153,7 +155,21 @@ impl Uses {
                 Instr::Concat { .. } | Instr::Copy { .. } | Instr::FlatUpdate { .. } => true,
                 Instr::Update { value, .. } => is_array(value),
                 Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
-                _ => false,
+                // These make arrays anew, or copy where no plan could save it.
+                Instr::Dim { .. }
+                | Instr::Index { .. }
+                | Instr::Slice { .. }
+                | Instr::Permute { .. }
+                | Instr::Reverse { .. }
+                | Instr::Reshape { .. }
+                | Instr::Replicate { .. }
+                | Instr::Iota { .. }
+                | Instr::Array { .. }
+                | Instr::Manifest { .. }
+                | Instr::Rotate { .. }
+                | Instr::Equal { .. }
+                | Instr::FlatIndex { .. }
+                | not_on_arrays!() => false,
             };
             let is_operator = instr.goes_over_rows();
             let gives = |def: &galopvm_bytecode::Def| !code.regs[def.0].is_scalar();
