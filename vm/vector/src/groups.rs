@@ -26,8 +26,9 @@ const LEAST_ROWS: i64 = 32;
 const MOST_ROWS: i64 = 512;
 const CACHE: usize = 1 << 20;
 
-/// Fewer rows than these come one after the other, if there is something in them that can be cut.
-pub(crate) const FEW_ROWS: i64 = 24;
+/// Fewer rows than these come one after the other, if there is something in them that can be cut; those with operators in them
+/// are better left to somebody else.
+pub const FEW_ROWS: i64 = 24;
 
 /// An innermost axis that is shorter is left for a longer one.
 const SHORT: i64 = 16;

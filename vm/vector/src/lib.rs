@@ -32,4 +32,5 @@ mod whole;
 mod within;
 
 pub use backend::Vector;
+pub use groups::FEW_ROWS;
 pub use loops::{Fold, FoldStrands, MANY_ROWS, STRANDS, fold, fold_strands, start_of_strand, strided};

@@ -9,13 +9,11 @@ use super::version::VersionKey;
 use super::{Chosen, Kernel, SiteState, Tiers, Version};
 use crate::profile::Tier;
 use galopvm_kir::{Plan, VerifiedPlan};
+use galopvm_vector::FEW_ROWS;
 
 /// Estimated operations of one execution, and of all so far, from which code is made at once: parts of what is hot.
 const WORTH_MAKING: u64 = 16;
 const WORTH_MAKING_IN_ALL: u64 = 4;
-
-/// Fewer rows with operators in them are better off one by one.
-const FEW_ROWS: i64 = 24;
 
 /// Operations of a row, or of one round of the loops in it, up to which its operators are not worth launches. Rows of maps
 /// and scans side by side were 20 times as fast with about 2^10 operations, as fast with 2^13, and took three times as long
