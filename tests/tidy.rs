@@ -19,11 +19,20 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     ("vm/store", "galopvm-store", &["base", "lmad", "bytecode"]),
     ("vm/data", "galopvm-data", &["base", "lmad", "bytecode", "store"]),
     (
-        "vm/runtime",
-        "galopvm-runtime",
+        "vm/tier",
+        "galopvm-tier",
         &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data"],
     ),
-    ("vm/explain", "galopvm-explain", &["base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime"]),
+    (
+        "vm/runtime",
+        "galopvm-runtime",
+        &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data", "tier"],
+    ),
+    (
+        "vm/explain",
+        "galopvm-explain",
+        &["base", "lmad", "bytecode", "kir", "analysis", "lift", "tier", "runtime"],
+    ),
     ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
     ("stdlib", "galopvm-stdlib", &["base", "bytecode"]),
     ("jit", "galopvm-jit", &["base", "lmad", "kir"]),
@@ -40,7 +49,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "repl",
         "galopvm-cli",
         &[
-            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "runtime", "explain",
+            "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "tier", "runtime", "explain",
             "frontend", "stdlib", "jit", "gpu",
         ],
     ),

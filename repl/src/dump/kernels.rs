@@ -9,7 +9,7 @@ use galopvm_gpu::spirv::text as spirv;
 use galopvm_jit::{X86Backend, check_lir, listing};
 use galopvm_kir::text::{parse_plan, print_plan};
 use galopvm_kir::{CheckedLaunch, Compiled, Listing, Refusal, Region, RunError, Unit};
-use galopvm_runtime::tier::Version;
+use galopvm_tier::Version;
 use std::sync::Arc;
 
 /// Runs the entry point with every kernel compiled, and shows what was made.

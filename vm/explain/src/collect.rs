@@ -14,11 +14,9 @@ use galopvm_bytecode::{FuncId, Module, Place, RegId};
 use galopvm_kir::{Machine, Observed};
 use galopvm_lift::Lifted;
 use galopvm_lift::region::{Recorded, Scope};
-use galopvm_runtime::fused::Line;
-use galopvm_runtime::interpret::FormTaken;
-use galopvm_runtime::interpret::Site;
-use galopvm_runtime::tier::SiteReport;
-use galopvm_runtime::told::{DecisionSeen, ExplainSink, Explained, ReuseAnswer, Unasked, Unplanned};
+use galopvm_tier::fused::Line;
+use galopvm_tier::told::{DecisionSeen, ExplainSink, Explained, ReuseAnswer, Unasked, Unplanned};
+use galopvm_tier::{FormTaken, Site, SiteReport};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,7 @@
 //! The facts of an explanation, as text and JSON show them. Names are those of the source where they are known.
 
-use galopvm_runtime::fused::Fate;
-use galopvm_runtime::interpret::FormTaken;
+use galopvm_tier::FormTaken;
+use galopvm_tier::fused::Fate;
 
 /// A place in the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -3,8 +3,8 @@
 use super::collect::Setting;
 use super::document::{FusedFact, FusedPart};
 use galopvm_bytecode::RegId;
-use galopvm_runtime::fused::Line;
-use galopvm_runtime::interpret::Site;
+use galopvm_tier::Site;
+use galopvm_tier::fused::Line;
 
 /// A group of operators; `launches` says how often it ran.
 pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], launches: u64) -> FusedPart {
@@ -28,7 +28,7 @@ pub(super) fn fused_part(setting: &Setting<'_>, first: Site, lines: &[Line], lau
 mod tests {
     use super::*;
     use crate::{Document, Part};
-    use galopvm_runtime::fused::Fate;
+    use galopvm_tier::fused::Fate;
 
     #[test]
     fn every_fate_is_told() {

@@ -14,8 +14,8 @@ use galopvm_bytecode::RegId;
 use galopvm_kir::text::{print_decision, print_region};
 use galopvm_kir::{CheckedRegion, Exp, Observed, PlanLine, Region, Rhs, VarId, check};
 use galopvm_lift::{Binding, Lifted};
-use galopvm_runtime::SiteProfile;
-use galopvm_runtime::interpret::Site;
+use galopvm_tier::Site;
+use galopvm_tier::SiteProfile;
 use std::collections::BTreeMap;
 
 /// How often what became of a result.

@@ -6,7 +6,7 @@ use super::words;
 use galopvm_analysis::layout::order_text;
 use galopvm_base::Json;
 use galopvm_bytecode::RegId;
-use galopvm_runtime::told::{RelaidAnswer, RelaidSeen};
+use galopvm_tier::told::{RelaidAnswer, RelaidSeen};
 use std::collections::BTreeMap;
 
 /// Why.

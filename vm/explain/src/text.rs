@@ -5,7 +5,7 @@ use super::document::{
     Placed, Placing, PointOperand, Reason, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
-use galopvm_runtime::fused::Fate;
+use galopvm_tier::fused::Fate;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use galopvm_analysis::circuit::{Overlap, PointKind, Reason};
 use galopvm_analysis::layout::{Condition, Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_kir::{Region, VarId};
-use galopvm_runtime::told::{Unasked, Unplanned};
+use galopvm_tier::told::{Unasked, Unplanned};
 
 /// What a statement does that copies.
 pub(super) fn point(kind: &PointKind) -> &'static str {

@@ -1,20 +1,18 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::costs::LazyCosts;
-use crate::coverage::{Coverage, Met};
-use crate::interpret::{Advices, Host, Interpreter, Limits, PlanFigures, Plans, Prepared, ShowSink, Slots};
+use crate::interpret::{Advices, Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::layouts::Layouts;
 use crate::shadow::{Shadow, ShadowFigures};
 use crate::stack;
 use crate::switches::{Switch, Switches};
-use crate::tier::{SiteReport, Tiering, Tiers, TraceSink};
-use crate::told::ExplainSink;
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
 use galopvm_data::Value;
 use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
 use galopvm_store::memory::{Block, Memory, SHORTENED};
 use galopvm_store::stop::Stop;
+use galopvm_tier::{Coverage, ExplainSink, Met, PlanFigures, SiteReport, Tiering, Tiers, TraceSink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

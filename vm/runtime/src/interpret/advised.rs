@@ -4,16 +4,11 @@
 //! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
-use super::order::{Execution, Order};
+use super::order::Order;
 use super::plan::key::Inputs;
-use super::plan::{PlanFigures, PlanPhases, Watch};
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use crate::layouts::advice::{self, Advice, At, BirthAdvice};
-use crate::layouts::executor::Executor;
-use crate::site::{Answers, Found, Made, nanos, rules};
-use crate::told::{AdvisedSeen, Explained};
 use galopvm_analysis::index::{Role, table};
 use galopvm_analysis::layout::{Means, Pricing, Profile, Target};
 use galopvm_analysis::strategy;
@@ -22,6 +17,9 @@ use galopvm_kir::{Exp, VarId};
 use galopvm_lift::region::{Purpose, Recorded, Scope};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
+use galopvm_tier::site::{Answers, Found, Made, nanos, rules};
+use galopvm_tier::told::{AdvisedSeen, Explained};
+use galopvm_tier::{Execution, Executor, Met, PlanFigures, PlanPhases, Watch};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,11 +2,11 @@
 
 use super::machine::Entry;
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use galopvm_base::Scalar;
 use galopvm_bytecode::{BlockId, Def, FuncId, Instr, Operand, module::BODY};
 use galopvm_lift::region::Scope;
 use galopvm_store::error::Trap;
+use galopvm_tier::Met;
 use smallvec::SmallVec;
 
 impl<'a> Interpreter<'a> {

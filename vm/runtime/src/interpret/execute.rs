@@ -3,14 +3,14 @@
 //! Whatever an order gave an operator - copies in other layouts, places - the result is that of the interpreter; where code
 //! traps, the interpreter runs the operator again and says which error it is.
 
-use super::order::{Execution, Order};
+use super::order::Order;
 use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers, shape};
-use crate::tier::{Choice, Interpreted, Run, Wish};
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, field::Fields};
 use galopvm_data::Value;
 use galopvm_store::array::Granted;
 use galopvm_store::error::{ErrorKind, Trap};
+use galopvm_tier::{Choice, Execution, Interpreted, Run, Wish, Work};
 
 impl<'a> Interpreter<'a> {
     /// Executes an operator over rows.
@@ -43,7 +43,7 @@ impl<'a> Interpreter<'a> {
         registers: &Registers<'a>,
         (block, index): (BlockId, usize),
         width: Operand,
-        work: impl FnOnce(&Registers<'a>, i64) -> shape::Work,
+        work: impl FnOnce(&Registers<'a>, i64) -> Work,
     ) -> Outcome<Execution> {
         let site = registers.prepared.blocks[block].site(index).expect("every parallel operator is a site");
         let width = registers.int(width);
@@ -132,7 +132,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Executes a scatter or histogram. A destination is written where it lies if this is the last use of it and nobody else
-    /// holds its block, and copied otherwise, by whoever executes it (`index_space.rs`, `tier/launch.rs`).
+    /// holds its block, and copied otherwise, by whoever executes it (`index_space.rs`, `tiers/launch.rs`).
     pub(super) fn write(
         &mut self,
         registers: &mut Registers<'a>,
@@ -146,7 +146,7 @@ impl<'a> Interpreter<'a> {
                 let index = index.len();
                 let rows = |dest: &Operand| registers.array(*dest).shape()[index..].iter().product::<i64>();
                 let all = dests.iter().map(rows).fold(1, i64::saturating_add).saturating_mul(width);
-                shape::Work::flat(all as u64)
+                Work::flat(all as u64)
             }
             _ => shape::work(registers, parts.blocks.iter().map(|(_, block)| block), width),
         })?;

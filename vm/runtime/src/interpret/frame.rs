@@ -5,9 +5,8 @@
 
 use super::prepare::PreparedFunction;
 use galopvm_base::{Bits, ElemType, Scalar, TypedId};
-use galopvm_bytecode::{FuncId, Operand, RegId, ValueType};
+use galopvm_bytecode::{FuncId, Function, Operand, RegId, ValueType};
 use galopvm_data::Value;
-use galopvm_lift::region::Seen;
 use galopvm_store::array::Array;
 use smallvec::SmallVec;
 
@@ -117,26 +116,6 @@ impl<'a> Registers<'a> {
         self.frame.arrays[self.array_slot(reg)].as_ref()
     }
 
-    /// What a register holds, as a recording asks for it; nothing for an array that is not there.
-    pub(crate) fn seen(&self, reg: RegId) -> Option<Seen> {
-        if !self.is_array(reg) {
-            return Some(Seen::Scalar(self.scalar(reg)));
-        }
-        let array = self.array_of(reg)?;
-        let block = array.block();
-        Some(Seen::Array {
-            elem: array.elem(),
-            lmad: array.lmad().clone(),
-            block: block.id(),
-            block_elements: (block.len() / array.elem().bytes()) as i64,
-            references: match block.is_own() {
-                true => u32::try_from(block.references()).unwrap_or(u32::MAX),
-                // What somebody else owns is never written.
-                false => u32::MAX,
-            },
-        })
-    }
-
     /// An array operand: taken out of its register if this is the last use, else shared.
     #[inline]
     pub(crate) fn take(&mut self, operand: Operand) -> Array {
@@ -236,5 +215,23 @@ impl<'a> Registers<'a> {
         } else {
             Value::Scalar(self.scalar(operand.reg))
         }
+    }
+}
+
+impl galopvm_tier::Registers for Registers<'_> {
+    fn function(&self) -> FuncId {
+        self.function
+    }
+
+    fn code(&self) -> &Function {
+        self.code
+    }
+
+    fn scalar(&self, reg: RegId) -> Scalar {
+        Registers::scalar(self, reg)
+    }
+
+    fn array_of(&self, reg: RegId) -> Option<&Array> {
+        Registers::array_of(self, reg)
     }
 }

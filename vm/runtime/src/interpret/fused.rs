@@ -4,11 +4,10 @@
 //! Invariant: either every kernel of a group has run, or none of its registers has a value yet. An operator runs with one
 //! group at most.
 
-use super::order::Execution;
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
 use galopvm_store::array::Array;
+use galopvm_tier::{Execution, Met};
 
 /// An operator that has run already.
 pub(crate) struct Done {

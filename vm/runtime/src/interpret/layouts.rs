@@ -1,19 +1,17 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
-use super::order::{Copies, Execution, Relay};
-use super::plan::PlanPhases;
+use super::order::{Copies, Relay};
 use super::{Interpreter, Registers};
 use crate::layouts::LEAST_WORK;
 use crate::layouts::copies::Relaid;
 use crate::layouts::decide::{Want, Wants, wants};
-use crate::layouts::executor::Executor;
-use crate::site::{Found, Made, nanos};
-use crate::tier::Choice;
-use crate::told::RelaidAnswer;
 use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{Operand, Operator, RegId};
 use galopvm_store::array::Array;
 use galopvm_store::error::Trap;
+use galopvm_tier::site::{Found, Made, nanos};
+use galopvm_tier::told::RelaidAnswer;
+use galopvm_tier::{Choice, Execution, Executor, PlanPhases};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;

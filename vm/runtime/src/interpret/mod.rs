@@ -8,8 +8,7 @@
 //!   order in which reductions combine.
 //!   `order.rs`: what becomes of an operator, decided once; `execute.rs`: done.
 //!   `residence.rs`: where the results of an operator live. `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`,
-//!   `join.rs`: making them there, `changes.rs`: and
-//!   there alone where something changes. `fused.rs`: operators that run together.
+//!   `join.rs`: making them there, `fused.rs`: operators that run together.
 //!   `layouts.rs`: copies in the layout that operators read. `advised.rs`: layouts for functions and loops as a whole.
 //!   `shadowed.rs`: where an execution that checks this one looks.
 //!   `shape.rs`: shapes of values that were never computed, and the work that a block will be.
@@ -19,7 +18,6 @@
 
 mod advised;
 mod arrays;
-mod changes;
 mod control;
 mod delay;
 mod execute;
@@ -44,22 +42,13 @@ mod show;
 mod soac;
 mod strands;
 
-pub(crate) use plan::Watch;
-pub use plan::{PlanFigures, PlanPhases};
-pub use prepare::Site;
-pub use refused::FormTaken;
 pub use show::{ShowSink, Shown};
 
 pub(crate) use advised::Advices;
-#[cfg(test)]
-pub(crate) use changes::Rows;
-pub(crate) use changes::{Changes, Part};
 pub(crate) use frame::{Frame, Registers};
 pub(crate) use machine::Slots;
-pub(crate) use order::Execution;
-pub(crate) use plan::{Comes, Plans};
+pub(crate) use plan::Plans;
 pub(crate) use prepare::Prepared;
-pub(crate) use shape::Work;
 pub(crate) use show::Host;
 
 use advised::Advising;
@@ -72,7 +61,6 @@ use crate::layouts::Layouts;
 use crate::shadow::Shadow;
 use crate::stack;
 use crate::switches::Switches;
-use crate::tier::Tiers;
 use galopvm_base::scalar::{convert, eval1, eval3};
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
 use galopvm_data::Value;
@@ -80,6 +68,7 @@ use galopvm_lift::region::Scope;
 use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap};
 use galopvm_store::memory::Memory;
 use galopvm_store::stop::Stop;
+use galopvm_tier::Tiers;
 use std::time::Duration;
 
 /// A result, or an error with as much of its back trace as is known.

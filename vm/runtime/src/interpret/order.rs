@@ -1,7 +1,7 @@
 //! What becomes of an operator that is about to run: decided once, as data, and then carried out (`execute.rs`).
 //!
 //! In this order, each knowing what was decided before:
-//! 1. the *choice*: code that was planned, code that is made at once, or the interpreter (`tier/choice.rs`);
+//! 1. the *choice*: code that was planned, code that is made at once, or the interpreter (`choice.rs` in `vm/tier`);
 //! 2. the *group*: kernels that the operator shares with those that follow it, which run in its place (`fused.rs`);
 //! 3. the *copies*: arrays that it reads in another layout (`layouts.rs`);
 //! 4. the *outputs*: where its results live (`residence.rs`), and those that are born in the layout of their readers
@@ -13,24 +13,9 @@
 use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers};
 use crate::layouts::advice::BirthAdvice;
-use crate::layouts::executor::Executor;
-use crate::tier::Choice;
-use galopvm_bytecode::{BlockId, Operator, RegId};
+use galopvm_bytecode::{Operator, RegId};
+use galopvm_tier::{Choice, Execution, Executor};
 use smallvec::SmallVec;
-
-/// An execution of an operator.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Execution {
-    pub(crate) block: BlockId,
-    /// The number of the instruction in its block.
-    pub(crate) index: usize,
-    /// The number of its site.
-    pub(crate) site: u32,
-    /// Its iterations.
-    pub(crate) width: i64,
-    /// An estimate of their operations.
-    pub(crate) work: u64,
-}
 
 /// What becomes of an execution that runs alone.
 pub(super) struct Order {
@@ -55,13 +40,6 @@ pub(super) struct Relay {
     pub(super) order: Vec<usize>,
     /// Nobody needs the array afterwards.
     pub(super) is_free: bool,
-}
-
-impl Execution {
-    /// Where the instruction stands.
-    pub(crate) fn at(self) -> (BlockId, usize) {
-        (self.block, self.index)
-    }
 }
 
 impl Order {

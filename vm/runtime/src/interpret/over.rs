@@ -1,19 +1,16 @@
 //! Writing the result of a map over an array that dies with it.
 //!
-//! The analysis of reuse (`tier/over.rs`) says that no row reads what another row changes. What is needed besides, and
+//! The analysis of reuse (`tiers/over.rs`) says that no row reads what another row changes. What is needed besides, and
 //! asked here: after the map nobody uses the array or another view of its block, and all holders of the block are
 //! registers of this call.
 
-use super::order::Execution;
 use super::residence::{Ground, Placing};
 use super::{Interpreter, Registers};
-use crate::coverage::Met;
-use crate::layouts::executor::Executor;
-use crate::tier::Choice;
-use crate::told::Unasked;
 use galopvm_bytecode::{CodeBlock, Function, Instr, Operator, RegId, field::Fields};
 use galopvm_store::array::Granted;
 use galopvm_store::memory::Block;
+use galopvm_tier::told::Unasked;
+use galopvm_tier::{Choice, Execution, Executor, Met};
 use std::collections::HashSet;
 
 /// Estimated operations from which it is worth asking the analysis, which takes about 0.1 ms: as long as the interpreter takes

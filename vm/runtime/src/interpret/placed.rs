@@ -8,14 +8,13 @@
 //! wrong elsewhere, only their rows are gone over, and of those only the part that changes.
 
 use super::arrays::mismatch;
-use super::changes::{Part, Rows};
 use super::residence::{Placing, Target};
 use super::soac::{Arrays, inputs, set_rows};
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::Trap;
+use galopvm_tier::{Met, Part, Rows};
 use smallvec::SmallVec;
 
 /// Bytes of the pieces in which results are made: they stay in the cache.

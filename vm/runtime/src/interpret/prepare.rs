@@ -8,6 +8,7 @@ use super::strands::Strands;
 use galopvm_base::IdVec;
 use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Function, Instr, Module, RegId, Role, field::Fields};
 use galopvm_lift::region::Code;
+use galopvm_tier::Site;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -23,17 +24,6 @@ pub(crate) struct Translated {
     pub(crate) strands: OnceLock<Option<Box<Strands>>>,
     /// The array registers that can only die there, as soon as somebody asked.
     dying: OnceLock<Vec<RegId>>,
-}
-
-/// A parallel operator in the code.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Site {
-    /// Its function.
-    pub function: FuncId,
-    /// Its block.
-    pub block: BlockId,
-    /// The number of the instruction in its block.
-    pub index: usize,
 }
 
 /// Facts of a module, made once.

@@ -2,6 +2,7 @@
 
 use super::{Interpreter, Registers};
 use galopvm_bytecode::{BlockId, Instr, Opcode};
+use galopvm_tier::FormTaken;
 use std::fmt;
 
 /// What stands in the way of a faster form.
@@ -26,15 +27,6 @@ pub(super) const NO_FORM: Refused = Refused::Because("it has no such form");
 
 /// There is no number left for something.
 pub(super) const TOO_LARGE: Refused = Refused::Because("its code is too large");
-
-/// The form in which the interpreter executes an operator.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FormTaken {
-    /// Its name.
-    pub form: &'static str,
-    /// The faster ones, each with what stands in its way.
-    pub declined: Vec<(&'static str, String)>,
-}
 
 impl<'a> Interpreter<'a> {
     /// The form in which the interpreter executes an operator over so many rows, unless a program gives up on its numbers.

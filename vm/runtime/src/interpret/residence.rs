@@ -9,15 +9,12 @@
 //! Invariants: a result has one residence or none; `settle` is the only way to it. A ground is never told of another place
 //! than the one it came with.
 
-use super::changes::{Changes, Rows};
-use super::order::Execution;
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
-use crate::tier::Choice;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{Operator, RegId};
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::memory::Memory;
+use galopvm_tier::{Changes, Choice, Execution, Met, Rows};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

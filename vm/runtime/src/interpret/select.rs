@@ -3,13 +3,13 @@
 //! The class of every row is found first, so that the results take exactly the memory they need and rows are
 //! copied once.
 
-use super::order::Execution;
 use super::soac::inputs;
 use super::{Interpreter, Outcome, Registers};
 use galopvm_base::ElemType;
 use galopvm_bytecode::Operator;
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, copy_elements, load, store};
+use galopvm_tier::Execution;
 use smallvec::SmallVec;
 
 /// The class of each row.

@@ -10,6 +10,7 @@ use galopvm_base::scalar::{convert, eval1, eval2, eval3};
 use galopvm_bytecode::{
     BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays, not_on_scalars,
 };
+use galopvm_tier::Work;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -58,30 +59,6 @@ impl<'a> Interpreter<'a> {
         definitions.collect(block);
         let rank = registers.ty(result).rank as usize;
         definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank))
-    }
-}
-
-/// An estimate of the operations of blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Work {
-    /// All of them.
-    pub all: u64,
-    /// Those of the blocks executed once, with one round of each sequential loop.
-    pub round: u64,
-}
-
-impl Work {
-    /// Without loops.
-    pub(crate) fn flat(all: u64) -> Work {
-        Work { all, round: all }
-    }
-
-    fn plus(self, other: Work) -> Work {
-        Work { all: self.all.saturating_add(other.all), round: self.round.saturating_add(other.round) }
-    }
-
-    fn max(self, other: Work) -> Work {
-        Work { all: self.all.max(other.all), round: self.round.max(other.round) }
     }
 }
 

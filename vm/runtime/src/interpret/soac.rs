@@ -8,12 +8,12 @@ use super::machine::Entry;
 use super::placed::PIECE;
 use super::strands::{Accumulators, Strands};
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, Operator, RegId, Role};
 use galopvm_store::array::{Array, copy_elements, move_elements, store};
 use galopvm_store::error::Trap;
 use galopvm_store::memory::Memory;
+use galopvm_tier::Met;
 use smallvec::SmallVec;
 
 pub(super) type Arrays = SmallVec<[Array; 4]>;

@@ -3,13 +3,13 @@
 //! Pure: from a kernel, the numbers of a launch and prices. Whether a copy is made depends, besides, on how often the
 //! array is read as it is, which is known at the launch only: [`Want::verdict`].
 
-use super::executor::Executor;
 use galopvm_analysis::index::{Role, table};
 use galopvm_analysis::layout::{Candidate, Costs, Pricing, Profile, Question, Target, Verdict, candidates};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, VarId};
 use galopvm_lift::{Binding, Lifted};
 use galopvm_lmad::Lmad;
+use galopvm_tier::Executor;
 
 /// What it takes to give an operator a copy, besides the copy.
 const HANDLING: u64 = 4000;

@@ -2,7 +2,7 @@
 //!
 //! A value is a view of a block, so a register may always be given an equal array that lies otherwise. When a parallel
 //! operator is about to run, it is asked how it walks through its arrays (`decide.rs`, with the prices of whoever
-//! executes it: `executor.rs`). Where a copy pays, the operator is given one (`copies.rs`), which stays with the block
+//! executes it: `Executor`). Where a copy pays, the operator is given one (`copies.rs`), which stays with the block
 //! that it is a copy of (`memory/shelf.rs`) and is used by whoever asks next; afterwards the registers have their arrays
 //! back. `interpret/layouts.rs` does that. `advice.rs` is what was decided for a function or loop as a whole.
 //!
@@ -12,14 +12,12 @@
 pub(crate) mod advice;
 pub(crate) mod copies;
 pub(crate) mod decide;
-pub(crate) mod executor;
 
-use crate::interpret::PlanFigures;
-use crate::site::{Answers, Trust, rules};
 use decide::Wants;
-use executor::Executor;
 use galopvm_analysis::layout::Profile;
 use galopvm_bytecode::RegId;
+use galopvm_tier::site::{Answers, Trust, rules};
+use galopvm_tier::{Executor, PlanFigures};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -23,11 +23,11 @@ pub(crate) use unit::Unit;
 
 use super::soac::Arrays;
 use super::{Interpreter, Outcome, Registers};
-use crate::coverage::Met;
 use crate::interpret::refused::{Made, NO_FORM, Refused};
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use galopvm_store::array::Array;
+use galopvm_tier::Met;
 use operands::{Cell, Input};
 use smallvec::SmallVec;
 use translate::Inner;

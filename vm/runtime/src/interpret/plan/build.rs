@@ -2,11 +2,11 @@
 
 use super::homes::Homes;
 use super::record::{Comes, Record, Resident};
-use crate::site::rules;
 use galopvm_analysis::circuit::{Circuits, Place};
 use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
 use galopvm_kir::VarId;
 use galopvm_lift::region::{Counter, Recorded, Scope};
+use galopvm_tier::site::rules;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -8,13 +8,13 @@
 
 use super::build::RegionPlan;
 use super::record::Place;
-use crate::coverage::{Coverage, Met};
 use galopvm_analysis::affine::Form;
 use galopvm_analysis::circuit::{Circuits, Moving};
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::VarId;
 use galopvm_lift::region::Recorded;
+use galopvm_tier::{Coverage, Met};
 
 /// What the checker says of a plan.
 pub(super) fn verdict(

@@ -5,7 +5,6 @@
 //! a block and nothing else. What a loop has set aside is kept from round to round.
 
 use super::record::{Home, Place};
-use crate::coverage::Met;
 use crate::interpret::Interpreter;
 use galopvm_analysis::memory::IN_TURN;
 use galopvm_base::ElemType;
@@ -14,6 +13,7 @@ use galopvm_kir::VarId;
 use galopvm_lift::region::Scope;
 use galopvm_store::array::Array;
 use galopvm_store::memory::{LINE, Memory, Reserve};
+use galopvm_tier::Met;
 use std::sync::Arc;
 
 /// Regions, and registers, that a loop keeps memory for; the oldest are given up for others.

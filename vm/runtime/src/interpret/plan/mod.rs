@@ -12,14 +12,13 @@
 //! A plan that a checker refuses, which shares nothing with the analyses, is not used (`checked.rs`).
 //!
 //! Plans are kept by the numbers they depend on (`key.rs`), for each function, loop and round (`site.rs`), and what they
-//! cost and give is counted (`figures.rs`). `spoil/` plants wrong decisions for tests.
+//! cost and give is counted (`figures.rs` in `vm/tier`). `spoil/` plants wrong decisions for tests.
 //!
 //! Invariants: a plan is used only with the numbers it was made for. A place is given only in a block that nobody holds
 //! but registers that the plan knows, and that lie in it as the plan has them; otherwise an array is made as always, and the copy is done.
 
 mod build;
 mod checked;
-mod figures;
 mod homes;
 pub(super) mod key;
 mod merge;
@@ -30,22 +29,19 @@ pub(super) mod site;
 mod spoil;
 
 pub(crate) use build::RegionPlan;
-pub(crate) use figures::Watch;
-pub use figures::{PlanFigures, PlanPhases};
 pub(crate) use merge::Reserves;
-pub(crate) use record::Comes;
 
 use super::advised::Advised;
 use super::{Interpreter, Registers};
-use crate::coverage::Met;
-use crate::site::{Found, nanos, rules};
-use crate::told::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
 use galopvm_analysis::Effort;
 use galopvm_analysis::circuit::{self, Circuits, Outcome, Witness};
 use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
 use galopvm_check::{Budget, Verdict};
 use galopvm_lift::region::{self, Purpose, Recorded, Scope};
 use galopvm_store::array::Granted;
+use galopvm_tier::site::{Found, nanos, rules};
+use galopvm_tier::told::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
+use galopvm_tier::{Met, PlanFigures, PlanPhases, Registers as _, Watch};
 use key::Inputs;
 use rustc_hash::FxHashMap;
 use site::{Planned, SitePlans};

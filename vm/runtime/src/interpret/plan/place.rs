@@ -2,7 +2,6 @@
 
 use super::Active;
 use super::record::Comes;
-use crate::coverage::Met;
 use crate::interpret::residence::{Ground, Placing};
 use crate::interpret::{Interpreter, Outcome, Registers};
 use galopvm_base::ElemType;
@@ -11,6 +10,7 @@ use galopvm_kir::VarId;
 use galopvm_lift::region::Counter;
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted, same_places};
+use galopvm_tier::Met;
 use std::sync::Arc;
 
 impl<'a> Interpreter<'a> {
@@ -48,7 +48,9 @@ impl<'a> Interpreter<'a> {
                 }
                 _ => None,
             };
-            self.tiers.coverage.place(resident.comes, place.is_some());
+            if let Some(met) = met(resident.comes, place.is_some()) {
+                self.tiers.coverage.met(met);
+            }
             if let Some(place) = place {
                 placing.settle(k, place, Ground::Planned);
                 self.helps();
@@ -212,5 +214,15 @@ fn value(active: &Active, registers: &Registers<'_>, var: VarId) -> Option<i64> 
     match active.plan.counters.get(&var)? {
         Counter::Loop(reg) => Some(registers.int(Operand::new(*reg))),
         Counter::Rows(body) => active.rows.iter().find(|(block, _)| block == body).map(|(_, row)| *row),
+    }
+}
+
+/// What it is that a result which a plan has a place for was given it, or was not.
+fn met(comes: Comes, is_given: bool) -> Option<Met> {
+    match comes {
+        Comes::Found | Comes::Updated => None,
+        Comes::Moved | Comes::Owner if !is_given => Some(Met::PlaceNone),
+        Comes::Moved => Some(Met::PlaceMoved),
+        Comes::Owner => Some(Met::PlaceOwn),
     }
 }

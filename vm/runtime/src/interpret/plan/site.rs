@@ -3,12 +3,12 @@
 
 use super::build::RegionPlan;
 use super::key::{Flow, Inputs};
-use crate::site::{Answers, Asking, Found, Made, rules};
 use galopvm_base::TypedId;
 use galopvm_bytecode::{
     BlockId, Function, Instr, Operand, RegId, field::Fields, module::BODY, not_on_arrays,
 };
 use galopvm_lift::region::Scope;
+use galopvm_tier::site::{Answers, Asking, Found, Made, rules};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
