@@ -28,11 +28,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "galopvm-runtime",
         &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data", "tier"],
     ),
-    (
-        "vm/explain",
-        "galopvm-explain",
-        &["base", "lmad", "bytecode", "kir", "analysis", "lift", "tier", "runtime"],
-    ),
+    ("vm/explain", "galopvm-explain", &["base", "lmad", "bytecode", "kir", "analysis", "lift", "tier"]),
     ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
     ("stdlib", "galopvm-stdlib", &["base", "bytecode"]),
     ("jit", "galopvm-jit", &["base", "lmad", "kir"]),
