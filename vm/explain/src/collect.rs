@@ -2,54 +2,21 @@
 
 use super::document::{Applied, Decision, Reason};
 use super::fused::fused_part;
+use super::kept::{Happened, KeptOperator, KeptRegion, Ran, Setting};
 use super::names::{Lines, Names};
 use super::operators::operator_part;
 use super::regions::{refused_part, region_part};
 use super::relaid::Relaid;
-use super::words;
 use super::{Document, Part};
-use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::layout::{Costs, Means, Target};
-use galopvm_bytecode::{FuncId, Module, Place, RegId};
-use galopvm_kir::{Machine, Observed};
-use galopvm_lift::Lifted;
-use galopvm_lift::region::{Recorded, Scope};
+use galopvm_bytecode::{FuncId, Module};
+use galopvm_kir::Machine;
+use galopvm_lift::region::Scope;
 use galopvm_tier::fused::Line;
-use galopvm_tier::told::{DecisionSeen, ExplainSink, Explained, ReuseAnswer, Unasked, Unplanned};
-use galopvm_tier::{FormTaken, Site, SiteReport};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use galopvm_tier::told::{DecisionSeen, ExplainSink, Explained, ReuseAnswer};
+use galopvm_tier::{Site, SiteReport};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A region that was told.
-pub(super) struct KeptRegion {
-    pub function: FuncId,
-    pub scope: Scope,
-    pub place: Option<Place>,
-    pub micros: u64,
-    /// The region with its verdicts, or why there is none.
-    pub recorded: Result<(Recorded, Circuits), String>,
-}
-
-/// An operator that was told, at its largest execution.
-pub(super) struct KeptOperator {
-    pub place: String,
-    pub operator: &'static str,
-    pub width: i64,
-    pub work: u64,
-    pub kernel: Result<(Lifted, Observed), String>,
-    pub form: FormTaken,
-}
-
-/// What became of a result that could have been written over an array.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Happened {
-    /// It was written over this register's array.
-    Over(RegId),
-    /// The analysis says no, or not with what dies here.
-    No,
-    /// Nobody asked.
-    Unasked(Unasked),
-}
 
 #[derive(Default)]
 struct Kept {
@@ -66,54 +33,9 @@ struct Kept {
     decisions: Vec<(DecisionSeen, u64)>,
 }
 
-/// How a function, loop or round ran.
-#[derive(Clone, Default)]
-pub(super) struct Ran {
-    /// How often with a plan.
-    pub planned: u64,
-    /// The registers that were not made in a block of their own then.
-    pub moved: BTreeSet<RegId>,
-    /// How often without one, and why.
-    unplanned: BTreeMap<Unplanned, u64>,
-}
-
-impl Ran {
-    /// Why it ran without a plan, and how often.
-    pub fn reasons(&self) -> Vec<(Reason, u64)> {
-        let known = self.unplanned.get(&Unplanned::Known).copied().unwrap_or(0);
-        let others = self.unplanned.iter().filter(|(why, _)| **why != Unplanned::Known);
-        let mut reasons: Vec<(Reason, u64)> =
-            others.map(|(why, count)| (words::unplanned(*why), *count)).collect();
-        // Numbers that are known to have no plan are known for one of the other reasons.
-        match reasons.last_mut() {
-            Some((_, count)) => *count += known,
-            None if known > 0 => reasons.push((words::unplanned(Unplanned::Known), known)),
-            None => {}
-        }
-        reasons
-    }
-}
-
 /// Keeps what its sink is told.
 #[derive(Clone, Default)]
 pub struct Collector(Arc<Mutex<Kept>>);
-
-/// What a document needs to know besides what was told.
-pub(super) struct Setting<'a> {
-    pub module: &'a Module,
-    pub lines: &'a Lines<'a>,
-    pub machine: &'a Machine,
-    pub costs: &'a Costs,
-    pub target: Target,
-    pub means: Means,
-}
-
-impl Setting<'_> {
-    /// Names of the registers of a function.
-    pub fn names(&self, function: FuncId) -> Option<Names> {
-        self.module.functions.get(function).map(|code| Names::new(self.module, code, self.lines))
-    }
-}
 
 /// What is told of a run besides its facts.
 pub struct Heading<'a> {

@@ -1,7 +1,7 @@
 //! Facts of operators that run together.
 
-use super::collect::Setting;
 use super::document::{FusedFact, FusedPart};
+use super::kept::Setting;
 use galopvm_bytecode::RegId;
 use galopvm_tier::Site;
 use galopvm_tier::fused::Line;

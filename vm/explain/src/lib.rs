@@ -1,6 +1,6 @@
 //! What was decided in a run of a program, and why: for people, and for tools.
 //!
-//! - `collect.rs`: what was told of the run (`galopvm_tier::told`), kept until the run is over. `document.rs`: all of it as facts;
+//! - `collect.rs`: what was told of the run (`galopvm_tier::told`), kept (`kept.rs`) until it is over. `document.rs`: all of it as facts;
 //!   `regions.rs` and `operators.rs` make them, with names from `names.rs`. `relaid.rs`: arrays that were given in other
 //!   layouts. `fused.rs`: operators that run together.
 //! - `words.rs`: verdicts in plain words. `text.rs`: the facts for people. `json.rs`: the facts for tools.
@@ -13,6 +13,7 @@ mod collect;
 mod document;
 mod fused;
 mod json;
+mod kept;
 mod names;
 mod operators;
 mod regions;

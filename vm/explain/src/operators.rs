@@ -1,7 +1,7 @@
 //! Facts of a parallel operator: its accesses, lanes, layouts, strategies, reuse and plan.
 
-use super::collect::{Happened, KeptOperator, Setting};
 use super::document::{Access, Kernel, Lane, LayoutCopy, OperatorPart, Reason, ReuseFact, ReuseResult};
+use super::kept::{Happened, KeptOperator, Setting};
 use super::names::{Names, renamed};
 use super::regions::{array_fact, size_in_bytes};
 use super::words;

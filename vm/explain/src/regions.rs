@@ -1,10 +1,10 @@
 //! Facts of a recorded function or loop: its arrays, what copies, where everything lies.
 
-use super::collect::{KeptRegion, Ran, Setting};
 use super::document::{
     Applied, ArrayFact, Copying, LayoutCopy, Placed, Placing, PointOperand, Reason, RegionPart, Spot,
     WebEntry,
 };
+use super::kept::{KeptRegion, Ran, Setting};
 use super::names::{Names, Origin, renamed};
 use super::operators::layout_copy;
 use super::words;

@@ -6,6 +6,7 @@
 //! - `changes.rs`: the elements that a map changes. `figures.rs`: what decisions cost and gave. `profile.rs`: what was seen at
 //!   each operator.
 //! - `told/`: what is told of decisions while a program runs. `coverage/`: which decisions were met, counted.
+//!   `sentence.rs`: sentences about registers.
 //!
 //! Nothing here executes an instruction: what cannot be launched, or traps, is the caller's, whose meaning it is.
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod executor;
 mod figures;
 pub mod fused;
 mod profile;
+mod sentence;
 pub mod site;
 mod tiers;
 pub mod told;
@@ -27,6 +29,7 @@ pub use execution::{Execution, FormTaken, Registers, Site, Work};
 pub use executor::Executor;
 pub use figures::{PlanFigures, PlanPhases, Watch};
 pub use profile::{SiteName, SiteProfile, Tier};
+pub use sentence::Sentence;
 pub use tiers::{
     Choice, Code, Event, Interpreted, Over, Run, SiteReport, Tiering, Tiers, TraceSink, Version, VersionKey,
     Why, Wish,

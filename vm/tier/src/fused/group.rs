@@ -3,19 +3,14 @@
 //! The verdicts are about all operators of the part. A group takes those that have to do with the first one: what it was
 //! put into, what else was put there, and so on; and, as further kernels, the operators whose results these need.
 
-use super::step::{Parts, step};
+use super::step::{Parts, is_operator, step};
 use super::{Fate, Group, Line, lets};
-use crate::told::Sentence;
+use crate::sentence::Sentence;
 use galopvm_analysis::fusion::{Fused, Fusion, Fusions, Reason, Word, fuse};
 use galopvm_bytecode::RegId;
-use galopvm_kir::{Observed, Region, Rhs, Stm, VarId};
+use galopvm_kir::{Observed, Region, Stm, VarId};
 use galopvm_lift::{Binding, Sequence};
 use std::collections::BTreeSet;
-
-/// Statements that are kernels, or could be.
-pub(super) fn is_operator(stm: &Stm) -> bool {
-    matches!(stm.rhs, Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. })
-}
 
 /// The group that starts with the first operator of a part, or why that runs by itself.
 pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Group, String> {

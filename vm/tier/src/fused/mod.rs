@@ -24,7 +24,7 @@ mod step;
 pub use group::group;
 
 use crate::Registers;
-use crate::told::Sentence;
+use crate::sentence::Sentence;
 use galopvm_analysis::fusion::{Saving, work};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::RegId;

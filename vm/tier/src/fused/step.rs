@@ -2,12 +2,16 @@
 //! statements make as parameters.
 
 use super::Step;
-use super::group::is_operator;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Body, Exp, Region, Rhs, Stm, Type, VarId, verify};
 use galopvm_lift::{Binding, Lifted, Sequence};
 use std::collections::{BTreeSet, HashMap};
+
+/// Statements that are kernels, or could be.
+pub(super) fn is_operator(stm: &Stm) -> bool {
+    matches!(stm.rhs, Rhs::Kernel { .. } | Rhs::Reduce { .. } | Rhs::Scan { .. } | Rhs::Scatter { .. })
+}
 
 /// A fused region and what its names were before.
 pub(super) struct Parts<'a> {

@@ -3,7 +3,7 @@
 //! A kind of decision is a row of the table at the end of this file. Whoever decides tells a [`DecisionSeen`]; nothing
 //! else is needed for it to be counted and shown, in text and JSON, with the source line first.
 
-use super::sentence::Sentence;
+use crate::sentence::Sentence;
 use galopvm_bytecode::{FuncId, Place};
 
 macro_rules! kinds {

@@ -1,19 +1,17 @@
 //! What is told of decisions while a program runs, to whoever wants to know: what is looked at, what was found, what was done.
 //!
 //! - `mod.rs`: what is told. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of decisions. `relaid.rs`: arrays
-//!   that were given in other layouts. `sentence.rs`: sentences about registers.
+//!   that were given in other layouts.
 //!
 //! Invariants: telling changes nothing of what is done, but that loops with parallel operators are executed block by
 //! block, so that each operator is seen. Facts are told as facts; `galopvm-explain` makes documents of them.
 
 mod decision;
 mod relaid;
-mod sentence;
 mod watch;
 
 pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
 pub use relaid::{RelaidAnswer, RelaidSeen};
-pub use sentence::Sentence;
 pub use watch::Explainer;
 
 use crate::FormTaken;

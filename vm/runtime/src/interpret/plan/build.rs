@@ -3,7 +3,7 @@
 use super::homes::Homes;
 use super::record::{Comes, Record, Resident};
 use galopvm_analysis::circuit::{Circuits, Place};
-use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId};
 use galopvm_kir::VarId;
 use galopvm_lift::region::{Counter, Recorded, Scope};
 use galopvm_tier::site::rules;
@@ -133,24 +133,4 @@ fn carried_by_units(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -
         }
     }
     carried
-}
-
-/// The blocks that run as flat code.
-pub(super) fn flat_blocks(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<BlockId> {
-    let mut flat = HashSet::new();
-    for (id, block) in code.blocks.iter_ids() {
-        for (index, instr) in block.code.iter().enumerate() {
-            if matches!(instr, Instr::For { .. } | Instr::While { .. }) && is_unit(id, index) {
-                within(code, instr, &mut flat);
-            }
-        }
-    }
-    flat
-}
-
-fn within(code: &Function, instr: &Instr, all: &mut HashSet<BlockId>) {
-    for block in Fields::of(instr).blocks {
-        all.insert(block);
-        code.blocks[block].code.iter().for_each(|instr| within(code, instr, all));
-    }
 }

@@ -3,12 +3,11 @@
 //!
 //! Arrays that results of the region may lie in are not part of its block, so that no small result keeps a large block.
 
-use super::build::flat_blocks;
 use super::record::{Home, Place, Record};
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::memory::{Home as Scheduled, schedule_of};
 use galopvm_base::TypedId;
-use galopvm_bytecode::{BlockId, Function, Instr, RegId, module::BODY};
+use galopvm_bytecode::{BlockId, Function, Instr, RegId, field::Fields, module::BODY};
 use galopvm_kir::VarId;
 use galopvm_lift::region::{Recorded, Scope};
 use galopvm_store::memory::LINE;
@@ -133,4 +132,24 @@ fn lies_alone(results: &[VarId], circuits: &Circuits) -> HashSet<VarId> {
     blocks.sort_unstable_by_key(|var| var.index());
     let once = |var: &&VarId| blocks.iter().filter(|other| other == var).count() == 1;
     blocks.iter().filter(once).copied().collect()
+}
+
+/// The blocks that run as flat code.
+fn flat_blocks(code: &Function, is_unit: &dyn Fn(BlockId, usize) -> bool) -> HashSet<BlockId> {
+    let mut flat = HashSet::new();
+    for (id, block) in code.blocks.iter_ids() {
+        for (index, instr) in block.code.iter().enumerate() {
+            if matches!(instr, Instr::For { .. } | Instr::While { .. }) && is_unit(id, index) {
+                within(code, instr, &mut flat);
+            }
+        }
+    }
+    flat
+}
+
+fn within(code: &Function, instr: &Instr, all: &mut HashSet<BlockId>) {
+    for block in Fields::of(instr).blocks {
+        all.insert(block);
+        code.blocks[block].code.iter().for_each(|instr| within(code, instr, all));
+    }
 }
