@@ -8,7 +8,7 @@ use crate::meaning::{Range, Scalar, scalar};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::module::BODY;
 use galopvm_bytecode::{
-    BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType,
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Operand, RegId, SliceDim, ValueType, field::Fields,
 };
 use galopvm_kir::algebra::{self, add, constant, sub};
 use galopvm_kir::{Body, DimIndex, Exp, Index, Rhs, Type, VarId};
@@ -84,6 +84,10 @@ impl Lifter<'_> {
         for instr in &code.code {
             self.burn()?;
             self.lift_instr(instr)?;
+            // What is not defined here would be taken for a register from outside.
+            if Fields::of(instr).defs.iter().any(|def| !self.env.contains_key(&def.0)) {
+                return refuse(format!("`{}`, whose results have no kernel IR", instr.row().mnemonic));
+            }
         }
         let results = code.results.iter().map(|r| self.value(*r)).collect();
         self.nesting -= 1;
@@ -114,7 +118,7 @@ impl Lifter<'_> {
             | Instr::Op1 { .. }
             | Instr::Op2 { .. }
             | Instr::Op3 { .. }
-            | Instr::Convert { .. } => {}
+            | Instr::Convert { .. } => return refuse("a scalar operation without kernel IR"),
             Instr::If { dsts, cond, then, otherwise } => self.lift_if(dsts, *cond, *then, *otherwise)?,
             Instr::For { dsts, bound, init, body } => self.lift_for(dsts, *bound, init, *body)?,
             Instr::While { dsts, init, cond, body } => self.lift_while(dsts, init, *cond, *body)?,

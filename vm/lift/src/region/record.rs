@@ -6,7 +6,7 @@ use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Scop
 use crate::meaning::{Scalar, counted, scalar};
 use galopvm_base::{ElemType, TypedId};
 use galopvm_bytecode::{
-    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY,
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY, on_arrays,
 };
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, Name, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};
@@ -492,7 +492,14 @@ impl<'a> Recorder<'a> {
             | Instr::Partition { .. }
             | Instr::Stream { .. }
             | Instr::AccWrite { .. } => self.with_blocks(block, index, instr)?,
-            _ => self.on_arrays(block, index, instr)?,
+            on_arrays!() => self.on_arrays(block, index, instr)?,
+            Instr::Const { .. }
+            | Instr::Op1 { .. }
+            | Instr::Op2 { .. }
+            | Instr::Op3 { .. }
+            | Instr::Convert { .. } => {
+                self.refuse(block, index, "a scalar operation that no region describes")?;
+            }
         }
         Ok(())
     }

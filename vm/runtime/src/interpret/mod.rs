@@ -62,7 +62,7 @@ use crate::shadow::Shadow;
 use crate::stack;
 use crate::switches::Switches;
 use galopvm_base::scalar::{convert, eval1, eval3};
-use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY};
+use galopvm_bytecode::{BlockId, CodeBlock, FuncId, Instr, Module, Place, module::BODY, on_arrays};
 use galopvm_data::Value;
 use galopvm_lift::region::Scope;
 use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap};
@@ -369,7 +369,7 @@ impl<'a> Interpreter<'a> {
             Instr::AccWrite { dsts, accs, index, values, op } => {
                 return self.acc_write(registers, dsts, [accs, index, values], *op);
             }
-            instr => return self.array_instruction(registers, instr),
+            on_arrays!() => return self.array_instruction(registers, instr),
         }
         Ok(())
     }

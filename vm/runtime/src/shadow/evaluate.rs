@@ -5,7 +5,9 @@ use super::{Halt, Held, Step};
 use crate::interpret::Registers;
 use galopvm_base::scalar::{convert, eval1, eval2, eval3};
 use galopvm_base::{Bits, ElemType, TypedId};
-use galopvm_bytecode::{BlockId, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY};
+use galopvm_bytecode::{
+    BlockId, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY, on_arrays,
+};
 
 /// Calls and blocks nested in each other that the shadow goes into.
 const MOST_DEPTH: u32 = 100;
@@ -235,7 +237,7 @@ impl<'s> Evaluator<'s> {
             Instr::Scatter { .. } | Instr::Hist { .. } | Instr::Stream { .. } | Instr::AccWrite { .. } => {
                 self.at_computed_places(instr)?;
             }
-            _ => self.on_arrays(instr)?,
+            on_arrays!() => self.on_arrays(instr)?,
         }
         Ok(())
     }

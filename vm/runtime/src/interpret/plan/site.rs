@@ -151,10 +151,13 @@ impl Uses {
         let is_array = |operand: &Operand| !code.regs[operand.reg].is_scalar();
         block.params.iter().for_each(|param| self.made[param.index()] = true);
         for instr in &block.code {
-            self.copies |= match instr {
-                Instr::Concat { .. } | Instr::Copy { .. } | Instr::FlatUpdate { .. } => true,
-                Instr::Update { value, .. } => is_array(value),
-                Instr::Map { body, .. } => code.blocks[*body].results.iter().any(is_array),
+            // Whether it copies arrays that could be made where they go, and whether it makes one that has other arrays in it.
+            let (copies, joins) = match instr {
+                Instr::Concat { .. } | Instr::Copy { .. } => (true, true),
+                Instr::FlatUpdate { .. } => (true, false),
+                Instr::Replicate { .. } => (false, true),
+                Instr::Update { value, .. } => (is_array(value), false),
+                Instr::Map { body, .. } => (code.blocks[*body].results.iter().any(is_array), false),
                 // These make arrays anew, or copy where no plan could save it.
                 Instr::Dim { .. }
                 | Instr::Index { .. }
@@ -162,24 +165,22 @@ impl Uses {
                 | Instr::Permute { .. }
                 | Instr::Reverse { .. }
                 | Instr::Reshape { .. }
-                | Instr::Replicate { .. }
                 | Instr::Iota { .. }
                 | Instr::Array { .. }
                 | Instr::Manifest { .. }
                 | Instr::Rotate { .. }
                 | Instr::Equal { .. }
                 | Instr::FlatIndex { .. }
-                | not_on_arrays!() => false,
+                | not_on_arrays!() => (false, false),
             };
+            self.copies |= copies;
             let is_operator = instr.goes_over_rows();
             let gives = |def: &galopvm_bytecode::Def| !code.regs[def.0].is_scalar();
-            let is_join =
-                matches!(instr, Instr::Concat { .. } | Instr::Replicate { .. } | Instr::Copy { .. });
             self.loops |= matches!(instr, Instr::For { .. } | Instr::While { .. });
             let fields = Fields::of(instr);
             fields.defs.iter().for_each(|def| self.made[def.0.index()] = true);
             fields.operands.iter().for_each(|operand| self.used[operand.reg.index()] = true);
-            self.makes |= self.inside == 0 && (is_join || is_operator && fields.defs.iter().any(gives));
+            self.makes |= self.inside == 0 && (joins || is_operator && fields.defs.iter().any(gives));
             self.inside += usize::from(is_operator);
             fields.blocks.into_iter().for_each(|inner| self.walk(code, inner));
             self.inside -= usize::from(is_operator);
