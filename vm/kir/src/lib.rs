@@ -40,6 +40,6 @@ pub use ir::*;
 pub use machine::{Machine, Vectors};
 pub use name::Name;
 pub use observed::{Observed, ObservedParam};
-pub use plan::{Decision, Plan, PlanLine, VerifiedPlan};
+pub use plan::{Claim, Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
 pub use verify::{CheckedRegion, VerifiedRegion, VerifyError, check, verified_from_text, verify};

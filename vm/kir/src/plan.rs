@@ -16,29 +16,47 @@ use crate::ir::{Exp, ReadId, Region, Rhs, VarId};
 use crate::kernel::Rows;
 
 /// The table of decisions: gives its rows to a macro, which expands them to what it needs. A row gives: variant, word, how
-/// often a plan may have it (`Once`, `PerAxis`, `Often`), its operands, meaning. The enum here and the text form
+/// often a plan may have it (`Once`, `PerAxis`, `Often`), what it claims about the numbers of a launch (`Nothing`, or a [`Claim`]), its operands, meaning. The enum here and the text form
 /// (`text/plan.rs`) are expansions of it; what is allowed is said in `check`.
 macro_rules! decision_table {
     ($expand:ident) => {
         $expand! {
-            Threads "threads" Once (axis: VarId)
+            Threads "threads" Once Nothing (axis: VarId)
                 "This axis is cut into pieces for threads.";
-            Lane "lane" Once (axis: VarId)
+            Lane "lane" Once Nothing (axis: VarId)
                 "This axis runs across the lanes of vectors (GPU: neighbouring invocations).";
-            Groups "groups" PerAxis (axis: VarId, count: u32)
+            Groups "groups" PerAxis Nothing (axis: VarId, count: u32)
                 "Where lanes go across this axis - of a kernel, of a reduction or of a scatter - so many vectors of them are computed together; one, where a plan does not say. A scatter computes in lanes only if its plan says so.";
-            Tile "tile" Once (axis: VarId, rows: u32)
+            Tile "tile" Once Nothing (axis: VarId, rows: u32)
                 "So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.";
-            Stream "stream" Once (bytes: u64)
+            Stream "stream" Once Nothing (bytes: u64)
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
-            Unchecked "unchecked" Often (reads: Vec<ReadId>)
+            Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
                 "These reads are proven to stay inside their arrays for the observed sizes.";
-            Fresh "fresh" Often (result: VarId)
+            Fresh "fresh" Often Nothing (result: VarId)
                 "This result of the region gets a block of its own.";
         }
     };
 }
 pub(crate) use decision_table;
+
+/// What a decision claims about the numbers of a launch. Code that was made by it is launched only where the claim is proven: so
+/// a version of code is known by the claims of its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim<'p> {
+    /// These reads stay inside their arrays.
+    Inside(&'p [ReadId]),
+}
+
+macro_rules! claim {
+    (Nothing $($field:ident)*) => {{
+        let _ = ($($field,)*);
+        None
+    }};
+    ($claim:ident $field:ident) => {
+        Some(Claim::$claim($field))
+    };
+}
 
 /// What only one decision of a plan can be about: all of the plan, an axis, or nothing.
 #[derive(PartialEq)]
@@ -60,7 +78,7 @@ macro_rules! purpose {
 }
 
 macro_rules! decisions {
-    ($($variant:ident $word:literal $once:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
+    ($($variant:ident $word:literal $once:ident $claim:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
         /// One decision.
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         pub enum Decision {
@@ -71,6 +89,11 @@ macro_rules! decisions {
             /// The word that it begins with in text.
             pub const fn word(&self) -> &'static str {
                 match self { $(Decision::$variant(..) => $word),+ }
+            }
+
+            /// What it claims about the numbers of a launch.
+            pub fn claim(&self) -> Option<Claim<'_>> {
+                match self { $(Decision::$variant($($field),*) => claim!($claim $($field)*)),+ }
             }
 
             fn purpose(&self) -> Purpose {

@@ -67,7 +67,7 @@ macro_rules! numbers {
 numbers!(u32 u64);
 
 macro_rules! decision_text {
-    ($($variant:ident $word:literal $once:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
+    ($($variant:ident $word:literal $once:ident $claim:ident ($($field:ident : $ty:ty),*) $doc:literal;)+) => {
         /// The text of a decision for a region.
         pub fn print_decision(region: &Region, decision: &Decision) -> String {
             let mut text = decision.word().to_string();

@@ -38,7 +38,7 @@ use crate::told::{ExplainSink, Explainer};
 use crate::{Changes, Execution, PlanFigures, Registers, Site, Work};
 use galopvm_bytecode::VerifiedModule;
 use galopvm_data::Value;
-use galopvm_kir::{Backend, Decision, Machine, Plan, RunError, VerifiedPlan};
+use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
 use galopvm_lift::{self as lift, LiftRefusal, Lifted};
 use galopvm_store::array::Granted;
 use galopvm_store::error::Trap;
@@ -529,7 +529,7 @@ impl Tiers {
         let is_generic = is_full && given_up.is_none();
         let mut plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
         if is_generic {
-            plan.lines.retain(|line| !matches!(line.decision, Decision::Unchecked(_)));
+            plan.lines.retain(|line| line.decision.claim().is_none());
         }
         // A plan that does not fit is a mistake of the analysis; without decisions the code is only slower.
         let plan = VerifiedPlan::new(plan, lifted.region.region())

@@ -3,8 +3,8 @@
 use super::Tiering;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
-    Backend, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
-    VerifiedPlan, VerifiedRegion,
+    Backend, Claim, Compiled, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId, VerifiedPlan,
+    VerifiedRegion,
 };
 use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
@@ -31,9 +31,9 @@ impl VersionKey {
     pub(super) fn new(classes: Vec<StrideClass>, plan: &VerifiedPlan) -> VersionKey {
         let plan = plan.plan();
         let mut unchecked = Vec::new();
-        for line in &plan.lines {
-            if let Decision::Unchecked(reads) = &line.decision {
-                unchecked.extend_from_slice(reads);
+        for claim in plan.lines.iter().filter_map(|line| line.decision.claim()) {
+            match claim {
+                Claim::Inside(reads) => unchecked.extend_from_slice(reads),
             }
         }
         let unchecked = in_order(unchecked);
