@@ -16,47 +16,36 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What executes parallel work.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum BackendChoice {
-    /// Machine code for work that is worth it, [`Vector`](BackendChoice::Vector) for what that refuses where it is faster than the
-    /// interpreter, and the interpreter for the rest.
-    #[default]
-    Auto,
-    /// Only the interpreter.
-    Interp,
-    /// The slow evaluator of kernels, for checking the others.
-    Reference,
-    /// Kernels a group of rows at a time, on any processor, for all that can be.
-    Vector,
-    /// x86-64 machine code for all that can be compiled.
-    X86,
-    /// Vulkan for all that can be compiled.
-    Vulkan,
+macro_rules! choices {
+    ($($variant:ident $name:literal $meaning:literal;)*) => {
+        /// What executes parallel work; the first one, if nothing else is said.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        pub enum BackendChoice {
+            #[default]
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl BackendChoice {
+            /// Every choice.
+            pub const ALL: [BackendChoice; [$($name),*].len()] = [$(BackendChoice::$variant),*];
+
+            /// The word on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(BackendChoice::$variant => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl BackendChoice {
-    /// Every choice.
-    pub const ALL: [BackendChoice; 6] = [
-        BackendChoice::Auto,
-        BackendChoice::Interp,
-        BackendChoice::Reference,
-        BackendChoice::Vector,
-        BackendChoice::X86,
-        BackendChoice::Vulkan,
-    ];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BackendChoice::Auto => "auto",
-            BackendChoice::Interp => "interp",
-            BackendChoice::Reference => "reference",
-            BackendChoice::Vector => "vector",
-            BackendChoice::X86 => "x86",
-            BackendChoice::Vulkan => "vulkan",
-        }
-    }
+choices! {
+    Auto "auto" "Machine code for work that is worth it, [`Vector`](BackendChoice::Vector) for what that refuses where it is faster than the interpreter, and the interpreter for the rest.";
+    Interp "interp" "Only the interpreter.";
+    Reference "reference" "The slow evaluator of kernels, for checking the others.";
+    Vector "vector" "Kernels a group of rows at a time, on any processor, for all that can be.";
+    X86 "x86" "x86-64 machine code for all that can be compiled.";
+    Vulkan "vulkan" "Vulkan for all that can be compiled.";
 }
 
 impl fmt::Display for BackendChoice {
