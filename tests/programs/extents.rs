@@ -123,6 +123,21 @@ fn extents_do_not_wrap() {
 }
 
 /// What is computed for a row before its elements is computed for rows without elements, too.
+/// Rows that are large but for an extent of nothing.
+#[test]
+fn rows_of_nothing_are_scattered() {
+    let text = "
+      entry main (n: i64) (m: i64) =
+        let rows = replicate 3 (replicate n (replicate m ([]: [0]i32)))
+        in scatter (copy rows) (map (% 3) (iota 3)) rows";
+    let program = Program::from_source("rows.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    for (name, mut session) in sessions(&program) {
+        let found = session.call("main", sizes(1 << 33, 1 << 33)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let shape = found[0].as_array().map(|array| array.shape().to_vec());
+        assert_eq!(shape, Some(vec![3, 1 << 33, 1 << 33, 0]), "{name}");
+    }
+}
+
 #[test]
 fn rows_without_elements_have_their_errors() {
     let text = "

@@ -8,6 +8,7 @@ use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers, shape};
 use galopvm_bytecode::{BlockId, Instr, Operand, Operator, field::Fields};
 use galopvm_data::Value;
+use galopvm_lmad::Lmad;
 use galopvm_store::array::Granted;
 use galopvm_store::error::{ErrorKind, Trap};
 use galopvm_tier::{Choice, Execution, Interpreted, Run, Wish, Work};
@@ -78,8 +79,8 @@ impl<'a> Interpreter<'a> {
             outcome.and_then(|outputs| self.run_operator(registers, execution, operator, choice, outputs));
         let is_short = outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::OutOfMemory);
         if is_repeatable && is_short && self.relay_undone(registers, &mut relaying) {
-            let plain = Order::plain(choice, operator.dsts.len());
-            outcome = self.run_operator(registers, execution, operator, choice, plain.outputs);
+            let outputs = Placing::none(operator.dsts.len());
+            outcome = self.run_operator(registers, execution, operator, choice, outputs);
         }
         self.relay_back(registers, execution, relaying);
         outcome
@@ -143,9 +144,10 @@ impl<'a> Interpreter<'a> {
         let width = parts.width.expect("only scatters and histograms come here");
         let execution = self.execution(registers, at, width, |registers, width| match instr {
             Instr::Scatter { dests, index, .. } => {
-                let index = index.len();
-                let rows = |dest: &Operand| registers.array(*dest).shape()[index..].iter().product::<i64>();
-                let all = dests.iter().map(rows).fold(1, i64::saturating_add).saturating_mul(width);
+                let row = |dest: &Operand| {
+                    Lmad::row_major(&registers.array(*dest).shape()[index.len()..]).elements()
+                };
+                let all = dests.iter().map(row).fold(1, i64::saturating_add).saturating_mul(width);
                 Work::flat(all as u64)
             }
             _ => shape::work(registers, parts.blocks.iter().map(|(_, block)| block), width),

@@ -8,7 +8,7 @@
 //!    (`advised.rs`).
 //!
 //! Invariants: deciding changes no register and makes no array. An order without its copies and births means the same and
-//! takes no memory but that of the results ([`Order::plain`]).
+//! takes no memory but that of the results.
 
 use super::residence::Placing;
 use super::{Interpreter, Outcome, Registers};
@@ -40,13 +40,6 @@ pub(super) struct Relay {
     pub(super) order: Vec<usize>,
     /// Nobody needs the array afterwards.
     pub(super) is_free: bool,
-}
-
-impl Order {
-    /// The same without what takes memory besides the results.
-    pub(super) fn plain(choice: Choice, results: usize) -> Order {
-        Order { choice, copies: Copies::default(), outputs: Placing::none(results), births: SmallVec::new() }
-    }
 }
 
 impl<'a> Interpreter<'a> {

@@ -1,7 +1,7 @@
 //! Who executes an operator that is about to run: compiled code, code that is made at once, or the interpreter.
 //!
-//! Pure: it follows from what is known of the site and from how much there is to do. Nothing is lifted, compiled or counted here;
-//! `mod.rs` carries the choice out, and falls back on the interpreter where that turns out to be impossible.
+//! It follows from what is known of the site, with what was compiled until now, and from how much there is to do. Nothing is lifted,
+//! compiled or counted here; `mod.rs` carries the choice out, and falls back on the interpreter where that turns out to be impossible.
 
 use super::Tiers;
 use crate::Execution;
@@ -62,7 +62,7 @@ pub enum Interpreted {
 }
 
 impl Choice {
-    /// Whether several operators may run together, of which this is the first: not where little code is made for little work.
+    /// Whether several operators may run together, of which this is the first: not where there is little to do.
     pub fn allows_groups(self, eager: bool) -> bool {
         match self {
             Choice::Code(Code::Planned { .. }) => true,
@@ -127,17 +127,25 @@ impl Tiers {
     /// The code for an execution that is worth a launch.
     fn code_for(&self, Execution { site, width, work, .. }: Execution) -> Choice {
         let state = &self.sites[site as usize];
-        let is_large = self.tiering.always || work >= self.tiering.threshold;
-        let is_hot = is_large || state.profile.interpreted_work >= self.tiering.threshold;
+        let is_hot = self.is_large(work) || state.profile.interpreted_work >= self.tiering.threshold;
         let suits_quick = self.suits_quick(site, width);
         if is_hot || !state.versions.is_empty() {
-            let waits = is_large || !self.tiering.background;
-            return Choice::Code(Code::Planned { waits, stands_in: suits_quick });
+            return Choice::Code(Code::Planned { waits: self.waits(work), stands_in: suits_quick });
         }
         match suits_quick && self.is_worth_making(site, work) {
             true => Choice::Code(Code::Quick),
             false => Choice::Interpreter(Why::NotHot),
         }
+    }
+
+    /// Whether a single execution is worth compiling for.
+    fn is_large(&self, work: u64) -> bool {
+        self.tiering.always || work >= self.tiering.threshold
+    }
+
+    /// Whether a launch waits for code that is not there yet.
+    pub(super) fn waits(&self, work: u64) -> bool {
+        self.is_large(work) || !self.tiering.background
     }
 
     /// Who is going to execute a site after such a choice, as far as that can be told; nothing is the interpreter.

@@ -138,9 +138,7 @@ impl Tiers {
         };
         let places: Vec<Option<Granted>> = group.steps[step].over.iter().map(place).collect();
         let kernel = first + step as u32;
-        let tiering = &self.tiering;
-        let waits = tiering.always || work >= tiering.threshold || !tiering.background;
-        let code = Code::Planned { waits, stands_in: false };
+        let code = Code::Planned { waits: self.waits(work), stands_in: false };
         let wanted = Wanted { code, work, places: &places };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
