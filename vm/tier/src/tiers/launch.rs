@@ -22,6 +22,9 @@ use galopvm_store::memory::{Block, Memory};
 use galopvm_store::stop::Stop;
 use smallvec::SmallVec;
 
+/// Rows without elements that kernels go through.
+const MOST_EMPTY_ROWS: i64 = 1 << 10;
+
 /// The arguments of a launch.
 pub(super) struct Gathered {
     arguments: Vec<Argument>,
@@ -115,6 +118,14 @@ fn no_place() -> Failure {
     Failure::Unfit("a result has a place that the code might read after a trap".into())
 }
 
+/// The rows without elements that one index of the outermost dimension has: kernels go through them, bulk operations do not.
+fn empty_rows(shape: &[i64]) -> i64 {
+    match shape.iter().position(|extent| *extent == 0) {
+        None | Some(0) => 0,
+        Some(empty) => shape[1..empty].iter().copied().fold(1, i64::saturating_mul),
+    }
+}
+
 /// A view in numbers; its rank is that of the parameter.
 fn numbers_of(view: &Lmad, numbers: &mut impl Extend<u64>) {
     numbers.extend([view.offset as u64]);
@@ -202,6 +213,9 @@ impl Gathered {
             };
             if shape.iter().any(|extent| *extent < 0) {
                 return Ok(Err(Failure::Unfit("an extent of a result is negative".into())));
+            }
+            if empty_rows(&shape) > MOST_EMPTY_ROWS {
+                return Ok(Err(Failure::Unfit("a result has many rows without elements".into())));
             }
             let given = places.places.get(k).and_then(Option::as_ref);
             let is_taken = |place: &Granted| {
