@@ -18,15 +18,22 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     ("vm/vector", "galopvm-vector", &["base", "lmad", "kir"]),
     ("vm/store", "galopvm-store", &["base", "lmad", "bytecode"]),
     ("vm/data", "galopvm-data", &["base", "lmad", "bytecode", "store"]),
+    ("vm/interp", "galopvm-interp", &["base", "lmad", "bytecode", "store", "data", "vector"]),
     (
         "vm/tier",
         "galopvm-tier",
-        &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data"],
+        &[
+            "base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data",
+            "interp",
+        ],
     ),
     (
         "vm/runtime",
         "galopvm-runtime",
-        &["base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data", "tier"],
+        &[
+            "base", "lmad", "bytecode", "kir", "analysis", "check", "lift", "vector", "store", "data",
+            "interp", "tier",
+        ],
     ),
     ("vm/explain", "galopvm-explain", &["base", "lmad", "bytecode", "kir", "analysis", "lift", "tier"]),
     ("frontend", "galopvm-frontend", &["base", "bytecode", "stdlib"]),
@@ -66,7 +73,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/store/src/memory/slab.rs", "small pieces of larger storage"),
     ("vm/store/src/memory/reserve.rs", "storage that blocks take in turn"),
     ("vm/store/src/memory/mapped.rs", "mapped input files"),
-    ("vm/runtime/src/stack.rs", "where the stack of a thread ends"),
+    ("vm/interp/src/stack.rs", "where the stack of a thread ends"),
     ("vm/vector/src/loops/wide.rs", "loops compiled for wide vectors"),
     ("jit/src/executable.rs", "executable memory and the calls into it"),
     ("jit/src/library.rs", "functions that generated code calls"),
@@ -273,7 +280,7 @@ fn every_switch_is_asked() {
     }
 }
 
-/// A path may be told from any folder on: `plan/homes.rs` is `vm/runtime/src/interpret/plan/homes.rs`.
+/// A path may be told from any folder on: `plan/homes.rs` is `vm/runtime/src/optimizer/plan/homes.rs`.
 #[test]
 fn paths_in_prose_are_there() {
     let kinds = ["rs", "md", "sh", "py", "toml"];

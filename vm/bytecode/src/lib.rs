@@ -3,7 +3,7 @@
 //! - `op.rs`: the table, one row per instruction. `role.rs`: what a field is to its instruction, and so its type.
 //!   `field.rs`: the types of fields; each knows how to encode, decode, print, parse and visit itself, so a new row needs
 //!   none of that. `parts.rs`: instructions taken apart by role.
-//! - `module.rs`: modules, functions, code blocks, entry points, source places.
+//! - `module.rs`: modules, functions, code blocks, entry points, source places. `scope.rs`: pieces of a function that run as a whole.
 //! - `form.rs`: how values of the language are made of values of the machine.
 //! - `file.rs`: the `.gbc` container. `wire.rs`: its primitive encodings.
 //! - `text/`: assembler and disassembler. `verify/`: what may be relied on before anything runs.
@@ -21,6 +21,7 @@ pub mod op;
 pub mod parts;
 pub mod reference;
 pub mod role;
+pub mod scope;
 pub mod text;
 pub mod verify;
 mod wire;
@@ -32,4 +33,5 @@ pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueTyp
 pub use op::{Effect, Instr, OpRow, Opcode};
 pub use parts::{Given, GivenAll, Operator, Parts};
 pub use role::Role;
+pub use scope::Scope;
 pub use verify::{VerifiedModule, VerifyError, verify};

@@ -222,8 +222,8 @@ fn layout_json(copy: &LayoutCopy) -> Json {
     ])
 }
 
-fn declined((form, why): &(&'static str, String)) -> Json {
-    Json::Object(vec![("form", (*form).into()), ("reason", why.into())])
+fn declined(form: &'static str, why: &str) -> Json {
+    Json::Object(vec![("form", form.into()), ("reason", why.into())])
 }
 
 fn operator_json(operator: &OperatorPart, with_kernels: bool) -> Json {
@@ -254,8 +254,8 @@ fn operator_json(operator: &OperatorPart, with_kernels: bool) -> Json {
         ("work", (*work).into()),
         ("tier", tier.into()),
         ("tier_reason", tier_reason.into()),
-        ("interpreted_by", form.form.into()),
-        ("declined", form.declined.iter().map(declined).collect()),
+        ("interpreted_by", form.name.into()),
+        ("declined", form.declined.map(|(form, why)| declined(form, &why.to_string())).into_iter().collect()),
         ("refused", refused.as_ref().into()),
     ];
     if refused.is_none() {

@@ -40,7 +40,7 @@ pub(super) fn operator_part<'h>(
         work: kept.work,
         tier: profile.map_or_else(String::new, |profile| profile.tier.to_string()),
         tier_reason: profile.map_or_else(String::new, |profile| profile.reason.clone()),
-        form: kept.form.clone(),
+        form: kept.form,
         refused: None,
         arrays: Vec::new(),
         kernels: Vec::new(),

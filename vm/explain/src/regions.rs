@@ -12,10 +12,10 @@ use galopvm_analysis::circuit::{self, Circuits, Facts, Inside, Outcome, Place, P
 use galopvm_analysis::index::{Table, table};
 use galopvm_analysis::layout::{Pricing, Profile};
 use galopvm_analysis::strategy;
-use galopvm_bytecode::FuncId;
+use galopvm_bytecode::{FuncId, Scope};
 use galopvm_kir::text::{print_region, print_type};
 use galopvm_kir::{CheckedRegion, Exp, Observed, ObservedParam, Region, VarId, check};
-use galopvm_lift::region::{Recorded, Scope};
+use galopvm_lift::region::Recorded;
 use galopvm_lmad::Lmad;
 use std::collections::BTreeMap;
 

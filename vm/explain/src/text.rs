@@ -379,7 +379,7 @@ impl Page {
         let declined = operator.form.declined.iter().map(|(form, why)| format!("not {form}: {why}"));
         let declined: Vec<String> = declined.collect();
         let declined = if declined.is_empty() { String::new() } else { format!("; {}", declined.join("; ")) };
-        self.line(1, format!("the interpreter takes {}{declined}", operator.form.form));
+        self.line(1, format!("the interpreter takes {}{declined}", operator.form.name));
         if let Some(reason) = &operator.refused {
             return self.line(1, format!("no kernel: {reason}"));
         }

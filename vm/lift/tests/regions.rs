@@ -1,9 +1,9 @@
 //! Functions as regions: what is recorded where sizes are not known beforehand. Bytecode text in, kernel IR out.
 
 use galopvm_base::Scalar;
-use galopvm_bytecode::{FuncId, Module, RegId, text, verify};
+use galopvm_bytecode::{FuncId, Module, RegId, Scope, text, verify};
 use galopvm_kir::text::print_region;
-use galopvm_lift::region::{RecordRefusal, Recorded, Scope, Seen, record};
+use galopvm_lift::region::{RecordRefusal, Recorded, Seen, record};
 use galopvm_lmad::Lmad;
 
 /// Records the first function; arrays have `extents`, scalars the number 3.

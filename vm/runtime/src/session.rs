@@ -1,13 +1,14 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::costs::LazyCosts;
-use crate::interpret::{Advices, Host, Interpreter, Limits, Plans, Prepared, ShowSink, Slots};
 use crate::layouts::Layouts;
+use crate::optimizer::{Advices, Holding, Optimizer, Plans};
 use crate::shadow::{Shadow, ShadowFigures};
-use crate::stack;
 use crate::switches::{Switch, Switches};
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
 use galopvm_data::Value;
+use galopvm_interp::{Forms, Host, Inner, Interpreter, Limits, Prepared, Setup, ShowSink, Slots, stack};
+use galopvm_lift::region::Code;
 use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
 use galopvm_store::memory::{Block, Memory, SHORTENED};
@@ -46,6 +47,7 @@ pub struct Options {
 pub struct Session {
     module: VerifiedModule,
     prepared: Prepared,
+    code: Code,
     memory: Memory,
     limits: Limits,
     switches: Switches,
@@ -65,8 +67,8 @@ pub struct Session {
 impl Session {
     /// Loads a program.
     pub fn new(module: VerifiedModule, options: Options) -> Session {
-        let prepare = || Prepared::new(module.module());
-        let prepared = stack::with_room(prepare).unwrap_or_else(prepare);
+        let prepare = || (Prepared::new(module.module()), Code::new(module.module()));
+        let (prepared, code) = stack::with_room(prepare).unwrap_or_else(prepare);
         let memory = options.memory.unwrap_or_default();
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
@@ -77,6 +79,7 @@ impl Session {
         Session {
             module,
             prepared,
+            code,
             memory,
             limits: options.limits,
             switches,
@@ -192,30 +195,39 @@ impl Session {
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
         let memory = self.memory.for_call(&stop);
-        let mut interpreter = Interpreter::new(
+        let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
+        let optimizer = Optimizer {
             module,
-            &self.prepared,
-            &memory,
-            &stop,
-            &mut self.tiers,
-            &self.limits,
-            self.switches,
-        );
-        interpreter.slots = self.slots.take();
-        interpreter.plans = std::mem::take(&mut self.plans);
-        interpreter.layouts = std::mem::take(&mut self.layouts);
-        interpreter.advices = std::mem::take(&mut self.advices);
-        interpreter.costs = self.costs.clone();
-        interpreter.eager = self.eager;
-        interpreter.shadow = self.shadow.take();
-        interpreter.host = Host { params: &self.params, shows: self.shows.as_ref() };
+            code: &self.code,
+            memory: &memory,
+            tiers: &mut self.tiers,
+            switches: self.switches,
+            forms,
+            eager: self.eager,
+            costs: self.costs.clone(),
+            plans: std::mem::take(&mut self.plans),
+            layouts: std::mem::take(&mut self.layouts),
+            advices: std::mem::take(&mut self.advices),
+            shadow: self.shadow.take(),
+            holding: Holding::default(),
+        };
+        let setup = Setup {
+            module,
+            prepared: &self.prepared,
+            memory: &memory,
+            stop: &stop,
+            limits: &self.limits,
+            forms,
+            eager: self.eager,
+            host: Host { params: &self.params, shows: self.shows.as_ref() },
+            slots: self.slots.take(),
+        };
+        let mut interpreter = Interpreter::new(setup, optimizer);
         let ran = stack::with_room(|| interpreter.run(function, args));
         let outcome = ran.unwrap_or_else(|| Err(stack::no_room().into())).map_err(|error| *error);
-        self.slots = interpreter.slots.take();
-        self.shadow = interpreter.shadow.take();
-        self.plans = interpreter.plans;
-        self.layouts = interpreter.layouts;
-        self.advices = interpreter.advices;
+        self.slots = interpreter.slots;
+        let Optimizer { plans, layouts, advices, shadow, .. } = interpreter.adviser;
+        (self.plans, self.layouts, self.advices, self.shadow) = (plans, layouts, advices, shadow);
         if !files.iter().all(Block::is_intact) {
             self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
@@ -281,5 +293,14 @@ impl Session {
     /// Sets or takes back the interrupt flag.
     pub fn set_interrupt(&self, set: bool) {
         self.interrupt.store(set, Relaxed);
+    }
+}
+
+/// What becomes of operators inside units, which back ends do not see.
+fn inner(tiers: &Tiers) -> Inner {
+    match (tiers.has_backends(), tiers.compiles_all()) {
+        (false, _) => Inner::Loops,
+        (true, false) => Inner::Short,
+        (true, true) => Inner::Nothing,
     }
 }

@@ -5,17 +5,6 @@ use galopvm_bytecode::{BlockId, FuncId, Function, RegId};
 use galopvm_lift::region::Seen;
 use galopvm_store::array::Array;
 
-/// A parallel operator in the code.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Site {
-    /// Its function.
-    pub function: FuncId,
-    /// Its block.
-    pub block: BlockId,
-    /// The number of the instruction in its block.
-    pub index: usize,
-}
-
 /// An execution of an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution {
@@ -35,32 +24,6 @@ impl Execution {
     /// Where the instruction stands.
     pub fn at(self) -> (BlockId, usize) {
         (self.block, self.index)
-    }
-}
-
-/// An estimate of the operations of blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Work {
-    /// All of them.
-    pub all: u64,
-    /// Those of the blocks executed once, with one round of each sequential loop.
-    pub round: u64,
-}
-
-impl Work {
-    /// Without loops.
-    pub fn flat(all: u64) -> Work {
-        Work { all, round: all }
-    }
-
-    /// Both, one after the other.
-    pub fn plus(self, other: Work) -> Work {
-        Work { all: self.all.saturating_add(other.all), round: self.round.saturating_add(other.round) }
-    }
-
-    /// The longer one of two ways.
-    pub fn max(self, other: Work) -> Work {
-        Work { all: self.all.max(other.all), round: self.round.max(other.round) }
     }
 }
 
@@ -99,11 +62,20 @@ pub trait Registers {
     }
 }
 
-/// The form in which the interpreter executes an operator.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FormTaken {
-    /// Its name.
-    pub form: &'static str,
-    /// The faster ones, each with what stands in its way.
-    pub declined: Vec<(&'static str, String)>,
+impl Registers for galopvm_interp::Registers<'_> {
+    fn function(&self) -> FuncId {
+        self.function
+    }
+
+    fn code(&self) -> &Function {
+        self.code
+    }
+
+    fn scalar(&self, reg: RegId) -> Scalar {
+        galopvm_interp::Registers::scalar(self, reg)
+    }
+
+    fn array_of(&self, reg: RegId) -> Option<&Array> {
+        galopvm_interp::Registers::array_of(self, reg)
+    }
 }

@@ -25,9 +25,10 @@ pub mod told;
 
 pub use changes::{Changes, Part, Rows};
 pub use coverage::{Coverage, Met};
-pub use execution::{Execution, FormTaken, Registers, Site, Work};
+pub use execution::{Execution, Registers};
 pub use executor::Executor;
 pub use figures::{PlanFigures, PlanPhases, Watch};
+pub use galopvm_interp::{FormTaken, Site, Work};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use sentence::Sentence;
 pub use tiers::{

@@ -45,25 +45,6 @@ pub enum Purpose {
     Layouts,
 }
 
-/// What is recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Scope {
-    /// The body of a function whose parameters have their values.
-    Function,
-    /// A loop whose initial values are in their registers.
-    Loop {
-        /// The block of the loop's instruction.
-        block: BlockId,
-        /// The number of the instruction in its block.
-        index: usize,
-    },
-    /// A round of a loop whose counter and carried values are in their registers.
-    Round {
-        /// The body of the loop.
-        body: BlockId,
-    },
-}
-
 /// What a register holds.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Seen {

@@ -2,11 +2,11 @@
 
 use super::idle::Idle;
 use super::sizes::Definitions;
-use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Scope, Seen};
+use super::{ByName, Code, Counter, Maker, Purpose, RecordRefusal, Recorded, Seen};
 use crate::meaning::{Scalar, counted, scalar};
 use galopvm_base::{ElemType, TypedId};
 use galopvm_bytecode::{
-    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY, on_arrays,
+    BlockId, CodeBlock, Def, FuncId, Function, Instr, Module, Operand, RegId, Scope, module::BODY, on_arrays,
 };
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, Name, Observed, ObservedParam, Region, Rhs, Stm, Type, Var, VarId, check};

@@ -1,10 +1,10 @@
 //! What counts as the same element, and which instructions compute their results' elements.
 
-use crate::interpret::Registers;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Module, Operator, Role, not_on_arrays, not_on_scalars};
+use galopvm_interp::Registers;
 
 /// Floats of operators that may be re-associated, and of library functions, differ by less than this part of the greater one,
 /// or of 1.

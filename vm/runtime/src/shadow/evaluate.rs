@@ -2,12 +2,12 @@
 
 use super::plain::Plain;
 use super::{Halt, Held, Step};
-use crate::interpret::Registers;
 use galopvm_base::scalar::{convert, eval1, eval2, eval3};
 use galopvm_base::{Bits, ElemType, TypedId};
 use galopvm_bytecode::{
     BlockId, Def, FuncId, Function, Instr, Module, Operand, RegId, module::BODY, on_arrays,
 };
+use galopvm_interp::Registers;
 
 /// Calls and blocks nested in each other that the shadow goes into.
 const MOST_DEPTH: u32 = 100;

@@ -9,7 +9,7 @@
 //!
 //! - `plain.rs`: arrays of the shadow. `evaluate.rs`: scalars, branches, loops, calls. `arrays.rs`, `operators.rs`,
 //!   `index_space.rs`: the other instructions. `agree.rs`: what counts as the same.
-//! - `interpret/shadowed.rs`: where the running program stops for it.
+//! - `optimizer/shadowed.rs`: where the running program stops for it.
 //!
 //! What is compared when:
 //! - Branches, loops and calls that the program executes block by block are gone through together with it; any other
@@ -30,12 +30,12 @@ mod index_space;
 mod operators;
 mod plain;
 
-use crate::interpret::Registers;
 use evaluate::{Evaluator, Real};
 use galopvm_base::{Bits, TypedId};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Module, Operand, RegId};
 use galopvm_data::Value;
+use galopvm_interp::Registers;
 use plain::Plain;
 
 /// Steps - instructions, and elements moved or compared - that the shadow takes for one call from outside; the rest of a

@@ -1,5 +1,5 @@
-//! The ways to execute an operator or a loop mean the same: block by block, as a unit of the machine, by a back end a group of rows
-//! at a time.
+//! The ways to execute an operator or a loop mean the same: by the interpreter alone, block by block or as a unit of the machine; with
+//! the optimizer beside it; by a back end a group of rows at a time.
 //!
 //! Generated programs over all scalar types and operations run in every way, on arrays that lie in memory in every manner;
 //! values, messages and back traces must be equal.
@@ -10,20 +10,23 @@ mod values;
 
 use galopvm_analysis::layout::Costs;
 use galopvm_base::{ElemType, Scalar};
-use galopvm_bytecode::{FuncId, Function, text, verify};
+use galopvm_bytecode::{FuncId, Function, Scope, text, verify};
+use galopvm_interp::{Forms, Host, Inner, Interpreter, Plain, Prepared, Setup, stack};
 use galopvm_kir::{Backend, Reference, evaluate};
-use galopvm_lift::region::{Recorded, Scope};
+use galopvm_lift::region::Recorded;
 use galopvm_runtime::{
-    ExplainSink, Explained, Limits, Options, RuntimeError, Session, Switches, Tiering, Value,
+    ExplainSink, Explained, Limits, Memory, Options, RuntimeError, Session, Switches, Tiering, Value,
 };
+use galopvm_store::stop::Stop;
 use galopvm_testkit::Random;
 use galopvm_vector::Vector;
 use generate::Generator;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-/// The ways besides executing everything block by block.
-const ALL_WAYS: [Switches; 7] = [
+/// The ways besides the interpreter alone, block by block.
+const ALL_WAYS: [Switches; 8] = [
+    Switches::OFF,
     Switches { machine: true, ..Switches::OFF },
     Switches { reuse: true, shortcircuit: true, ..Switches::OFF },
     Switches { merge: true, ..Switches::OFF },
@@ -35,6 +38,41 @@ const ALL_WAYS: [Switches; 7] = [
 
 /// For each call, block by block.
 const FUEL: u64 = 10_000_000;
+
+/// What a program shows with nobody beside the interpreter.
+fn meaning_of(text: &str, seed: u64, units: bool) -> String {
+    let module = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let module = verify(module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let (module, memory) = (module.module(), Memory::default());
+    memory.set_budget(Some(1 << 28));
+    let prepared = Prepared::new(module);
+    let stop = Stop::new(Arc::default(), None);
+    let limits = Limits { fuel: Some(FUEL), memory: Some(1 << 28), ..Limits::default() };
+    let mut out = String::new();
+    for turn in 0..2 {
+        let setup = Setup {
+            module,
+            prepared: &prepared,
+            memory: &memory,
+            stop: &stop,
+            limits: &limits,
+            forms: Forms { units, inner: Inner::Loops },
+            eager: false,
+            host: Host::default(),
+            slots: None,
+        };
+        let function = &module.functions[FuncId(0)];
+        let types: Vec<_> = function.params.iter().map(|param| function.regs[*param]).collect();
+        let args = values::arguments(&memory, &types, seed + turn);
+        let mut interpreter = Interpreter::new(setup, Plain);
+        let outcome = stack::with_room(|| interpreter.run(FuncId(0), args)).expect("memory for a stack");
+        let _ = match outcome {
+            Ok(values) => values.iter().try_for_each(|value| writeln!(out, "{value}")),
+            Err(error) => writeln!(out, "{error}"),
+        };
+    }
+    out
+}
 
 /// What a program shows, and how many arrays were given or made in other layouts.
 fn outcome(text: &str, seed: u64, switches: Switches) -> (String, u64) {
@@ -77,11 +115,12 @@ fn all_paths_agree(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator
         let mut generator = Generator::new(Random::new(seed));
         generate(&mut generator);
         let text = generator.finish();
-        let (plain, _) = outcome(&text, seed, Switches::OFF);
+        let plain = meaning_of(&text, seed, false);
         if plain.contains("Out of fuel") {
             // Ways differ in when that is.
             continue;
         }
+        assert_eq!(meaning_of(&text, seed, true), plain, "seed {seed}, units\n{text}");
         for switches in ALL_WAYS {
             let (other, count) = outcome(&text, seed, switches);
             relaid += count;
@@ -106,7 +145,7 @@ fn vector_agrees(seeds: std::ops::Range<u64>, generate: impl Fn(&mut Generator))
         let mut generator = Generator::in_any_order(Random::new(seed));
         generate(&mut generator);
         let text = generator.finish();
-        let (plain, _) = outcome(&text, seed, Switches::OFF);
+        let plain = meaning_of(&text, seed, false);
         if plain.contains("Out of fuel") {
             continue;
         }
@@ -271,7 +310,7 @@ fn writes_on_a_back_end() {
             _ => generator.scatter(),
         }
         let text = generator.finish();
-        let (plain, _) = outcome(&text, seed, Switches::OFF);
+        let plain = meaning_of(&text, seed, false);
         if plain.contains("Out of fuel") {
             continue;
         }

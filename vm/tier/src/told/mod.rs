@@ -19,10 +19,10 @@ use crate::fused::Line;
 use crate::profile::SiteName;
 use galopvm_analysis::circuit::Circuits;
 use galopvm_analysis::reuse::Reuse;
-use galopvm_bytecode::{FuncId, Place, RegId};
+use galopvm_bytecode::{FuncId, Place, RegId, Scope};
 use galopvm_kir::{Observed, Region};
 use galopvm_lift::Lifted;
-use galopvm_lift::region::{RecordRefusal, Recorded, Scope};
+use galopvm_lift::region::{RecordRefusal, Recorded};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

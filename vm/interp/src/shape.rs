@@ -1,0 +1,314 @@
+//! Shapes of values that were never computed, and the work that a block will be.
+//!
+//! Both look at code with the registers as they are now: what is defined outside a block is known, what is defined in
+//! it is worked out as far as it depends on sizes alone. Nothing traps and nothing is computed but `i64` scalars.
+
+use crate::prepare::UNKNOWN_TRIPS;
+use crate::{Adviser, Interpreter, Registers};
+use galopvm_base::ElemType;
+use galopvm_base::scalar::{convert, eval1, eval2, eval3};
+use galopvm_bytecode::{
+    BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays, not_on_scalars,
+};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// An estimate of the operations of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Work {
+    /// All of them.
+    pub all: u64,
+    /// Those of the blocks executed once, with one round of each sequential loop.
+    pub round: u64,
+}
+
+impl Work {
+    /// Without loops.
+    pub fn flat(all: u64) -> Work {
+        Work { all, round: all }
+    }
+
+    /// Both, one after the other.
+    pub fn plus(self, other: Work) -> Work {
+        Work { all: self.all.saturating_add(other.all), round: self.round.saturating_add(other.round) }
+    }
+
+    /// The longer one of two ways.
+    pub fn max(self, other: Work) -> Work {
+        Work { all: self.all.max(other.all), round: self.round.max(other.round) }
+    }
+}
+
+type Shape = SmallVec<[i64; 4]>;
+
+/// What stands for an extent that is not known.
+const UNKNOWN: i64 = 0;
+
+/// How far definitions are followed: every step goes to an earlier definition, so this only bounds the effort.
+const EFFORT: u32 = 4096;
+
+/// Where registers of a block and of the blocks in it are defined.
+struct Definitions<'r, 'a> {
+    registers: &'r Registers<'a>,
+    /// Parameters whose shapes are known.
+    given: HashMap<RegId, Shape>,
+    at: HashMap<RegId, Definition<'a>>,
+    effort: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Definition<'a> {
+    /// Result number `k` of an instruction.
+    Result(&'a Instr, usize),
+    /// A row of an array.
+    Row(RegId),
+    /// The same shape as another register.
+    Like(RegId),
+    /// Something else.
+    Unknown,
+}
+
+impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
+    /// The shape of result `k` of an operator's block that was not executed, whose array parameters would have had these
+    /// shapes; extents that only executing could tell are 0.
+    pub(super) fn row_shape(
+        &self,
+        registers: &Registers<'a>,
+        block: BlockId,
+        k: usize,
+        params: impl Iterator<Item = Shape>,
+    ) -> Shape {
+        let result = registers.code.blocks[block].results[k].reg;
+        let given = registers.code.blocks[block].params.iter().copied().zip(params).collect();
+        let mut definitions = Definitions { registers, given, at: HashMap::new(), effort: EFFORT };
+        definitions.collect(block);
+        let rank = registers.ty(result).rank as usize;
+        definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank))
+    }
+}
+
+/// An estimate of the operations of executing blocks so many times. Trip counts that depend on what happens inside
+/// are guessed.
+pub fn work(registers: &Registers<'_>, blocks: impl Iterator<Item = BlockId>, times: i64) -> Work {
+    let once = blocks.fold(Work::flat(1), |sum, block| sum.plus(work_once(registers, block)));
+    Work { all: once.all.saturating_mul(times as u64), ..once }
+}
+
+fn work_once(registers: &Registers<'_>, block: BlockId) -> Work {
+    let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
+    if nested {
+        let mut definitions =
+            Definitions { registers, given: HashMap::new(), at: HashMap::new(), effort: EFFORT };
+        definitions.collect(block);
+        definitions.work(block)
+    } else {
+        Work::flat(registers.prepared.blocks[block].weight)
+    }
+}
+
+impl<'a> Definitions<'_, 'a> {
+    fn work(&mut self, block: BlockId) -> Work {
+        let code = &self.registers.code.blocks[block].code;
+        code.iter().fold(Work::flat(0), |sum, instr| sum.plus(self.instruction_work(instr)))
+    }
+
+    fn instruction_work(&mut self, instr: &'a Instr) -> Work {
+        let one = Work::flat(1);
+        let parts = instr.parts();
+        let blocks = parts.blocks.iter().map(|(_, block)| block);
+        let is_loop = match instr.gives() {
+            Some(Role::Joined) => {
+                return blocks.fold(Work::flat(0), |most, block| most.max(self.work(block))).plus(one);
+            }
+            Some(Role::Returned) => return Work::flat(UNKNOWN_TRIPS),
+            gives => gives == Some(Role::Carried),
+        };
+        let once = blocks.fold(one, |sum, block| sum.plus(self.work(block)));
+        if !is_loop && parts.width.is_none() {
+            return once;
+        }
+        let bound = if is_loop { parts.extent } else { parts.width };
+        let trips = bound.and_then(|b| self.int(b.reg)).map_or(UNKNOWN_TRIPS, |n| n.max(0) as u64);
+        let round = if is_loop { once.round } else { trips.saturating_mul(once.round) };
+        Work { all: trips.saturating_mul(once.all), round }.plus(one)
+    }
+
+    /// Parameters of the blocks that an instruction names.
+    fn parameters(&mut self, instr: &Instr) {
+        let code = self.registers.code;
+        for (block, all) in instr.given(code) {
+            let define = |given: Given| match given {
+                Given::Counter => Definition::Unknown,
+                Given::Like(operand) => Definition::Like(operand.reg),
+                Given::Row(array) => Definition::Row(array.reg),
+                Given::Result(block, k) => Definition::Like(code.blocks[block].results[k].reg),
+            };
+            self.at.extend(code.blocks[block].params.iter().copied().zip(all.into_iter().map(define)));
+        }
+    }
+
+    /// All definitions in a block and in the blocks below it; the verifier bounds how deep they nest.
+    fn collect(&mut self, block: BlockId) {
+        for instr in &self.registers.code.blocks[block].code {
+            let fields = Fields::of(instr);
+            self.at
+                .extend(fields.defs.iter().enumerate().map(|(k, def)| (def.0, Definition::Result(instr, k))));
+            self.parameters(instr);
+            fields.blocks.iter().for_each(|b| self.collect(*b));
+        }
+    }
+
+    fn shape(&mut self, reg: RegId) -> Option<Shape> {
+        self.effort = self.effort.checked_sub(1)?;
+        if let Some(shape) = self.given.get(&reg) {
+            return Some(shape.clone());
+        }
+        match self.at.get(&reg).copied() {
+            None => self.registers.array_of(reg).map(|array| array.shape()),
+            Some(Definition::Unknown) => None,
+            Some(Definition::Like(other)) => self.shape(other),
+            Some(Definition::Row(array)) => self.shape(array).map(|shape| shape[1..].into()),
+            Some(Definition::Result(instr, k)) => self.result_shape(instr, k),
+        }
+    }
+
+    fn result_shape(&mut self, instr: &'a Instr, k: usize) -> Option<Shape> {
+        let parts = instr.parts();
+        let blocks = &self.registers.code.blocks;
+        match instr.gives()? {
+            Role::Made | Role::Prefixes => {
+                let operator = instr.operator()?;
+                let result = blocks[operator.last_block()].results[k].reg;
+                let width = self.extent(operator.width.reg);
+                let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
+                Some([width].into_iter().chain(row).collect())
+            }
+            Role::Totals => self.shape(parts.neutral[k].reg),
+            Role::Carried => self.shape(parts.initial[k].reg),
+            Role::Changed => self.shape(parts.dests[k].reg),
+            Role::Chosen => {
+                let numbers = parts.dsts.len() - parts.rows.len();
+                let mut shape = self.shape(parts.rows.get(k.checked_sub(numbers)?)?.reg)?;
+                // The classes of a partition are all rows.
+                if let Instr::Filter { .. } = instr {
+                    shape[0] = UNKNOWN;
+                }
+                Some(shape)
+            }
+            Role::Joined => {
+                parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[block].results[k].reg))
+            }
+            _ => self.own_shape(instr),
+        }
+    }
+
+    /// The shape of an instruction's only result.
+    fn own_shape(&mut self, instr: &'a Instr) -> Option<Shape> {
+        match instr {
+            Instr::Slice { array, dims, .. } => {
+                let shape = self.shape(array.reg)?;
+                let mut kept = Shape::new();
+                for (extent, dim) in shape.iter().zip(dims) {
+                    if let SliceDim::Range { start, end, step } = dim {
+                        let whole = start.is_none() && end.is_none() && step.is_none();
+                        kept.push(if whole { *extent } else { self.range(*extent, *start, *end, *step) });
+                    }
+                }
+                kept.extend_from_slice(&shape[dims.len()..]);
+                Some(kept)
+            }
+            Instr::Index { array, index, .. } => {
+                self.shape(array.reg).map(|shape| shape[index.len()..].into())
+            }
+            Instr::Update { array, .. }
+            | Instr::Reverse { array, .. }
+            | Instr::Copy { array, .. }
+            | Instr::Manifest { array, .. }
+            | Instr::Rotate { array, .. }
+            | Instr::FlatUpdate { array, .. } => self.shape(array.reg),
+            Instr::FlatIndex { array, sizes, .. } => {
+                let rows = self.shape(array.reg)?;
+                Some(sizes.iter().map(|n| self.extent(n.reg)).chain(rows[1..].iter().copied()).collect())
+            }
+            Instr::Permute { array, perm, .. } => {
+                self.shape(array.reg).map(|shape| perm.iter().map(|d| shape[*d as usize]).collect())
+            }
+            Instr::Reshape { shape, .. } => Some(shape.iter().map(|n| self.extent(n.reg)).collect()),
+            Instr::Concat { arrays, dim, .. } => {
+                let mut shape = self.shape(arrays[0].reg)?;
+                for array in &arrays[1..] {
+                    let other = self.shape(array.reg)?;
+                    shape[*dim as usize] = shape[*dim as usize].saturating_add(other[*dim as usize]);
+                }
+                Some(shape)
+            }
+            Instr::Replicate { count, value, .. } => {
+                let count = self.extent(count.reg);
+                let row =
+                    if self.registers.is_array(value.reg) { self.shape(value.reg)? } else { Shape::new() };
+                Some([count].into_iter().chain(row).collect())
+            }
+            Instr::Iota { count, .. } => Some(std::iter::once(self.extent(count.reg)).collect()),
+            Instr::Array { rank, rows, .. } => {
+                let row = match rows.first() {
+                    Some(first) if *rank > 1 => self.shape(first.reg)?,
+                    _ => SmallVec::from_elem(UNKNOWN, *rank as usize - 1),
+                };
+                Some([rows.len() as i64].into_iter().chain(row).collect())
+            }
+            Instr::Dim { .. } | Instr::Equal { .. } | not_on_arrays!() => None,
+        }
+    }
+
+    fn range(
+        &mut self,
+        extent: i64,
+        start: Option<Operand>,
+        end: Option<Operand>,
+        step: Option<Operand>,
+    ) -> i64 {
+        let mut part = |operand: Option<Operand>| match operand {
+            None => Some(None),
+            Some(operand) => self.int(operand.reg).map(Some),
+        };
+        let (Some(start), Some(end), Some(step)) = (part(start), part(end), part(step)) else {
+            return UNKNOWN;
+        };
+        let index = galopvm_store::array::SliceIndex::Range { start, end, step };
+        let view = galopvm_lmad::Lmad::row_major(&[extent]);
+        galopvm_store::array::view::slice(&view, &[index]).map_or(UNKNOWN, |view| view.dims[0].size)
+    }
+
+    /// An extent: unknown or impossible ones count as nothing.
+    fn extent(&mut self, reg: RegId) -> i64 {
+        self.int(reg).unwrap_or(UNKNOWN).max(0)
+    }
+
+    /// An `i64` scalar, as far as it depends on sizes and on what is known.
+    fn int(&mut self, reg: RegId) -> Option<i64> {
+        self.bits(reg).filter(|_| self.registers.elem(reg) == ElemType::I64).map(|bits| bits as i64)
+    }
+
+    fn bits(&mut self, reg: RegId) -> Option<u64> {
+        self.effort = self.effort.checked_sub(1)?;
+        match self.at.get(&reg).copied() {
+            None => Some(self.registers.scalar(reg).bits),
+            Some(Definition::Like(other)) => self.bits(other),
+            Some(Definition::Row(_) | Definition::Unknown) => None,
+            Some(Definition::Result(instr, _)) => match instr {
+                Instr::Const { value, .. } => Some(value.bits),
+                Instr::Op1 { op, ty, a, .. } => Some(eval1(*op, *ty, self.bits(a.reg)?)),
+                Instr::Op2 { op, ty, a, b, .. } => eval2(*op, *ty, self.bits(a.reg)?, self.bits(b.reg)?).ok(),
+                Instr::Convert { from, to, a, .. } => Some(convert(*from, *to, self.bits(a.reg)?)),
+                Instr::Dim { array, dim, .. } => {
+                    self.shape(array.reg).map(|shape| shape[*dim as usize] as u64)
+                }
+                Instr::Op3 { op, ty, a, b, c, .. } => {
+                    let [a, b, c] = [self.bits(a.reg)?, self.bits(b.reg)?, self.bits(c.reg)?];
+                    Some(eval3(*op, *ty, a, b, c))
+                }
+                not_on_scalars!() => None,
+            },
+        }
+    }
+}
