@@ -16,7 +16,7 @@ use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
 /// Arrays that an operator reads or makes.
-pub type Arrays = SmallVec<[Array; 4]>;
+pub type Arrays = SmallVec<[Array; 2]>;
 
 /// Bytes of the rows that are values on their way, and of the pieces in which results are made: they stay in the cache.
 pub const PIECE: usize = 64 << 10;

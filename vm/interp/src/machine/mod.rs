@@ -249,7 +249,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         }
         drop(inputs);
         self.adviser.executed(Way::Unit);
-        let mut cells: SmallVec<[Option<Cell>; 4]> = cells.into_iter().map(Some).collect();
+        let mut cells: SmallVec<[Option<Cell>; 2]> = cells.into_iter().map(Some).collect();
         for (result, left) in unit.results.iter().enumerate() {
             match left {
                 Left::Scalar(slot) => put(registers, result, Leaving::Scalar(slots[usize::from(*slot)])),
@@ -267,7 +267,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         registers: &mut Registers<'a>,
         unit: &Unit,
         entry: &Entry<'_>,
-    ) -> Outcome<SmallVec<[Cell; 4]>> {
+    ) -> Outcome<SmallVec<[Cell; 2]>> {
         let mut cells = SmallVec::new();
         let mut given = entry.given.take().into_iter();
         for plan in &unit.cells {

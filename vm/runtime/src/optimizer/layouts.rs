@@ -21,13 +21,13 @@ use std::time::Instant;
 #[derive(Default)]
 pub(super) struct Relaying {
     /// The arrays that the registers are to have again.
-    arrays: SmallVec<[(RegId, Array); 2]>,
+    arrays: Vec<(RegId, Array)>,
     /// The registers that have copies, with those that do not get their arrays back.
-    given: SmallVec<[RegId; 2]>,
+    given: Vec<RegId>,
     /// Who executes it and when it began to run, if somebody wants to know how long it takes.
     running: Option<(Executor, Instant)>,
     /// Operands that the operator uses up, in case that it has to be run again.
-    spare: SmallVec<[(RegId, Array); 2]>,
+    spare: Vec<(RegId, Array)>,
 }
 
 impl<'a> Optimizer<'a> {

@@ -16,20 +16,19 @@ use crate::layouts::advice::BirthAdvice;
 use galopvm_bytecode::{Operator, RegId};
 use galopvm_interp::{Outcome, Registers};
 use galopvm_tier::{Choice, Execution, Executor};
-use smallvec::SmallVec;
 
 /// What becomes of an execution that runs alone.
 pub(super) struct Order {
     pub(super) choice: Choice,
     pub(super) copies: Copies,
     pub(super) outputs: Placing,
-    pub(super) births: SmallVec<[BirthAdvice; 1]>,
+    pub(super) births: Vec<BirthAdvice>,
 }
 
 /// Arrays that an operator reads in other layouts.
 #[derive(Default)]
 pub(super) struct Copies {
-    pub(super) all: SmallVec<[Relay; 2]>,
+    pub(super) all: Vec<Relay>,
     /// Who was thought to execute the operator, if anybody asked.
     pub(super) asked_for: Option<Executor>,
 }

@@ -22,7 +22,6 @@ use galopvm_tier::site::{Answers, Found, Made, nanos, rules};
 use galopvm_tier::told::{AdvisedSeen, Explained};
 use galopvm_tier::{Execution, Executor, Met, PlanFigures, PlanPhases, Watch};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -244,10 +243,10 @@ impl<'a> Optimizer<'a> {
         execution: Execution,
         operator: &Operator<'_>,
         outputs: &Placing,
-    ) -> SmallVec<[BirthAdvice; 1]> {
+    ) -> Vec<BirthAdvice> {
         let advice = self.advice_here(registers).filter(|_| operator.is_map());
         let Some(advice) = advice.and_then(|advice| advice.at(execution.at())) else {
-            return SmallVec::new();
+            return Vec::new();
         };
         let is_followed = |birth: &&BirthAdvice| {
             let is_large = self.eager || Lmad::row_major(&birth.shape).elements() >= LEAST_ELEMENTS;

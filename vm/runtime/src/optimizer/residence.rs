@@ -34,9 +34,12 @@ pub(super) enum Ground {
 
 /// Where the results of an operator go; those without a residence get a block of their own.
 pub(super) struct Placing {
-    /// The places, by result. A block that is made meanwhile for one without a residence is one of them, too.
-    pub(super) places: SmallVec<[Option<Granted>; 2]>,
-    grounds: SmallVec<[Option<Ground>; 2]>,
+    /// How many results there are.
+    results: usize,
+    /// The places, by result, as soon as there is one: most operators have none. A block that is made meanwhile for a result without
+    /// a residence is one of them, too.
+    pub(super) places: Vec<Option<Granted>>,
+    grounds: Vec<Option<Ground>>,
 }
 
 /// The place of a row's value, as long as the row is computed.
@@ -52,20 +55,26 @@ pub(super) struct Target {
 impl Placing {
     /// No residences yet, for so many results.
     pub(super) fn none(results: usize) -> Placing {
-        Placing { places: SmallVec::from_elem(None, results), grounds: SmallVec::from_elem(None, results) }
+        Placing { results, places: Vec::new(), grounds: Vec::new() }
     }
 
     /// Result `k` lives there, unless it has a residence already.
     pub(super) fn settle(&mut self, k: usize, place: Granted, ground: Ground) {
-        if self.grounds[k].is_none() {
+        if !self.has(k) {
+            self.make_room();
             self.places[k] = Some(place);
             self.grounds[k] = Some(ground);
         }
     }
 
+    fn make_room(&mut self) {
+        self.places.resize(self.results, None);
+        self.grounds.resize(self.results, None);
+    }
+
     /// The place of result `k`, which is not made there after all or by other means.
     pub(super) fn take(&mut self, k: usize) -> Option<Granted> {
-        self.grounds[k] = None;
+        *self.grounds.get_mut(k)? = None;
         self.places[k].take()
     }
 
@@ -80,7 +89,7 @@ impl Placing {
 
     /// Whether result `k` has a residence.
     pub(super) fn has(&self, k: usize) -> bool {
-        self.grounds[k].is_some()
+        self.grounds.get(k).is_some_and(Option::is_some)
     }
 
     /// Whether no result has one.
@@ -95,7 +104,7 @@ impl Placing {
 
     /// The place of result `k`, if it is the plan's.
     pub(super) fn planned(&self, k: usize) -> Option<&Granted> {
-        self.places[k].as_ref().filter(|_| matches!(self.grounds[k], Some(Ground::Planned)))
+        self.places.get(k)?.as_ref().filter(|_| matches!(self.grounds[k], Some(Ground::Planned)))
     }
 
     /// The ground of the only result.
@@ -136,6 +145,7 @@ impl Placing {
         elem: ElemType,
         shape: &[i64],
     ) -> Outcome<&mut Granted> {
+        self.make_room();
         let place = &mut self.places[k];
         if place.is_none() {
             *place = Granted::new(Array::fresh(memory, elem, shape)?, 1);
