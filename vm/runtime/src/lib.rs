@@ -3,7 +3,6 @@
 //! - `session.rs`: the way in: a loaded program, its limits, calls.
 //! - `switches.rs`: what can be turned off. `costs.rs`: what decisions count with.
 //! - `optimizer/`: what stands beside the interpreter: who executes an operator, and where its results live.
-//! - `layouts/`: arrays given to operators in the layout that they read.
 //! - `shadow/`: a second execution that checks the first one.
 //!
 //! Memory and arrays are those of `galopvm-store`, values and formats those of `galopvm-data`; what instructions are to
@@ -11,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod costs;
-mod layouts;
 mod optimizer;
 pub mod session;
 mod shadow;

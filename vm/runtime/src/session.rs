@@ -1,8 +1,7 @@
 //! Sessions: a program with memory, limits, and an interrupt flag.
 
 use crate::costs::LazyCosts;
-use crate::layouts::Layouts;
-use crate::optimizer::{Advices, Holding, Optimizer, Plans};
+use crate::optimizer::{Advices, Holding, Layouts, Optimizer, Plans};
 use crate::shadow::{Shadow, ShadowFigures};
 use crate::switches::{Switch, Switches};
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};

@@ -3,7 +3,7 @@
 //!
 //! - `order.rs`: what becomes of an operator, decided once; `execute.rs`: done. `residence.rs`: where the results of an operator live.
 //! - `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`: making them there. `fused.rs`: operators that run together.
-//! - `layouts.rs`: copies in the layout that operators read. `regions.rs`: layouts for functions and loops as a whole.
+//! - `layouts/`: arrays in the layout that operators read, for operators and for functions and loops as a whole.
 //! - `shadowed.rs`: where an execution that checks this one looks.
 //!
 //! Invariants: what is decided changes no value and no error. Decisions are methods of [`Optimizer`] and execute nothing; whatever
@@ -17,15 +17,13 @@ mod order;
 mod over;
 mod placed;
 mod plan;
-mod regions;
 mod residence;
 mod shadowed;
 
+pub(crate) use layouts::{Advices, Layouts};
 pub(crate) use plan::Plans;
-pub(crate) use regions::Advices;
 
 use crate::costs::LazyCosts;
-use crate::layouts::Layouts;
 use crate::shadow::Shadow;
 use crate::switches::Switches;
 use fused::Done;
@@ -36,8 +34,8 @@ use galopvm_lift::region::Code;
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::memory::Memory;
 use galopvm_tier::{Met, Tiers};
+use layouts::{Advised, Advising};
 use plan::{Active, RegionPlan, Reserves, Running};
-use regions::{Advised, Advising};
 use residence::Target;
 use shadowed::Beside;
 use std::sync::Arc;

@@ -3,16 +3,16 @@
 //! In this order, each knowing what was decided before:
 //! 1. the *choice*: code that was planned, code that is made at once, or the interpreter (`choice.rs` in `vm/tier`);
 //! 2. the *group*: kernels that the operator shares with those that follow it, which run in its place (`fused.rs`);
-//! 3. the *copies*: arrays that it reads in another layout (`layouts.rs`);
+//! 3. the *copies*: arrays that it reads in another layout (`layouts/`);
 //! 4. the *outputs*: where its results live (`residence.rs`), and those that are born in the layout of their readers
-//!    (`regions.rs`).
+//!    (`layouts/regions.rs`).
 //!
 //! Invariants: deciding changes no register and makes no array. An order without its copies and births means the same and
 //! takes no memory but that of the results.
 
 use super::Optimizer;
+use super::layouts::advice::BirthAdvice;
 use super::residence::Placing;
-use crate::layouts::advice::BirthAdvice;
 use galopvm_bytecode::{Operator, RegId};
 use galopvm_interp::{Outcome, Registers};
 use galopvm_tier::{Choice, Execution, Executor};

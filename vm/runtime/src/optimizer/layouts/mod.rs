@@ -4,14 +4,19 @@
 //! operator is about to run, it is asked how it walks through its arrays (`decide.rs`, with the prices of whoever
 //! executes it: `Executor`). Where a copy pays, the operator is given one (`copies.rs`), which stays with the block
 //! that it is a copy of (`memory/shelf.rs`) and is used by whoever asks next; afterwards the registers have their arrays
-//! back. `optimizer/layouts.rs` does that. `advice.rs` is what was decided for a function or loop as a whole.
+//! back (`relay.rs`). What is decided for a function or loop as a whole (`regions.rs`) is its advice (`advice.rs`).
 //!
 //! Invariants: decisions change where elements lie, never what they are. A copy is as new as its block. Nothing here is
 //! an error: for want of memory the array stays as it is.
 
-pub(crate) mod advice;
-pub(crate) mod copies;
-pub(crate) mod decide;
+pub(super) mod advice;
+mod copies;
+mod decide;
+mod regions;
+mod relay;
+
+pub(crate) use regions::Advices;
+pub(super) use regions::{Advised, Advising};
 
 use decide::Wants;
 use galopvm_analysis::layout::Profile;

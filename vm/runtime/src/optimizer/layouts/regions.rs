@@ -4,11 +4,11 @@
 //! (`galopvm_analysis::strategy`). Copies are made when the first operator needs them and stay with their blocks, so
 //! that none has to be moved out of a loop; results are made in the layout of their readers by those that interpret.
 
-use super::Optimizer;
-use super::order::Order;
-use super::plan::key::Inputs;
-use super::residence::{Ground, Placing};
-use crate::layouts::advice::{self, Advice, At, BirthAdvice};
+use super::advice::{self, Advice, At, BirthAdvice};
+use crate::optimizer::Optimizer;
+use crate::optimizer::order::Order;
+use crate::optimizer::plan::key::Inputs;
+use crate::optimizer::residence::{Ground, Placing};
 use galopvm_analysis::index::{Role, table};
 use galopvm_analysis::layout::{Means, Pricing, Profile, Target};
 use galopvm_analysis::strategy;
@@ -49,21 +49,21 @@ struct SiteAdvice {
 }
 
 /// Advice in use.
-pub(super) struct Advising {
+pub(in crate::optimizer) struct Advising {
     advice: Arc<Advice>,
     /// How deep calls are nested where it holds.
     depth: usize,
 }
 
 /// To be given back when the region ends.
-pub(super) struct Advised {
+pub(in crate::optimizer) struct Advised {
     site: (FuncId, Scope),
     start: Instant,
 }
 
 impl<'a> Optimizer<'a> {
     /// Takes advice for what is about to run, if there is any. What was recorded for it is left in `told`.
-    pub(super) fn begin_advised(
+    pub(in crate::optimizer) fn begin_advised(
         &mut self,
         registers: &Registers<'a>,
         scope: Scope,
@@ -94,7 +94,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Gives the advice back.
-    pub(super) fn end_advised(&mut self, registers: &Registers<'_>, advised: Option<Advised>) {
+    pub(in crate::optimizer) fn end_advised(&mut self, registers: &Registers<'_>, advised: Option<Advised>) {
         let Some(Advised { site, start }) = advised else { return };
         if self.advice_here(registers).is_some() {
             self.holding.advising.pop();
@@ -106,7 +106,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// The advice that holds for the running call.
-    pub(super) fn advice_here(&self, registers: &Registers<'_>) -> Option<&Arc<Advice>> {
+    pub(in crate::optimizer) fn advice_here(&self, registers: &Registers<'_>) -> Option<&Arc<Advice>> {
         self.holding
             .advising
             .last()
@@ -237,7 +237,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// The results that are advised to be made in another layout, of those without a residence.
-    pub(super) fn births(
+    pub(in crate::optimizer) fn births(
         &self,
         registers: &Registers<'_>,
         execution: Execution,
@@ -259,7 +259,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// The outputs of an order, with a block in the advised layout for each birth.
-    pub(super) fn with_births(
+    pub(in crate::optimizer) fn with_births(
         &mut self,
         registers: &Registers<'a>,
         operator: &Operator<'_>,

@@ -1,10 +1,10 @@
 //! Giving operators copies of arrays in the layout that they read, and the arrays back to their registers.
 
-use super::Optimizer;
-use super::order::{Copies, Relay};
-use crate::layouts::LEAST_WORK;
-use crate::layouts::copies::Relaid;
-use crate::layouts::decide::{Want, Wants, wants};
+use super::LEAST_WORK;
+use super::copies::Relaid;
+use super::decide::{Want, Wants, wants};
+use crate::optimizer::Optimizer;
+use crate::optimizer::order::{Copies, Relay};
 use galopvm_analysis::layout::{Verdict, memory_order};
 use galopvm_bytecode::{Operand, Operator, RegId};
 use galopvm_interp::Registers;
@@ -19,7 +19,7 @@ use std::time::Instant;
 
 /// Registers that have copies while an operator runs.
 #[derive(Default)]
-pub(super) struct Relaying {
+pub(in crate::optimizer) struct Relaying {
     /// The arrays that the registers are to have again.
     arrays: Vec<(RegId, Array)>,
     /// The registers that have copies, with those that do not get their arrays back.
@@ -32,7 +32,7 @@ pub(super) struct Relaying {
 
 impl<'a> Optimizer<'a> {
     /// The arrays of an operator for which copies in better layouts pay.
-    pub(super) fn copies(
+    pub(in crate::optimizer) fn copies(
         &mut self,
         registers: &Registers<'a>,
         execution: Execution,
@@ -104,7 +104,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Gives registers of an operator the copies of its order. The error is that the call is to end.
-    pub(super) fn relay(
+    pub(in crate::optimizer) fn relay(
         &mut self,
         registers: &mut Registers<'a>,
         execution: Execution,
@@ -162,7 +162,7 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Gives registers their arrays back, those that still have one.
-    pub(super) fn relay_back(
+    pub(in crate::optimizer) fn relay_back(
         &mut self,
         registers: &mut Registers<'a>,
         execution: Execution,
@@ -180,7 +180,11 @@ impl<'a> Optimizer<'a> {
     }
 
     /// Makes registers as they were before an operator that had no memory with its copies; says whether it had any.
-    pub(super) fn relay_undone(&mut self, registers: &mut Registers<'a>, relaying: &mut Relaying) -> bool {
+    pub(in crate::optimizer) fn relay_undone(
+        &mut self,
+        registers: &mut Registers<'a>,
+        relaying: &mut Relaying,
+    ) -> bool {
         let had = !relaying.given.is_empty();
         for (reg, array) in relaying.arrays.drain(..).chain(relaying.spare.drain(..)) {
             registers.set_array(reg, array);
