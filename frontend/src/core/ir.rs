@@ -324,20 +324,17 @@ impl Op {
     /// True if the statement only makes values: it may be dropped when nobody uses them. What can end the
     /// program with an error stays.
     pub fn is_pure(&self) -> bool {
+        match self.opcode().row().effect {
+            Effect::Pure | Effect::Alloc => true,
+            Effect::Seen => false,
+            Effect::Trap | Effect::AllocTrap | Effect::Control => self.cannot_fail(),
+        }
+    }
+
+    /// Whether a statement that could end the program, or not end at all, does neither.
+    fn cannot_fail(&self) -> bool {
         match self {
             Op::Op2 { op, ty, b, .. } => !op.can_trap(*ty) || is_nonzero(b),
-            Op::Const { .. }
-            | Op::Op1 { .. }
-            | Op::Op3 { .. }
-            | Op::Convert { .. }
-            | Op::Param { .. }
-            | Op::Dim { .. }
-            | Op::Permute { .. }
-            | Op::Reverse { .. }
-            | Op::Copy { .. }
-            | Op::Manifest { .. }
-            | Op::Rotate { .. }
-            | Op::Equal { .. } => true,
             Op::If { .. }
             | Op::Map { .. }
             | Op::Reduce { .. }
@@ -353,19 +350,34 @@ impl Op {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }
             Op::Array { rank, .. } => *rank == 1,
-            // A `while` may run forever.
-            Op::While { .. } | Op::Call { .. } | Op::Assert { .. } | Op::Fail { .. } | Op::Trace { .. } => {
-                false
-            }
             // Destinations that disagree in their extents, which the checker rules out.
             Op::Scatter { .. } => true,
-            Op::FlatIndex { .. }
+            // A `while` may run forever.
+            Op::While { .. }
+            | Op::Call { .. }
+            | Op::Assert { .. }
+            | Op::Fail { .. }
+            | Op::FlatIndex { .. }
             | Op::FlatUpdate { .. }
             | Op::Index { .. }
             | Op::Slice { .. }
             | Op::Update { .. }
             | Op::Reshape { .. }
             | Op::Concat { .. } => false,
+            // Their effect says so.
+            Op::Const { .. }
+            | Op::Op1 { .. }
+            | Op::Op3 { .. }
+            | Op::Convert { .. }
+            | Op::Param { .. }
+            | Op::Trace { .. }
+            | Op::Dim { .. }
+            | Op::Permute { .. }
+            | Op::Reverse { .. }
+            | Op::Copy { .. }
+            | Op::Manifest { .. }
+            | Op::Rotate { .. }
+            | Op::Equal { .. } => false,
         }
     }
 }

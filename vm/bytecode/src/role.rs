@@ -166,9 +166,22 @@ impl Role {
     }
 
     /// Whether a scalar can change more than elements: what is executed, how often, how large or where a result is.
+    #[rustfmt::skip]
     pub const fn is_shaping(self) -> bool {
-        use Role::{Args, Condition, Extent, Extents, Position, Positions, Slice, Width};
-        matches!(self, Condition | Extent | Extents | Position | Positions | Slice | Width | Args)
+        use Role::*;
+        match self {
+            Condition | Extent | Extents | Position | Positions | Slice | Width | Args => true,
+            // Scalars that become elements, or that end the program.
+            Value | Values | Claim | Neutral | Written => false,
+            // What they are next is up to the block that takes them.
+            Initial => false,
+            // Arrays.
+            Array | Arrays | Rows | Dests | Index => false,
+            // No operands.
+            Def | Turned | Measured | Seen | Joined | Carried | Returned | Never | Made | Totals | Prefixes | Changed | Chosen
+            | Constant | Operation | Type | Number | Numbers | Text | Form | Function
+            | Branch | Round | Test | Items | Combine | Pass => false,
+        }
     }
 
     /// Whether a block is a piece of its own that is executed for rows, in any order.
