@@ -9,7 +9,7 @@ use crate::body::{Rows, Run, Value, Values, failed};
 use crate::code::{CombineCode, Kernel, Operation, Reduce, Reg, Rounds, Scan};
 use crate::column::{Column, Scalars, fill};
 use crate::loops::{self, MANY_ROWS, STRANDS, start_of_strand};
-use crate::within::row_of;
+use crate::within::{Extents, row_of};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, TypedId, element};
 use galopvm_kir::RunError;
@@ -50,13 +50,13 @@ impl<'a> Rows<'_, 'a> {
         }
         let mut made = self.rooms(new, &space)?;
         let lane = lane(*planned, &space);
-        let mut others = space.clone();
+        let mut others = Extents::from_slice(&space);
         others[lane] = others[lane].min(1);
         each_index(&others, |index| {
             self.set_index(rounds, index);
             self.in_groups(rounds, lane, space[lane], |rows, first| {
                 let results = rows.block(&rounds.body)?;
-                let mut index: SmallVec<[i64; 4]> = index.into();
+                let mut index = Extents::from_slice(index);
                 index[lane] = first;
                 for (made, value) in made.iter_mut().zip(results) {
                     let (view, across) = (row_of(made, &index), Across::Stride(made.view.dims[lane].stride));
@@ -156,7 +156,7 @@ impl<'a> Rows<'_, 'a> {
     pub fn column_of(&mut self, value: &Value<'a>, width: usize) -> Run<Column<'a>> {
         match value {
             Value::Scalars(scalars) => Ok(self.column(scalars, width)),
-            Value::Array(_) => Err(failed("an array stands where a scalar should be")),
+            Value::Array(_) | Value::Delivered => Err(failed("an array stands where a scalar should be")),
         }
     }
 

@@ -21,6 +21,7 @@ mod body;
 mod code;
 mod column;
 mod dot;
+mod frame;
 mod groups;
 mod lives;
 mod loops;

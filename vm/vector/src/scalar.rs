@@ -13,7 +13,9 @@ impl<'a> Rows<'_, 'a> {
     pub fn scalars(&self, reg: Reg) -> Run<&Scalars<'a>> {
         match &self.values[reg.index()] {
             Some(Value::Scalars(scalars)) => Ok(scalars),
-            Some(Value::Array(_)) => Err(failed("an array stands where a scalar should be")),
+            Some(Value::Array(_) | Value::Delivered) => {
+                Err(failed("an array stands where a scalar should be"))
+            }
             None => Err(failed("a register is read that has no value")),
         }
     }

@@ -25,9 +25,14 @@ impl<'a> Rows<'_, 'a> {
         for (dst, taken) in dsts.iter().zip(arrays) {
             let array = self.taken(*taken)?;
             made.push(match self.target(*dst) {
-                Some(Target { bytes, view, has_begun }) => {
-                    let mut made =
-                        Made { store: Store::Result(bytes), elem: array.elem, view, across: Across::Same };
+                Some(Target { bytes, view, has_begun, is_read }) => {
+                    let mut made = Made {
+                        store: Store::Result(bytes),
+                        elem: array.elem,
+                        view,
+                        across: Across::Same,
+                        is_delivered: !is_read,
+                    };
                     if !has_begun {
                         let view = made.view.clone();
                         self.put(&mut made, &view, &Across::Same, &Value::Array(Rc::new(array)), false)?;
