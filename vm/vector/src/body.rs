@@ -84,8 +84,9 @@ impl<'r, 'a> Rows<'r, 'a> {
     }
 
     /// Leaves its room for the next region of the thread.
-    pub fn end(self) {
-        Frame { values: self.values, splats: self.splats }.leave();
+    pub fn end(&mut self) {
+        let (values, splats) = (std::mem::take(&mut self.values), std::mem::take(&mut self.splats));
+        Frame { values, splats }.leave();
     }
 
     /// How many rows there are.
@@ -93,6 +94,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         self.group.unwrap_or(1)
     }
 
+    #[inline]
     pub fn set(&mut self, reg: Reg, value: Value<'a>) {
         self.values[reg.index()] = Some(value);
     }

@@ -24,8 +24,7 @@ thread_local! {
 impl<'a> Frame<'a> {
     /// A frame of so many registers without values.
     pub fn of(registers: usize) -> Frame<'a> {
-        let Frame { values, mut splats } = LEFT.replace(Frame::empty());
-        let mut values = emptied(values);
+        let Frame { mut values, mut splats }: Frame<'a> = LEFT.replace(Frame::empty());
         values.resize(registers, None);
         if splats.len() < registers {
             splats.resize_with(registers, Splat::default);

@@ -9,7 +9,7 @@ use crate::body::{Rows, Run, Value, Values, failed};
 use crate::code::{CombineCode, Kernel, Operation, Reduce, Reg, Rounds, Scan};
 use crate::column::{Column, Scalars, fill};
 use crate::loops::{self, MANY_ROWS, STRANDS, start_of_strand};
-use crate::within::{Extents, row_of};
+use crate::within::{Extents, finished, row_of};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, TypedId, element};
 use galopvm_kir::RunError;
@@ -65,7 +65,7 @@ impl<'a> Rows<'_, 'a> {
                 Ok(())
             })
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// Does something for each group of the rows of an axis, which is told its first row.
@@ -250,7 +250,7 @@ impl<'a> Rows<'_, 'a> {
             }
             Ok(())
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// All prefixes by scalar operations, after what came before, which becomes the last of them.

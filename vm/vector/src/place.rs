@@ -15,6 +15,7 @@ use std::rc::Rc;
 
 impl<'a> Rows<'_, 'a> {
     /// The array of a register.
+    #[inline]
     pub fn array_in(&self, reg: Reg) -> Run<&Rc<Array<'a>>> {
         match &self.values[reg.index()] {
             Some(Value::Array(array)) => Ok(array),

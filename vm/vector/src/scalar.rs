@@ -10,6 +10,7 @@ use galopvm_kir::RunError;
 
 impl<'a> Rows<'_, 'a> {
     /// The scalars of a register.
+    #[inline]
     pub fn scalars(&self, reg: Reg) -> Run<&Scalars<'a>> {
         match &self.values[reg.index()] {
             Some(Value::Scalars(scalars)) => Ok(scalars),
@@ -46,6 +47,7 @@ impl<'a> Rows<'_, 'a> {
     }
 
     /// The scalars of a register as a column. Those of a number are there for the next group as well.
+    #[inline]
     pub fn column_in(&mut self, reg: Reg, width: usize) -> Run<Column<'a>> {
         let rows = self.rows();
         match self.scalars(reg)? {

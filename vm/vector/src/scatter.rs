@@ -7,6 +7,7 @@ use crate::code::{CombineCode, Rounds, Scatter};
 use crate::column::{Column, Scalars, fill};
 use crate::groups::one;
 use crate::loops;
+use crate::within::{Rooms, finished};
 use galopvm_base::element;
 use galopvm_kir::RunError;
 use galopvm_kir::evaluate::each_index;
@@ -21,7 +22,7 @@ impl<'a> Rows<'_, 'a> {
     pub fn scatter(&mut self, scatter: &Scatter) -> Run<Values<'a>> {
         let Scatter { dsts, arrays, rounds, combine } = scatter;
         let space = self.space(rounds)?;
-        let mut made: Vec<Made<'a>> = Vec::with_capacity(arrays.len());
+        let mut made = Rooms::new();
         for (dst, taken) in dsts.iter().zip(arrays) {
             let array = self.taken(*taken)?;
             made.push(match self.target(*dst) {
@@ -48,7 +49,7 @@ impl<'a> Rows<'_, 'a> {
         }
         if self.group.is_some() {
             self.scatter_in_turn(&mut made, rounds, combine.as_ref(), &space)?;
-            return Ok(made.into_iter().map(|made| made.value()).collect());
+            return Ok(finished(made));
         }
         let (Some(lane), Some(rows)) = (rounds.axes.len().checked_sub(1), space.last()) else {
             return Err(failed("no axis"));
@@ -60,7 +61,7 @@ impl<'a> Rows<'_, 'a> {
                 group.write_in_order(&mut made, values, combine.as_ref())
             })
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// Writes what the rows of a group say, one row after the other.

@@ -17,6 +17,15 @@ pub(crate) type Extents = SmallVec<[i64; 4]>;
 /// Arrays that are being made together.
 pub(crate) type Rooms<'a> = SmallVec<[Made<'a>; 1]>;
 
+/// What was made, as values.
+pub(crate) fn finished<'a>(made: Rooms<'a>) -> Values<'a> {
+    let mut values = Values::new();
+    for made in made {
+        values.push(made.value());
+    }
+    values
+}
+
 /// The place of an index in the first dimensions of an array that is being made.
 pub(crate) fn row_of(made: &Made<'_>, index: &[i64]) -> Lmad {
     let dims = &made.view.dims;
@@ -75,7 +84,7 @@ impl<'a> Rows<'_, 'a> {
             let results = self.block(&rounds.body)?;
             self.put_all(&mut made, index, results)
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     fn put_all(&mut self, made: &mut [Made<'a>], index: &[i64], results: Values<'a>) -> Run<()> {
@@ -144,6 +153,6 @@ impl<'a> Rows<'_, 'a> {
             acc = self.combined(combine, std::mem::take(&mut acc), items)?;
             self.put_all(&mut made, index, acc.clone())
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 }
