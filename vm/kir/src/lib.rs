@@ -7,6 +7,7 @@
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
 //!   a decision and its execution have to see alike.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
+//!   `passed.rs`: the launch that was checked last.
 //!
 //! Invariants:
 //! - Back ends are given [`VerifiedRegion`] and [`VerifiedPlan`] only, analyses [`CheckedRegion`]; all can be made in

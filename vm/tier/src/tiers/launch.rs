@@ -4,6 +4,9 @@
 //! analysis has shown that no iteration reads what another one writes. If the kernel traps then, it has to be run again by
 //! the interpreter, with the arrays as they were; so a kernel that may trap only gets a place that it does not read. The same
 //! goes for a destination that a scatter changes where it lies; otherwise a copy is changed.
+//!
+//! Invariant: what is kept from launch to launch follows from the arguments alone, which are compared each time; no block is held
+//! between launches.
 
 use super::traps::cannot_trap;
 use crate::Registers;
