@@ -7,6 +7,7 @@
 use crate::ir::{Exp, Type, VarId};
 use crate::machine::Machine;
 use crate::observed::Observed;
+use crate::passed::Passed;
 use crate::plan::VerifiedPlan;
 use crate::verify::VerifiedRegion;
 use galopvm_base::scalar::Bits;
@@ -213,7 +214,7 @@ impl fmt::Display for LaunchError {
     }
 }
 
-/// A launch that fits a region. Only [`Launch::check`] makes one, and nobody can change it before a back end has it, so that back
+/// A launch that fits a region. Only [`Launch::check`] and [`Launch::check_after`] make one, and nobody can change it before a back end has it, so that back
 /// ends need not look again.
 pub struct CheckedLaunch<'l, 'a> {
     launch: &'l mut Launch<'a>,
@@ -244,6 +245,19 @@ impl<'a> Launch<'a> {
     /// no two of them share a buffer.
     pub fn check<'l>(&'l mut self, region: &'l VerifiedRegion) -> Result<CheckedLaunch<'l, 'a>, LaunchError> {
         self.check_all(region)?;
+        Ok(CheckedLaunch { launch: self, region })
+    }
+
+    /// The same after another launch: one that is equal in all that is checked passes without being looked at again.
+    pub fn check_after<'l>(
+        &'l mut self,
+        region: &'l VerifiedRegion,
+        passed: &mut Passed,
+    ) -> Result<CheckedLaunch<'l, 'a>, LaunchError> {
+        if !passed.holds(self, region) {
+            self.check_all(region)?;
+            passed.keep(self, region);
+        }
         Ok(CheckedLaunch { launch: self, region })
     }
 

@@ -7,6 +7,7 @@
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
 //!   a decision and its execution have to see alike.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
+//!   `passed.rs`: the launch that was checked last.
 //!
 //! Invariants:
 //! - Back ends are given [`VerifiedRegion`] and [`VerifiedPlan`] only, analyses [`CheckedRegion`]; all can be made in
@@ -24,6 +25,7 @@ pub mod kernel;
 pub mod machine;
 pub mod name;
 pub mod observed;
+pub mod passed;
 pub mod plan;
 pub mod text;
 pub mod types;
@@ -40,6 +42,7 @@ pub use ir::*;
 pub use machine::{Machine, Vectors};
 pub use name::Name;
 pub use observed::{Observed, ObservedParam};
+pub use passed::Passed;
 pub use plan::{Claim, Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
 pub use verify::{CheckedRegion, VerifiedRegion, VerifyError, check, verified_from_text, verify};

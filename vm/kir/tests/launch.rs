@@ -3,8 +3,8 @@
 use galopvm_base::ElemType;
 use galopvm_kir::evaluate::{Value, load};
 use galopvm_kir::{
-    Argument, Backend, Buffer, Launch, Machine, Observed, Plan, Reference, ResultView, RunError, Unit,
-    VerifiedPlan, VerifiedRegion, verified_from_text,
+    Argument, Backend, Buffer, Launch, Machine, Observed, Passed, Plan, Reference, ResultView, RunError,
+    Unit, VerifiedPlan, VerifiedRegion, verified_from_text,
 };
 use galopvm_lmad::{Dim, Lmad};
 
@@ -87,6 +87,39 @@ fn a_launch_is_for_the_region_that_it_was_checked_for() {
     let checked = launch.check(&other).expect("it fits that one as well");
     let refused = reference(&region()).run(checked);
     assert!(matches!(refused, Err(RunError::Failed(_))), "{refused:?}");
+}
+
+#[test]
+fn a_launch_after_one_that_passed_is_refused_as_ever() {
+    let (mut passed, whole) = (Passed::default(), Lmad::row_major(&[4]));
+    let mut check = |region: &VerifiedRegion, n: u64, a: &Lmad, result: (usize, &Lmad), bytes: [usize; 2]| {
+        let mut out = [0; 8];
+        let (buffer, lmad) = (result.0, result.1.clone());
+        let mut launch = Launch {
+            buffers: vec![Buffer::Read(&[0; 8][..bytes[0]]), Buffer::Write(&mut out[..bytes[1]])],
+            arguments: vec![Argument::Scalar(n), Argument::Array { buffer: 0, lmad: a.clone() }].into(),
+            results: vec![ResultView { buffer, lmad }],
+        };
+        launch.check_after(region, &mut passed).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let wider = verified_from_text(
+        "region wider (n : i64, A : [n]i32)\nlet r =\n  kernel i < n do\n    in A[n-1-i]\nin r\n",
+    );
+    let (own, wider) = (region(), wider.expect("a region"));
+    let backwards = Lmad::new(3, [Dim::new(4, -1)]);
+    for _ in 0..3 {
+        for _ in 0..3 {
+            assert_eq!(check(&own, 4, &whole, (1, &whole), [8, 8]), Ok(()));
+        }
+        assert!(check(&own, 3, &whole, (1, &whole), [8, 8]).is_err());
+        assert!(check(&own, 4, &Lmad::row_major(&[5]), (1, &whole), [8, 8]).is_err());
+        assert!(check(&own, 4, &whole, (1, &Lmad::new(0, [Dim::new(4, 0)])), [8, 8]).is_err());
+        assert!(check(&own, 4, &whole, (0, &whole), [8, 8]).is_err());
+        assert!(check(&own, 4, &whole, (1, &whole), [6, 8]).is_err());
+        assert!(check(&own, 4, &whole, (1, &whole), [8, 6]).is_err());
+        assert!(check(&wider, 4, &whole, (1, &whole), [8, 8]).is_err());
+        assert_eq!(check(&own, 4, &backwards, (1, &backwards), [8, 8]), Ok(()));
+    }
 }
 
 fn reference(region: &VerifiedRegion) -> std::sync::Arc<dyn galopvm_kir::Compiled> {

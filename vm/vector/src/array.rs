@@ -143,12 +143,17 @@ pub(crate) struct Made<'a> {
     pub elem: ElemType,
     pub view: Lmad,
     pub across: Across<'a>,
+    /// It lies where a result of the region goes, and no step reads it.
+    pub is_delivered: bool,
 }
 
 impl<'a> Made<'a> {
     /// As a value: nobody else has it.
     pub fn value(self) -> Value<'a> {
-        Value::Array(Rc::new(self.finish()))
+        match self.is_delivered {
+            true => Value::Delivered,
+            false => Value::Array(Rc::new(self.finish())),
+        }
     }
 
     /// Nobody else has it.

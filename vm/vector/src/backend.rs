@@ -71,6 +71,16 @@ pub(crate) struct Target<'a> {
     pub view: Lmad,
     /// Whether the elements are there already that it begins as.
     pub has_begun: bool,
+    /// Whether a step reads it.
+    pub is_read: bool,
+}
+
+/// How a result comes where it goes.
+enum Delivery<'a> {
+    /// Who makes the array of a register makes it there.
+    Made(Reg),
+    /// It is copied.
+    Copied(Target<'a>),
 }
 
 impl Compiled for Translated {
@@ -82,15 +92,15 @@ impl Compiled for Translated {
         let launch = launch.of(&self.region)?;
         let region = self.region.region();
         let Launch { buffers, arguments, results } = launch;
-        let mut stores: SmallVec<[Rc<Store<'_>>; 4]> = SmallVec::new();
+        // Of a block that is written only what a result begins as is used, and that is found there.
+        let mut stores: SmallVec<[Option<Rc<Store<'_>>>; 4]> = SmallVec::new();
         let mut written: SmallVec<[Option<&mut [u8]>; 4]> = SmallVec::new();
         for buffer in buffers.iter_mut() {
-            // Of a block that is written only what a result begins as is used, and that is found there.
-            let (read, write): (&[u8], _) = match buffer {
-                Buffer::Read(bytes) => (bytes, None),
-                Buffer::Write(bytes) => (&[], Some(&mut **bytes)),
+            let (read, write) = match buffer {
+                Buffer::Read(bytes) => (Some(Rc::new(Store::Given(bytes))), None),
+                Buffer::Write(bytes) => (None, Some(&mut **bytes)),
             };
-            stores.push(Rc::new(Store::Given(read)));
+            stores.push(read);
             written.push(write);
         }
         let mut rows = Rows::new(&self.code, stop);
@@ -105,7 +115,7 @@ impl Compiled for Translated {
             let value = match argument {
                 Argument::Scalar(bits) => Value::Scalars(Scalars::One(*bits)),
                 Argument::Array { buffer, lmad } => Value::Array(Rc::new(Array {
-                    store: stores[*buffer].clone(),
+                    store: stores[*buffer].get_or_insert_with(|| Rc::new(Store::Given(&[]))).clone(),
                     elem,
                     view: lmad.clone(),
                     across: Across::Same,
@@ -114,33 +124,33 @@ impl Compiled for Translated {
             rows.set(Reg::from_index(param.index()), value);
         }
         drop(stores);
-        let mut places: SmallVec<[Option<Target<'_>>; 2]> = SmallVec::new();
-        let mut names: SmallVec<[Option<Reg>; 2]> = SmallVec::new();
+        let mut deliveries: SmallVec<[Delivery<'_>; 2]> = SmallVec::new();
         for (k, (result, exp)) in results.iter().zip(&region.body.results).enumerate() {
             // `check` made sure that it may be written, and that no other result lies there.
             let bytes = written[result.buffer].take().ok_or_else(|| failed("a result is only read"))?;
             let has_begun = self.region.begins_as(k).is_some();
-            let target = Target { bytes, view: result.lmad.clone(), has_begun };
+            let mut target = Target { bytes, view: result.lmad.clone(), has_begun, is_read: true };
             let name = match exp {
                 Exp::Var(var) if !region.params.contains(var) => Some(Reg::from_index(var.index())),
                 _ => None,
             };
-            match name.filter(|name| rows.targets.iter().all(|(known, _)| known != name)) {
+            deliveries.push(match name.filter(|name| rows.targets.iter().all(|(known, _)| known != name)) {
                 Some(name) => {
+                    target.is_read = !self.code.unread.contains(&name);
                     rows.targets.push((name, target));
-                    places.push(None);
-                    names.push(Some(name));
+                    Delivery::Made(name)
                 }
-                None => {
-                    places.push(Some(target));
-                    names.push(None);
-                }
-            }
+                None => Delivery::Copied(target),
+            });
         }
         let values = rows.block(&self.code.body)?;
-        for (((value, place), name), ty) in values.iter().zip(places).zip(names).zip(self.region.results()) {
-            // What is not there any more has its elements.
-            let Some(target) = place.or_else(|| rows.target(name?)) else { continue };
+        for ((value, delivery), ty) in values.iter().zip(deliveries).zip(self.region.results()) {
+            let target = match delivery {
+                Delivery::Copied(target) => Some(target),
+                // What is not there any more has its elements.
+                Delivery::Made(name) => rows.target(name),
+            };
+            let Some(target) = target else { continue };
             match value {
                 Value::Scalars(Scalars::One(bits)) => {
                     element::store(target.bytes, ty.elem.bytes(), target.view.offset, *bits);
@@ -153,8 +163,11 @@ impl Compiled for Translated {
                     let source = array.store.bytes();
                     copy_view(target.bytes, &target.view, source, &array.view, array.elem.bytes());
                 }
+                Value::Delivered => return Err(failed("a result lies where another one goes")),
             }
         }
+        drop(values);
+        rows.end();
         Ok(())
     }
 

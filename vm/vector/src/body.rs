@@ -6,6 +6,7 @@ use crate::array::{
 use crate::backend::Target;
 use crate::code::{Block, Code, Given, Part, Reg, Regs, Step, Taken, Work};
 use crate::column::{Column, Scalars, Splat, fill};
+use crate::frame::Frame;
 use crate::loops;
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::{Refusal, RunError};
@@ -23,6 +24,11 @@ pub(crate) fn failed(reason: impl Into<String>) -> RunError {
     RunError::Failed(Refusal::new(reason))
 }
 
+/// An array is read that lies where nobody looks for it.
+pub(crate) fn delivered() -> RunError {
+    failed("an array is read that nobody should read")
+}
+
 /// Values of the results of a block, or of a step.
 pub(crate) type Values<'a> = SmallVec<[Value<'a>; 2]>;
 
@@ -31,6 +37,8 @@ pub(crate) type Values<'a> = SmallVec<[Value<'a>; 2]>;
 pub(crate) enum Value<'a> {
     Scalars(Scalars<'a>),
     Array(Rc<Array<'a>>),
+    /// An array that lies where a result of the region goes, and that no step reads.
+    Delivered,
 }
 
 impl Value<'_> {
@@ -51,7 +59,7 @@ pub(crate) struct Rows<'r, 'a> {
     /// The rows that count: some do. Without it all do.
     pub mask: Option<Column<'a>>,
     /// Where results of the region go, by the register that has the array.
-    pub targets: Vec<(Reg, Target<'a>)>,
+    pub targets: SmallVec<[(Reg, Target<'a>); 2]>,
     /// Bytes of all arrays that were made.
     pub made: usize,
     pub until_look: u32,
@@ -59,13 +67,26 @@ pub(crate) struct Rows<'r, 'a> {
 
 impl<'r, 'a> Rows<'r, 'a> {
     pub fn new(code: &Code, stop: &'r (dyn Fn() -> bool + Sync)) -> Rows<'r, 'a> {
-        let mut values: Vec<Option<Value<'a>>> = vec![None; code.registers];
+        let Frame { mut values, splats } = Frame::of(code.registers);
         for (reg, bits) in &code.constants {
             values[reg.index()] = Some(Value::Scalars(Scalars::One(*bits)));
         }
-        let mut splats = Vec::new();
-        splats.resize_with(code.registers, Splat::default);
-        Rows { stop, values, splats, group: None, mask: None, targets: Vec::new(), made: 0, until_look: 0 }
+        Rows {
+            stop,
+            values,
+            splats,
+            group: None,
+            mask: None,
+            targets: SmallVec::new(),
+            made: 0,
+            until_look: 0,
+        }
+    }
+
+    /// Leaves its room for the next region of the thread.
+    pub fn end(&mut self) {
+        let (values, splats) = (std::mem::take(&mut self.values), std::mem::take(&mut self.splats));
+        Frame { values, splats }.leave();
     }
 
     /// How many rows there are.
@@ -73,6 +94,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         self.group.unwrap_or(1)
     }
 
+    #[inline]
     pub fn set(&mut self, reg: Reg, value: Value<'a>) {
         self.values[reg.index()] = Some(value);
     }
@@ -205,6 +227,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         let (shape, is_same) = match &value {
             Value::Scalars(scalars) => (Default::default(), matches!(scalars, Scalars::One(_))),
             Value::Array(array) => (array.view.shape(), array.across.is_same()),
+            Value::Delivered => return Err(delivered()),
         };
         // The types agree, but an extent can be written in two ways that differ only for traps and empty arrays.
         if shape != view.shape() || !view.is_injective() {
@@ -229,7 +252,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         let bytes = usize::try_from(bytes).map_err(|_| failed("an array that does not fit in memory"))?;
         let across = if is_same { Across::Same } else { Across::Stride(1) };
         self.made = self.made.saturating_add(bytes);
-        Ok(Made { store: Store::own(bytes)?, elem, view, across })
+        Ok(Made { store: Store::own(bytes)?, elem, view, across, is_delivered: false })
     }
 
     /// Stores a value in a part of an array that is being made: in the rows that count, if `masked`.
@@ -265,6 +288,7 @@ impl<'r, 'a> Rows<'r, 'a> {
                 }
                 copy_rows(bytes, view, across, array, rows, mask);
             }
+            Value::Delivered => return Err(delivered()),
         }
         Ok(())
     }
@@ -286,7 +310,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         };
         let store = match Rc::try_unwrap(store) {
             Ok(own) if !own.is_given() && all.is_some_and(|all| all.is_injective()) => {
-                return Ok((Made { store: own, elem, view, across }, false));
+                return Ok((Made { store: own, elem, view, across, is_delivered: false }, false));
             }
             Ok(other) => Rc::new(other),
             Err(shared) => shared,
@@ -458,7 +482,9 @@ impl<'r, 'a> Rows<'r, 'a> {
                         }
                         Some(going)
                     }
-                    Some(Value::Array(_)) | None => return Err(failed("a condition that is no scalar")),
+                    Some(Value::Array(_) | Value::Delivered) | None => {
+                        return Err(failed("a condition that is no scalar"));
+                    }
                 };
                 // A row that is done is not asked again.
                 if let Some(going) = going {

@@ -25,6 +25,8 @@ pub(crate) type Regs = SmallVec<[Reg; 2]>;
 #[derive(Debug)]
 pub(crate) struct Code {
     pub body: Block,
+    /// Results of the body that no step of it reads, and that are no other result as well.
+    pub unread: Regs,
     /// How many registers there are.
     pub registers: usize,
     /// Those that have a value from the start.

@@ -80,6 +80,7 @@ impl Buffer {
 }
 
 impl Drop for Buffer {
+    #[inline]
     fn drop(&mut self) {
         let Some(mut buffer) = self.0.take() else { return };
         if Rc::get_mut(&mut buffer).is_some() {

@@ -6,10 +6,10 @@
 
 use crate::array::Across;
 use crate::body::{Rows, Run, Value, Values, failed};
-use crate::code::{CombineCode, Kernel, Operation, Reduce, Reg, Rounds, Scan};
+use crate::code::{Block, CombineCode, Kernel, NewArray, Operation, Reduce, Reg, Rounds, Scan, Work};
 use crate::column::{Column, Scalars, fill};
 use crate::loops::{self, MANY_ROWS, STRANDS, start_of_strand};
-use crate::within::row_of;
+use crate::within::{Extents, finished, row_of};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, TypedId, element};
 use galopvm_kir::RunError;
@@ -19,8 +19,8 @@ use smallvec::{SmallVec, smallvec};
 /// Rows of a group of scalar code: its columns fit the first-level cache.
 const ROWS: i64 = 1024;
 
-/// Rows of a group whose rows make arrays: of the first one, and at least and at most of others, whose arrays should take so many
-/// bytes, which a second-level cache has.
+/// Rows of a group whose rows make arrays: of the first one where nobody knows how large these are, and at least and at most of
+/// others, whose arrays should take so many bytes, which a second-level cache has.
 const ROWS_OF_ARRAYS: i64 = 128;
 const LEAST_ROWS: i64 = 32;
 const MOST_ROWS: i64 = 512;
@@ -50,13 +50,13 @@ impl<'a> Rows<'_, 'a> {
         }
         let mut made = self.rooms(new, &space)?;
         let lane = lane(*planned, &space);
-        let mut others = space.clone();
+        let mut others = Extents::from_slice(&space);
         others[lane] = others[lane].min(1);
         each_index(&others, |index| {
             self.set_index(rounds, index);
             self.in_groups(rounds, lane, space[lane], |rows, first| {
                 let results = rows.block(&rounds.body)?;
-                let mut index: SmallVec<[i64; 4]> = index.into();
+                let mut index = Extents::from_slice(index);
                 index[lane] = first;
                 for (made, value) in made.iter_mut().zip(results) {
                     let (view, across) = (row_of(made, &index), Across::Stride(made.view.dims[lane].stride));
@@ -65,7 +65,7 @@ impl<'a> Rows<'_, 'a> {
                 Ok(())
             })
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// Does something for each group of the rows of an axis, which is told its first row.
@@ -78,7 +78,10 @@ impl<'a> Rows<'_, 'a> {
     ) -> Run<()> {
         let counter = rounds.axes[axis].counter;
         let period = self.period(rounds, counter);
-        let mut most = if rounds.makes_arrays { ROWS_OF_ARRAYS } else { ROWS };
+        let mut most = match rounds.makes_arrays {
+            true => self.bytes_of_row(&rounds.body).map_or(ROWS_OF_ARRAYS, rows_with),
+            false => ROWS,
+        };
         let mut first = 0;
         while first < count {
             let mut rows = most.min(count - first);
@@ -94,10 +97,45 @@ impl<'a> Rows<'_, 'a> {
             first += rows;
             if rounds.makes_arrays {
                 let of_row = self.made.saturating_sub(made) / rows as usize;
-                most = ((CACHE / of_row.max(1)) as i64).clamp(LEAST_ROWS, MOST_ROWS);
+                most = rows_with(of_row);
             }
         }
         Ok(())
+    }
+
+    /// The bytes of the arrays that a row makes, if that is known before the first one: their extents have values now.
+    fn bytes_of_row(&self, body: &Block) -> Option<usize> {
+        let known = |reg: Reg| match &self.values[reg.index()] {
+            Some(Value::Scalars(Scalars::One(bits))) => usize::try_from(*bits as i64).ok(),
+            _ => None,
+        };
+        let bytes_of = |made: &[NewArray], rounds: &Rounds| {
+            let axes = || rounds.axes.iter().map(|axis| axis.bound);
+            let bytes_of = |made: &NewArray| {
+                let mut extents = axes().chain(made.extents.iter().copied());
+                extents.try_fold(made.elem.bytes(), |bytes, extent| bytes.checked_mul(known(extent)?))
+            };
+            let mut all = made.iter().map(bytes_of);
+            all.try_fold(0usize, |all, bytes| all.checked_add(bytes?)).filter(|_| !rounds.makes_arrays)
+        };
+        let of_step = |work: &Work| match work {
+            Work::Kernel(kernel) => bytes_of(&kernel.made, &kernel.rounds),
+            Work::Scan(scan) => bytes_of(&scan.made, &scan.rounds),
+            Work::Reduce(reduce) => bytes_of(&[], &reduce.rounds),
+            Work::Copy { .. }
+            | Work::Unary { .. }
+            | Work::Binary { .. }
+            | Work::Ternary { .. }
+            | Work::Convert { .. }
+            | Work::Read { .. } => Some(0),
+            Work::Update { .. }
+            | Work::Whole { .. }
+            | Work::Branch { .. }
+            | Work::Count { .. }
+            | Work::Repeat { .. }
+            | Work::Scatter(_) => None,
+        };
+        body.steps.iter().try_fold(0usize, |all, step| all.checked_add(of_step(&step.work)?))
     }
 
     /// How many neighbouring rows have the same quotient by a number that the block divides the row by.
@@ -156,7 +194,7 @@ impl<'a> Rows<'_, 'a> {
     pub fn column_of(&mut self, value: &Value<'a>, width: usize) -> Run<Column<'a>> {
         match value {
             Value::Scalars(scalars) => Ok(self.column(scalars, width)),
-            Value::Array(_) => Err(failed("an array stands where a scalar should be")),
+            Value::Array(_) | Value::Delivered => Err(failed("an array stands where a scalar should be")),
         }
     }
 
@@ -250,7 +288,7 @@ impl<'a> Rows<'_, 'a> {
             }
             Ok(())
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// All prefixes by scalar operations, after what came before, which becomes the last of them.
@@ -343,6 +381,11 @@ impl Strands {
         };
         self.0.into_iter().zip(operations).map(total).collect()
     }
+}
+
+/// The rows of a group whose rows make arrays of so many bytes.
+fn rows_with(bytes: usize) -> i64 {
+    ((CACHE / bytes.max(1)) as i64).clamp(LEAST_ROWS, MOST_ROWS)
 }
 
 fn widths(combine: &CombineCode) -> Vec<usize> {

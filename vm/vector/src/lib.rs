@@ -6,6 +6,7 @@
 //!
 //! - `code.rs`: what a region becomes. `translate.rs`: how, with `lives.rs`: which arrays may be changed in place.
 //! - `column.rs`, `array.rs`: what values are. `loops/`: loops over columns, one for each scalar operation and type.
+//! - `frame.rs`: the room of registers, left from launch to launch.
 //! - `body.rs`: steps one after the other, branches and loops. `scalar.rs`: scalar operations. `place.rs`: what indices mean.
 //!   `groups.rs`: kernels, reductions and scans, cut into groups of rows. `within.rs`: the same inside a group, where
 //!   they are loops. `scatter.rs`: scatters, both ways. `dot.rs`: sums of products. `whole.rs`: operations on whole arrays.
@@ -21,6 +22,7 @@ mod body;
 mod code;
 mod column;
 mod dot;
+mod frame;
 mod groups;
 mod lives;
 mod loops;

@@ -1,7 +1,7 @@
 //! Places of memory: what an index of an array means for each row of a group, and the elements that lie there.
 
 use crate::array::{Across, Array};
-use crate::body::{Rows, Run, Value, failed};
+use crate::body::{Rows, Run, Value, delivered, failed};
 use crate::code::{DimPart, Part, Reg};
 use crate::column::{Column, Scalars, fill};
 use crate::loops;
@@ -15,9 +15,11 @@ use std::rc::Rc;
 
 impl<'a> Rows<'_, 'a> {
     /// The array of a register.
+    #[inline]
     pub fn array_in(&self, reg: Reg) -> Run<&Rc<Array<'a>>> {
         match &self.values[reg.index()] {
             Some(Value::Array(array)) => Ok(array),
+            Some(Value::Delivered) => Err(delivered()),
             Some(Value::Scalars(_)) => Err(failed("a scalar stands where an array should be")),
             None => Err(failed("a register is read that has no value")),
         }

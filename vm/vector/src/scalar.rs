@@ -10,10 +10,13 @@ use galopvm_kir::RunError;
 
 impl<'a> Rows<'_, 'a> {
     /// The scalars of a register.
+    #[inline]
     pub fn scalars(&self, reg: Reg) -> Run<&Scalars<'a>> {
         match &self.values[reg.index()] {
             Some(Value::Scalars(scalars)) => Ok(scalars),
-            Some(Value::Array(_)) => Err(failed("an array stands where a scalar should be")),
+            Some(Value::Array(_) | Value::Delivered) => {
+                Err(failed("an array stands where a scalar should be"))
+            }
             None => Err(failed("a register is read that has no value")),
         }
     }
@@ -44,6 +47,7 @@ impl<'a> Rows<'_, 'a> {
     }
 
     /// The scalars of a register as a column. Those of a number are there for the next group as well.
+    #[inline]
     pub fn column_in(&mut self, reg: Reg, width: usize) -> Run<Column<'a>> {
         let rows = self.rows();
         match self.scalars(reg)? {

@@ -7,6 +7,7 @@ use crate::code::{CombineCode, Rounds, Scatter};
 use crate::column::{Column, Scalars, fill};
 use crate::groups::one;
 use crate::loops;
+use crate::within::{Rooms, finished};
 use galopvm_base::element;
 use galopvm_kir::RunError;
 use galopvm_kir::evaluate::each_index;
@@ -21,13 +22,18 @@ impl<'a> Rows<'_, 'a> {
     pub fn scatter(&mut self, scatter: &Scatter) -> Run<Values<'a>> {
         let Scatter { dsts, arrays, rounds, combine } = scatter;
         let space = self.space(rounds)?;
-        let mut made: Vec<Made<'a>> = Vec::with_capacity(arrays.len());
+        let mut made = Rooms::new();
         for (dst, taken) in dsts.iter().zip(arrays) {
             let array = self.taken(*taken)?;
             made.push(match self.target(*dst) {
-                Some(Target { bytes, view, has_begun }) => {
-                    let mut made =
-                        Made { store: Store::Result(bytes), elem: array.elem, view, across: Across::Same };
+                Some(Target { bytes, view, has_begun, is_read }) => {
+                    let mut made = Made {
+                        store: Store::Result(bytes),
+                        elem: array.elem,
+                        view,
+                        across: Across::Same,
+                        is_delivered: !is_read,
+                    };
                     if !has_begun {
                         let view = made.view.clone();
                         self.put(&mut made, &view, &Across::Same, &Value::Array(Rc::new(array)), false)?;
@@ -43,7 +49,7 @@ impl<'a> Rows<'_, 'a> {
         }
         if self.group.is_some() {
             self.scatter_in_turn(&mut made, rounds, combine.as_ref(), &space)?;
-            return Ok(made.into_iter().map(|made| made.value()).collect());
+            return Ok(finished(made));
         }
         let (Some(lane), Some(rows)) = (rounds.axes.len().checked_sub(1), space.last()) else {
             return Err(failed("no axis"));
@@ -55,7 +61,7 @@ impl<'a> Rows<'_, 'a> {
                 group.write_in_order(&mut made, values, combine.as_ref())
             })
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     /// Writes what the rows of a group say, one row after the other.

@@ -23,7 +23,12 @@ pub(crate) fn translate(region: &VerifiedRegion, plan: &Plan) -> Made<Code> {
     let mut translation = Translation { region, plan, lives, registers, constants: HashMap::new() };
     let body = translation.body(&region.region().body, &[])?;
     let constants = translation.constants.iter().map(|((bits, _), reg)| (*reg, *bits)).collect();
-    Ok(Code { body, registers: translation.registers, constants })
+    let mut read = HashSet::new();
+    body.steps.iter().for_each(|step| step.work.each_use(&mut |reg| _ = read.insert(reg)));
+    let is_given_once = |reg: &Reg| body.results.iter().filter(|result| *result == reg).count() == 1;
+    let unread =
+        body.results.iter().copied().filter(|reg| !read.contains(reg) && is_given_once(reg)).collect();
+    Ok(Code { body, unread, registers: translation.registers, constants })
 }
 
 struct Translation<'k> {

@@ -1,7 +1,7 @@
 //! Operations on whole arrays: views where a view can say it.
 
 use crate::array::{Across, Array, Made, Store, dense};
-use crate::body::{Rows, Run, Value, failed};
+use crate::body::{Rows, Run, Value, delivered, failed};
 use crate::code::{Reg, Whole};
 use crate::column::Scalars;
 use crate::loops;
@@ -89,6 +89,7 @@ impl<'a> Rows<'_, 'a> {
     /// A value again and again: all of it in one place.
     fn replicated(&mut self, shape: &[i64], value: Value<'a>, elem: ElemType) -> Run<Array<'a>> {
         let mut array = match value {
+            Value::Delivered => return Err(delivered()),
             Value::Array(array) => Rc::unwrap_or_clone(array),
             Value::Scalars(Scalars::One(bits)) => {
                 let mut store = Store::own(elem.bytes())?;

@@ -8,19 +8,35 @@ use crate::code::{CombineCode, NewArray, Reduce, Reg, Rounds, Scan};
 use crate::column::Scalars;
 use galopvm_base::ElemType;
 use galopvm_kir::evaluate::each_index;
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Dims, Lmad};
+use smallvec::SmallVec;
+
+/// Numbers of rounds, or the extents of an array.
+pub(crate) type Extents = SmallVec<[i64; 4]>;
+
+/// Arrays that are being made together.
+pub(crate) type Rooms<'a> = SmallVec<[Made<'a>; 1]>;
+
+/// What was made, as values.
+pub(crate) fn finished<'a>(made: Rooms<'a>) -> Values<'a> {
+    let mut values = Values::new();
+    for made in made {
+        values.push(made.value());
+    }
+    values
+}
 
 /// The place of an index in the first dimensions of an array that is being made.
 pub(crate) fn row_of(made: &Made<'_>, index: &[i64]) -> Lmad {
     let dims = &made.view.dims;
     let moved = index.iter().zip(dims).map(|(index, dim)| index.wrapping_mul(dim.stride));
     let offset = moved.fold(made.view.offset, i64::wrapping_add);
-    Lmad::new(offset, dims[index.len()..].iter().copied())
+    Lmad { offset, dims: Dims::from_slice(&dims[index.len()..]) }
 }
 
 impl<'a> Rows<'_, 'a> {
     /// The numbers of rounds; negative bounds count as 0.
-    pub fn space(&self, rounds: &Rounds) -> Run<Vec<i64>> {
+    pub fn space(&self, rounds: &Rounds) -> Run<Extents> {
         rounds.axes.iter().map(|axis| Ok(self.int(axis.bound)?.max(0))).collect()
     }
 
@@ -31,10 +47,10 @@ impl<'a> Rows<'_, 'a> {
     }
 
     /// Room for new arrays over a space.
-    pub fn rooms(&mut self, new: &[NewArray], space: &[i64]) -> Run<Vec<Made<'a>>> {
-        let mut rooms = Vec::with_capacity(new.len());
+    pub fn rooms(&mut self, new: &[NewArray], space: &[i64]) -> Run<Rooms<'a>> {
+        let mut rooms = Rooms::new();
         for NewArray { dst, elem, extents } in new {
-            let mut shape = space.to_vec();
+            let mut shape = Extents::from_slice(space);
             for extent in extents {
                 shape.push(self.int(*extent)?.max(0));
             }
@@ -51,8 +67,9 @@ impl<'a> Rows<'_, 'a> {
 
     fn room_of(&mut self, reg: Reg, elem: ElemType, shape: &[i64]) -> Run<Made<'a>> {
         match self.target(reg) {
-            Some(Target { bytes, view, .. }) if view.shape().as_slice() == shape => {
-                Ok(Made { store: Store::Result(bytes), elem, view, across: Across::Same })
+            Some(Target { bytes, view, is_read, .. }) if view.shape().as_slice() == shape => {
+                let (store, across) = (Store::Result(bytes), Across::Same);
+                Ok(Made { store, elem, view, across, is_delivered: !is_read })
             }
             Some(_) => Err(failed("a result has another shape than it should have")),
             None => self.room(elem, shape, self.group.is_none()),
@@ -67,7 +84,7 @@ impl<'a> Rows<'_, 'a> {
             let results = self.block(&rounds.body)?;
             self.put_all(&mut made, index, results)
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 
     fn put_all(&mut self, made: &mut [Made<'a>], index: &[i64], results: Values<'a>) -> Run<()> {
@@ -136,6 +153,6 @@ impl<'a> Rows<'_, 'a> {
             acc = self.combined(combine, std::mem::take(&mut acc), items)?;
             self.put_all(&mut made, index, acc.clone())
         })?;
-        Ok(made.into_iter().map(|made| made.value()).collect())
+        Ok(finished(made))
     }
 }

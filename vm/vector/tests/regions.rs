@@ -373,6 +373,43 @@ fn rows_are_combined_element_by_element() {
 }
 
 #[test]
+fn results_that_are_read_again_or_given_twice() {
+    check(
+        "region r (n : i64, m : i64, A : [n]i64)
+         let p : [n]i64 = kernel i < n do let x : i64 = A[i] + 1 in x
+         let q : [n]i64 = kernel j < n do let y : i64 = A[j] * 2 in y
+         let s : i64 = red k < n do let z : i64 = q[k] in z by (a : i64 = 0) (b : i64) do in a + b
+         let t : [n]i64 = scan l < n do let w : i64 = A[l] in w by (c : i64 = 0) (d : i64) do in c + d
+         let u : [n]i64 = scan e < n do let f : i64 = A[e] in f by (g : i64 = 0) (h : i64) do in g + h
+         let v : [m]i64 = kernel o < m do
+           let x1 : i64 = red y1 < n do let z1 : i64 = u[y1] in z1 by (a1 : i64 = 0) (b1 : i64) do in a1 + b1
+           in x1
+         in (p, q, s, t, t, u, v, A)",
+        "",
+        &ALL,
+    );
+}
+
+#[test]
+fn regions_one_after_the_other_share_nothing_but_room() {
+    let sizes = [(30, 1), (1030, 1)];
+    for number in [1, 2, 1, 3] {
+        let body = format!("let x : i64 = A[i] * {number} + {} in x", number + 1);
+        check(
+            &format!("region r (n : i64, A : [n]i64)\nlet p : [n]i64 = kernel i < n do {body}\nin p"),
+            "",
+            &sizes,
+        );
+        let body = format!("let x : f32 = A[i] * {number}.0f32 in x");
+        check(
+            &format!("region r (n : i64, A : [n]f32)\nlet p : [n]f32 = kernel i < n do {body}\nin p"),
+            "",
+            &sizes,
+        );
+    }
+}
+
+#[test]
 fn prefixes() {
     check(
         "region r (n : i64, m : i64, A : [n]i32, B : [n]f64)

@@ -4,6 +4,7 @@ use super::failed;
 use crate::backend::RunError;
 use galopvm_base::scalar::Bits;
 use galopvm_base::{ElemType, Scalar};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// An array, row-major and whole.
@@ -102,7 +103,7 @@ pub fn each_index(shape: &[i64], mut f: impl FnMut(&[i64]) -> Result<(), RunErro
     if shape.iter().any(|extent| *extent <= 0) {
         return Ok(());
     }
-    let mut index = vec![0; shape.len()];
+    let mut index: SmallVec<[i64; 4]> = smallvec![0; shape.len()];
     loop {
         f(&index)?;
         let Some(axis) = (0..shape.len()).rev().find(|k| index[*k] + 1 < shape[*k]) else {

@@ -4,15 +4,18 @@
 //! analysis has shown that no iteration reads what another one writes. If the kernel traps then, it has to be run again by
 //! the interpreter, with the arrays as they were; so a kernel that may trap only gets a place that it does not read. The same
 //! goes for a destination that a scatter changes where it lies; otherwise a copy is changed.
+//!
+//! Invariant: what is kept from launch to launch follows from the arguments alone, which are compared each time; no block is held
+//! between launches.
 
 use super::traps::cannot_trap;
 use crate::Registers;
-use galopvm_base::Scalar;
+use galopvm_base::{Bits, Scalar};
 use galopvm_data::Value;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, ReadId, ResultView, RunError, VarId,
-    VerifiedRegion,
+    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, Passed, ReadId, ResultView, RunError, Type,
+    VarId, VerifiedRegion,
 };
 use galopvm_lift::{Binding, Lifted};
 use galopvm_lmad::{Lmad, Overlap, disjoint};
@@ -25,7 +28,9 @@ use smallvec::SmallVec;
 /// Rows without elements that kernels go through.
 const MOST_EMPTY_ROWS: i64 = 1 << 10;
 
-/// The arguments of a launch.
+/// The arguments of a launch, and what is known of them. Used again for the next launch of the same region, it keeps what follows
+/// from the arguments alone, as long as they are the same.
+#[derive(Default)]
 pub(super) struct Gathered {
     arguments: Vec<Argument>,
     /// Each block once; arguments refer to them by position.
@@ -34,6 +39,14 @@ pub(super) struct Gathered {
     references: SmallVec<[u32; 4]>,
     /// As much of the arguments as a decision about code may depend on: no proof and no estimate looks at floats.
     signature: SmallVec<[u64; 16]>,
+    /// Whether the arguments satisfy the guards, as far as that is known.
+    is_admitted: bool,
+    /// The shapes of the results, as far as they are known.
+    shapes: SmallVec<[Vec<i64>; 1]>,
+    /// The launch that was checked last.
+    passed: Passed,
+    /// Room for the views of results.
+    views: Vec<ResultView>,
 }
 
 /// Where results are wanted.
@@ -56,60 +69,8 @@ pub(super) enum Failure {
 
 /// Collects the arguments of a region; the error says why this cannot be launched.
 pub(super) fn gather(lifted: &Lifted, registers: &dyn Registers) -> Result<Gathered, String> {
-    let count = lifted.bindings.len();
-    let mut gathered = Gathered {
-        arguments: Vec::with_capacity(count),
-        blocks: SmallVec::new(),
-        references: SmallVec::new(),
-        signature: SmallVec::new(),
-    };
-    let array_of = |reg| registers.array_of(reg).ok_or("an array of the kernel is gone");
-    for binding in &lifted.bindings {
-        let argument = match *binding {
-            Binding::Scalar(reg) => {
-                let Scalar { ty, bits } = registers.scalar(reg);
-                if !ty.is_float() {
-                    gathered.signature.push(bits);
-                }
-                Argument::Scalar(bits)
-            }
-            Binding::Extent { array, dim } => {
-                let dim = array_of(array)?
-                    .lmad()
-                    .dims
-                    .get(dim as usize)
-                    .ok_or("an extent of the kernel is gone")?;
-                gathered.signature.push(dim.size as u64);
-                Argument::Scalar(dim.size as u64)
-            }
-            Binding::Array(reg) => {
-                let array = array_of(reg)?;
-                if array.is_unmade() {
-                    return Err("a range is not in memory".into());
-                }
-                let known = gathered.blocks.iter().position(|b| b.same(array.block()));
-                let buffer = known.unwrap_or_else(|| {
-                    gathered.references.push(u32::try_from(array.block().references()).unwrap_or(u32::MAX));
-                    gathered.blocks.push(array.block().clone());
-                    gathered.blocks.len() - 1
-                });
-                numbers_of(array.lmad(), &mut gathered.signature);
-                Argument::Array { buffer, lmad: array.lmad().clone() }
-            }
-        };
-        gathered.arguments.push(argument);
-    }
-    let params = &lifted.region.region().params;
-    let scalar = |var| {
-        let at = params.iter().position(|p| *p == var)?;
-        match gathered.arguments.get(at)? {
-            Argument::Scalar(bits) => Some(Scalar::new(lifted.region.type_of(var).elem, *bits)),
-            Argument::Array { .. } => None,
-        }
-    };
-    if !lifted.admits(&scalar) {
-        return Err("the sizes do not satisfy the kernel's guards".into());
-    }
+    let mut gathered = Gathered::default();
+    gathered.collect(lifted, registers)?;
     Ok(gathered)
 }
 
@@ -126,6 +87,19 @@ fn empty_rows(shape: &[i64]) -> i64 {
     }
 }
 
+/// The shape of a result, if that can be made.
+fn shape_of(launch: &Launch<'_>, region: &VerifiedRegion, ty: &Type) -> Result<Vec<i64>, Failure> {
+    let unfit = |reason: &str| Err(Failure::Unfit(reason.into()));
+    match launch.shape(region, ty) {
+        None => unfit("the shape of a result is unknown"),
+        Some(shape) if shape.iter().any(|extent| *extent < 0) => unfit("an extent of a result is negative"),
+        Some(shape) if empty_rows(&shape) > MOST_EMPTY_ROWS => {
+            unfit("a result has many rows without elements")
+        }
+        Some(shape) => Ok(shape),
+    }
+}
+
 /// A view in numbers; its rank is that of the parameter.
 fn numbers_of(view: &Lmad, numbers: &mut impl Extend<u64>) {
     numbers.extend([view.offset as u64]);
@@ -133,11 +107,103 @@ fn numbers_of(view: &Lmad, numbers: &mut impl Extend<u64>) {
 }
 
 impl Gathered {
+    /// Collects the arguments of the next launch of a region; the error says why this cannot be launched.
+    pub(super) fn collect(&mut self, lifted: &Lifted, registers: &dyn Registers) -> Result<(), String> {
+        self.release();
+        self.references.clear();
+        self.signature.clear();
+        // What is known stays known only if all of this comes to its end.
+        let mut is_known = std::mem::take(&mut self.is_admitted);
+        let array_of = |reg| registers.array_of(reg).ok_or("an array of the kernel is gone");
+        for (at, binding) in lifted.bindings.iter().enumerate() {
+            is_known &= match *binding {
+                Binding::Scalar(reg) => {
+                    let Scalar { ty, bits } = registers.scalar(reg);
+                    if !ty.is_float() {
+                        self.signature.push(bits);
+                    }
+                    self.set_scalar(at, bits)
+                }
+                Binding::Extent { array, dim } => {
+                    let dim = array_of(array)?
+                        .lmad()
+                        .dims
+                        .get(dim as usize)
+                        .ok_or("an extent of the kernel is gone")?;
+                    self.signature.push(dim.size as u64);
+                    self.set_scalar(at, dim.size as u64)
+                }
+                Binding::Array(reg) => {
+                    let array = array_of(reg)?;
+                    if array.is_unmade() {
+                        return Err("a range is not in memory".into());
+                    }
+                    let known = self.blocks.iter().position(|b| b.same(array.block()));
+                    let buffer = known.unwrap_or_else(|| {
+                        self.references.push(u32::try_from(array.block().references()).unwrap_or(u32::MAX));
+                        self.blocks.push(array.block().clone());
+                        self.blocks.len() - 1
+                    });
+                    numbers_of(array.lmad(), &mut self.signature);
+                    self.set_array(at, buffer, array.lmad())
+                }
+            };
+        }
+        if !is_known {
+            self.shapes.clear();
+            if !lifted.admits(&|var| self.scalar(&lifted.region, var)) {
+                return Err("the sizes do not satisfy the kernel's guards".into());
+            }
+        }
+        self.is_admitted = true;
+        Ok(())
+    }
+
+    /// Lets go of the blocks: between launches they are not held.
+    pub(super) fn release(&mut self) {
+        self.blocks.clear();
+    }
+
+    /// Sets an argument, the next one or a known one; says whether it was the same.
+    fn set_scalar(&mut self, at: usize, bits: Bits) -> bool {
+        let is_same = matches!(self.arguments.get(at), Some(Argument::Scalar(known)) if *known == bits);
+        if !is_same {
+            self.set(at, Argument::Scalar(bits));
+        }
+        is_same
+    }
+
+    fn set_array(&mut self, at: usize, buffer: usize, lmad: &Lmad) -> bool {
+        let is_same = matches!(self.arguments.get(at),
+            Some(Argument::Array { buffer: known, lmad: view }) if *known == buffer && view == lmad);
+        if !is_same {
+            self.set(at, Argument::Array { buffer, lmad: lmad.clone() });
+        }
+        is_same
+    }
+
+    fn set(&mut self, at: usize, argument: Argument) {
+        match self.arguments.get_mut(at) {
+            Some(known) => *known = argument,
+            None => self.arguments.push(argument),
+        }
+    }
+
+    /// The value of a scalar parameter.
+    fn scalar(&self, region: &VerifiedRegion, param: VarId) -> Option<Scalar> {
+        let at = region.region().params.iter().position(|known| *known == param)?;
+        match self.arguments.get(at)? {
+            Argument::Scalar(bits) => Some(Scalar::new(region.type_of(param).elem, *bits)),
+            Argument::Array { .. } => None,
+        }
+    }
+
     /// The same with integers for parameters in front of all others.
     pub(super) fn with_scalars(mut self, numbers: &[i64]) -> Gathered {
         let scalars = || numbers.iter().map(|number| *number as u64);
         self.arguments.splice(0..0, scalars().map(Argument::Scalar));
         self.signature.insert_many(0, scalars());
+        self.shapes.clear();
         self
     }
 
@@ -193,7 +259,7 @@ impl Gathered {
 
     /// Runs code into the places of its results; those without one get fresh row-major arrays.
     pub(super) fn launch(
-        &self,
+        &mut self,
         lifted: &Lifted,
         memory: &Memory,
         code: &dyn Compiled,
@@ -204,19 +270,19 @@ impl Gathered {
         let count = region.results().len();
         let mut buffers = Vec::with_capacity(self.blocks.len() + count);
         buffers.extend(self.blocks.iter().map(|block| Buffer::Read(block.bytes())));
-        let results = Vec::with_capacity(count);
-        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results };
+        let views = std::mem::take(&mut self.views);
+        let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results: views };
+        if self.shapes.len() != count {
+            self.shapes.clear();
+            for ty in region.results() {
+                match shape_of(&launch, region, ty) {
+                    Ok(shape) => self.shapes.push(shape),
+                    Err(failure) => return Ok(Err(failure)),
+                }
+            }
+        }
         let mut results: SmallVec<[Granted; 2]> = SmallVec::new();
-        for (k, ty) in region.results().iter().enumerate() {
-            let Some(shape) = launch.shape(region, ty) else {
-                return Ok(Err(Failure::Unfit("the shape of a result is unknown".into())));
-            };
-            if shape.iter().any(|extent| *extent < 0) {
-                return Ok(Err(Failure::Unfit("an extent of a result is negative".into())));
-            }
-            if empty_rows(&shape) > MOST_EMPTY_ROWS {
-                return Ok(Err(Failure::Unfit("a result has many rows without elements".into())));
-            }
+        for (k, (ty, shape)) in region.results().iter().zip(&self.shapes).enumerate() {
             let given = places.places.get(k).and_then(Option::as_ref);
             let is_taken = |place: &Granted| {
                 results.iter().any(|other| other.array().block().same(place.array().block()))
@@ -251,7 +317,7 @@ impl Gathered {
                 Some(place) => place.clone(),
                 None if given.is_some() && places.insists => return Ok(Err(no_place())),
                 None => {
-                    let fresh = Granted::new(Array::fresh(memory, ty.elem, &shape)?, 1);
+                    let fresh = Granted::new(Array::fresh(memory, ty.elem, shape)?, 1);
                     fresh.expect("nobody else has seen a fresh block")
                 }
             });
@@ -268,14 +334,16 @@ impl Gathered {
             launch.buffers[buffer] = Buffer::Write(place.bytes_mut());
             launch.results.push(ResultView { buffer, lmad });
         }
-        let checked = match launch.check(region) {
+        let checked = match launch.check_after(region, &mut self.passed) {
             Ok(checked) => checked,
             Err(error) => return Ok(Err(Failure::Unfit(format!("the launch does not fit: {error}")))),
         };
         if let Err(error) = code.run_until(checked, &|| stop.is_set()) {
             return Ok(Err(Failure::Run(error)));
         }
-        drop(launch);
+        let Launch { results: mut views, .. } = launch;
+        views.clear();
+        self.views = views;
         let value = |place: Granted| {
             let array = place.into_array();
             match array.rank() {
@@ -283,7 +351,9 @@ impl Gathered {
                 _ => Value::Array(array),
             }
         };
-        Ok(Ok(results.into_iter().map(value).collect()))
+        let mut values = Vec::with_capacity(count);
+        values.extend(results.into_iter().map(value));
+        Ok(Ok(values))
     }
 
     /// The array that a parameter is given.

@@ -102,6 +102,8 @@ struct SiteState {
     trying: Asking,
     /// The estimate of the last width.
     estimate: Option<Estimate>,
+    /// The arguments of the last launch, without its blocks.
+    gathered: Option<Box<Gathered>>,
     /// The versions of the last launches: equal ones need no decision.
     chosen: Memo<usize>,
     /// Whether its result may be written over an array.
@@ -127,6 +129,7 @@ impl Default for SiteState {
             pending: false,
             trying: Asking::new(&rules::CODE),
             estimate: None,
+            gathered: None,
             chosen: Memo::new(rules::MOST_LAUNCHES),
             over: over::Found::default(),
             fused: fused::FusedState::default(),
@@ -375,13 +378,13 @@ impl Tiers {
             return Ok(false);
         };
         let gathered = launch::gather(&whole, registers).ok();
-        let Some(gathered) = gathered.and_then(|gathered| kernel.gathered(gathered, part)) else {
+        let Some(mut gathered) = gathered.and_then(|gathered| kernel.gathered(gathered, part)) else {
             return Ok(false);
         };
         let places = [Some(part::place(place, part))];
         let kernel = Kernel { site: part_site, lifted: &kernel.lifted };
         let wanted = Wanted { places: &places, ..wanted };
-        let outcome = self.attempt_with(kernel, &gathered, memory, wanted)?;
+        let outcome = self.attempt_with(kernel, &mut gathered, memory, wanted)?;
         let Attempt::Done(values) = outcome else { return Ok(false) };
         self.coverage.met(Met::ChangesCompiled);
         if let ([Value::Array(made)], [Some(mut place)]) = (&values[..], places) {
@@ -431,20 +434,23 @@ impl Tiers {
                 return Ok(Attempt::Interpret(format!("not lifted: {refusal}")));
             }
         };
-        let gathered = match launch::gather(&lifted, registers) {
-            Ok(gathered) => gathered,
+        let mut gathered = self.sites[site as usize].gathered.take().unwrap_or_default();
+        let attempt = match gathered.collect(&lifted, registers) {
+            Ok(()) => self.attempt_with(Kernel { site, lifted: &lifted }, &mut gathered, memory, wanted),
             Err(reason) => {
                 self.coverage.met(Met::RunUnfit);
-                return Ok(Attempt::Interpret(reason));
+                Ok(Attempt::Interpret(reason))
             }
         };
-        self.attempt_with(Kernel { site, lifted: &lifted }, &gathered, memory, wanted)
+        gathered.release();
+        self.sites[site as usize].gathered = Some(gathered);
+        attempt
     }
 
     fn attempt_with(
         &mut self,
         kernel: Kernel<'_>,
-        gathered: &Gathered,
+        gathered: &mut Gathered,
         memory: &Memory,
         wanted: Wanted<'_>,
     ) -> Result<Attempt, Trap> {
@@ -594,7 +600,7 @@ impl Tiers {
         &mut self,
         Kernel { site, lifted }: Kernel<'_>,
         chosen: Chosen,
-        gathered: &Gathered,
+        gathered: &mut Gathered,
         memory: &Memory,
         work: u64,
         places: &[Option<Granted>],

@@ -354,8 +354,13 @@ fn strided_with<const W: usize>(out: &mut [u8], bytes: &[u8], start: i64, stride
         return;
     }
     if let (Ok(first), Ok(stride @ 1..)) = (usize::try_from(start), usize::try_from(stride)) {
-        let elements = bytes.as_chunks::<W>().0.get(first..).unwrap_or(&[]).iter().step_by(stride);
-        out.as_chunks_mut::<W>().0.iter_mut().zip(elements).for_each(|(out, element)| *out = *element);
+        let (elements, mut at) = (bytes.as_chunks::<W>().0, first);
+        for out in out.as_chunks_mut::<W>().0 {
+            let Some(element) = elements.get(at) else { break };
+            *out = *element;
+            // A place inside and a stride together are no more than a `usize` holds.
+            at += stride;
+        }
         return;
     }
     let mut place = start;
