@@ -6,8 +6,9 @@ use galopvm::{Program, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, Machine, Reference};
-use galopvm_runtime::{Event, Options, Session, Tiering, TraceSink};
+use galopvm_runtime::{Event, Options, Session, Tier, Tiering, TraceSink};
 use galopvm_testkit::{Layout, Random};
+use galopvm_vector::Vector;
 use std::sync::{Arc, Mutex};
 
 /// Who executes, and what may be done.
@@ -200,6 +201,35 @@ fn a_group_that_was_found_for_few_columns_does_not_run_for_many() {
     assert_eq!(found.outcomes, seen(&program, &plain(), &calls).outcomes);
     assert!(found.fused.iter().any(|line| line.contains("is computed where")), "{:?}", found.fused);
     assert_eq!(found.launches, 2);
+}
+
+/// What the second best back end takes as a group is tried apart, since the best one may take some of it.
+#[test]
+fn a_group_that_the_best_back_end_refuses_is_tried_apart() {
+    let scans = "map (\\row -> scan (+) 0 row) (map (map (\\e -> e * 3 - 1001)) as)";
+    let only_scans = "map (\\row -> scan (+) 0 row) (map (\\row -> scan i64.max 0 row) as)";
+    for (body, is_by_x86) in [(scans, true), (only_scans, false)] {
+        let text = format!("entry main (as: [][]i64): [][]i64 = {body}");
+        let program = Program::from_source("fused.fut", &text).unwrap_or_else(|e| panic!("{e}"));
+        let backends: Vec<Arc<dyn Backend>> =
+            vec![Arc::new(X86Backend::default()), Arc::new(Vector::default())];
+        let tiering = Tiering { backends, always: true, background: false, ..Tiering::default() };
+        let options = Options { tiering, ..Options::default() };
+        let mut session = Session::new(program.module().clone(), options);
+        let mut plain = Session::new(program.module().clone(), Options::default());
+        let (mut grouped, mut x86) = (Vec::new(), false);
+        for seed in 1..20 {
+            let args = |session: &Session| vec![ints(session, &[20, 30], &mut Random::new(seed))];
+            let (found, expected) = (args(&session), args(&plain));
+            assert_eq!(session.call("main", found), plain.call("main", expected), "{text}");
+            let sites = session.sites();
+            grouped.push(sites.iter().map(|site| site.profile.grouped).max().unwrap_or(0));
+            x86 |= sites.iter().any(|site| site.profile.tier == Tier::Compiled("x86"));
+        }
+        // Four calls as a group, and three apart; then whatever is faster.
+        assert_eq!(grouped[..8], [1, 2, 3, 4, 4, 4, 4, grouped[7]], "{text}");
+        assert_eq!(x86, is_by_x86, "{text}");
+    }
 }
 
 #[test]

@@ -160,10 +160,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     fn room(&self, place: Option<Granted>, elem: ElemType, shape: &[i64]) -> Outcome<Granted> {
         match place.filter(|place| place.array().shape()[..] == *shape) {
             Some(place) => Ok(place),
-            None => {
-                let place = Granted::new(Array::fresh(self.memory, elem, shape)?, 1);
-                Ok(place.expect("nobody else has seen a fresh block"))
-            }
+            None => Ok(Granted::fresh(self.memory, elem, shape)?),
         }
     }
 

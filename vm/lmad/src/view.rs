@@ -17,7 +17,7 @@ pub struct Dim {
 pub type Dims = SmallVec<[Dim; 4]>;
 
 /// A view of a block of elements: index `i` stands for place `offset + sum i_k * stride_k`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 pub struct Lmad {
     /// Place of the element whose indices are all 0.
     pub offset: i64,
@@ -39,6 +39,14 @@ impl Dim {
     /// Whether this axis followed by `inner` steps through memory like one axis would.
     pub(crate) fn packs(self, inner: Dim) -> bool {
         i128::from(self.stride) == i128::from(inner.size) * i128::from(inner.stride)
+    }
+}
+
+impl Clone for Lmad {
+    /// As bytes: views are cloned wherever arrays go.
+    #[inline]
+    fn clone(&self) -> Lmad {
+        Lmad { offset: self.offset, dims: Dims::from_slice(&self.dims) }
     }
 }
 

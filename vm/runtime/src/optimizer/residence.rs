@@ -146,11 +146,10 @@ impl Placing {
         shape: &[i64],
     ) -> Outcome<&mut Granted> {
         self.make_room();
-        let place = &mut self.places[k];
-        if place.is_none() {
-            *place = Granted::new(Array::fresh(memory, elem, shape)?, 1);
+        match &mut self.places[k] {
+            Some(place) => Ok(place),
+            none => Ok(none.insert(Granted::fresh(memory, elem, shape)?)),
         }
-        Ok(place.as_mut().expect("a fresh block has one holder"))
     }
 }
 

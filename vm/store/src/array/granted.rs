@@ -8,8 +8,8 @@
 use super::copy::move_elements;
 use super::{Array, store};
 use crate::error::Trap;
-use crate::memory::{Block, CopyKind, Memory};
-use galopvm_base::Bits;
+use crate::memory::{Block, CopyKind, Memory, OutOfMemory};
+use galopvm_base::{Bits, ElemType};
 use galopvm_lmad::{Dim, Lmad};
 
 /// A place for a result: a view of a block that may be written although others hold it.
@@ -24,6 +24,12 @@ impl Granted {
         let block = array.block();
         (block.is_own() && block.references() == holders && array.lmad().is_injective())
             .then_some(Granted(array))
+    }
+
+    /// A new row-major array: nobody else has seen its block.
+    #[inline]
+    pub fn fresh(memory: &Memory, elem: ElemType, shape: &[i64]) -> Result<Granted, OutOfMemory> {
+        Array::fresh(memory, elem, shape).map(Granted)
     }
 
     /// Another view of the same block, which fits it.

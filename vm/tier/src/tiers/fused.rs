@@ -3,6 +3,7 @@
 //! What is found out about an operator is kept at its site; each kernel of a group is a site of its own, so that it
 //! is compiled, launched and told about like any other.
 
+use super::apart::Comparison;
 use super::launch;
 use super::{Attempt, Code, Event, SiteState, Tiers, Wanted};
 use crate::coverage::Met;
@@ -21,31 +22,42 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A group that was found, and the site of its first kernel.
-struct Found {
-    group: Arc<Group>,
-    first: u32,
+pub(super) struct Found {
+    pub(super) group: Arc<Group>,
+    pub(super) first: u32,
 }
 
 /// What is known of groups at a site.
 pub(super) struct FusedState {
     /// The group that its operator starts, once it was looked for.
-    found: Option<Found>,
+    pub(super) found: Option<Found>,
     /// Whether one is looked for and run: not after launches that did not come off for another reason than that code was not
     /// ready.
-    asking: Asking,
+    pub(super) asking: Asking,
     /// Scans and writes at computed places cannot be compiled here.
-    without_scans: bool,
+    pub(super) without_scans: bool,
+    /// Whether its operators are faster apart.
+    pub(super) comparison: Comparison,
 }
 
 impl Default for FusedState {
     fn default() -> FusedState {
-        FusedState { found: None, asking: Asking::new(&rules::GROUPS), without_scans: false }
+        FusedState {
+            found: None,
+            asking: Asking::new(&rules::GROUPS),
+            without_scans: false,
+            comparison: Comparison::default(),
+        }
     }
 }
 
 impl Tiers {
     /// The group that starts with an operator.
     pub fn group(&mut self, site: u32, registers: &dyn Registers) -> Option<Arc<Group>> {
+        let state = &self.sites[site as usize];
+        if state.fused.asking.is_given_up() || self.runs_apart(site) {
+            return None;
+        }
         let state = &self.sites[site as usize];
         if state.fused.asking.is_given_up() {
             return None;
@@ -160,6 +172,9 @@ impl Tiers {
 
     /// Notes that an operator has run in the group that starts with the first of its operators.
     pub fn ran_in_group(&mut self, Execution { site, width, .. }: Execution, first: u32) {
+        if site == first {
+            self.ran_together(first);
+        }
         let is_new = self.sites[site as usize].profile.tier != Tier::Group;
         let reason = is_new.then(|| match site == first {
             true => "together with operators that follow".into(),

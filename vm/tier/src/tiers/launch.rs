@@ -316,10 +316,7 @@ impl Gathered {
             results.push(match place {
                 Some(place) => place.clone(),
                 None if given.is_some() && places.insists => return Ok(Err(no_place())),
-                None => {
-                    let fresh = Granted::new(Array::fresh(memory, ty.elem, shape)?, 1);
-                    fresh.expect("nobody else has seen a fresh block")
-                }
+                None => Granted::fresh(memory, ty.elem, shape)?,
             });
         }
         for place in &mut results {

@@ -5,13 +5,14 @@
 //!   of them goes for another one is up to the site (`site/turnover.rs`).
 //!   `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
 //!   background.
-//!   `fused.rs`: operators that run together. `over.rs`: whether a result may be written over an array.
+//!   `fused.rs`: operators that run together. `apart.rs`: whether they are faster apart. `over.rs`: whether a result may be written over an array.
 //!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
 //! check is proven for that launch.
 
+mod apart;
 mod asked;
 mod choice;
 mod fused;
