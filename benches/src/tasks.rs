@@ -110,3 +110,18 @@ fn similarities(session: &Session, n: u32) -> Result<Value, Error> {
         if a == b { 6 } else { (a * b + a + b) % 6 - 4 }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TASKS;
+    use galopvm::Program;
+
+    #[test]
+    fn every_program_compiles() {
+        for task in TASKS {
+            if let Err(error) = Program::from_source(task.program, task.source) {
+                panic!("{}: {error}", task.name);
+            }
+        }
+    }
+}
