@@ -4,6 +4,7 @@
 //! first run. Exits with 3 for a task that galopvm does not have. `galopvm-bench --list` prints the tasks.
 #![forbid(unsafe_code)]
 
+mod inputs;
 mod tasks;
 
 use galopvm::{Engine, Program, Value};
@@ -60,7 +61,7 @@ impl Request {
     }
 
     fn measure(&self, task: &Task) -> Result<(), galopvm::Error> {
-        let program = Program::from_source(&format!("{}.fut", task.name), task.source)?;
+        let program = Program::from_source(task.program, task.source)?;
         let mut session = self.engine.session(&program);
         let start = Instant::now();
         let inputs = (task.inputs)(&session)?;
