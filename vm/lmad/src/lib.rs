@@ -3,9 +3,9 @@
 //! A view `o + {(n1:s1),..,(nq:sq)}` is an index function (index `i` reads place `o + sum i_k * s_k` of a block)
 //! and, forgetting the order, a set of places. Changing the layout of an array changes only its view; this crate
 //! has the changes, the normal forms, and the exact answers asked about views: bounds, density, injectivity,
-//! the kind of copy between two of them, and whether two of them meet.
+//! the kind of copy between two of them, and whether two of them meet. `transfer` carries a copy out on bytes.
 //!
-//! Everything is a pure function of numbers, counted in elements. Arithmetic saturates instead of wrapping: a
+//! Everything else is a pure function of numbers, counted in elements. Arithmetic saturates instead of wrapping: a
 //! non-empty view with a saturated offset, or a saturated stride on an axis of more than one index, [fits](Lmad::fits)
 //! in no block; and a change of a view that fits, within its index ranges, never saturates.
 
@@ -25,6 +25,7 @@ mod polynomial;
 mod recognise;
 mod reshape;
 mod text;
+mod transfer;
 mod union;
 mod view;
 
@@ -39,5 +40,6 @@ pub use places::Places;
 pub use polynomial::Polynomial;
 pub use recognise::{MapTranspose, map_transpose};
 pub use text::ParseLmadError;
+pub use transfer::{PIECE, transfer};
 pub use union::{MOST_MEMBERS, Union};
 pub use view::{Dim, Dims, Lmad};

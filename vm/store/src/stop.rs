@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Bytes of bulk work between two looks at whether to go on: some milliseconds, with fresh pages.
-const BYTES_BETWEEN: usize = 4 << 20;
+const BYTES_BETWEEN: usize = galopvm_lmad::PIECE;
 
 /// The flag of a session and the end of the running call's time. Asking costs little.
 #[derive(Clone, Default)]

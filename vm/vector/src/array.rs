@@ -1,11 +1,11 @@
 //! Arrays: views of stores, with a step from row to row of the group.
 
-use crate::body::Value;
+use crate::body::{Run, Value, failed};
 use crate::column::Column;
 use crate::loops;
 use galopvm_base::{Bits, ElemType, element};
 use galopvm_kir::{Refusal, RunError};
-use galopvm_lmad::{Dim, Dims, Lmad};
+use galopvm_lmad::{Dim, Dims, Lmad, transfer};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -240,30 +240,13 @@ pub(crate) fn write_one(
     }
 }
 
-/// Copies the elements of a view to another one of the same shape.
-pub(crate) fn copy_view(target: &mut [u8], to: &Lmad, source: &[u8], from: &Lmad, width: usize) {
-    if from.is_empty() {
-        return;
+/// Copies the elements of a view to another one of the same shape, which has no place twice.
+pub(crate) fn copy_view(target: &mut [u8], to: &Lmad, source: &[u8], from: &Lmad, width: usize) -> Run<()> {
+    let elements = |bytes: &[u8]| (bytes.len() / width) as i64;
+    if to.shape() != from.shape() || !to.fits(elements(target)) || !from.fits(elements(source)) {
+        return Err(failed("views that are not alike, or not in their blocks"));
     }
-    let (mut outer_to, mut outer_from) = (to.clone(), from.clone());
-    let run = match (outer_to.dims.last(), outer_from.dims.last()) {
-        (Some(Dim { stride: 1, size }), Some(Dim { stride: 1, .. })) => {
-            let size = *size as usize;
-            outer_to.dims.pop();
-            outer_from.dims.pop();
-            size
-        }
-        _ => 1,
-    };
-    for (to, from) in outer_to.places().zip(outer_from.places()) {
-        let (to, from) = ((to as usize).saturating_mul(width), (from as usize).saturating_mul(width));
-        let bytes = run * width;
-        if let (Some(to), Some(from)) =
-            (target.get_mut(to..to.wrapping_add(bytes)), source.get(from..from.wrapping_add(bytes)))
-        {
-            to.copy_from_slice(from);
-        }
-    }
+    transfer(target, to, source, from, width, &mut |_| Ok(())).map(drop)
 }
 
 /// Copies the arrays of the rows that count to places of the same shape.
@@ -274,7 +257,7 @@ pub(crate) fn copy_rows(
     source: &Array<'_>,
     rows: usize,
     mask: Option<&[u8]>,
-) {
+) -> Run<()> {
     let width = source.elem.bytes();
     let stride = |across: &Across<'_>| match across {
         Across::Same => Some(0),
@@ -296,8 +279,9 @@ pub(crate) fn copy_rows(
     for row in (0..rows).filter(|row| mask.is_none_or(|mask| mask[*row] != 0)) {
         let to = to.shift(to_across.distance(row));
         let from = source.view.shift(source.across.distance(row));
-        copy_view(target, &to, source.store.bytes(), &from, width);
+        copy_view(target, &to, source.store.bytes(), &from, width)?;
     }
+    Ok(())
 }
 
 /// The dimensions of a row-major array whose elements lie `apart` from each other.

@@ -161,7 +161,7 @@ impl Compiled for Translated {
                         return Err(failed("a result has another shape than it should have"));
                     }
                     let source = array.store.bytes();
-                    copy_view(target.bytes, &target.view, source, &array.view, array.elem.bytes());
+                    copy_view(target.bytes, &target.view, source, &array.view, array.elem.bytes())?;
                 }
                 Value::Delivered => return Err(failed("a result lies where another one goes")),
             }

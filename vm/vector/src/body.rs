@@ -286,7 +286,7 @@ impl<'r, 'a> Rows<'r, 'a> {
                 if across.is_same() && !array.across.is_same() && rows > 1 {
                     return Err(failed("rows that differ in an array that is the same for all"));
                 }
-                copy_rows(bytes, view, across, array, rows, mask);
+                copy_rows(bytes, view, across, array, rows, mask)?;
             }
             Value::Delivered => return Err(delivered()),
         }
