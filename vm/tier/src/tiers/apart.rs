@@ -6,12 +6,19 @@
 //! Invariants: the least times that launches took are compared. Operators that are not launched, each of them once in each run, are
 //! not faster.
 
-use super::fused::Found;
 use super::{SiteState, Tiers, Version};
 use crate::Site;
+use crate::fused::Group;
+use std::sync::Arc;
 
 /// Runs of each way that are measured.
 const RUNS: u32 = 3;
+
+/// A group that was found, and the site of its first kernel.
+pub(super) struct Found {
+    pub(super) group: Arc<Group>,
+    pub(super) first: u32,
+}
 
 /// What is known of the two ways.
 pub(super) enum Comparison {

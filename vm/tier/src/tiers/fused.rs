@@ -3,7 +3,7 @@
 //! What is found out about an operator is kept at its site; each kernel of a group is a site of its own, so that it
 //! is compiled, launched and told about like any other.
 
-use super::apart::Comparison;
+use super::apart::{Comparison, Found};
 use super::launch;
 use super::{Attempt, Code, Event, SiteState, Tiers, Wanted};
 use crate::coverage::Met;
@@ -20,12 +20,6 @@ use galopvm_store::error::Trap;
 use galopvm_store::memory::Memory;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A group that was found, and the site of its first kernel.
-pub(super) struct Found {
-    pub(super) group: Arc<Group>,
-    pub(super) first: u32,
-}
 
 /// What is known of groups at a site.
 pub(super) struct FusedState {
