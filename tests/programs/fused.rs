@@ -203,6 +203,27 @@ fn a_group_that_was_found_for_few_columns_does_not_run_for_many() {
     assert_eq!(found.launches, 2);
 }
 
+/// A destination that is read before it is changed is changed in its place: a group would copy it each round.
+#[test]
+fn what_is_read_before_it_is_changed_is_not_copied() {
+    let text = "entry main (n: i64): i64 =
+                  let s = loop s = tabulate_2d n n (\\i j -> i * 7 + j) for d < n - 1 do
+                    let is = map (% n) (iota n)
+                    let cells = map (\\i -> s[i, d] * 3 + s[(i + 1) % n, d + 1]) is
+                    in scatter_2d s (map (\\i -> (i, d + 1)) is) cells
+                  in i64.sum (flatten s)";
+    let program = Program::from_source("fused.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let args = || vec![Value::Scalar(Scalar::i64(60))];
+    let mut plain = Session::new(program.module().clone(), Options::default());
+    let expected = plain.call("main", args());
+    for way in ways().iter().filter(|way| way.always) {
+        let mut session = session(&program, way, &Arc::default());
+        assert_eq!(session.call("main", args()), expected, "{}", way.name);
+        let copied: u64 = session.memory().stats().copied_bytes.iter().sum();
+        assert!(copied < 8 * 60 * 60 * 4, "{}: {copied} bytes", way.name);
+    }
+}
+
 /// What the second best back end takes as a group is tried apart, since the best one may take some of it.
 #[test]
 fn a_group_that_the_best_back_end_refuses_is_tried_apart() {

@@ -57,9 +57,10 @@ pub fn lift_sequence(
     let code = &module.module().functions[function];
     let instrs = &code.blocks[block].code;
     let range = from..instrs.len().min(from + LONGEST);
-    let mut left: BTreeSet<usize> =
-        (from..instrs.len()).filter(|k| !range.contains(k) || !may_lift(code, &instrs[*k], scans)).collect();
-    let part = Part { code, block, from, changed: changed(code, block, from) };
+    let Destinations { changed, copied } = destinations(code, block, from);
+    let is_left = |k: &usize| !range.contains(k) || copied.contains(k) || !may_lift(code, &instrs[*k], scans);
+    let mut left: BTreeSet<usize> = (from..instrs.len()).filter(is_left).collect();
+    let part = Part { code, block, from, changed };
     let mut given: BTreeSet<RegId> = BTreeSet::new();
     for _ in 0..MOST_TRIES {
         spread(code, instrs, from, &mut left);
@@ -157,18 +158,31 @@ impl Part<'_> {
     }
 }
 
-fn changed(code: &Function, block: BlockId, from: usize) -> BTreeMap<RegId, usize> {
+/// The destinations of scatters and histograms, from an instruction on.
+struct Destinations {
+    /// Those that nothing else uses from there on, with the instruction that changes them.
+    changed: BTreeMap<RegId, usize>,
+    /// Instructions that could change one in its place where they stand, but not at the beginning, since it is used in between: a
+    /// copy of all of it is more than what is saved.
+    copied: BTreeSet<usize>,
+}
+
+fn destinations(code: &Function, block: BlockId, from: usize) -> Destinations {
     let whole = &code.blocks[block];
     let mut uses: HashMap<RegId, usize> = HashMap::new();
     let mut count = |reg| *uses.entry(reg).or_default() += 1;
     whole.code[from..].iter().for_each(|instr| each_use(code, instr, &mut count));
     whole.results.iter().for_each(|operand| count(operand.reg));
-    let mut changed = BTreeMap::new();
+    let (mut changed, mut copied) = (BTreeMap::new(), BTreeSet::new());
     for (at, instr) in whole.code.iter().enumerate().skip(from).filter(|(_, instr)| instr.is_parallel()) {
-        let dests = instr.parts().dests.iter().filter(|dest| dest.last && uses.get(&dest.reg) == Some(&1));
-        changed.extend(dests.map(|dest| (dest.reg, at)));
+        for dest in instr.parts().dests.iter().filter(|dest| dest.last) {
+            match uses.get(&dest.reg) {
+                Some(1) => drop(changed.insert(dest.reg, at)),
+                _ => drop(copied.insert(at)),
+            }
+        }
     }
-    changed
+    Destinations { changed, copied }
 }
 
 impl Lifter<'_> {
