@@ -214,8 +214,8 @@ impl fmt::Display for LaunchError {
     }
 }
 
-/// A launch that fits a region. Only [`Launch::check`] and [`Launch::check_after`] make one, and nobody can change it before a back end has it, so that back
-/// ends need not look again.
+/// A launch that fits a region. Only [`Launch::check`] and [`Launch::check_after`] make one, and nobody can change it before a
+/// back end has it, so that back ends need not look again.
 pub struct CheckedLaunch<'l, 'a> {
     launch: &'l mut Launch<'a>,
     region: &'l VerifiedRegion,

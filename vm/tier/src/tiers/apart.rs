@@ -107,23 +107,21 @@ impl Tiers {
     /// Whether the operators of the group that starts at a site run apart, to find out how long that takes. When that is known, they
     /// stay apart or are a group again.
     pub(super) fn runs_apart(&mut self, first: u32) -> bool {
-        let fused = &mut self.sites[first as usize].fused;
-        let Comparison::Apart(apart) = &mut fused.comparison else { return false };
-        let (mut runs, operators) = (std::mem::take(&mut apart.runs), std::mem::take(&mut apart.operators));
-        let is_known = runs.count(operators.iter().map(|site| &self.sites[*site as usize]));
-        let fused = &mut self.sites[first as usize].fused;
-        let Comparison::Apart(apart) = &mut fused.comparison else { return false };
-        if !is_known {
-            (apart.runs, apart.operators) = (runs, operators);
-            return true;
+        let comparison = &mut self.sites[first as usize].fused.comparison;
+        if !matches!(comparison, Comparison::Apart(_)) {
+            return false;
         }
-        let is_faster = !runs.is_partial && runs.least.is_some_and(|least| least < apart.together);
-        let Comparison::Apart(Apart { group, .. }) =
-            std::mem::replace(&mut fused.comparison, Comparison::Settled)
-        else {
+        let Comparison::Apart(mut apart) = std::mem::replace(comparison, Comparison::Settled) else {
             return false;
         };
-        if !is_faster {
+        let is_known = apart.runs.count(apart.operators.iter().map(|site| &self.sites[*site as usize]));
+        let fused = &mut self.sites[first as usize].fused;
+        if !is_known {
+            fused.comparison = Comparison::Apart(apart);
+            return true;
+        }
+        let Apart { group, together, runs, .. } = apart;
+        if runs.is_partial || runs.least.is_none_or(|least| least >= together) {
             fused.found = Some(group);
         } else if fused.without_scans {
             fused.asking.give_up();
