@@ -17,6 +17,7 @@ use galopvm_lmad::Lmad;
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Elements that pieces begin at multiples of, so that aligned stores stay aligned.
 const PIECE_UNIT: i64 = 64;
@@ -91,6 +92,36 @@ enum Extent {
 struct Code {
     executable: Executable,
     pieces: usize,
+    /// It needs rooms for arrays.
+    makes_arrays: bool,
+    /// Bytes of an array that there was no room for.
+    lacking: AtomicU64,
+}
+
+impl Code {
+    /// Runs it on the record of a piece; true if all is well.
+    fn run(&self, record: Record<'_>) -> bool {
+        let mut record = if self.makes_arrays { record.with_rooms() } else { record };
+        let well = self.executable.run(&mut record);
+        if let Some(bytes) = record.lacking() {
+            self.lacking.store(bytes, Ordering::Relaxed);
+        }
+        well
+    }
+
+    /// What became of pieces: those that do not go well trapped, unless somebody stopped them or an array had no room.
+    fn ended(&self, well: bool, stop: Stop<'_>) -> Result<(), RunError> {
+        if well {
+            return Ok(());
+        }
+        if stop() {
+            return Err(RunError::Stopped);
+        }
+        match self.lacking.swap(0, Ordering::Relaxed) {
+            0 => Err(RunError::Trap),
+            bytes => Err(RunError::Failed(Refusal::new(format!("an array on the way takes {bytes} bytes")))),
+        }
+    }
 }
 
 /// See the module's description.
@@ -174,15 +205,15 @@ impl Native {
     }
 
     fn generate(&self, variant: Variant) -> Result<Code, Refusal> {
-        let (code, pieces) = self.lowered(variant)?;
+        let (code, rooms, pieces) = self.lowered(variant)?;
         let bytes = assemble(&code, &*self.target)?;
         let executable =
             Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
-        Ok(Code { executable, pieces })
+        Ok(Code { executable, pieces, makes_arrays: rooms > 0, lacking: AtomicU64::new(0) })
     }
 
-    /// The low IR of a form, and the axis that pieces are cut from.
-    fn lowered(&self, variant: Variant) -> Result<(lir::Code, usize), Refusal> {
+    /// The low IR of a form, how many arrays it has rooms for, and the axis that pieces are cut from.
+    fn lowered(&self, variant: Variant) -> Result<(lir::Code, u32, usize), Refusal> {
         let form = Form::of(&self.region)?;
         let pieces = piece_axis(&self.region, &self.plan, &self.observed, &form, self.machine.threads);
         let job = Job {
@@ -197,9 +228,9 @@ impl Native {
             places: variant.places,
             over: variant.over,
         };
-        let mut code = lower(&job, &form)?;
-        sweep(&mut code);
-        Ok((code, pieces))
+        let mut lowered = lower(&job, &form)?;
+        sweep(&mut lowered.code);
+        Ok((lowered.code, lowered.rooms, pieces))
     }
 
     /// The extents of the axes in a launch.
@@ -316,10 +347,8 @@ impl Native {
         stream: bool,
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let run = |&(low, high): &(i64, i64)| {
-            !stop() && code.executable.run(&mut record.piece(low, high, stream, &stop))
-        };
-        ended(self.all(pieces, run), stop)
+        let run = |&(low, high): &(i64, i64)| !stop() && code.run(record.piece(low, high, stream, &stop));
+        code.ended(self.all(pieces, run), stop)
     }
 
     /// Whether all pieces go well: by several threads if there are any.
@@ -345,9 +374,9 @@ impl Native {
         {
             let record = self.layout.fill(&self.region, launch);
             let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
-                !stop() && code.executable.run(&mut record.piece(low, high, false, &stop).with_blocks(blocks))
+                !stop() && code.run(record.piece(low, high, false, &stop).with_blocks(blocks))
             };
-            ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
+            code.ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
         }
         let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks));
         if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
@@ -366,15 +395,14 @@ impl Native {
         {
             let record = self.layout.fill(&self.region, launch);
             let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
-                let mut piece = record.piece(low, high, false, &stop).with_results(places);
-                !stop() && code.executable.run(&mut piece)
+                !stop() && code.run(record.piece(low, high, false, &stop).with_results(places))
             };
             let well = if pieces.len() == 1 || self.machine.threads <= 1 {
                 partials.iter_mut().zip(pieces).all(run)
             } else {
                 partials.par_iter_mut().zip(pieces).with_max_len(1).all(run)
             };
-            ended(well, stop)?;
+            code.ended(well, stop)?;
         }
         for (k, ty) in self.region.results().iter().enumerate() {
             let mut value = partials[0][k] & ty.elem.mask();
@@ -419,15 +447,6 @@ fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
         Shape::Map(_) | Shape::Fold(..) => 0,
-    }
-}
-
-/// What became of pieces: those that do not go well trapped, unless somebody stopped them.
-fn ended(well: bool, stop: Stop<'_>) -> Result<(), RunError> {
-    match well {
-        true => Ok(()),
-        false if stop() => Err(RunError::Stopped),
-        false => Err(RunError::Trap),
     }
 }
 

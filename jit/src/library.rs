@@ -3,6 +3,7 @@
 //! They do what `galopvm_base::scalar` says, lane by lane, so every tier agrees bit for bit.
 #![allow(unsafe_code)]
 
+use crate::rooms::Rooms;
 use galopvm_base::{ElemType, ScalarOp, scalar};
 
 /// Work that a helper does on each lane. Lanes are 8 bytes for 64-bit types, else 4.
@@ -71,6 +72,15 @@ pub fn extended(ty: ElemType, bits: u64) -> u64 {
         ElemType::I32 => bits as i32 as u64,
         _ => bits,
     }
+}
+
+/// The address of a room with so many bytes for an array that generated code makes; 0 if there is none.
+///
+/// # Safety
+/// `rooms` points to the rooms of the piece that the code runs for.
+pub unsafe extern "C" fn room(rooms: *mut Rooms, number: u32, bytes: u64) -> u64 {
+    // SAFETY: the caller says so.
+    unsafe { (*rooms).room(number as usize, bytes) }
 }
 
 /// The helper entry: three operands of up to 64 bytes at `area`, the result replaces the first.

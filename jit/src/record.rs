@@ -5,6 +5,7 @@
 //! stride in elements; a result is its address and, for each dimension, its stride.
 
 use crate::library::extended;
+use crate::rooms::Rooms;
 use galopvm_kir::{Argument, Launch, VarId, VerifiedRegion};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -22,7 +23,9 @@ pub const ALLOWANCE: u32 = 3;
 pub const STOP: u32 = 4;
 /// The address of room for what a few iterations of a scatter write, in the record itself.
 pub const NOTES: u32 = 5;
-const FIXED: u32 = 6;
+/// The address of the [`Rooms`] of the piece.
+pub const ROOMS: u32 = 6;
+const FIXED: u32 = 7;
 
 /// Words of that room for each place or value of an iteration: elements of the largest vectors that are noted at a time.
 pub const NOTE: usize = 32;
@@ -49,6 +52,7 @@ pub struct Record<'l> {
     words: SmallVec<[u64; 48]>,
     layout: &'l Layout,
     blocks: PhantomData<(&'l mut [u8], Stop<'l>)>,
+    rooms: Rooms,
 }
 
 impl Layout {
@@ -127,7 +131,7 @@ impl Layout {
                 *word = dim.stride as u64;
             }
         }
-        Record { words, layout: self, blocks: PhantomData }
+        Record { words, layout: self, blocks: PhantomData, rooms: Rooms::default() }
     }
 }
 
@@ -143,6 +147,7 @@ impl<'l> Record<'l> {
     pub fn words_mut(&mut self) -> &mut [u64] {
         let notes = self.words.as_mut_ptr().wrapping_add(self.layout.notes);
         self.words[NOTES as usize] = notes as u64;
+        self.words[ROOMS as usize] = std::ptr::from_mut(&mut self.rooms) as u64;
         &mut self.words
     }
 
@@ -157,7 +162,7 @@ impl<'l> Record<'l> {
         words[STREAM as usize] = u64::from(stream);
         words[ALLOWANCE as usize] = u64::from(WORK);
         words[STOP as usize] = std::ptr::from_ref(stop) as u64;
-        Record { words, layout: self.layout, blocks: PhantomData }
+        Record { words, layout: self.layout, blocks: PhantomData, rooms: Rooms::default() }
     }
 
     /// The same with scalar results going to places of their own.
@@ -168,7 +173,7 @@ impl<'l> Record<'l> {
         for (word, place) in self.layout.results.iter().zip(places) {
             self.words[*word as usize] = std::ptr::from_mut(place) as u64;
         }
-        Record { words: self.words, layout: self.layout, blocks: PhantomData }
+        Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
     }
 
     /// The same with results going to row-major blocks of their own.
@@ -179,7 +184,18 @@ impl<'l> Record<'l> {
         for (word, block) in self.layout.results.iter().zip(blocks) {
             self.words[*word as usize] = block.as_mut_ptr() as u64;
         }
-        Record { words: self.words, layout: self.layout, blocks: PhantomData }
+        Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
+    }
+
+    /// With the rooms that the thread has left, for code that makes arrays.
+    pub fn with_rooms(mut self) -> Record<'l> {
+        self.rooms = Rooms::taken();
+        self
+    }
+
+    /// The bytes of an array that there was no room for.
+    pub fn lacking(&self) -> Option<u64> {
+        self.rooms.refused()
     }
 
     /// True if all results begin at a multiple of a cache line.

@@ -46,10 +46,11 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
     let scan = "region r (n : i64, x : [n]i32)
         let r : [n]i32 = scan i < n do let a : i32 = x[i] in a by (a0 : i32 = 0i32) (b : i32) do in a0 + b
         in r";
-    let rows = "region r (n : i64, m : i64, x : [n][m]i32)
-        let r : [n][m]i32 = kernel i < n do
-          let q : [m]i32 = x[i]
-          in q
+    let lengths = "region r (n : i64, m : i64, x : [n][m]i32)
+        let r : [n]i32 = kernel i < n do
+          let q : [i]i32 = kernel j < i do in x[i, j]
+          let s : i32 = red k < i do in q[k] by (a : i32 = 0i32) (b : i32) do in a + b
+          in s
         in r";
     let mut random = Random::new(52);
     let x = array(ElemType::I32, &[8], &mut random);
@@ -60,7 +61,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
         assert!(!refusal.reason.is_empty());
     };
     refused(scan, &[size(8), x]);
-    refused(rows, &[size(2), size(4), array(ElemType::I32, &[2, 4], &mut random)]);
+    refused(lengths, &[size(2), size(4), array(ElemType::I32, &[2, 4], &mut random)]);
 }
 
 #[test]

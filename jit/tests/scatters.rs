@@ -238,14 +238,6 @@ fn what_is_not_compiled() {
             in r",
             "a scatter into an array that nobody wants",
         ),
-        (
-            "region nested (n : i64, P : [n]i64, D : [n]i64)
-            let r : [n][n]i64 = kernel j < n do
-              let s = scatter D i < n do in (P[i], i)
-              in s
-            in r",
-            "the kernel makes arrays for each index, and not by a kernel at its end",
-        ),
     ] {
         let region = region(text);
         let arrays = region.region().params.len() - 1;

@@ -4,6 +4,7 @@
 //! operands (loop-invariant code motion by construction) and is made once (value numbering by construction):
 //! - out of a `Loop`, everything pure moves, array reads too: the body of an open loop runs at least once;
 //! - out of a `Guard` (the test whether a loop runs at all) pure work moves, array reads do not;
+//! - what is read through a `version` of an address stays behind that, wherever else it may go;
 //! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing.
 
 use super::{Block, Class, Code, Effect, Extent, Inst, Label, Op, Reg};

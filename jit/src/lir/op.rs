@@ -8,7 +8,7 @@
 use super::Label;
 use super::field::{Addr, Bin, Change, Class, Cond, Extent, Field, Lane, Mem, Round, Width};
 use crate::library::Helper;
-use Effect::{Calls, Ends, Faults, Polls, Pure, Reads, Trivial, Writes};
+use Effect::{Calls, Ends, Faults, Gives, Polls, Pure, Reads, Stays, Trivial, Writes};
 use Kind::{Int, Mask, Vec};
 use smallvec::SmallVec;
 use std::fmt;
@@ -48,6 +48,10 @@ pub enum Effect {
     Faults,
     /// Calls a function without effects of its own for so many lanes: stays, since it costs more than anything else.
     Calls(Extent),
+    /// Gives memory, by a call: moves as pure work does.
+    Gives,
+    /// Nothing, but what follows from its result is not done before it.
+    Stays,
     /// Writes array elements.
     Writes,
     /// May end the function, as the host wishes.
@@ -60,8 +64,8 @@ impl Effect {
     /// True if an instruction may stand elsewhere, and need not be made twice.
     pub fn is_movable(self) -> bool {
         match self {
-            Trivial | Pure | Reads => true,
-            Faults | Calls(_) | Writes | Polls | Ends => false,
+            Trivial | Pure | Reads | Gives => true,
+            Faults | Calls(_) | Stays | Writes | Polls | Ends => false,
         }
     }
 
@@ -69,14 +73,15 @@ impl Effect {
     pub fn calls(self) -> Option<Extent> {
         match self {
             Calls(extent) => Some(extent),
-            Trivial | Pure | Reads | Faults | Writes | Polls | Ends => None,
+            Gives => Some(Extent::One),
+            Trivial | Pure | Reads | Faults | Stays | Writes | Polls | Ends => None,
         }
     }
 
     /// True if an instruction may go when nobody uses its result.
     pub fn is_removable(self) -> bool {
         match self {
-            Trivial | Pure | Reads | Faults | Calls(_) => true,
+            Trivial | Pure | Reads | Faults | Calls(_) | Gives | Stays => true,
             Writes | Polls | Ends => false,
         }
     }
@@ -340,6 +345,12 @@ operations! {
     Help(helper: Helper, extent: Extent) = "help" (Each(helper, Vec)) -> Vec, Calls(extent);
     /// A call of a helper on up to three general registers.
     HelpScalar(helper: Helper) = "help_scalar" (Each(helper, Int)) -> Int, Calls(Extent::One);
+    /// The address of a room of its own for an array that the code makes, with so many bytes; 0 if there is none. What the
+    /// room held before is lost.
+    Room(number: u32) = "room" (Int) -> Int, Gives;
+    /// An address under another name: what is read through it is read after all that was done before, and nothing is read
+    /// through its other names any more.
+    Version = "version" (Int) -> Int, Stays;
     /// To a block, with its parameters.
     Jump(to: Label) = "jump" () -> none, Ends;
     /// To the first block if the comparison holds, else to the second.

@@ -22,6 +22,15 @@ pub struct ViewDim {
     pub stride: Factor,
 }
 
+/// What is known of an array that the code makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// Its address under its first name: others are versions of it.
+    pub root: Reg,
+    /// Each lane has one, and they are interleaved.
+    pub across: bool,
+}
+
 /// An array, or a part of one, while its code is lowered.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -33,6 +42,8 @@ pub struct View {
     pub fixed: Vec<(Value, Factor)>,
     /// The dimensions left.
     pub dims: Vec<ViewDim>,
+    /// Whether the code makes it, and how.
+    pub made: Option<Made>,
 }
 
 /// An address split by lanes.
@@ -75,7 +86,12 @@ impl Lower<'_> {
 
     /// The part of an array that an index selects.
     pub fn indexed(&mut self, array: VarId, index: &Index, checked: bool) -> Result<View, Refusal> {
-        let mut view = self.view(array)?;
+        let view = self.view(array)?;
+        self.part_of(view, index, checked)
+    }
+
+    /// The part of a view that an index selects.
+    pub fn part_of(&mut self, mut view: View, index: &Index, checked: bool) -> Result<View, Refusal> {
         let Index::Dims(entries) = index else {
             return Err(Refusal::new("an LMAD slice is read"));
         };
@@ -181,7 +197,8 @@ impl Lower<'_> {
     /// Adds up the fixed indices of a view without dimensions.
     fn spot(&mut self, view: &View) -> Spot {
         let (mut uniform, mut constant) = (Vec::new(), 0i64);
-        let mut step = Factor::Const(0);
+        let across = view.made.is_some_and(|made| made.across);
+        let mut step = Factor::Const(i64::from(across));
         let mut varying: Option<Raw> = None;
         for (index, stride) in &view.fixed {
             let start = match &index.rep {
@@ -260,7 +277,7 @@ impl Lower<'_> {
         if spot.varying.is_none() && spot.step == Factor::Const(0) {
             let op = if lane.is_float() { Op::LoadFloat(lane, spot.addr) } else { Op::Load(mem, spot.addr) };
             let reg = self.memory(op, &spot.regs, stay);
-            if lane.is_float() && !stay && !self.over {
+            if lane.is_float() && !stay && !self.over && view.made.is_none() {
                 self.loads.insert(reg, (lane, spot.addr, Parts::from_slice(&spot.regs)));
             }
             return Value::uniform(ty, reg);

@@ -1,14 +1,15 @@
-//! Ifs and loops. Where the condition is the same in all lanes they are branches; where it differs, both sides run
+//! Ifs, and the forms of loops. Where the condition is the same in all lanes they are branches; where it differs, both sides run
 //! under masks, and a loop runs until no lane is left in it.
 
 use super::Lower;
-use super::poll::{Turns, is_few};
+use super::access::View;
+use super::poll::Turns;
 use super::primitive::Raw;
 use super::value::{Parts, Value, class_of, lane_of};
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Label, Op, Reg, Width};
 use galopvm_base::ElemType;
-use galopvm_kir::{Axis, Body, Exp, Refusal, VarId};
+use galopvm_kir::{Body, Exp, Refusal, VarId};
 
 /// Expressions in a branch up to which computing both sides is cheaper than branching.
 const CHEAP: usize = 24;
@@ -32,7 +33,24 @@ pub struct Span {
     pub few: bool,
 }
 
-fn with(first: Reg, rest: &[Reg]) -> Vec<Reg> {
+/// What an `if` gives.
+struct Chosen<'s> {
+    pat: &'s [VarId],
+    /// The positions of scalars.
+    scalars: Vec<usize>,
+    /// The positions of arrays, and where each lies; nothing for one that was there before.
+    arrays: Vec<(usize, Option<View>)>,
+}
+
+impl Chosen<'_> {
+    fn bind(&self, lower: &mut Lower<'_>, values: &[Value]) {
+        for (k, value) in self.scalars.iter().zip(values) {
+            lower.bind_scalar(self.pat[*k], value.clone());
+        }
+    }
+}
+
+pub fn with(first: Reg, rest: &[Reg]) -> Vec<Reg> {
     [first].into_iter().chain(rest.iter().copied()).collect()
 }
 
@@ -105,38 +123,96 @@ impl<'a> Lower<'a> {
     }
 
     /// `if`.
-    pub fn lower_if(
-        &mut self,
-        pat: &[VarId],
-        cond: &Exp,
-        then: &Body,
-        other: &Body,
-    ) -> Result<Vec<Value>, Refusal> {
+    pub fn lower_if(&mut self, pat: &[VarId], cond: &Exp, then: &Body, other: &Body) -> Result<(), Refusal> {
         let condition = self.exp(cond)?;
         if let Some(bits) = condition.known() {
-            return self.body(if bits != 0 { then } else { other });
+            return self.only_side(pat, if bits != 0 { then } else { other });
         }
-        if condition.varies() {
-            return self.if_lanes(pat, &condition, then, other);
+        let scalars: Vec<usize> =
+            (0..pat.len()).filter(|k| self.region.type_of(pat[*k]).is_scalar()).collect();
+        let arrays = self.chosen_arrays(pat)?;
+        let chosen = Chosen { pat, scalars, arrays };
+        match condition.varies() {
+            true => self.if_lanes(&chosen, &condition, then, other)?,
+            false => self.if_branches(&chosen, &condition, then, other)?,
         }
+        for (k, view) in chosen.arrays {
+            let view = match view {
+                Some(view) => view,
+                // Both sides give what was there before them, under another version of its address.
+                None => self.array_exp(&then.results[k])?,
+            };
+            let view = self.written(view);
+            self.views.insert(pat[k], view);
+        }
+        Ok(())
+    }
+
+    /// One side of an `if` whose condition is known.
+    fn only_side(&mut self, pat: &[VarId], side: &Body) -> Result<(), Refusal> {
+        self.statements(side)?;
+        self.lets(pat, &side.results)?;
+        for var in pat.iter().filter(|var| !self.region.type_of(**var).is_scalar()) {
+            if !self.owners.is_kept(*var) {
+                let view = self.view(*var)?;
+                let own = self.copied(&view)?;
+                self.views.insert(*var, own);
+            }
+        }
+        Ok(())
+    }
+
+    /// For each array of an `if` a new one, but where both sides give the one that was there before.
+    fn chosen_arrays(&mut self, pat: &[VarId]) -> Result<Vec<(usize, Option<View>)>, Refusal> {
+        let mut arrays = Vec::new();
+        for (k, var) in pat.iter().enumerate().filter(|(_, var)| !self.region.type_of(**var).is_scalar()) {
+            let new = match self.owners.is_kept(*var) {
+                true => None,
+                false => {
+                    let extents = self.extents(*var)?;
+                    Some(self.fresh(self.region.type_of(*var).elem, &extents)?)
+                }
+            };
+            arrays.push((k, new));
+        }
+        Ok(arrays)
+    }
+
+    /// The body of a side, whose arrays are copied to where the `if` has them; gives its scalars.
+    fn side(&mut self, chosen: &Chosen<'_>, body: &Body) -> Result<Vec<Value>, Refusal> {
+        self.statements(body)?;
+        for (k, to) in &chosen.arrays {
+            if let Some(to) = to {
+                let from = self.array_exp(&body.results[*k])?;
+                self.copy_array(to, &from)?;
+            }
+        }
+        chosen.scalars.iter().map(|k| self.exp(&body.results[*k])).collect()
+    }
+
+    /// An `if` whose condition is the same in all lanes.
+    fn if_branches(
+        &mut self,
+        chosen: &Chosen<'_>,
+        condition: &Value,
+        then: &Body,
+        other: &Body,
+    ) -> Result<(), Refusal> {
         let mut varying = self.varying();
         self.spread_body(&mut varying, then);
         self.spread_body(&mut varying, other);
-        let shapes: Vec<(ElemType, bool)> = pat
-            .iter()
-            .zip(then.results.iter().zip(&other.results))
-            .map(|(p, (a, b))| {
-                let varies = self.spreads(&varying, a) || self.spreads(&varying, b);
-                (self.region.type_of(*p).elem, varies && self.lanes.is_some())
-            })
-            .collect();
+        let shape = |k: &usize| {
+            let varies = [then, other].iter().any(|side| self.spreads(&varying, &side.results[*k]));
+            (self.region.type_of(chosen.pat[*k]).elem, varies && self.lanes.is_some())
+        };
+        let shapes: Vec<(ElemType, bool)> = chosen.scalars.iter().map(shape).collect();
         let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
-        let reg = self.uniform(&condition);
+        let reg = self.uniform(condition);
         let outside = self.b.current();
         for (label, body) in [(yes, then), (no, other)] {
             self.b.open_from(Scope::Branch, outside);
             self.b.start(label);
-            let results = self.body(body)?;
+            let results = self.side(chosen, body)?;
             let args = self.registers(&results, &shapes);
             self.b.close();
             self.b.end(Op::Jump(join), &args);
@@ -144,29 +220,33 @@ impl<'a> Lower<'a> {
         self.b.end_of(outside, Op::BranchBool(yes, no), &[reg]);
         let values = self.block_values(join, &shapes);
         self.b.start(join);
-        Ok(values)
+        chosen.bind(self, &values);
+        Ok(())
     }
 
+    /// An `if` whose condition differs between lanes: both sides, each for its lanes.
     fn if_lanes(
         &mut self,
-        pat: &[VarId],
+        chosen: &Chosen<'_>,
         condition: &Value,
         then: &Body,
         other: &Body,
-    ) -> Result<Vec<Value>, Refusal> {
+    ) -> Result<(), Refusal> {
         let condition = self.raw(condition, true);
         let Raw::Many(masks) = &condition else {
             return Err(Refusal::new("internal: a condition has no lanes"));
         };
         let masks = masks.clone();
-        if self.is_cheap(then) && self.is_cheap(other) {
+        if chosen.arrays.is_empty() && self.is_cheap(then) && self.is_cheap(other) {
             let (a, b) = (self.body(then)?, self.body(other)?);
-            return Ok(a.iter().zip(&b).map(|(a, b)| self.merge(&condition, a, b)).collect());
+            let values: Vec<Value> = a.iter().zip(&b).map(|(a, b)| self.merge(&condition, a, b)).collect();
+            chosen.bind(self, &values);
+            return Ok(());
         }
         let outer = self.mask.clone();
         let sides = [(self.under_mask(&masks), then), (self.mask_without(&masks), other)];
         let shapes: Vec<(ElemType, bool)> =
-            pat.iter().map(|p| (self.region.type_of(*p).elem, true)).collect();
+            chosen.scalars.iter().map(|k| (self.region.type_of(chosen.pat[*k]).elem, true)).collect();
         let mut results = Vec::new();
         for (mask, body) in sides {
             let (run, skip, join) = (self.b.block(), self.b.block(), self.b.block());
@@ -177,7 +257,7 @@ impl<'a> Lower<'a> {
             self.b.open_from(Scope::Branch, outside);
             self.b.start(run);
             self.mask = Some(mask);
-            let values = self.body(body)?;
+            let values = self.side(chosen, body)?;
             let args = self.registers(&values, &shapes);
             self.b.close();
             self.b.end(Op::Jump(join), &args);
@@ -189,7 +269,9 @@ impl<'a> Lower<'a> {
             self.mask = outer.clone();
         }
         let (a, b) = (&results[0], &results[1]);
-        Ok(a.iter().zip(b).map(|(a, b)| self.merge(&condition, a, b)).collect())
+        let values: Vec<Value> = a.iter().zip(b).map(|(a, b)| self.merge(&condition, a, b)).collect();
+        chosen.bind(self, &values);
+        Ok(())
     }
 
     /// `condition ? a : b` lane by lane.
@@ -273,173 +355,6 @@ impl<'a> Lower<'a> {
         let values = self.block_values(after, shapes);
         self.b.start(after);
         Ok((counter, values))
-    }
-
-    /// `loop .. for`.
-    pub fn lower_for(
-        &mut self,
-        pat: &[VarId],
-        carried: &[VarId],
-        init: &[Exp],
-        axis: &Axis,
-        body: &Body,
-    ) -> Result<Vec<Value>, Refusal> {
-        let values = self.exps(init)?;
-        let bound = self.exp(&axis.bound)?;
-        if bound.varies() {
-            let keep = self.kept(pat);
-            return self.for_lanes(carried, values, axis, &bound, body, &keep);
-        }
-        let shapes = self.carried_shapes(carried, &values, body, None);
-        let (low, high) = (self.b.int(0), self.uniform(&bound));
-        let span = Span { low, high, step: 1, few: is_few(bound.known()) };
-        let (_, results) = self.counted(span, &values, &shapes, &mut |l, counter, now| {
-            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            l.bind_all(carried, now);
-            l.body(body)
-        })?;
-        Ok(results)
-    }
-
-    /// Which carried values vary: a fixed point over the body.
-    pub fn carried_shapes(
-        &mut self,
-        carried: &[VarId],
-        init: &[Value],
-        body: &Body,
-        cond: Option<&Exp>,
-    ) -> Vec<(ElemType, bool)> {
-        let mut varying = self.varying();
-        for (var, value) in carried.iter().zip(init) {
-            if value.varies() {
-                varying.insert(*var);
-            }
-        }
-        loop {
-            let before = varying.len();
-            self.spread_body(&mut varying, body);
-            let all = cond.is_some_and(|c| self.spreads(&varying, c));
-            for (var, result) in carried.iter().zip(&body.results) {
-                if all || self.spreads(&varying, result) {
-                    varying.insert(*var);
-                }
-            }
-            if varying.len() == before {
-                break;
-            }
-        }
-        let in_lanes = self.lanes.is_some();
-        carried.iter().map(|v| (self.region.type_of(*v).elem, in_lanes && varying.contains(v))).collect()
-    }
-
-    /// `loop .. while`.
-    pub fn lower_while(
-        &mut self,
-        pat: &[VarId],
-        carried: &[VarId],
-        init: &[Exp],
-        cond: &Exp,
-        body: &Body,
-    ) -> Result<Vec<Value>, Refusal> {
-        let values = self.exps(init)?;
-        let shapes = self.carried_shapes(carried, &values, body, Some(cond));
-        let mut varying = self.varying();
-        varying.extend(carried.iter().zip(&shapes).filter(|(_, s)| s.1).map(|(v, _)| *v));
-        if self.lanes.is_some() && self.spreads(&varying, cond) {
-            let keep = self.kept(pat);
-            return self.while_lanes(carried, values, cond, body, &keep);
-        }
-        let init = self.registers(&values, &shapes);
-        let zero = self.b.int(0);
-        let (header, run, back, out, after) =
-            (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
-        let outside = self.b.current();
-        // The condition is asked before each round, so nothing of it may move in front of the loop but pure work.
-        self.b.open_from(Scope::Guard, outside);
-        // Only to ask now and then whether to go on.
-        let number = self.b.param(header, crate::lir::Class::Int);
-        let now = self.block_values(header, &shapes);
-        self.b.start(header);
-        self.bind_all(carried, &now);
-        let turn = self.turn_begins();
-        let go_on = self.exp(cond)?;
-        let go_on = self.uniform(&go_on);
-        let asked = self.b.current();
-        self.b.open_from(Scope::Guard, asked);
-        self.b.start(run);
-        let next = self.body(body)?;
-        let next = self.registers(&next, &shapes);
-        let next_number = self.b.op(Op::AluImm(Bin::Add, Width::W64, 1), &[number]);
-        self.turn_ends(turn, Turns::Counted(next_number, 1));
-        self.b.end(Op::Jump(back), &[]);
-        self.b.close();
-        self.b.start(back);
-        self.b.end(Op::Jump(header), &with(next_number, &next));
-        let now = self.registers(&now, &shapes);
-        self.b.end_of(asked, Op::BranchBool(run, out), &[go_on]);
-        self.b.close();
-        self.b.start(out);
-        self.b.end(Op::Jump(after), &now);
-        self.b.end_of(outside, Op::Jump(header), &with(zero, &init));
-        let results = self.block_values(after, &shapes);
-        self.b.start(after);
-        Ok(results)
-    }
-
-    /// Which results of a loop somebody uses.
-    fn kept(&self, pat: &[VarId]) -> Vec<bool> {
-        pat.iter().map(|var| self.used.contains(var)).collect()
-    }
-
-    fn while_lanes(
-        &mut self,
-        carried: &[VarId],
-        values: Vec<Value>,
-        cond: &Exp,
-        body: &Body,
-        keep: &[bool],
-    ) -> Result<Vec<Value>, Refusal> {
-        self.bind_all(carried, &values);
-        let first = self.exp(cond)?;
-        self.masked_loop(
-            &values,
-            keep,
-            &first,
-            &mut |l, _, now| {
-                l.bind_all(carried, now);
-                l.body(body)
-            },
-            &mut |l, _, now| {
-                l.bind_all(carried, now);
-                l.exp(cond)
-            },
-        )
-    }
-
-    fn for_lanes(
-        &mut self,
-        carried: &[VarId],
-        values: Vec<Value>,
-        axis: &Axis,
-        bound: &Value,
-        body: &Body,
-        keep: &[bool],
-    ) -> Result<Vec<Value>, Refusal> {
-        let more = |l: &mut Self, counter: &Value| {
-            l.scalar_op(galopvm_base::ScalarOp::Lt, ElemType::I64, &[counter.clone(), bound.clone()])
-        };
-        let first = more(self, &Value::int(0))?;
-        self.masked_loop(
-            &values,
-            keep,
-            &first,
-            &mut |l, counter, now| {
-                l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-                l.bind_all(carried, now);
-                l.body(body)
-            },
-            &mut |l, next, _| more(l, &Value::uniform(ElemType::I64, next)),
-        )
     }
 
     /// A loop that lanes leave one by one. `work` computes the next values from the round's number and the values,

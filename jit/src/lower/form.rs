@@ -18,7 +18,8 @@ pub enum Shape<'a> {
 }
 
 /// A region as this back end takes it: scalar lets, then one kernel, reduction or scatter. A kernel's body may end with a
-/// kernel that makes its results; that one is a form too, with any statements in front.
+/// kernel that makes its results; that one is a form too, with any statements in front. Other arrays that it makes are
+/// copied to the results.
 pub struct Form<'a> {
     /// The statements in front.
     pub lets: &'a [Stm],
@@ -72,19 +73,7 @@ impl<'a> Form<'a> {
                 return Err(Refusal::new("a scatter into an array that is made inside the region"));
             }
         }
-        let form = Form { lets, axes, shape, results };
-        let mut innermost = form.inner();
-        while let Some(next) = innermost.as_ref().and_then(Form::inner) {
-            innermost = Some(next);
-        }
-        if let Shape::Map(body) = innermost.as_ref().unwrap_or(&form).shape
-            && body.results.iter().any(|e| region.rank(e) != Some(0))
-        {
-            return Err(Refusal::new(
-                "the kernel makes arrays for each index, and not by a kernel at its end",
-            ));
-        }
-        Ok(form)
+        Ok(Form { lets, axes, shape, results })
     }
 
     /// The kernel at the end of the body that makes its results, with the statements in front of it.
@@ -112,7 +101,8 @@ impl<'a> Form<'a> {
     pub fn is_flat(&self, region: &VerifiedRegion, plan: &Plan, has_lanes: bool) -> bool {
         let Shape::Map(body) = self.shape else { return false };
         let is_left = !has_lanes || self.lane(plan).is_some() && plan.tile().is_none();
-        if self.inner().is_some() || !is_left {
+        let makes_rows = body.results.iter().any(|exp| region.rank(exp) != Some(0));
+        if makes_rows || !is_left {
             return false;
         }
         is_elementwise(region.region(), self.axes, body)

@@ -2,7 +2,9 @@
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
-//! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
+//! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `reduce.rs`: reductions.
+//! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
+//!   and scatters inside a body.
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
@@ -12,11 +14,13 @@
 //! In scalar mode there are no lanes and every value is uniform.
 
 mod access;
-
+mod arrays;
+mod carry;
 mod control;
 mod convert;
 mod form;
 mod nest;
+mod owners;
 mod poll;
 mod primitive;
 mod reduce;
@@ -25,6 +29,7 @@ mod scatter;
 mod spread;
 mod tile;
 mod value;
+mod within;
 
 pub use form::{Form, Shape, observed_scalar};
 pub use nest::{Job, Places, lower, piece_axis};
@@ -34,9 +39,11 @@ use crate::lir::{Addr, Bin, Cond, Label, Lane, Op, Reg, Width};
 use crate::record::Layout;
 use crate::target::Target;
 use access::{View, ViewDim};
+use carry::Carried;
 use galopvm_base::ElemType;
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Read, Refusal, Rhs, Stm, VarId, VerifiedRegion};
+use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion};
+use owners::Owners;
 use std::collections::{HashMap, HashSet};
 use value::{Factor, Parts, Rep, Value, lane_of};
 
@@ -75,6 +82,10 @@ pub struct Lower<'a> {
     cold: Vec<Label>,
     /// Loops lowered so far.
     loops: usize,
+    /// Rooms of arrays so far.
+    rooms: u32,
+    /// Which arrays are changed in their place.
+    owners: Owners,
 }
 
 impl Lower<'_> {
@@ -188,7 +199,7 @@ impl Lower<'_> {
             };
             dims.push(ViewDim { extent: Value::uniform(ElemType::I64, extent), stride });
         }
-        let view = View { elem: ty.elem, base, fixed: Vec::new(), dims };
+        let view = View { elem: ty.elem, base, fixed: Vec::new(), dims, made: None };
         self.views.insert(var, view.clone());
         Ok(view)
     }
@@ -199,27 +210,34 @@ impl Lower<'_> {
 
     /// Lowers the statements of a body and gives its results.
     fn body(&mut self, body: &Body) -> Result<Vec<Value>, Refusal> {
-        for stm in &body.stms {
-            self.stm(stm)?;
-        }
+        self.statements(body)?;
         self.exps(&body.results)
+    }
+
+    fn statements(&mut self, body: &Body) -> Result<(), Refusal> {
+        body.stms.iter().try_for_each(|stm| self.stm(stm))
     }
 
     fn stm(&mut self, stm: &Stm) -> Result<(), Refusal> {
         let values = match &stm.rhs {
             Rhs::Exps(exps) => return self.lets(&stm.pat, exps),
             Rhs::Reduce { axes, body, combine } => self.lower_reduce(axes, None, body, combine)?,
-            Rhs::For { carried, init, axis, body } => self.lower_for(&stm.pat, carried, init, axis, body)?,
-            Rhs::While { carried, init, cond, body } => {
-                self.lower_while(&stm.pat, carried, init, cond, body)?
+            Rhs::For { carried, init, axis, body } => {
+                return self.lower_for(&Carried { pat: &stm.pat, carried, init, body }, axis);
             }
-            Rhs::If { cond, then, otherwise } => self.lower_if(&stm.pat, cond, then, otherwise)?,
-            Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
-            Rhs::Scan { .. } => return Err(Refusal::new("a scan")),
-            Rhs::Update { .. } => return Err(Refusal::new("an array update")),
-            Rhs::Scatter { .. } => return Err(Refusal::new("a scatter inside the body")),
-            Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),
-            Rhs::Array(_) => return Err(Refusal::new("an operation on a whole array")),
+            Rhs::While { carried, init, cond, body } => {
+                return self.lower_while(&Carried { pat: &stm.pat, carried, init, body }, cond);
+            }
+            Rhs::If { cond, then, otherwise } => return self.lower_if(&stm.pat, cond, then, otherwise),
+            Rhs::Kernel { axes, body } => return self.lower_kernel(stm, axes, body),
+            Rhs::Scan { axis, body, combine } => return self.lower_scan(stm, axis, body, combine),
+            Rhs::Update { array, index, value } => return self.lower_update(stm, *array, index, value),
+            Rhs::Scatter { arrays, axes, body, combine } => {
+                return self.lower_scatter(stm, arrays, axes, body, combine.as_ref());
+            }
+            // A layout is no part of a value.
+            Rhs::Manifest { array, .. } => return self.lets(&stm.pat, &[Exp::Var(*array)]),
+            Rhs::Array(op) => return self.lower_whole(stm, op),
         };
         self.bind_all(&stm.pat, &values);
         Ok(())
@@ -232,14 +250,7 @@ impl Lower<'_> {
                 self.bind_scalar(*var, value);
                 continue;
             }
-            let view = match exp {
-                Exp::Var(array) => self.view(*array)?,
-                Exp::Read(Read { id, array, index }) => {
-                    let checked = !self.plan.is_unchecked(*id);
-                    self.indexed(*array, index, checked)?
-                }
-                _ => return Err(Refusal::new("an array expression")),
-            };
+            let view = self.array_exp(exp)?;
             self.views.insert(*var, view);
         }
         Ok(())

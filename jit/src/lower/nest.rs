@@ -11,6 +11,7 @@
 use super::access::{View, ViewDim};
 use super::control::Span;
 use super::form::{Form, Shape, extent};
+use super::owners::Owners;
 use super::tile::Tile;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
@@ -71,8 +72,16 @@ struct Nest<'a> {
     tile: Option<Tile<'a>>,
 }
 
+/// A region in low IR.
+pub struct Lowered {
+    /// The code.
+    pub code: Code,
+    /// Rooms for arrays that it makes.
+    pub rooms: u32,
+}
+
 /// Lowers a region to low IR.
-pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
+pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
     let is_for_vectors = |decision: &Decision| matches!(decision, Decision::Groups(..) | Decision::Tile(..));
     if job.target.lanes() == 1 && job.plan.lines.iter().any(|line| is_for_vectors(&line.decision)) {
         return Err(Refusal::new("the plan is for vectors, and there are none"));
@@ -96,9 +105,11 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Code, Refusal> {
         loads: HashMap::new(),
         cold: Vec::new(),
         loops: 0,
+        rooms: 0,
+        owners: Owners::of(job.region.region()),
     };
     lower.region_code(job, form)?;
-    Ok(lower.b.finish())
+    Ok(Lowered { rooms: lower.rooms, code: lower.b.finish() })
 }
 
 impl Lower<'_> {
@@ -145,7 +156,7 @@ impl Lower<'_> {
 
     fn result_view(&mut self, k: usize, elem: ElemType, dims: Vec<ViewDim>) -> View {
         let word = self.layout.result(k);
-        View { elem, base: self.b.op(Op::Word(word), &[]), fixed: Vec::new(), dims }
+        View { elem, base: self.b.op(Op::Word(word), &[]), fixed: Vec::new(), dims, made: None }
     }
 
     fn result_elem(&self, k: usize) -> ElemType {
@@ -186,10 +197,12 @@ impl Lower<'_> {
 
     /// The loops of a kernel whose results go to `results`.
     fn map(&mut self, form: &Form<'_>, results: Vec<View>, piece: Piece) -> Result<(), Refusal> {
-        if let Some(inner) = form.inner() {
+        let lane = form.lane(self.plan).filter(|_| self.target.lanes() > 1);
+        if let Some(inner) = form.inner()
+            && !(lane.is_some() && self.plan.lane().is_some())
+        {
             return self.map_outer(form, &inner, 0, results, piece);
         }
-        let lane = form.lane(self.plan).filter(|_| self.target.lanes() > 1);
         let tile = lane.map(|lane| Tile::of(form, lane, self.plan)).transpose()?.flatten();
         let row = tile.as_ref().map(|t| t.row);
         let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
@@ -257,10 +270,7 @@ impl Lower<'_> {
 
     /// One element of each result, or one for each lane; of all rows, if rows are tiled.
     fn element(&mut self, nest: &Nest<'_>) -> Result<(), Refusal> {
-        let Some(tile) = &nest.tile else {
-            let values = self.body(nest.form.body())?;
-            return self.store_element(nest.form, &nest.results, &values);
-        };
+        let Some(tile) = &nest.tile else { return self.store_body(nest) };
         let (low, high) = self.range(nest.form, tile.row, nest.piece)?;
         let step = tile.count as i64;
         let (low, _) =
@@ -270,29 +280,56 @@ impl Lower<'_> {
             })?;
         self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(nest.form.axes[tile.row].var, Value::uniform(ElemType::I64, counter));
-            let values = l.body(nest.form.body())?;
-            l.store_element(nest.form, &nest.results, &values)?;
+            l.store_body(nest)?;
             Ok(Vec::new())
         })?;
         Ok(())
     }
 
-    /// Stores the results of the body at the current index.
+    /// The body at the current index; its results are stored.
+    fn store_body(&mut self, nest: &Nest<'_>) -> Result<(), Refusal> {
+        let index = self.index_of(nest.form)?;
+        self.store_rows(nest.form, &nest.results, &index)
+    }
+
+    /// What a body gives at an index: a kernel at its end makes its rows where they go.
+    fn store_rows(&mut self, form: &Form<'_>, results: &[View], index: &[Value]) -> Result<(), Refusal> {
+        if let Some(inner) = form.inner() {
+            inner.lets.iter().try_for_each(|stm| self.stm(stm))?;
+            let rows: Vec<View> = results.iter().map(|result| result.row(index)).collect();
+            let bounds =
+                inner.axes.iter().map(|axis| self.exp(&axis.bound)).collect::<Result<Vec<_>, _>>()?;
+            return self.each_index(&bounds, &mut |l, at| {
+                for (axis, at) in inner.axes.iter().zip(at) {
+                    l.bind_scalar(axis.var, at.clone());
+                }
+                l.store_rows(&inner, &rows, at)
+            });
+        }
+        let body = form.body();
+        self.statements(body)?;
+        let given: Vec<&Exp> = form.results.iter().map(|number| &body.results[*number]).collect();
+        self.store_results(&given, results, index)
+    }
+
+    /// The current index.
+    fn index_of(&mut self, form: &Form<'_>) -> Result<Vec<Value>, Refusal> {
+        match &self.flat {
+            Some((_, index)) => Ok(index.iter().cloned().collect()),
+            None => form.axes.iter().map(|axis| self.scalar_var(axis.var)).collect(),
+        }
+    }
+
+    /// Stores scalar results of the body at the current index.
     pub fn store_element(
         &mut self,
         form: &Form<'_>,
         results: &[View],
         values: &[Value],
     ) -> Result<(), Refusal> {
-        let index = match &self.flat {
-            Some((_, index)) => index.iter().cloned().collect(),
-            None => self.exps(&form.axes.iter().map(|a| Exp::Var(a.var)).collect::<Vec<_>>())?,
-        };
+        let index = self.index_of(form)?;
         for (number, view) in form.results.iter().zip(results) {
-            let inner = index.iter().cloned().zip(view.dims.iter().map(|d| d.stride));
-            let fixed = view.fixed.iter().cloned().chain(inner).collect();
-            let place = View { elem: view.elem, base: view.base, fixed, dims: Vec::new() };
-            self.store(&place, &values[*number]);
+            self.store(&view.row(&index), &values[*number]);
         }
         Ok(())
     }
@@ -400,7 +437,7 @@ impl Lower<'_> {
         let base = self.b.op(Op::Word(word), &[]);
         let index = self.flat.as_ref().and_then(|(_, index)| index.clone()).unwrap_or(Value::int(0));
         let elem = self.region.type_of(array).elem;
-        Ok(View { elem, base, fixed: vec![(index, Factor::Const(1))], dims: Vec::new() })
+        Ok(View { elem, base, fixed: vec![(index, Factor::Const(1))], dims: Vec::new(), made: None })
     }
 }
 

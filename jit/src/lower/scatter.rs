@@ -87,7 +87,7 @@ impl Lower<'_> {
         self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
             l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
             let values = l.body(writes.body)?;
-            l.put(writes, values)?;
+            l.put_values(writes, values)?;
             Ok(Vec::new())
         })?;
         Ok(())
@@ -104,8 +104,8 @@ impl Lower<'_> {
             let offset = (k * record::NOTE * 8) as i32;
             let base = self.b.op(Op::AluImm(Bin::Add, Width::W64, offset), &[base]);
             let dims = vec![ViewDim { extent: Value::int(record::NOTE as i64), stride: Factor::Const(1) }];
-            let note = View { elem: value.ty, base, fixed: Vec::new(), dims };
-            self.store(&note.at(std::slice::from_ref(&lane)), value);
+            let note = View { elem: value.ty, base, fixed: Vec::new(), dims, made: None };
+            self.store(&note.row(std::slice::from_ref(&lane)), value);
             notes.push(note);
         }
         let lanes = self.lanes.take();
@@ -113,18 +113,31 @@ impl Lower<'_> {
         let span = Span { low: first, high: count, step: 1, few: true };
         self.counted(span, &[], &[], &mut |l, counter, _| {
             let at = Value::uniform(ElemType::I64, counter);
-            let values = notes.iter().map(|note| l.load(&note.at(std::slice::from_ref(&at)), true)).collect();
-            l.put(writes, values)?;
+            let values =
+                notes.iter().map(|note| l.load(&note.row(std::slice::from_ref(&at)), true)).collect();
+            l.put_values(writes, values)?;
             Ok(Vec::new())
         })?;
         self.lanes = lanes;
         Ok(())
     }
 
+    /// Writes what a body gives.
+    fn put_values(&mut self, writes: &Writes<'_>, mut index: Vec<Value>) -> Result<(), Refusal> {
+        let rank = writes.arrays.first().map_or(0, |array| array.dims.len());
+        let items = index.split_off(rank);
+        self.put(&writes.arrays, writes.combine, &index, items)
+    }
+
     /// Writes values at an index, unless that lies outside.
-    fn put(&mut self, writes: &Writes<'_>, mut index: Vec<Value>) -> Result<(), Refusal> {
-        let Some(first) = writes.arrays.first() else { return Ok(()) };
-        let items = index.split_off(first.dims.len());
+    pub fn put(
+        &mut self,
+        arrays: &[View],
+        combine: Option<&Combine>,
+        index: &[Value],
+        items: Vec<Value>,
+    ) -> Result<(), Refusal> {
+        let Some(first) = arrays.first() else { return Ok(()) };
         let mut inside: Option<Reg> = None;
         for (at, dim) in index.iter().zip(&first.dims) {
             let (at, extent) = (self.uniform(at), self.uniform(&dim.extent));
@@ -139,16 +152,8 @@ impl Lower<'_> {
         let outside = self.b.current();
         self.b.open_from(Scope::Branch, outside);
         self.b.start(write);
-        let places: Vec<View> = writes.arrays.iter().map(|array| array.at(&index)).collect();
-        let values = match writes.combine {
-            None => items,
-            Some(combine) => {
-                let old: Vec<Value> = places.iter().map(|place| self.load(place, true)).collect();
-                self.bind_all(&combine.acc, &old);
-                self.bind_all(&combine.item, &items);
-                self.body(&combine.body)?
-            }
-        };
+        let places: Vec<View> = arrays.iter().map(|array| array.row(index)).collect();
+        let values = self.combined_with_old(&places, combine, items)?;
         for (place, value) in places.iter().zip(&values) {
             self.store(place, value);
         }
@@ -160,13 +165,18 @@ impl Lower<'_> {
         self.b.start(done);
         Ok(())
     }
-}
 
-impl View {
-    /// The element at a complete index.
-    fn at(&self, index: &[Value]) -> View {
-        let inner = index.iter().cloned().zip(self.dims.iter().map(|dim| dim.stride));
-        let fixed = self.fixed.iter().cloned().chain(inner).collect();
-        View { elem: self.elem, base: self.base, fixed, dims: Vec::new() }
+    /// What is written at places: the values, or with an operator what it makes of them and of what is there.
+    pub fn combined_with_old(
+        &mut self,
+        places: &[View],
+        combine: Option<&Combine>,
+        items: Vec<Value>,
+    ) -> Result<Vec<Value>, Refusal> {
+        let Some(combine) = combine else { return Ok(items) };
+        let old: Vec<Value> = places.iter().map(|place| self.load_again(place)).collect();
+        self.bind_all(&combine.acc, &old);
+        self.bind_all(&combine.item, &items);
+        self.body(&combine.body)
     }
 }

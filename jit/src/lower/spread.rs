@@ -3,6 +3,7 @@
 //! An over-estimate is harmless (a uniform value is then kept once per lane); names are only ever added.
 
 use super::Lower;
+use super::access::View;
 use galopvm_kir::{Body, Exp, Index, Rhs, VarId};
 use std::collections::HashSet;
 
@@ -10,8 +11,12 @@ impl Lower<'_> {
     /// The names bound so far that vary.
     pub fn varying(&self) -> HashSet<VarId> {
         let scalars = self.scalars.iter().filter(|(_, v)| v.varies()).map(|(k, _)| *k);
-        let views =
-            self.views.iter().filter(|(_, v)| v.fixed.iter().any(|(i, _)| i.varies())).map(|(k, _)| *k);
+        let is_across = |view: &View| view.made.is_some_and(|made| made.across);
+        let views = self
+            .views
+            .iter()
+            .filter(|(_, v)| is_across(v) || v.fixed.iter().any(|(i, _)| i.varies()))
+            .map(|(k, _)| *k);
         // In the flat form the axes are not bound; what is read at them varies.
         let flat =
             self.flat.iter().filter(|_| self.lanes.is_some()).flat_map(|(axes, _)| axes.iter().copied());

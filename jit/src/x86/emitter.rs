@@ -13,6 +13,7 @@ use super::mode::CpuMode;
 use super::{poll, rows};
 use crate::library::OPERAND_BYTES;
 use crate::lir::{Class, Op};
+use crate::record;
 use crate::target::{Assembler, lacks};
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
@@ -145,9 +146,7 @@ impl Emitter {
     }
 
     pub fn leave(&mut self, result: i32) {
-        if self.isa.mode != CpuMode::Scalar {
-            dynasm!(self.asm ; .arch x64 ; vzeroupper);
-        }
+        self.leave_vectors();
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, result
@@ -162,11 +161,31 @@ impl Emitter {
         );
     }
 
-    /// Calls the helper entry on the work area.
-    pub fn call(&mut self, code: u32, lanes: i32) {
+    /// Rust code may use vector registers in the old way.
+    fn leave_vectors(&mut self) {
         if self.isa.mode != CpuMode::Scalar {
             dynasm!(self.asm ; .arch x64 ; vzeroupper);
         }
+    }
+
+    /// Asks for a room.
+    pub fn room(&mut self, number: u32, out: u8, bytes: u8) {
+        self.leave_vectors();
+        let entry = crate::library::room as *const () as i64;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdx, Rq(bytes)
+            ; mov esi, number as i32
+            ; mov rdi, [Rq(RECORD) + 8 * record::ROOMS as i32]
+            ; mov rax, QWORD entry
+            ; call rax
+        );
+        self.move_int(out, 0);
+    }
+
+    /// Calls the helper entry on the work area.
+    pub fn call(&mut self, code: u32, lanes: i32) {
+        self.leave_vectors();
         let entry = crate::library::help as *const () as i64;
         dynasm!(self.asm
             ; .arch x64

@@ -154,7 +154,9 @@ impl Target for Isa {
             | Op::MaskLogic(_)
             | Op::MaskHalf(_)
             | Op::MaskJoin
-            | Op::HelpScalar(_) => ResultPlace::Anywhere,
+            | Op::HelpScalar(_)
+            | Op::Room(_)
+            | Op::Version => ResultPlace::Anywhere,
             // These have no result.
             Op::Store(..)
             | Op::StoreFloat(..)

@@ -162,6 +162,8 @@ impl Emitter {
                 self.call(helper.code(), 1);
                 dynasm!(self.asm ; .arch x64 ; mov Rq(out), [rsp]);
             }
+            Op::Room(number) => self.room(number, out, a),
+            Op::Version => self.move_int(out, a),
             Op::Return => self.leave(0),
             Op::Trap => self.leave(1),
             // Jumps and branches have a way of their own into an assembler.

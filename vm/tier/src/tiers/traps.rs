@@ -4,11 +4,12 @@
 //! run it again. Kernels of which this is not certain count as those that trap.
 
 use galopvm_base::scalar::TrapRule;
-use galopvm_kir::{Exp, ReadId, Region, Rhs};
+use galopvm_kir::walk::Part;
+use galopvm_kir::{Exp, ReadId, Region, Rhs, Stm, VarId};
 
-/// Whether nothing in the region can trap. `proven` is in order.
+/// Whether nothing in the region can trap, nor fail for want of memory. `proven` is in order.
 pub(super) fn cannot_trap(region: &Region, proven: &[ReadId]) -> bool {
-    let mut safe = true;
+    let mut safe = !region.body.stms.iter().any(|stm| makes_arrays_inside(region, &stm.rhs));
     region.body.visit_stms(&mut |stm| {
         safe &= matches!(
             stm.rhs,
@@ -23,6 +24,31 @@ pub(super) fn cannot_trap(region: &Region, proven: &[ReadId]) -> bool {
     });
     region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(exp, proven)));
     safe
+}
+
+/// Whether a statement makes arrays on its way, besides those that it gives: there may be no room for them. A kernel at the end
+/// of another one makes the rows of that one's results.
+fn makes_arrays_inside(region: &Region, rhs: &Rhs) -> bool {
+    if let Rhs::Kernel { body, .. } = rhs
+        && let Some((last, front)) = body.stms.split_last()
+        && matches!(last.rhs, Rhs::Kernel { .. })
+        && body.results.iter().all(|exp| matches!(exp, Exp::Var(var) if last.pat.contains(var)))
+    {
+        return makes_arrays_inside(region, &last.rhs) || front.iter().any(|stm| makes_arrays(region, stm));
+    }
+    let mut makes = false;
+    rhs.each_part(&mut |part| {
+        if let Part::Body(body) = part {
+            makes |= body.stms.iter().any(|stm| makes_arrays(region, stm));
+        }
+    });
+    makes
+}
+
+/// Whether a statement makes arrays, or may have to copy one.
+fn makes_arrays(region: &Region, stm: &Stm) -> bool {
+    let is_array = |var: &VarId| region.vars[*var].ty.as_ref().is_none_or(|ty| !ty.is_scalar());
+    !matches!(stm.rhs, Rhs::Exps(_)) && stm.pat.iter().any(is_array) || makes_arrays_inside(region, &stm.rhs)
 }
 
 /// An expression without its parts.
