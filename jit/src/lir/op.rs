@@ -8,7 +8,7 @@
 use super::Label;
 use super::field::{Addr, Bin, Change, Class, Cond, Extent, Field, Lane, Mem, Round, Width};
 use crate::library::Helper;
-use Effect::{Calls, Ends, Faults, Polls, Pure, Reads, Trivial, Writes};
+use Effect::{Calls, Ends, Faults, MayCall, Polls, Pure, Reads, Trivial, Writes};
 use Kind::{Int, Mask, Vec};
 use smallvec::SmallVec;
 use std::fmt;
@@ -48,6 +48,8 @@ pub enum Effect {
     Faults,
     /// Calls a function without effects of its own for so many lanes: stays, since it costs more than anything else.
     Calls(Extent),
+    /// Calls a function without effects of its own for so many lanes, but rarely: may stand elsewhere.
+    MayCall(Extent),
     /// Writes array elements.
     Writes,
     /// May end the function, as the host wishes.
@@ -60,23 +62,23 @@ impl Effect {
     /// True if an instruction may stand elsewhere, and need not be made twice.
     pub fn is_movable(self) -> bool {
         match self {
-            Trivial | Pure | Reads => true,
+            Trivial | Pure | Reads | MayCall(_) => true,
             Faults | Calls(_) | Writes | Polls | Ends => false,
         }
     }
 
-    /// For how many lanes a function is called, if one is.
+    /// For how many lanes a function is called, if one is each time.
     pub fn calls(self) -> Option<Extent> {
         match self {
             Calls(extent) => Some(extent),
-            Trivial | Pure | Reads | Faults | Writes | Polls | Ends => None,
+            Trivial | Pure | Reads | Faults | MayCall(_) | Writes | Polls | Ends => None,
         }
     }
 
     /// True if an instruction may go when nobody uses its result.
     pub fn is_removable(self) -> bool {
         match self {
-            Trivial | Pure | Reads | Faults | Calls(_) => true,
+            Trivial | Pure | Reads | Faults | Calls(_) | MayCall(_) => true,
             Writes | Polls | Ends => false,
         }
     }
@@ -124,6 +126,19 @@ impl Operands for Indices {
 
     fn count(self) -> usize {
         1 + usize::from(self.0 != Mem::B64)
+    }
+}
+
+/// Which lanes something is true of: a mask, or for one lane a number of which the low 32 bits count.
+struct Truth(Extent);
+
+impl Operands for Truth {
+    fn add_to(self, kinds: &mut Kinds) {
+        kinds.push(if self.0 == Extent::All { Mask } else { Int });
+    }
+
+    fn count(self) -> usize {
+        1
     }
 }
 
@@ -275,6 +290,10 @@ operations! {
     IntToFloat(width: Width, lane: Lane) = "int_to_float" (Int) -> Vec, Pure;
     /// Scalar float to integer (width), truncating; out of range: only the sign bit set.
     FloatToInt(lane: Lane, width: Width) = "float_to_int" (Vec) -> Int, Pure;
+    /// The scalar float with these bits, or a vector with it (64-bit lanes: or the integer) in each lane.
+    Constant(lane: Lane, extent: Extent, bits: i64) = "constant" () -> Vec, Trivial;
+    /// Vector or scalar-float arithmetic with such a constant as second operand.
+    VConst(bin: Bin, lane: Lane, extent: Extent, bits: i64) = "v_const" (Vec) -> Vec, Pure;
     /// Vector or scalar-float arithmetic.
     V(bin: Bin, lane: Lane, extent: Extent) = "v" (Vec, Vec) -> Vec, Pure;
     /// Square root.
@@ -340,6 +359,9 @@ operations! {
     Help(helper: Helper, extent: Extent) = "help" (Each(helper, Vec)) -> Vec, Calls(extent);
     /// A call of a helper on up to three general registers.
     HelpScalar(helper: Helper) = "help_scalar" (Each(helper, Int)) -> Int, Calls(Extent::One);
+    /// A vector (or a scalar in one) that may be wrong where the second operand says so: as it is if that is nowhere, else
+    /// what a helper gives: value, where, the helper's operands.
+    Mend(helper: Helper, extent: Extent) = "mend" (Vec, Truth(extent), Each(helper, Vec)) -> Vec, MayCall(extent);
     /// To a block, with its parameters.
     Jump(to: Label) = "jump" () -> none, Ends;
     /// To the first block if the comparison holds, else to the second.

@@ -1,7 +1,8 @@
 //! Lowering: a region and its plan to low IR, the same way for every target.
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
-//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
+//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps; `library.rs`:
+//!   exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
@@ -16,6 +17,7 @@ mod access;
 mod control;
 mod convert;
 mod form;
+mod library;
 mod nest;
 mod poll;
 mod primitive;
