@@ -6,7 +6,7 @@ mod support;
 use galopvm_base::scalar::{eval, steps_of};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_jit::CpuMode;
-use galopvm_kir::{Compiled, Listing, VerifiedRegion};
+use galopvm_kir::{Argument, Buffer, Compiled, Launch, Listing, ResultView, VerifiedRegion};
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
 use support::*;
@@ -212,8 +212,22 @@ fn no_helper_is_called_for_each_lane() {
     }
 }
 
-fn meaning(op: ScalarOp, ty: ElemType, a: u64, b: u64) -> u64 {
-    eval(op, ty, &[a, b]).expect("floats do not trap")
+/// What code gives for operands as they lie in memory, row-major.
+fn results(region: &VerifiedRegion, code: &dyn Compiled, n: usize, operands: &[Vec<u8>]) -> Vec<u8> {
+    let mut result = vec![0u8; operands[0].len()];
+    let view = Lmad::row_major(&[n as i64]);
+    let mut launch = Launch { buffers: Vec::new(), arguments: Vec::new().into(), results: Vec::new() };
+    let mut arguments = vec![Argument::Scalar(n as u64)];
+    for (buffer, operand) in operands.iter().enumerate() {
+        launch.buffers.push(Buffer::Read(operand));
+        arguments.push(Argument::Array { buffer, lmad: view.clone() });
+    }
+    launch.arguments = arguments.into();
+    launch.results.push(ResultView { buffer: launch.buffers.len(), lmad: view });
+    launch.buffers.push(Buffer::Write(&mut result));
+    code.run(launch.check(region).expect("it fits")).expect("it runs");
+    drop(launch);
+    result
 }
 
 /// Compares many arguments, given in blocks by their number, in every mode.
@@ -223,21 +237,24 @@ fn compare_blocks(op: ScalarOp, ty: ElemType, blocks: u64, block: impl Fn(u64) -
     for k in 0..blocks {
         let data = block(k);
         let second = data.last().expect("there is an operand");
-        let expected: Vec<u64> = data[0].iter().zip(second).map(|(a, b)| meaning(op, ty, *a, *b)).collect();
-        let n = expected.len();
-        let mut args = vec![size(n)];
-        args.extend(data.iter().map(|d| Arg::Array(ty, d.clone(), Lmad::row_major(&[n as i64]))));
+        let both = data[0].iter().zip(second);
+        let expected: Vec<u64> =
+            both.map(|(a, b)| eval(op, ty, &[*a, *b]).expect("floats do not trap")).collect();
+        let bytes = |data: &Vec<u64>| match ty {
+            ElemType::F32 => data.iter().flat_map(|bits| (*bits as u32).to_le_bytes()).collect(),
+            _ => data.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
+        };
+        let operands: Vec<Vec<u8>> = data.iter().map(bytes).collect();
         for (cpu, code) in &codes {
-            let found = run(&region, code.as_ref(), &args).expect("it runs");
-            for (at, (found, expected)) in found[0].iter().zip(&expected).enumerate() {
-                let operands: Vec<Scalar> = data.iter().map(|d| Scalar::new(ty, d[at])).collect();
-                let show = |bits: u64| Scalar::new(ty, bits);
-                assert!(
-                    same(ty, *found, *expected, 0.0),
-                    "{op} of {operands:?}, {cpu}: {}, not {}",
-                    show(*found),
-                    show(*expected)
-                );
+            let found = results(&region, code.as_ref(), expected.len(), &operands);
+            for (at, (found, expected)) in found.chunks_exact(ty.bytes()).zip(&expected).enumerate() {
+                let found = found.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+                if found == *expected || same(ty, found, *expected, 0.0) {
+                    continue;
+                }
+                let of = |bits: u64| Scalar::new(ty, bits);
+                let operands: Vec<Scalar> = data.iter().map(|data| of(data[at])).collect();
+                panic!("{op} of {operands:?}, {cpu}: {}, not {}", of(found), of(*expected));
             }
         }
     }

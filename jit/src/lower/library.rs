@@ -80,7 +80,7 @@ impl Lower<'_> {
         let extent = if args[0].is_many() { Extent::All } else { Extent::One };
         let mut results = Results { extent, steps: Vec::with_capacity(steps.steps.len()) };
         for step in &steps.steps {
-            let result = self.step(*step, &results, &args);
+            let result = self.step(&steps.steps, *step, &results, &args);
             results.steps.push(result);
         }
         let value = self.there(&results, steps.value);
@@ -112,8 +112,7 @@ impl Lower<'_> {
         }
     }
 
-    fn step(&mut self, step: Step, results: &Results, args: &[Raw]) -> Result {
-        let many = results.extent == Extent::All;
+    fn step(&mut self, steps: &[Step], step: Step, results: &Results, args: &[Raw]) -> Result {
         Result::There(match step {
             Step::Operand(k) => args[k].clone(),
             Step::Constant(bits) => return Result::Constant(bits),
@@ -155,11 +154,16 @@ impl Lower<'_> {
                 self.not(&a)
             }
             Step::Select(condition, yes, no) => {
-                let condition = self.there(results, condition);
-                let (yes, no) = (self.there(results, yes), self.there(results, no));
-                match many {
-                    true => self.each(Op::Blend(Lane::F64), &[&condition, &yes, &no]),
-                    false => self.select(&condition, Lane::F64, &yes, &no),
+                let (x, y) = (self.there(results, yes), self.there(results, no));
+                // The instructions give their second operand for equal numbers and for NaN, as a choice after "less" does.
+                let extreme = match steps[condition] {
+                    Step::Less(a, b) if (a, b) == (yes, no) => Some(Bin::FMin),
+                    Step::Less(a, b) if (b, a) == (yes, no) => Some(Bin::FMax),
+                    _ => None,
+                };
+                match extreme {
+                    Some(bin) => self.bin(bin, Lane::F64, &x, &y),
+                    None => self.choice(results, condition, &x, &y),
                 }
             }
             Step::Word(a) => match self.there(results, a) {
@@ -196,6 +200,15 @@ impl Lower<'_> {
                 }
             },
         })
+    }
+
+    fn choice(&mut self, results: &Results, condition: usize, yes: &Raw, no: &Raw) -> Raw {
+        match self.there(results, condition) {
+            Raw::One(condition) => {
+                Raw::One(self.b.op(Op::ChooseFloat, &[condition, yes.part(0), no.part(0)]))
+            }
+            masks => self.each(Op::Blend(Lane::F64), &[&masks, yes, no]),
+        }
     }
 
     /// Arithmetic on numbers. A constant need not be brought to a register where it is, or may be, the second operand.

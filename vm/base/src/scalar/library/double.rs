@@ -22,6 +22,9 @@ const PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
 /// Up to here the exponential and what it is made of are normal numbers.
 const LARGEST_EXPONENT: f64 = 700.0;
 
+/// Below it the nearest number to the exponential is 0.
+const NO_EXPONENT: f64 = -745.2;
+
 /// A function of one number, if it is one of these: the value, and whether that is it.
 #[inline(always)]
 pub(in super::super) fn quick1(op: ScalarOp, x: f64) -> Option<(f64, bool)> {
@@ -38,13 +41,20 @@ pub(in super::super) fn quick2(_: ScalarOp, _: f64, _: f64) -> Option<(f64, bool
 /// A function of one number that has a form without branches.
 #[inline(always)]
 pub(super) fn function1<N: Number>(op: ScalarOp, x: N) -> Option<Quick<N>> {
-    let of_normal =
-        |value| Quick::where_known(x.is_at_least(f64::MIN_POSITIVE) & x.is_below(f64::INFINITY), value);
+    let of_positive = |value| {
+        let normal = x.is_at_least(f64::MIN_POSITIVE) & x.is_below(f64::INFINITY);
+        let zero = x.is(0.0);
+        Quick::where_known(normal | zero, N::select(zero, x.constant(f64::NEG_INFINITY), value))
+    };
     let of_angle = |value| Quick::where_known(x.abs().is_at_most(LARGEST_ANGLE), value);
     Some(match op {
-        ScalarOp::Exp => Quick::where_known(x.abs().is_at_most(LARGEST_EXPONENT), exp(x)),
-        ScalarOp::Log => of_normal(log(x)),
-        ScalarOp::Log2 => of_normal(log2(x)),
+        ScalarOp::Exp => {
+            let tiny = x.is_below(NO_EXPONENT);
+            let known = x.abs().is_at_most(LARGEST_EXPONENT) | tiny;
+            Quick::where_known(known, N::select(tiny, x.constant(0.0), exp(x)))
+        }
+        ScalarOp::Log => of_positive(log(x)),
+        ScalarOp::Log2 => of_positive(log2(x)),
         ScalarOp::Sin => of_angle(sin(x)),
         ScalarOp::Cos => of_angle(cos(x)),
         ScalarOp::Tan => of_angle(tan(x)),
