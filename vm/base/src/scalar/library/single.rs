@@ -66,7 +66,7 @@ pub(super) fn function2<N: Number>(op: ScalarOp, a: N, b: N) -> Option<Quick<N>>
         // A power of 0 or infinity is a matter of cases.
         ScalarOp::Pow => Quick::where_known(
             a.abs().is_above(0.0) & a.abs().is_below(f64::INFINITY) & b.abs().is_below(f64::INFINITY),
-            pow(a, b),
+            N::select(b.is(2.0), a * a, pow(a, b)),
         ),
         ScalarOp::Atan2 => {
             let size = a.abs() + b.abs();
