@@ -88,6 +88,34 @@ const KERNELS: &[(&str, &str, &str, &[i64])] = &[
         "j",
         &[1024, 1024, 1024],
     ),
+    (
+        "exp_f32",
+        "region exp_f32 (n : i64, x : [n]f32)
+         let r : [n]f32 = kernel i < n do let y : f32 = exp(x[i]) in y
+         in r",
+        "i",
+        &[1 << 24],
+    ),
+    (
+        "sin_f64",
+        "region sin_f64 (n : i64, x : [n]f64)
+         let r : [n]f64 = kernel i < n do let y : f64 = sin(x[i]) in y
+         in r",
+        "i",
+        &[1 << 24],
+    ),
+    (
+        "six_functions",
+        "region six_functions (n : i64, x : [n]f64)
+         let r : [n]f64 = kernel i < n do
+           let a : f64 = x[i]
+           let b : f64 = exp(a) * log(a + 1.0f64) + sin(a) * cos(a * 2.0f64)
+           let c : f64 = tanh(b) - atan(a * b)
+           in c
+         in r",
+        "i",
+        &[1 << 22],
+    ),
 ];
 
 fn main() {
@@ -124,7 +152,11 @@ fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode,
         }
         let lmad = Lmad::row_major(&shape_of(&ty.shape));
         let count = lmad.elements();
-        let element = |i: i64| ((i.wrapping_mul(0x9e37_79b9) >> 8 & 0xffff) as f32 / 65536.0).to_le_bytes();
+        let element = |i: i64| {
+            let number =
+                Scalar::from_f64(ty.elem, (i.wrapping_mul(0x9e37_79b9) >> 8 & 0xffff) as f64 / 65536.0);
+            number.bits.to_le_bytes()[..ty.elem.bytes()].to_vec()
+        };
         blocks.push((0..count).flat_map(element).collect());
         observed.params.push(ObservedParam::Array {
             lmad: lmad.clone(),

@@ -2,7 +2,8 @@
 
 use crate::compiled::Native;
 use crate::x86::{CpuMode, Isa};
-use galopvm_base::scalar::Precision;
+use galopvm_base::scalar::{Precision, steps_of};
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Backend, Body, Compiled, Exp, Refusal, Rhs, Unit};
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use std::sync::Arc;
 pub struct Options {
     /// All tiers agree bit for bit on floats: no fused multiply-add, no re-association.
     pub strict_fp: bool,
-    /// Kernels that mostly compute library functions are left to a back end that does so for many rows at a time.
+    /// Kernels that mostly compute library functions which are not done in registers here are left to a back end that does
+    /// them for many rows at a time.
     pub leaves_functions: bool,
 }
 
-/// Other operations that take about as long as a library function, which is computed for one row after the other here.
+/// Other operations that take about as long as a library function that is computed for one row after the other.
 const WORTH_A_FUNCTION: usize = 32;
 
 /// Threads that make up for that.
@@ -57,7 +59,7 @@ impl Backend for X86Backend {
             && unit.machine.threads < MANY_THREADS
             && is_mostly_functions(&unit.region.region().body)
         {
-            return Err(Refusal::new("it is mostly library functions, which have no vectors here"));
+            return Err(Refusal::new("it is mostly library functions that are not done in registers here"));
         }
         let target = Box::new(Isa::of(CpuMode::of(unit.machine.vectors)));
         let plan = unit.plan.plan();
@@ -67,15 +69,18 @@ impl Backend for X86Backend {
     }
 }
 
-/// Whether library functions on floats are most of what a kernel takes, and rows take their steps together.
+/// Whether an operation on floats takes a call for each row.
+fn is_helped(op: ScalarOp, ty: ElemType) -> bool {
+    ty.is_float() && op.info().precision == Precision::Library && steps_of(op, ty).is_none()
+}
+
+/// Whether library functions that the helper computes are most of what a kernel takes, and rows take their steps together.
 fn is_mostly_functions(body: &Body) -> bool {
     let (mut functions, mut others, mut is_alike) = (0, 0, true);
     body.visit_stms(&mut |stm| is_alike &= !matches!(stm.rhs, Rhs::While { .. }));
     body.visit_exps(&mut |exp| {
         exp.visit(&mut |part| match part {
-            Exp::Op(op, ty, _) if ty.is_float() && op.info().precision == Precision::Library => {
-                functions += 1
-            }
+            Exp::Op(op, ty, _) if is_helped(*op, *ty) => functions += 1,
             Exp::Const(_) | Exp::Var(_) => {}
             _ => others += 1,
         });

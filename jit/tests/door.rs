@@ -3,9 +3,9 @@
 mod support;
 
 use galopvm_base::ElemType;
-use galopvm_jit::CpuMode;
+use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{Listing, RunError};
+use galopvm_kir::{Backend, Listing, Plan, RunError, Unit, VerifiedPlan};
 use galopvm_lmad::{Dim, Lmad};
 use support::*;
 
@@ -157,5 +157,24 @@ fn low_ir_is_listed_and_checked() {
         assert!(refused.contains("the operands are (int), not ()"), "{refused}");
         assert!(galopvm_jit::check_lir(&listing.replacen("  return\n", "", 1)).is_err());
         assert!(galopvm_jit::check_lir(&listing.replacen("masks ", "masks  ", 1)).is_err());
+    }
+}
+
+/// Of the library's functions those are left to others, if they may be, that take a call for each row.
+#[test]
+fn functions_that_are_not_done_in_registers_are_left() {
+    let backend = X86Backend::new(Options { leaves_functions: true, ..Options::default() });
+    for (function, is_left) in [("exp", false), ("sin", false), ("gamma", true), ("asin", true)] {
+        let text = format!(
+            "region r (n : i64, x : [n]f64)
+             let r : [n]f64 = kernel i < n do let a : f64 = {function}(x[i]) * 2.0f64 in a
+             in r"
+        );
+        let region = region(&text);
+        let args = [size(50), tame(ElemType::F64, &[50], &mut Random::new(3))];
+        let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("the empty plan");
+        let (observed, machine) = (observe(&args), machine(CpuMode::Avx2));
+        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        assert_eq!(backend.compile(unit).is_err(), is_left, "{function}");
     }
 }

@@ -6,6 +6,9 @@ use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
 use galopvm_bytecode::ValueType;
 use std::collections::{HashMap, HashSet};
 
+/// The greatest exponent of integers that is written as products: three of them or four.
+const MOST_FACTORS: u64 = 8;
+
 /// What makes two statements equal: they say the same and give the same type.
 type Key = (Op, ValueType);
 
@@ -264,12 +267,27 @@ impl FunState {
         if let Some(simple) = simple.or_else(|| self.choice(op, ty, args)) {
             return simple;
         }
+        if let (ScalarOp::Pow, [base, Atom::Const(exponent)]) = (op, args)
+            && let Some(count) = factors(ty, *exponent)
+        {
+            return self.product(ty, *base, count);
+        }
         if let (ScalarOp::Select, [Atom::Var(condition), Atom::Const(yes), Atom::Const(no)]) = (op, args) {
             let atom = self.emit(Op::scalar(op, ty, args), ValueType::scalar(ty));
             self.choices.insert(atom, (*condition, *yes, *no));
             return atom;
         }
         self.emit(Op::scalar(op, ty, args), ValueType::scalar(op.result_type(ty)))
+    }
+
+    /// The product of so many factors, at least one, that are all the same.
+    fn product(&mut self, ty: ElemType, factor: Atom, count: u64) -> Atom {
+        if count == 1 {
+            return factor;
+        }
+        let half = self.product(ty, factor, count / 2);
+        let even = self.scalar(ScalarOp::Mul, ty, &[half, half]);
+        if count.is_multiple_of(2) { even } else { self.scalar(ScalarOp::Mul, ty, &[even, factor]) }
     }
 
     /// Remembers that an i64 is not negative.
@@ -373,6 +391,15 @@ fn in_order(statement: &Op) -> Op {
             Op::scalar(op, ty, &args)
         }
         _ => statement.clone(),
+    }
+}
+
+/// The factors of the product that a power with this exponent has the bits of, if they are few: of floats only the square is
+/// one, integers wrap in any order.
+fn factors(ty: ElemType, exponent: Scalar) -> Option<u64> {
+    match ty.is_float() {
+        true => (exponent.as_f64() == 2.0).then_some(2),
+        false => (1..=MOST_FACTORS).contains(&exponent.bits).then_some(exponent.bits),
     }
 }
 

@@ -38,6 +38,9 @@ type Key = (Op, SmallVec<[Reg; 4]>);
 /// A call of a helper on all lanes takes as long as so many instructions.
 const HELP_WEIGHT: u32 = 400;
 
+/// A call that is made rarely counts for so many: where it is made often, questions to the host are this much rarer.
+const RARELY: u32 = 8;
+
 /// Builds one [`Code`].
 pub struct Builder {
     code: Code,
@@ -202,10 +205,11 @@ impl Builder {
     }
 
     fn append(&mut self, label: Label, inst: Inst) {
-        self.weight += match inst.op.effect().calls() {
-            Some(Extent::All) => HELP_WEIGHT,
-            Some(Extent::One) => HELP_WEIGHT / 8,
-            None => 1,
+        let of_call = |extent| if extent == Extent::All { HELP_WEIGHT } else { HELP_WEIGHT / 8 };
+        self.weight += match inst.op.effect() {
+            Effect::Calls(extent) => of_call(extent),
+            Effect::MayCall(extent) => of_call(extent) / RARELY,
+            _ => 1,
         };
         self.code.blocks[label.index()].insts.push(inst);
     }

@@ -8,7 +8,7 @@
 use super::Label;
 use super::field::{Addr, Bin, Change, Class, Cond, Extent, Field, Lane, Mem, Round, Width};
 use crate::library::Helper;
-use Effect::{Calls, Ends, Faults, Gives, Polls, Pure, Reads, Stays, Trivial, Writes};
+use Effect::{Calls, Ends, Faults, Gives, MayCall, Polls, Pure, Reads, Stays, Trivial, Writes};
 use Kind::{Int, Mask, Vec};
 use smallvec::SmallVec;
 use std::fmt;
@@ -52,6 +52,8 @@ pub enum Effect {
     Gives,
     /// Nothing, but what follows from its result is not done before it.
     Stays,
+    /// Calls a function without effects of its own for so many lanes, but rarely: may stand elsewhere.
+    MayCall(Extent),
     /// Writes array elements.
     Writes,
     /// May end the function, as the host wishes.
@@ -64,24 +66,24 @@ impl Effect {
     /// True if an instruction may stand elsewhere, and need not be made twice.
     pub fn is_movable(self) -> bool {
         match self {
-            Trivial | Pure | Reads | Gives => true,
+            Trivial | Pure | Reads | Gives | MayCall(_) => true,
             Faults | Calls(_) | Stays | Writes | Polls | Ends => false,
         }
     }
 
-    /// For how many lanes a function is called, if one is.
+    /// For how many lanes a function is called, if one is each time.
     pub fn calls(self) -> Option<Extent> {
         match self {
             Calls(extent) => Some(extent),
             Gives => Some(Extent::One),
-            Trivial | Pure | Reads | Faults | Stays | Writes | Polls | Ends => None,
+            Trivial | Pure | Reads | Faults | MayCall(_) | Stays | Writes | Polls | Ends => None,
         }
     }
 
     /// True if an instruction may go when nobody uses its result.
     pub fn is_removable(self) -> bool {
         match self {
-            Trivial | Pure | Reads | Faults | Calls(_) | Gives | Stays => true,
+            Trivial | Pure | Reads | Faults | Calls(_) | MayCall(_) | Gives | Stays => true,
             Writes | Polls | Ends => false,
         }
     }
@@ -129,6 +131,19 @@ impl Operands for Indices {
 
     fn count(self) -> usize {
         1 + usize::from(self.0 != Mem::B64)
+    }
+}
+
+/// Which lanes something is true of: a mask, or for one lane a number of which the low 32 bits count.
+struct Truth(Extent);
+
+impl Operands for Truth {
+    fn add_to(self, kinds: &mut Kinds) {
+        kinds.push(if self.0 == Extent::All { Mask } else { Int });
+    }
+
+    fn count(self) -> usize {
+        1
     }
 }
 
@@ -280,6 +295,10 @@ operations! {
     IntToFloat(width: Width, lane: Lane) = "int_to_float" (Int) -> Vec, Pure;
     /// Scalar float to integer (width), truncating; out of range: only the sign bit set.
     FloatToInt(lane: Lane, width: Width) = "float_to_int" (Vec) -> Int, Pure;
+    /// The scalar float with these bits, or a vector with it (64-bit lanes: or the integer) in each lane.
+    Constant(lane: Lane, extent: Extent, bits: i64) = "constant" () -> Vec, Trivial;
+    /// Vector or scalar-float arithmetic with such a constant as second operand.
+    VConst(bin: Bin, lane: Lane, extent: Extent, bits: i64) = "v_const" (Vec) -> Vec, Pure;
     /// Vector or scalar-float arithmetic.
     V(bin: Bin, lane: Lane, extent: Extent) = "v" (Vec, Vec) -> Vec, Pure;
     /// Square root.
@@ -351,6 +370,9 @@ operations! {
     /// An address under another name: what is read through it is read after all that was done before, and nothing is read
     /// through its other names any more.
     Version = "version" (Int) -> Int, Stays;
+    /// A vector (or a scalar in one) that may be wrong where the second operand says so: as it is if that is nowhere, else
+    /// what a helper gives: value, where, the helper's operands.
+    Mend(helper: Helper, extent: Extent) = "mend" (Vec, Truth(extent), Each(helper, Vec)) -> Vec, MayCall(extent);
     /// To a block, with its parameters.
     Jump(to: Label) = "jump" () -> none, Ends;
     /// To the first block if the comparison holds, else to the second.

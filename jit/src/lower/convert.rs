@@ -6,6 +6,10 @@ use super::value::{Rep, Value, lane_of, width_of};
 use crate::lir::{Bin, Change, Cond, Lane, Mem, Op, Width};
 use galopvm_base::{ElemType, Scalar, scalar};
 
+/// Numbers whose last bits count in units, and in units of 2^32.
+const LOW_HALF: f64 = 4_503_599_627_370_496.0;
+const HIGH_HALF: f64 = 19_342_813_113_834_066_795_298_816.0;
+
 impl Lower<'_> {
     /// The value in another type.
     pub fn convert(&mut self, value: &Value, to: ElemType) -> Value {
@@ -104,11 +108,46 @@ impl Lower<'_> {
             Raw::One(_) => Some(self.int_to_float(from, to, raw)),
             Raw::Many(_) => {
                 let change = if unsigned { Change::Unsigned } else { Change::Signed };
-                self.target
-                    .has_change(change, source, target)
-                    .then(|| self.change(change, source, target, raw))
+                if self.target.has_change(change, source, target) {
+                    return Some(self.change(change, source, target, raw));
+                }
+                match (from, target) {
+                    (ElemType::U32, _) => {
+                        // It is exact as a double, which is rounded once.
+                        let wide = self.change(Change::ExtendZero, Lane::I32, Lane::I64, raw);
+                        let double = self.half_to_double(&wide);
+                        Some(self.change(Change::Float, Lane::F64, target, &double))
+                    }
+                    (_, Lane::F64) => Some(self.wide_to_double(from.is_signed(), raw)),
+                    _ => None,
+                }
             }
         }
+    }
+
+    /// Integers below 2^32 in wide lanes as doubles: they are the low bits of numbers from 2^52 on.
+    fn half_to_double(&mut self, raw: &Raw) -> Raw {
+        let bits = self.raw_const(Lane::I64, LOW_HALF.to_bits(), true);
+        let shifted = self.bin(Bin::Or, Lane::I64, raw, &bits);
+        let shift = self.raw_float(Lane::F64, LOW_HALF, true);
+        self.bin(Bin::Sub, Lane::F64, &shifted, &shift)
+    }
+
+    /// 64-bit integers as doubles without an instruction: the halves are the low bits of numbers from 2^84 and from 2^52 on,
+    /// from which both shifts are taken at once; only the last sum is rounded.
+    fn wide_to_double(&mut self, signed: bool, raw: &Raw) -> Raw {
+        // A signed number is made positive: 2^63 more, by flipping its sign bit.
+        let (flipped, more) = if signed { (1 << 31, 2f64.powi(63)) } else { (0, 0.0) };
+        let upper = self.shift(Bin::Shr, Lane::I64, raw, 32);
+        let bits = self.raw_const(Lane::I64, HIGH_HALF.to_bits() ^ flipped, true);
+        let upper = self.bin(Bin::Xor, Lane::I64, &upper, &bits);
+        let shifts = self.raw_float(Lane::F64, HIGH_HALF + LOW_HALF + more, true);
+        let upper = self.bin(Bin::Sub, Lane::F64, &upper, &shifts);
+        let mask = self.raw_const(Lane::I64, u64::from(u32::MAX), true);
+        let lower = self.bin(Bin::And, Lane::I64, raw, &mask);
+        let bits = self.raw_const(Lane::I64, LOW_HALF.to_bits(), true);
+        let lower = self.bin(Bin::Or, Lane::I64, &lower, &bits);
+        self.bin(Bin::Add, Lane::F64, &upper, &lower)
     }
 
     /// Truncation; out of range goes to the nearest value of the type, NaN and the infinities to 0.

@@ -1,7 +1,8 @@
 //! Lowering: a region and its plan to low IR, the same way for every target.
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
-//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
+//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps; `library.rs`:
+//!   exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `reduce.rs`: reductions.
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
 //!   and scatters inside a body.
@@ -19,6 +20,7 @@ mod carry;
 mod control;
 mod convert;
 mod form;
+mod library;
 mod nest;
 mod owners;
 mod poll;

@@ -31,7 +31,8 @@ impl Raw {
         Value { ty, rep }
     }
 
-    fn part(&self, k: usize) -> Reg {
+    /// The register for part `k`.
+    pub fn part(&self, k: usize) -> Reg {
         match self {
             Raw::One(reg) => *reg,
             Raw::Many(parts) => parts[k.min(parts.len() - 1)],
@@ -62,7 +63,8 @@ impl Lower<'_> {
         self.raw_const(lane, bits, many)
     }
 
-    fn each(&mut self, op: Op, args: &[&Raw]) -> Raw {
+    /// An operation on each register of values that vary, or on a register that serves all.
+    pub fn each(&mut self, op: Op, args: &[&Raw]) -> Raw {
         let count = args.iter().map(|a| if let Raw::Many(p) = a { p.len() } else { 1 }).max().unwrap_or(1);
         let parts = (0..count)
             .map(|k| {
@@ -135,7 +137,8 @@ impl Lower<'_> {
         Raw::One(self.b.op(op, &[a.part(0), b.part(0)]))
     }
 
-    fn join_masks(&mut self, masks: Raw) -> Raw {
+    /// Masks of wide lanes as a bool.
+    pub fn join_masks(&mut self, masks: Raw) -> Raw {
         let Raw::Many(halves) = masks else { return masks };
         Raw::Many(halves.chunks(2).map(|pair| self.b.op(Op::MaskJoin, pair)).collect())
     }

@@ -1,4 +1,4 @@
-//! Scalar operations: each row of the table in steps of `primitive.rs`, or by the helper function.
+//! Scalar operations: each row of the table in steps of `primitive.rs`, by `library.rs`, or by the helper function.
 
 use super::Lower;
 use super::primitive::Raw;
@@ -515,7 +515,7 @@ impl Lower<'_> {
                 self.cmp(Cond::Eq, lane, &size, &infinity)
             }
             ScalarOp::Fma if self.target.vectors().fma => self.fma(lane, a, &args[1], &args[2]),
-            _ => return None,
+            _ => return self.library_op(op, ty, args),
         })
     }
 }

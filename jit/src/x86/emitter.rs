@@ -6,11 +6,12 @@
 // The assembler macro converts register numbers to the type they have already.
 #![allow(clippy::useless_conversion)]
 
+use super::constants::Constants;
 use super::encode::{Form, Instr, Length, Map, Place, Row};
 use super::general::{Condition, condition};
 use super::isa::{Isa, RECORD};
 use super::mode::CpuMode;
-use super::{poll, rows};
+use super::{mend, poll, rows};
 use crate::library::OPERAND_BYTES;
 use crate::lir::{Class, Op};
 use crate::record;
@@ -31,6 +32,9 @@ pub struct Emitter {
     frame: i32,
     /// What is to stand behind the last block.
     pub polls: Vec<poll::Cold>,
+    pub mends: Vec<mend::Cold>,
+    /// What stands behind that.
+    pub constants: Constants,
     /// The first thing that there are no instructions for: then there is no function.
     missing: Option<Refusal>,
 }
@@ -119,8 +123,10 @@ impl Assembler for Emitter {
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>, Refusal> {
         self.cold_polls();
+        self.cold_mends();
         self.refusal()?;
-        self.asm.finalize().map_err(|e| Refusal::new(format!("assembling failed: {e}")))
+        let code = self.asm.finalize().map_err(|e| Refusal::new(format!("assembling failed: {e}")))?;
+        Ok(self.constants.behind(code))
     }
 }
 
@@ -133,7 +139,8 @@ impl Emitter {
         let mut asm = VecAssembler::new(0);
         let labels = (0..blocks).map(|_| asm.new_dynamic_label()).collect();
         let frame = slot_place(spill_words) + 64;
-        Emitter { asm, isa, labels, frame, polls: Vec::new(), missing: None }
+        let constants = Constants::new(isa);
+        Emitter { asm, isa, labels, frame, polls: Vec::new(), mends: Vec::new(), constants, missing: None }
     }
 
     /// There are no instructions for something.
@@ -197,7 +204,7 @@ impl Emitter {
         );
     }
 
-    fn form(&self) -> Form {
+    pub fn form(&self) -> Form {
         match self.isa.mode {
             CpuMode::Scalar => Form::Sse,
             CpuMode::Avx2 => Form::Vex,
@@ -214,7 +221,7 @@ impl Emitter {
     }
 
     /// The length of all that is kept of a vector register.
-    fn whole(&self) -> Length {
+    pub fn whole(&self) -> Length {
         match self.isa.mode {
             CpuMode::Scalar => Length::L128,
             CpuMode::Avx2 => Length::L256,

@@ -89,6 +89,8 @@ impl Length {
 pub enum Place {
     /// A register of any kind, by number.
     Reg(u8),
+    /// `[rip + disp]`: so many bytes behind the instruction.
+    Behind(i32),
     /// `[base + disp]`
     Base {
         /// General register.
@@ -141,6 +143,8 @@ pub struct Instr {
     pub imm: Option<u8>,
     /// The index is a vector register.
     pub vector_index: bool,
+    /// The memory operand is one element, for all lanes. EVEX only.
+    pub broadcast: bool,
 }
 
 /// Bytes of one instruction.
@@ -149,7 +153,18 @@ pub type Bytes = SmallVec<[u8; 16]>;
 impl Instr {
     /// An unmasked instruction without immediate.
     pub fn new(row: Row, length: Length, reg: u8, extra: u8, place: Place) -> Instr {
-        Instr { row, length, reg, extra, place, mask: 0, zero: false, imm: None, vector_index: false }
+        Instr {
+            row,
+            length,
+            reg,
+            extra,
+            place,
+            mask: 0,
+            zero: false,
+            imm: None,
+            vector_index: false,
+            broadcast: false,
+        }
     }
 
     /// The bytes of the instruction in a form. The SSE form has no extra operand: `reg` is the first source too.
@@ -170,6 +185,7 @@ impl Instr {
     pub(super) fn high_bits(&self) -> (u8, u8, u8) {
         let (x, b) = match self.place {
             Place::Reg(reg) => (reg >> 4 & 1, reg >> 3 & 1),
+            Place::Behind(_) => (0, 0),
             Place::Base { base, .. } => (0, base >> 3 & 1),
             Place::Indexed { base, index, .. } => (index >> 3 & 1, base >> 3 & 1),
         };
@@ -222,6 +238,10 @@ fn mod_rm(out: &mut Bytes, reg: u8, place: Place, short: bool) {
     };
     match place {
         Place::Reg(rm) => out.push(0xc0 | reg | rm & 7),
+        Place::Behind(disp) => {
+            out.push(reg | 5);
+            out.extend(disp.to_le_bytes());
+        }
         Place::Base { base, disp } => {
             let mode = mode(base, disp);
             out.push(mode << 6 | reg | base & 7);

@@ -174,6 +174,31 @@ fn memory_operands() {
 }
 
 #[test]
+fn constants_behind_the_code() {
+    let mut numbers = Random::new(4);
+    let row = rows::bin(Bin::Mul, Lane::F64).expect("floats have it");
+    for _ in 0..200 {
+        let disp = numbers.between(0, 1 << 20) as i32;
+        for (form, registers, length) in
+            [(Form::Sse, 16, Length::L128), (Form::Vex, 16, Length::L256), (Form::Evex, 32, Length::L512)]
+        {
+            let [reg, extra] = [0; 2].map(|_| numbers.below(registers) as u8);
+            let broadcast = form == Form::Evex;
+            let instr = Instr { broadcast, ..Instr::new(row, length, reg, extra, Place::Behind(disp)) };
+            let decoded = decode(&instr, form);
+            assert_eq!(decoded.op_register(0), vector(length, reg));
+            assert!(decoded.is_ip_rel_memory_operand());
+            let end = decoded.len() as u64;
+            assert_eq!(decoded.ip_rel_memory_address(), end + disp as u64);
+            assert_eq!(decoded.is_broadcast(), broadcast);
+            if form != Form::Sse {
+                assert_eq!(decoded.op_register(1), vector(length, extra));
+            }
+        }
+    }
+}
+
+#[test]
 fn gathers_have_vector_indices() {
     for index in (0..32u8).filter(|k| *k != 30) {
         let place = Place::Indexed { base: 3, index, scale: 8, disp: 0 };

@@ -14,5 +14,8 @@ pub fn prefix(instr: &Instr, out: &mut Bytes) {
     out.push(0x62);
     out.push((r ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (r_high ^ 1) << 4 | instr.row.map as u8);
     out.push((instr.row.w as u8) << 7 | (!instr.extra & 15) << 3 | 1 << 2 | instr.row.prefix as u8);
-    out.push((instr.zero as u8) << 7 | (instr.length as u8) << 5 | (v_high ^ 1) << 3 | instr.mask);
+    let broadcast = (instr.broadcast as u8) << 4;
+    out.push(
+        (instr.zero as u8) << 7 | (instr.length as u8) << 5 | broadcast | (v_high ^ 1) << 3 | instr.mask,
+    );
 }

@@ -109,6 +109,8 @@ impl Target for Isa {
         match op {
             // The addend's register is replaced.
             Op::Fma(..) => ResultPlace::Replacing(2),
+            // The value stays where it is unless it is mended.
+            Op::Mend(..) => ResultPlace::Replacing(0),
             Op::Help(..) => ResultPlace::In(HELP_RESULT),
             // These write their result before they have read all operands.
             Op::Gather(_) | Op::GatherEach(_) => ResultPlace::Apart,
@@ -132,7 +134,9 @@ impl Target for Isa {
             | Op::FromFloat(_)
             | Op::IntToFloat(..)
             | Op::FloatToInt(..)
+            | Op::Constant(..)
             | Op::V(..)
+            | Op::VConst(..)
             | Op::Sqrt(..)
             | Op::Round(..)
             | Op::Splat(_)

@@ -1,4 +1,5 @@
-//! Machine code as text: one line per instruction, with its bytes, so that the text reads back to the code.
+//! Machine code as text: one line per instruction, with its bytes, so that the text reads back to the code. What stands from
+//! the first address on that an instruction names is data.
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 use std::fmt::Write;
@@ -16,16 +17,28 @@ pub fn disassemble(header: &str, code: &[u8]) -> String {
     let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     let mut instruction = Instruction::default();
     let mut line = String::new();
-    while decoder.can_decode() {
+    let mut data = code.len();
+    while decoder.position() < data {
         decoder.decode_out(&mut instruction);
         line.clear();
         formatter.format(&instruction, &mut line);
         let start = instruction.ip() as usize;
-        let bytes: String =
-            code[start..start + instruction.len()].iter().map(|b| format!("{b:02x}")).collect();
-        let _ = writeln!(text, "{start:6x}  {bytes:BYTES_WIDTH$}  {line}");
+        append(&mut text, start, &code[start..start + instruction.len()], &line);
+        if instruction.is_ip_rel_memory_operand() {
+            data = data.min(instruction.ip_rel_memory_address() as usize);
+        }
+    }
+    for (k, element) in code[data..].chunks(8).enumerate() {
+        let number = element.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        append(&mut text, data + 8 * k, element, &format!("dq 0x{number:x}"));
     }
     text
+}
+
+/// A line of a listing.
+fn append(text: &mut String, start: usize, bytes: &[u8], line: &str) {
+    let bytes: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let _ = writeln!(text, "{start:6x}  {bytes:BYTES_WIDTH$}  {line}");
 }
 
 /// The pieces of code that a listing shows, each with its header.

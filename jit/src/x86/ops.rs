@@ -9,7 +9,7 @@ use super::emitter::Emitter;
 use super::encode::{Instr, Length, Place};
 use super::isa::RECORD;
 use super::rows;
-use crate::library::OPERAND_BYTES;
+use crate::library::{Helper, OPERAND_BYTES};
 use crate::lir::{Extent, Op, Width};
 use crate::target::Target;
 use dynasmrt::{DynasmApi, dynasm};
@@ -91,7 +91,11 @@ impl Emitter {
             Op::ConvertFloat(from, _) => self.one_source(rows::convert_float(from), out, a, None),
 
             // An encoding of what the instruction set does not have would mean something else.
-            Op::V(bin, lane, Extent::All) | Op::VShiftImm(bin, lane, _) if !self.isa.has_bin(bin, lane) => {
+            Op::V(bin, lane, Extent::All)
+            | Op::VConst(bin, lane, Extent::All, _)
+            | Op::VShiftImm(bin, lane, _)
+                if !self.isa.has_bin(bin, lane) =>
+            {
                 self.lacks(op);
             }
             Op::Convert(change, from, to) | Op::Widen(change, from, to, _) | Op::Narrow(change, from, to)
@@ -99,6 +103,8 @@ impl Emitter {
             {
                 self.lacks(op);
             }
+            Op::Constant(lane, extent, bits) => self.load_constant(lane, extent, bits, out),
+            Op::VConst(bin, lane, extent, bits) => self.bin_constant(bin, lane, extent, bits, out, a),
             Op::V(bin, lane, Extent::One) => self.bin_scalar(bin, lane, out, a, b),
             Op::V(bin, lane, Extent::All) => self.bin(bin, lane, out, a, b),
             Op::Sqrt(lane, Extent::One) => {
@@ -147,13 +153,11 @@ impl Emitter {
                 for (k, arg) in args.iter().enumerate() {
                     self.store_whole(*arg, (k * OPERAND_BYTES) as i32);
                 }
-                let lanes = match extent {
-                    Extent::One => 1,
-                    Extent::All => self.full().bytes() / helper.lane_bytes(),
-                };
-                self.call(helper.code(), lanes as i32);
+                let lanes = self.lanes_of(helper, extent);
+                self.call(helper.code(), lanes);
                 self.load_whole(out, 0);
             }
+            Op::Mend(helper, extent) => self.mend(helper, extent, out, b, &args[2..]),
             Op::HelpScalar(helper) => {
                 for (k, arg) in args.iter().enumerate() {
                     let at = (k * OPERAND_BYTES) as i32;
@@ -174,6 +178,14 @@ impl Emitter {
     /// A scalar instruction that merges into the upper lanes of an extra operand: the destination itself.
     fn one_source(&mut self, row: super::encode::Row, out: u8, from: u8, imm: Option<u8>) {
         self.simd(Instr { imm, ..Instr::new(row, Length::L128, out, out, Place::Reg(from)) });
+    }
+
+    /// The lanes that a helper works on.
+    pub fn lanes_of(&mut self, helper: Helper, extent: Extent) -> i32 {
+        match extent {
+            Extent::One => 1,
+            Extent::All => (self.full().bytes() / helper.lane_bytes()) as i32,
+        }
     }
 
     fn fma(&mut self, row: super::encode::Row, length: Length, out: u8, a: u8, b: u8) {

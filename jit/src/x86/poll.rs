@@ -64,14 +64,36 @@ impl Emitter {
 
     /// The routine: returns with all registers as they were, or ends the function.
     fn ask(&mut self, entry: DynamicLabel) {
-        let vectors = if self.isa.is_512() { 32 } else { 16 };
-        let masks = if self.isa.is_512() { 8 } else { 0 };
-        let area = vectors * VECTOR_ROOM + masks * 8 + 64;
-        let mask_place = |k: i32| Place::Base { base: RSP, disp: vectors * VECTOR_ROOM + 8 * k };
         let stop = self.asm.new_dynamic_label();
+        dynasm!(self.asm ; .arch x64 ; =>entry);
+        self.keep_registers();
+        let host = crate::executable::ask as *const () as i64;
         dynasm!(self.asm
             ; .arch x64
-            ; =>entry
+            ; mov rdi, [Rq(RECORD) + 8 * STOP as i32]
+            ; mov rax, QWORD host
+            ; call rax
+            ; test eax, eax
+            ; jne =>stop
+            ; mov DWORD [Rq(RECORD) + PLACE], WORK as i32
+        );
+        self.bring_registers();
+        dynasm!(self.asm
+            ; .arch x64
+            ; ret
+            // The function's own frame again.
+            ; =>stop
+            ; mov rbp, [rbp]
+        );
+        self.leave(1);
+    }
+
+    /// At the beginning of a routine that calls the host: everything that a function of the host may change is kept, but
+    /// for rax, rcx and rdx. rbp then points to the caller's rbp, behind which stands the return address.
+    pub fn keep_registers(&mut self) {
+        let area = self.kept_vectors() * VECTOR_ROOM + self.kept_masks() * 8 + 64;
+        dynasm!(self.asm
+            ; .arch x64
             ; push rbp
             ; mov rbp, rsp
             ; push rsi
@@ -83,30 +105,24 @@ impl Emitter {
             ; sub rsp, area
             ; and rsp, -64
         );
-        for k in 0..vectors {
+        for k in 0..self.kept_vectors() {
             self.store_whole(k as u8, k * VECTOR_ROOM);
         }
-        for k in 0..masks {
-            self.k2(rows::K_STORE, k as u8, mask_place(k));
+        for k in 0..self.kept_masks() {
+            self.k2(rows::K_STORE, k as u8, self.kept_mask(k));
         }
         if self.isa.mode != CpuMode::Scalar {
             dynasm!(self.asm ; .arch x64 ; vzeroupper);
         }
-        let host = crate::executable::ask as *const () as i64;
-        dynasm!(self.asm
-            ; .arch x64
-            ; mov rdi, [Rq(RECORD) + 8 * STOP as i32]
-            ; mov rax, QWORD host
-            ; call rax
-            ; test eax, eax
-            ; jne =>stop
-            ; mov DWORD [Rq(RECORD) + PLACE], WORK as i32
-        );
-        for k in 0..vectors {
+    }
+
+    /// Before such a routine returns.
+    pub fn bring_registers(&mut self) {
+        for k in 0..self.kept_vectors() {
             self.load_whole(k as u8, k * VECTOR_ROOM);
         }
-        for k in 0..masks {
-            self.k2(rows::K_MOVE, k as u8, mask_place(k));
+        for k in 0..self.kept_masks() {
+            self.k2(rows::K_MOVE, k as u8, self.kept_mask(k));
         }
         dynasm!(self.asm
             ; .arch x64
@@ -118,11 +134,18 @@ impl Emitter {
             ; pop rdi
             ; pop rsi
             ; pop rbp
-            ; ret
-            // The function's own frame again.
-            ; =>stop
-            ; mov rbp, [rbp]
         );
-        self.leave(1);
+    }
+
+    fn kept_vectors(&self) -> i32 {
+        if self.isa.is_512() { 32 } else { 16 }
+    }
+
+    fn kept_masks(&self) -> i32 {
+        if self.isa.is_512() { 8 } else { 0 }
+    }
+
+    fn kept_mask(&self, k: i32) -> Place {
+        Place::Base { base: RSP, disp: self.kept_vectors() * VECTOR_ROOM + 8 * k }
     }
 }

@@ -77,6 +77,16 @@ fn what_has_no_instructions_is_refused() {
         ("help.exp:f32.all", VECTORS),
         ("help.exp:f32.one", ALL),
         ("help_scalar.pow:i64", ALL),
+        ("mend.log:f64.all", VECTORS),
+        ("mend.pow:f32.one", ALL),
+        ("constant.f32.one.1065353216", ALL),
+        ("constant.i64.all.-1", VECTORS),
+        ("v_const.add.f64.one.0", ALL),
+        ("v_const.and.f64.one.-1", ALL),
+        ("v_const.add.i64.one.1", NONE),
+        ("v_const.add.i64.all.1", VECTORS),
+        ("v_const.mul.i64.all.3", WIDEST),
+        ("v_const.min_u.i32.all.3", VECTORS),
         ("poll_at.7.255", ALL),
         ("mask_logic.and", VECTORS),
         ("mask_logic.add", NONE),
@@ -92,6 +102,39 @@ fn the_reason_names_the_operation() {
     let op = Op::V(Bin::Div, Lane::I64, Extent::All);
     let refused = emitted(op, CpuMode::Avx512).expect_err("no such instruction");
     assert!(refused.to_string().contains("no machine code for V(Div, I64, All)"), "{refused}");
+}
+
+/// Constants stand behind the code, each once, as often as the instructions that name it read.
+#[test]
+fn constants_stand_behind_the_code() {
+    let text = "\
+masks vec
+block0:
+  %0:int = word.0
+  %1:vec = v_load.b64.+0 %0
+  %2:vec = v_const.mul.f64.all.4607182418800017408 %1
+  %3:vec = constant.f64.all.4611686018427387904
+  %4:vec = v_const.add.f64.all.4607182418800017408 %2
+  %5:vec = v.add.f64.all %3 %4
+  v_store.b64.+0.not_past_caches %5 %0
+  return
+";
+    for (mode, copies) in [(CpuMode::Avx2, 4), (CpuMode::Avx512, 1)] {
+        let isa = Isa { mode };
+        let text =
+            text.replace("masks vec", if isa.masks() == Class::Mask { "masks mask" } else { "masks vec" });
+        let code = parse(&text).expect("it reads");
+        assert_eq!(check(&code), Ok(()), "{code}");
+        let bytes = assemble(&code, &isa).expect("it has instructions");
+        let listing = isa.disassemble("constants", &bytes);
+        let data: Vec<&str> = listing.lines().filter_map(|line| Some(line.split_once("dq ")?.1)).collect();
+        let expected = [vec!["0x3ff0000000000000"; copies], vec!["0x4000000000000000"; copies]].concat();
+        assert_eq!(data, expected, "{listing}");
+        assert!(
+            data.len() * 8 < bytes.len() && (bytes.len() - data.len() * 8).is_multiple_of(64),
+            "{listing}"
+        );
+    }
 }
 
 #[test]

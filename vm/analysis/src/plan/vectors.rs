@@ -28,6 +28,9 @@ const DIVISION: usize = 8;
 /// Results go past the caches from so many times the second-level cache.
 const LARGE: u64 = 4;
 
+/// Library functions in a body up to which that pays: with more of them memory is not what is waited for.
+const FEW_FUNCTIONS: usize = 2;
+
 /// Adds to a plan what follows from its lane.
 pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
     let Some((main, lets)) = region.region().body.stms.split_last() else { return };
@@ -161,7 +164,8 @@ impl Vectors<'_> {
     fn stream(&mut self, axes: &[Axis], body: &Body) {
         let is_one_run = axes.len() == 1 || is_elementwise(self.region.region(), axes, body);
         let are_words = self.region.results().iter().any(|ty| ty.elem.bytes() >= 4);
-        if is_one_run && are_words && is_straight(body) && self.lane(axes).is_some() {
+        let is_light = is_straight(body) && functions(body) <= FEW_FUNCTIONS;
+        if is_one_run && are_words && is_light && self.lane(axes).is_some() {
             let bytes = LARGE * self.machine.l2_bytes as u64;
             let reason =
                 format!("no loops inside: more than {LARGE} second-level caches is all memory traffic");
@@ -193,4 +197,15 @@ impl Vectors<'_> {
             _ => self.folds(body),
         }
     }
+}
+
+/// The functions of a library that a body computes for each of its indices.
+fn functions(body: &Body) -> usize {
+    let mut count = 0;
+    body.visit_exps(&mut |whole| {
+        whole.visit(&mut |exp| {
+            count += usize::from(matches!(exp, Exp::Op(op, ..) if op.info().precision == Precision::Library));
+        });
+    });
+    count
 }

@@ -16,6 +16,7 @@ mod value;
 
 pub use convert::{convert, convert_inlined};
 pub use eval::{Native, ScalarTrap, eval, eval1, eval2, eval3};
+pub use library::steps::{At, Step, Steps, steps_of};
 pub use table::{Domain, Identity, OpInfo, Precision, ResultType, ScalarOp, TrapRule};
 pub use typed::operation;
 pub use value::{Bits, Scalar, parse_float, parse_scalar};

@@ -253,7 +253,7 @@ macro_rules! scalar_op_table {
     Mod       "mod"      "%"   2 Num   Same [none]            Exact   -   ZeroDivisor "Remainder of `div`; floats: the remainder that has the sign of the dividend (C's fmod).";
     Quot      "quot"     "//"  2 Int   Same [none]            Exact   -   ZeroDivisor "Quotient rounded towards zero.";
     Rem       "rem"      "%%"  2 Int   Same [none]            Exact   -   ZeroDivisor "Remainder of `quot`.";
-    Pow       "pow"      "**"  2 Num   Same [none]            Library 0.6 Never "Power; integers wrap, a negative integer exponent counts as unsigned.";
+    Pow       "pow"      "**"  2 Num   Same [none]            Library 0.6 Never "Power; integers wrap, a negative integer exponent counts as unsigned; with the exponent 2 the product a * a.";
     Min       "min"      -     2 Any   Same [monoid Greatest] Exact   -   Never "The lesser; a NaN gives way to the other operand, and -0.0 is less than 0.0.";
     Max       "max"      -     2 Any   Same [monoid Least]    Exact   -   Never "The greater; a NaN gives way to the other operand, and -0.0 is less than 0.0.";
     And       "and"      "&"   2 Logic Same [monoid Ones]     Exact   -   Never "Bitwise and; logical and.";

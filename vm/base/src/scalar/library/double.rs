@@ -2,6 +2,7 @@
 //! table's rows.
 
 use super::super::table::ScalarOp;
+use super::number::{Number, Quick, Word};
 use super::pair::Pair;
 use super::{LARGEST_ANGLE, QUARTER_1, SHIFT, exponent_and_fraction, negated_by, polynomial, power_of_two};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, LOG2_E};
@@ -21,26 +22,51 @@ const PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
 /// Up to here the exponential and what it is made of are normal numbers.
 const LARGEST_EXPONENT: f64 = 700.0;
 
+/// Below it the nearest number to the exponential is 0.
+const NO_EXPONENT: f64 = -745.2;
+
 /// A function of one number, if it is one of these: the value, and whether that is it.
 #[inline(always)]
 pub(in super::super) fn quick1(op: ScalarOp, x: f64) -> Option<(f64, bool)> {
-    let normal = (f64::MIN_POSITIVE..f64::INFINITY).contains(&x);
+    let quick = function1(op, x)?;
+    Some((quick.value, quick.known.unwrap_or(true)))
+}
+
+/// A function of two numbers, if it is one of these: none is.
+#[inline(always)]
+pub(in super::super) fn quick2(_: ScalarOp, _: f64, _: f64) -> Option<(f64, bool)> {
+    None
+}
+
+/// A function of one number that has a form without branches.
+#[inline(always)]
+pub(super) fn function1<N: Number>(op: ScalarOp, x: N) -> Option<Quick<N>> {
+    let of_positive = |value| {
+        let normal = x.is_at_least(f64::MIN_POSITIVE) & x.is_below(f64::INFINITY);
+        let zero = x.is(0.0);
+        Quick::where_known(normal | zero, N::select(zero, x.constant(f64::NEG_INFINITY), value))
+    };
+    let of_angle = |value| Quick::where_known(x.abs().is_at_most(LARGEST_ANGLE), value);
     Some(match op {
-        ScalarOp::Exp => (exp(x), x.abs() <= LARGEST_EXPONENT),
-        ScalarOp::Log => (log(x), normal),
-        ScalarOp::Log2 => (log2(x), normal),
-        ScalarOp::Sin => (sin(x), x.abs() <= LARGEST_ANGLE),
-        ScalarOp::Cos => (cos(x), x.abs() <= LARGEST_ANGLE),
-        ScalarOp::Tan => (tan(x), x.abs() <= LARGEST_ANGLE),
-        ScalarOp::Atan => (atan(x), true),
-        ScalarOp::Tanh => (tanh(x), true),
+        ScalarOp::Exp => {
+            let tiny = x.is_below(NO_EXPONENT);
+            let known = x.abs().is_at_most(LARGEST_EXPONENT) | tiny;
+            Quick::where_known(known, N::select(tiny, x.constant(0.0), exp(x)))
+        }
+        ScalarOp::Log => of_positive(log(x)),
+        ScalarOp::Log2 => of_positive(log2(x)),
+        ScalarOp::Sin => of_angle(sin(x)),
+        ScalarOp::Cos => of_angle(cos(x)),
+        ScalarOp::Tan => of_angle(tan(x)),
+        ScalarOp::Atan => Quick::always(atan(x)),
+        ScalarOp::Tanh => Quick::always(tanh(x)),
         _ => return None,
     })
 }
 
 /// 2^n, and e^r - 1, where x = n ln 2 + r. Below 2^-61.
 #[inline(always)]
-fn parts_of_exp(x: f64) -> (f64, Pair) {
+fn parts_of_exp<N: Number>(x: N) -> (N, Pair<N>) {
     let shifted = x * LOG2_E + SHIFT;
     let n = shifted - SHIFT;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
@@ -64,24 +90,24 @@ fn parts_of_exp(x: f64) -> (f64, Pair) {
 }
 
 #[inline(always)]
-fn exp(x: f64) -> f64 {
+fn exp<N: Number>(x: N) -> N {
     let (scale, part) = parts_of_exp(x);
     scale + scale * part.value()
 }
 
 #[inline(always)]
-fn tanh(x: f64) -> f64 {
+fn tanh<N: Number>(x: N) -> N {
     let a = x.abs();
     // From there on the nearest number is 1.
-    let (scale, part) = parts_of_exp(2.0 * if a > 22.0 { 22.0 } else { a });
+    let (scale, part) = parts_of_exp(N::select(a.is_above(22.0), a.constant(22.0), a) * 2.0);
     let e = part.settled().times_power(scale) + (scale - 1.0);
-    e.ratio(e + 2.0).copysign(x)
+    e.ratio(e + scale.constant(2.0)).copysign(x)
 }
 
 /// The logarithm of 1 + f, which lies around 1, as `f` less what this gives, to which `low` was added. Below 2^-59.
 #[inline(always)]
-fn log_of_fraction(f: f64, low: f64) -> f64 {
-    let s = f / (2.0 + f);
+fn log_of_fraction<N: Number>(f: N, low: N) -> N {
+    let s = f / (f + 2.0);
     let w = s * s;
     let tail = polynomial(
         w,
@@ -95,25 +121,25 @@ fn log_of_fraction(f: f64, low: f64) -> f64 {
             0.14797514255056626,
         ],
     );
-    let half_square = 0.5 * f * f;
+    let half_square = f * 0.5 * f;
     half_square - (s * (half_square + w * tail) + low)
 }
 
 #[inline(always)]
-fn log(x: f64) -> f64 {
+fn log<N: Number>(x: N) -> N {
     let (k, f) = exponent_and_fraction(x);
     k * LN_2_HIGH - (log_of_fraction(f, k * LN_2_LOW) - f)
 }
 
 #[inline(always)]
-fn log2(x: f64) -> f64 {
+fn log2<N: Number>(x: N) -> N {
     let (k, f) = exponent_and_fraction(x);
-    k + (f - log_of_fraction(f, 0.0)) * LOG2_E
+    k + (f - log_of_fraction(f, f.constant(0.0))) * LOG2_E
 }
 
 /// Sine and cosine of what x has beyond a multiple of pi/2, and the low bits of that multiple. Below 2^-57.
 #[inline(always)]
-fn parts_of_angle(x: f64) -> (Pair, Pair, u64) {
+fn parts_of_angle<N: Number>(x: N) -> (Pair<N>, Pair<N>, N::Word) {
     let shifted = x * FRAC_2_PI + SHIFT;
     let n = shifted - SHIFT;
     // The products are exact, and so is the first difference.
@@ -143,31 +169,33 @@ fn parts_of_angle(x: f64) -> (Pair, Pair, u64) {
             -1.1358423869550367e-11,
         ],
     );
-    let half_square = 0.5 * w;
-    let near = 1.0 - half_square;
+    let half_square = w * 0.5;
+    let one = w.constant(1.0);
+    let near = one - half_square;
     let sine = Pair::new(r, r * w * sine + rest * near);
-    let cosine = Pair::new(near, ((1.0 - near) - half_square) + (w * w * cosine - r * rest));
-    (sine, cosine, shifted.to_bits())
+    let cosine = Pair::new(near, ((one - near) - half_square) + (w * w * cosine - r * rest));
+    (sine, cosine, shifted.word())
 }
 
 #[inline(always)]
-fn sin(x: f64) -> f64 {
+fn sin<N: Number>(x: N) -> N {
     let (sine, cosine, n) = parts_of_angle(x);
     // The sign of a zero stays.
-    if x == 0.0 { x } else { negated_by(if n & 1 == 0 { sine.value() } else { cosine.value() }, n, 1) }
+    N::select(x.is(0.0), x, negated_by(N::select(n.and(1).is_zero(), sine.value(), cosine.value()), n, 1))
 }
 
 #[inline(always)]
-fn cos(x: f64) -> f64 {
+fn cos<N: Number>(x: N) -> N {
     let (sine, cosine, n) = parts_of_angle(x);
-    negated_by(if n & 1 == 0 { cosine.value() } else { sine.value() }, n.wrapping_add(1), 1)
+    negated_by(N::select(n.and(1).is_zero(), cosine.value(), sine.value()), n.plus(1), 1)
 }
 
 #[inline(always)]
-fn tan(x: f64) -> f64 {
+fn tan<N: Number>(x: N) -> N {
     let (sine, cosine, n) = parts_of_angle(x);
-    let (above, below) = if n & 1 == 0 { (sine, cosine) } else { (cosine, sine) };
-    if x == 0.0 { x } else { negated_by(above.ratio(below), n, 0) }
+    let even = n.and(1).is_zero();
+    let (above, below) = (Pair::select(even, sine, cosine), Pair::select(even, cosine, sine));
+    N::select(x.is(0.0), x, negated_by(above.ratio(below), n, 0))
 }
 
 /// The tangents of pi/8 and 3 pi/8.
@@ -176,37 +204,15 @@ const TAN_THREE_EIGHTHS: f64 = 2.414_213_562_373_095;
 
 /// Below 2^-59.
 #[inline(always)]
-fn atan(x: f64) -> f64 {
+fn atan<N: Number>(x: N) -> N {
     let a = x.abs();
-    let (large, middle) = (a > TAN_THREE_EIGHTHS, a > TAN_EIGHTH);
-    let above = if large {
-        -1.0
-    } else if middle {
-        a - 1.0
-    } else {
-        a
-    };
-    let below = if large {
-        a
-    } else if middle {
-        a + 1.0
-    } else {
-        1.0
-    };
-    let base = if large {
-        FRAC_PI_2
-    } else if middle {
-        FRAC_PI_4
-    } else {
-        0.0
-    };
-    let low = if large {
-        2.0 * PI_4_LOW
-    } else if middle {
-        PI_4_LOW
-    } else {
-        0.0
-    };
+    let (large, middle) = (a.is_above(TAN_THREE_EIGHTHS), a.is_above(TAN_EIGHTH));
+    let one_of =
+        |of_large, of_middle, of_small| N::select(large, of_large, N::select(middle, of_middle, of_small));
+    let above = one_of(a.constant(-1.0), a - 1.0, a);
+    let below = one_of(a, a + 1.0, a.constant(1.0));
+    let base = one_of(a.constant(FRAC_PI_2), a.constant(FRAC_PI_4), a.constant(0.0));
+    let low = one_of(a.constant(2.0 * PI_4_LOW), a.constant(PI_4_LOW), a.constant(0.0));
     let z = above / below;
     let w = z * z;
     let tail = polynomial(
@@ -226,10 +232,4 @@ fn atan(x: f64) -> f64 {
         ],
     );
     (base + (z + (z * w * tail + low))).copysign(x)
-}
-
-/// A function of two numbers, if it is one of these.
-#[inline(always)]
-pub(in super::super) fn quick2(_: ScalarOp, _: f64, _: f64) -> Option<(f64, bool)> {
-    None
 }

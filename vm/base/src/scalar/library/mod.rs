@@ -1,6 +1,7 @@
 //! Functions of a mathematical library, written so that loops over them become vector code.
 //!
 //! - `single.rs`: on `f32`, computed in `f64` and rounded once. `double.rs`: on `f64`.
+//! - `number.rs`: what these two are made of. `steps.rs`: the same functions as steps, for those who make code of them.
 //! - `gamma.rs` (with `zeros.rs`), `error.rs`: functions that branch, on `f64`.
 //! - `pair.rs`: numbers with twice the digits. `paired.rs`: functions on them.
 //!
@@ -12,13 +13,16 @@
 //! Polynomials are minimax approximations in the relative error of the function; the comment says how large that is.
 
 use super::table::ScalarOp;
+use number::{Number, Word};
 
 pub(super) mod double;
 mod error;
 mod gamma;
+mod number;
 mod pair;
 mod paired;
 pub(super) mod single;
+pub(super) mod steps;
 mod zeros;
 
 /// Adding it to a number below 2^51 rounds that to a whole number, which then stands in the low bits.
@@ -36,9 +40,9 @@ const LARGEST_ANGLE: f64 = 1_048_576.0;
 
 /// A polynomial, by Horner's rule; the first coefficient is that of x^0.
 #[inline(always)]
-fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    let mut value = coefficients[N - 1];
-    let mut k = N - 1;
+fn polynomial<N: Number, const COUNT: usize>(x: N, coefficients: [f64; COUNT]) -> N {
+    let mut value = x.constant(coefficients[COUNT - 1]);
+    let mut k = COUNT - 1;
     while k > 0 {
         k -= 1;
         value = value * x + coefficients[k];
@@ -48,24 +52,25 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
 
 /// 2^n for a whole number to which [`SHIFT`] was added, between -1022 and 1023.
 #[inline(always)]
-fn power_of_two(shifted: f64) -> f64 {
-    f64::from_bits((shifted.to_bits() << 52).wrapping_add(1.0f64.to_bits()))
+fn power_of_two<N: Number>(shifted: N) -> N {
+    N::of_word(shifted.word().shifted_left(52).plus(1.0f64.to_bits()))
 }
 
 /// A positive normal number as 2^k * (1 + f), with 1 + f around 1.
 #[inline(always)]
-fn exponent_and_fraction(x: f64) -> (f64, f64) {
-    let raised = x.to_bits().wrapping_add(1.0f64.to_bits() - HALF_ROOT);
+fn exponent_and_fraction<N: Number>(x: N) -> (N, N) {
+    let raised = x.word().plus(1.0f64.to_bits() - HALF_ROOT);
     // The exponent is the mantissa of a number between 2^52 and 2^53.
-    let k = f64::from_bits((raised >> 52) | 0x4330_0000_0000_0000) - (4_503_599_627_370_496.0 + 1023.0);
-    let mantissa = f64::from_bits((raised & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_ROOT));
+    let exponent = N::of_word(raised.shifted_right(52).or(0x4330_0000_0000_0000));
+    let k = exponent - (4_503_599_627_370_496.0 + 1023.0);
+    let mantissa = N::of_word(raised.and(0x000f_ffff_ffff_ffff).plus(HALF_ROOT));
     (k, mantissa - 1.0)
 }
 
 /// The sign of a number changed if a bit is set in another: `bit` is moved to the sign.
 #[inline(always)]
-fn negated_by(x: f64, bits: u64, bit: u32) -> f64 {
-    f64::from_bits(x.to_bits() ^ ((bits >> bit) << 63))
+fn negated_by<N: Number>(x: N, bits: N::Word, bit: u32) -> N {
+    N::of_word(x.word().xor(bits.shifted_right(bit).shifted_left(63)))
 }
 
 /// A function of one number for every argument, if it is one.
@@ -110,6 +115,8 @@ fn acosh_below_2(t: f64) -> f64 {
 /// A function of two numbers for all arguments, if it is one.
 pub(super) fn general2(op: ScalarOp, a: f64, b: f64) -> Option<f64> {
     Some(match op {
+        // So the square may be written either way.
+        ScalarOp::Pow if b == 2.0 => a * a,
         // The system's is three times as fast as libm's.
         ScalarOp::Pow => a.powf(b),
         ScalarOp::Atan2 => libm::atan2(a, b),

@@ -5,6 +5,7 @@
 //! or of the product. No operation here is contracted or asks the system, so the results are the same everywhere. Products
 //! hold where neither factor is above 2^990 nor the result below 2^-960.
 
+use super::number::Number;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// 2^27 + 1: multiplying by it and taking that away leaves the upper 26 digits of a number.
@@ -12,30 +13,67 @@ const HALVING: f64 = 134_217_729.0;
 
 /// See the file's header.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Pair {
+pub(super) struct Pair<N = f64> {
     /// A number near it; the nearest where it is settled.
-    pub high: f64,
+    pub high: N,
     /// What that lacks.
-    pub low: f64,
+    pub low: N,
 }
 
-impl Pair {
-    /// A constant.
-    pub const fn new(high: f64, low: f64) -> Pair {
+impl<N: Copy> Pair<N> {
+    /// A pair of such numbers.
+    pub const fn new(high: N, low: N) -> Pair<N> {
         Pair { high, low }
     }
+}
 
-    /// A number.
-    pub const fn of(x: f64) -> Pair {
-        Pair { high: x, low: 0.0 }
-    }
-
+impl<N: Number> Pair<N> {
     /// The sum of two numbers.
     #[inline(always)]
-    pub fn sum(a: f64, b: f64) -> Pair {
+    pub fn sum(a: N, b: N) -> Pair<N> {
         let high = a + b;
         let part = high - a;
         Pair { high, low: (a - (high - part)) + (b - part) }
+    }
+
+    /// The pair times a power of two; what that is must be in the range of the type, digits and all.
+    #[inline(always)]
+    pub fn times_power(self, power: N) -> Pair<N> {
+        Pair { high: self.high * power, low: self.low * power }
+    }
+
+    /// The nearest number.
+    #[inline(always)]
+    pub fn value(self) -> N {
+        self.high + self.low
+    }
+
+    /// The pair whose first number is the nearest.
+    #[inline(always)]
+    pub fn settled(self) -> Pair<N> {
+        let high = self.value();
+        Pair { high, low: self.low - (high - self.high) }
+    }
+
+    /// The quotient of two pairs as a number, within one unit in the last place. Zero over anything is that zero.
+    #[inline(always)]
+    pub fn ratio(self, other: Pair<N>) -> N {
+        let (above, below) = (self.settled(), other.settled());
+        let near = above.high / below.high;
+        near + (above.low - near * below.low) / below.high
+    }
+
+    /// `yes` where the condition holds, else `no`.
+    #[inline(always)]
+    pub fn select(condition: N::Truth, yes: Pair<N>, no: Pair<N>) -> Pair<N> {
+        Pair { high: N::select(condition, yes.high, no.high), low: N::select(condition, yes.low, no.low) }
+    }
+}
+
+impl Pair {
+    /// A number.
+    pub const fn of(x: f64) -> Pair {
+        Pair { high: x, low: 0.0 }
     }
 
     /// The product of two numbers.
@@ -51,33 +89,6 @@ impl Pair {
         let high = a * b;
         let low = ((a_upper * b_upper - high) + a_upper * b_lower + a_lower * b_upper) + a_lower * b_lower;
         Pair { high, low }
-    }
-
-    /// The pair times a power of two; what that is must be in the range of the type, digits and all.
-    #[inline(always)]
-    pub fn times_power(self, power: f64) -> Pair {
-        Pair { high: self.high * power, low: self.low * power }
-    }
-
-    /// The nearest number.
-    #[inline(always)]
-    pub fn value(self) -> f64 {
-        self.high + self.low
-    }
-
-    /// The pair whose first number is the nearest.
-    #[inline(always)]
-    pub fn settled(self) -> Pair {
-        let high = self.value();
-        Pair { high, low: self.low - (high - self.high) }
-    }
-
-    /// The quotient of two pairs as a number, within one unit in the last place. Zero over anything is that zero.
-    #[inline(always)]
-    pub fn ratio(self, other: Pair) -> f64 {
-        let (above, below) = (self.settled(), other.settled());
-        let near = above.high / below.high;
-        near + (above.low - near * below.low) / below.high
     }
 
     /// The square root of a positive pair.
@@ -118,10 +129,10 @@ impl Add for Pair {
     }
 }
 
-impl Add<f64> for Pair {
-    type Output = Pair;
+impl<N: Number> Add<N> for Pair<N> {
+    type Output = Pair<N>;
     #[inline(always)]
-    fn add(self, other: f64) -> Pair {
+    fn add(self, other: N) -> Pair<N> {
         let near = Pair::sum(self.high, other);
         Pair { high: near.high, low: near.low + self.low }
     }

@@ -193,6 +193,23 @@ fn known_values_are_exact() {
     assert_eq!(single(ScalarOp::Acos, -1.0), std::f32::consts::PI);
 }
 
+/// The power with the exponent 2 is the product, bit for bit, on every type.
+#[test]
+fn squares_are_products() {
+    let mut random = Random::new(10);
+    for ty in ElemType::ALL.into_iter().filter(|ty| ScalarOp::Pow.accepts(*ty)) {
+        let two = crate::Scalar::from_int(ty, 2).bits;
+        for k in 0..200_000u64 {
+            // All halves, and numbers of every size of the other types.
+            let a = (if k < 1 << 16 { k } else { random.bits() }) & ty.mask();
+            let power = eval2(ScalarOp::Pow, ty, a, two).expect("it does not trap");
+            let product = eval2(ScalarOp::Mul, ty, a, a).expect("it does not trap");
+            let is_nan = |bits: u64| ty.is_float() && crate::Scalar::new(ty, bits).as_f64().is_nan();
+            assert!(power == product || is_nan(power) && is_nan(product), "{ty}: {a:#x}");
+        }
+    }
+}
+
 /// What grows, grows: neighbours do not change places.
 #[test]
 fn growing_functions_grow() {
