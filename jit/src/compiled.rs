@@ -4,10 +4,10 @@ use crate::apart;
 use crate::assemble::assemble;
 use crate::executable::Executable;
 use crate::lir::{self, sweep::sweep};
-use crate::lower::{Form, Job, Places, Shape, lower, observed_scalar, piece_axis};
-use crate::record::{Layout, Record, Stop};
+use crate::lower::{Form, Job, Places, Role, Shape, lower, observed_scalar, piece_axis};
+use crate::record::{Layout, NOTE, Record, Stop};
 use crate::target::Target;
-use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
+use galopvm_base::{Scalar, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Argument, Axis, CheckedLaunch, Compiled, Exp, Launch, Listing, Machine, Observed, ObservedParam, Plan,
@@ -42,29 +42,40 @@ struct Variant {
     places: Places,
     /// Some result lies in a block that is read.
     over: bool,
+    role: Role,
 }
 
 impl Variant {
     /// How many there are.
-    const COUNT: usize = 8;
+    const COUNT: usize = 9;
+
+    /// The one that combines what pieces noted.
+    const JOINED: Variant =
+        Variant { flat: false, places: Places::RowMajor, over: false, role: Role::Joined };
 
     fn all() -> impl Iterator<Item = Variant> {
         let places = [Places::RowMajor, Places::Rows, Places::Any];
         let forms = [(true, Places::RowMajor)].into_iter().chain(places.map(|places| (false, places)));
-        forms.flat_map(|(flat, places)| [false, true].map(|over| Variant { flat, places, over }))
+        let of_results =
+            |(flat, places)| [false, true].map(|over| Variant { flat, places, over, role: Role::Results });
+        forms.flat_map(of_results).chain([Variant::JOINED])
     }
 
     fn number(self) -> usize {
         let form = if self.flat { 0 } else { 1 + self.places as usize };
-        2 * form + usize::from(self.over)
+        match self.role {
+            Role::Results => 2 * form + usize::from(self.over),
+            Role::Joined => Variant::COUNT - 1,
+        }
     }
 
     fn name(self) -> String {
-        let form = match (self.flat, self.places) {
-            (true, _) => "flat",
-            (false, Places::RowMajor) => "nest",
-            (false, Places::Rows) => "nest into rows",
-            (false, Places::Any) => "nest into places",
+        let form = match (self.role, self.flat, self.places) {
+            (Role::Joined, ..) => "pieces joined",
+            (_, true, _) => "flat",
+            (_, false, Places::RowMajor) => "nest",
+            (_, false, Places::Rows) => "nest into rows",
+            (_, false, Places::Any) => "nest into places",
         };
         format!("{form}{}", if self.over { " over what is read" } else { "" })
     }
@@ -111,8 +122,8 @@ pub struct Native {
     may_be_flat: bool,
     /// Operators of a histogram that threads may count apart.
     apart: Option<Vec<ScalarOp>>,
-    /// Operators of a top-level reduction, by which pieces are combined.
-    fold: Option<Vec<ScalarOp>>,
+    /// How many values the body of the statement gives.
+    values: usize,
     work: u64,
     codes: [OnceLock<Result<Code, Refusal>>; Variant::COUNT],
 }
@@ -128,10 +139,6 @@ impl Native {
         strict: bool,
     ) -> Result<Native, Refusal> {
         let form = Form::of(region)?;
-        let fold = match form.shape {
-            Shape::Fold(_, combine) => combine.scalar_ops(),
-            Shape::Map(_) | Shape::Scatter(..) => None,
-        };
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
             Shape::Fold(..) => Kind::Fold,
@@ -143,7 +150,7 @@ impl Native {
             results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
-            fold,
+            values: form.body().results.len(),
             apart: apart::operators(region, &form),
             region: region.clone(),
             plan: plan.clone(),
@@ -163,7 +170,7 @@ impl Native {
             ObservedParam::Scalar(_) => None,
         });
         let flat = compiled.may_be_flat && are_flat(arrays, &extents);
-        let variant = Variant { flat, places: Places::RowMajor, over: false };
+        let variant = Variant { flat, places: Places::RowMajor, over: false, role: Role::Results };
         compiled.code(variant).map_err(Clone::clone)?;
         Ok(compiled)
     }
@@ -196,6 +203,7 @@ impl Native {
             pieces,
             places: variant.places,
             over: variant.over,
+            role: variant.role,
         };
         let mut code = lower(&job, &form)?;
         sweep(&mut code);
@@ -259,7 +267,7 @@ impl Native {
         };
         // What a scatter writes is read by nothing else of it.
         let is_scatter = self.kind == Kind::Scatter;
-        let variant = Variant { flat, places, over: over && !is_scatter };
+        let variant = Variant { flat, places, over: over && !is_scatter, role: Role::Results };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
@@ -278,10 +286,8 @@ impl Native {
             let record = self.layout.fill(&self.region, launch);
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
-        let is_map = self.kind == Kind::Map;
-        let shared_ok = is_map || self.fold.is_some();
-        let parts = if shared_ok { self.part_count(total, length) } else { 1 };
-        if is_map {
+        let parts = self.part_count(total, length);
+        if self.kind == Kind::Map {
             let record = self.layout.fill(&self.region, launch);
             let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
             let stream = is_large && record.results_are_aligned();
@@ -294,7 +300,7 @@ impl Native {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
-        if self.strict && self.fold.is_some() {
+        if self.strict && self.kind == Kind::Fold {
             return 1;
         }
         // As many as it takes to be able to stop; they are the same for every run, and so are sums of floats.
@@ -353,7 +359,7 @@ impl Native {
         if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
     }
 
-    /// Every piece gives a partial result; they are combined in order.
+    /// Every piece gives partial results; they are combined in order.
     fn run_fold(
         &self,
         code: &Code,
@@ -361,27 +367,28 @@ impl Native {
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let count = self.region.results().len();
-        let mut partials = vec![vec![0u64; count]; pieces.len()];
+        let mut partials = vec![0u64; pieces.len() * self.values];
         {
             let record = self.layout.fill(&self.region, launch);
-            let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
-                let mut piece = record.piece(low, high, false, &stop).with_results(places);
-                !stop() && code.executable.run(&mut piece)
+            let run = |(noted, &(low, high)): (&mut [u64], &(i64, i64))| {
+                !stop() && run_noting(code, record.piece(low, high, false, &stop), noted)
             };
             let well = if pieces.len() == 1 || self.machine.threads <= 1 {
-                partials.iter_mut().zip(pieces).all(run)
+                partials.chunks_mut(self.values).zip(pieces).all(run)
             } else {
-                partials.par_iter_mut().zip(pieces).with_max_len(1).all(run)
+                partials.par_chunks_mut(self.values).zip(pieces).with_max_len(1).all(run)
             };
             ended(well, stop)?;
+            if pieces.len() > 1 {
+                let joined = self.code(Variant::JOINED).map_err(|r| RunError::Failed(r.clone()))?;
+                let mut values = vec![0u64; self.values];
+                let piece = record.piece(0, pieces.len() as i64, false, &stop).with_partials(&partials);
+                ended(run_noting(joined, piece, &mut values), stop)?;
+                partials = values;
+            }
         }
         for (k, ty) in self.region.results().iter().enumerate() {
-            let mut value = partials[0][k] & ty.elem.mask();
-            for partial in &partials[1..] {
-                let op = self.fold.as_ref().map(|ops| ops[self.results[k]]);
-                value = combine(op, ty.elem, value, partial[k] & ty.elem.mask());
-            }
+            let value = partials[self.results[k]];
             let result = &launch.results[k];
             let (at, size) = (result.lmad.offset as usize * ty.elem.bytes(), ty.elem.bytes());
             let place = launch.buffers[result.buffer].bytes_mut().and_then(|b| b.get_mut(at..at + size));
@@ -392,6 +399,13 @@ impl Native {
         }
         Ok(())
     }
+}
+
+/// Runs code on a piece and takes what it noted; false if it did not go well.
+fn run_noting(code: &Code, mut piece: Record<'_>, noted: &mut [u64]) -> bool {
+    let well = code.executable.run(&mut piece);
+    noted.copy_from_slice(&piece.notes()[..noted.len()]);
+    well
 }
 
 /// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
@@ -414,11 +428,13 @@ impl Extent {
     }
 }
 
-/// How many places and values an iteration of a scatter has.
+/// Values that are noted in vectors of iterations: places and values of a scatter, each in room of its own, or those of a
+/// reduction, which has one of each.
 fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
-        Shape::Map(_) | Shape::Fold(..) => 0,
+        Shape::Fold(body, _) => body.results.len().div_ceil(NOTE),
+        Shape::Map(_) => 0,
     }
 }
 
@@ -429,11 +445,6 @@ fn ended(well: bool, stop: Stop<'_>) -> Result<(), RunError> {
         false if stop() => Err(RunError::Stopped),
         false => Err(RunError::Trap),
     }
-}
-
-fn combine(op: Option<ScalarOp>, ty: ElemType, a: u64, b: u64) -> u64 {
-    // Associative operations never trap.
-    op.and_then(|op| scalar::eval2(op, ty, a, b).ok()).unwrap_or(a)
 }
 
 /// How a result lies. Where a dimension has one index, any stride will do.

@@ -20,9 +20,11 @@ pub const STREAM: u32 = 2;
 pub const ALLOWANCE: u32 = 3;
 /// Whom to ask: a [`Stop`].
 pub const STOP: u32 = 4;
-/// The address of room for what a few iterations of a scatter write, in the record itself.
+/// The address of room for what a few iterations of a scatter write, or for what a reduction gives, in the record itself.
 pub const NOTES: u32 = 5;
-const FIXED: u32 = 6;
+/// The address of values that earlier pieces noted, a word for each.
+pub const PARTIALS: u32 = 6;
+const FIXED: u32 = 7;
 
 /// Words of that room for each place or value of an iteration: elements of the largest vectors that are noted at a time.
 pub const NOTE: usize = 32;
@@ -160,15 +162,18 @@ impl<'l> Record<'l> {
         Record { words, layout: self.layout, blocks: PhantomData }
     }
 
-    /// The same with scalar results going to places of their own.
-    pub fn with_results<'s>(mut self, places: &'s mut [u64]) -> Record<'s>
+    /// The same with what earlier pieces noted.
+    pub fn with_partials<'s>(mut self, partials: &'s [u64]) -> Record<'s>
     where
         'l: 's,
     {
-        for (word, place) in self.layout.results.iter().zip(places) {
-            self.words[*word as usize] = std::ptr::from_mut(place) as u64;
-        }
+        self.words[PARTIALS as usize] = partials.as_ptr() as u64;
         Record { words: self.words, layout: self.layout, blocks: PhantomData }
+    }
+
+    /// What code noted when it ran.
+    pub fn notes(&self) -> &[u64] {
+        &self.words[self.layout.notes..]
     }
 
     /// The same with results going to row-major blocks of their own.

@@ -152,7 +152,11 @@ impl<'a> Form<'a> {
 
     /// Element operations for one index of the outer axes, with the observed sizes.
     pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
-        body_work(region, observed, self.body())
+        let operator = match self.shape {
+            Shape::Fold(_, combine) => body_work(region, observed, &combine.body),
+            Shape::Map(_) | Shape::Scatter(..) => 0,
+        };
+        body_work(region, observed, self.body()).saturating_add(operator)
     }
 }
 

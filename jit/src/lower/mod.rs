@@ -2,7 +2,8 @@
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
-//! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions.
+//! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions. `parts.rs`: those whose rows
+//!   keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of pieces.
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
@@ -16,7 +17,10 @@ mod access;
 mod control;
 mod convert;
 mod form;
+mod lanes;
 mod nest;
+mod parts;
+mod pieces;
 mod poll;
 mod primitive;
 mod reduce;
@@ -27,7 +31,7 @@ mod tile;
 mod value;
 
 pub use form::{Form, Shape, observed_scalar};
-pub use nest::{Job, Places, lower, piece_axis};
+pub use nest::{Job, Places, Role, lower, piece_axis};
 
 use crate::lir::build::Builder;
 use crate::lir::{Addr, Bin, Cond, Label, Lane, Op, Reg, Width};

@@ -46,6 +46,17 @@ pub struct Job<'a> {
     pub places: Places,
     /// Some result lies in a block that is read.
     pub over: bool,
+    /// What the code makes.
+    pub role: Role,
+}
+
+/// What code makes for a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The results; of a reduction, its partial results for a piece, which are noted.
+    Results,
+    /// What the pieces from `LOW` to `HIGH` noted, combined in order and noted again.
+    Joined,
 }
 
 /// How the results of a launch lie.
@@ -128,11 +139,11 @@ impl Lower<'_> {
                 self.scatter(form, (body, combine), views, (low, high))?;
             }
             Shape::Fold(body, combine) => {
-                let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
-                for (k, number) in form.results.iter().enumerate() {
-                    let view = self.result_view(k, values[*number].ty, Vec::new());
-                    self.store(&view, &values[*number]);
-                }
+                let values = match job.role {
+                    Role::Results => self.lower_reduce(form.axes, Some((low, high)), body, combine)?,
+                    Role::Joined => self.joined(combine, (low, high))?,
+                };
+                self.note(&values);
             }
         }
         self.b.end(Op::Return, &[]);

@@ -164,7 +164,7 @@ impl Lower<'_> {
 
 impl View {
     /// The element at a complete index.
-    fn at(&self, index: &[Value]) -> View {
+    pub fn at(&self, index: &[Value]) -> View {
         let inner = index.iter().cloned().zip(self.dims.iter().map(|dim| dim.stride));
         let fixed = self.fixed.iter().cloned().chain(inner).collect();
         View { elem: self.elem, base: self.base, fixed, dims: Vec::new() }

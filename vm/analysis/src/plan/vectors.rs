@@ -5,7 +5,7 @@
 
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
-use galopvm_kir::kernel::{Rows, is_elementwise, is_straight};
+use galopvm_kir::kernel::{Rows, is_elementwise, is_straight, spread};
 use galopvm_kir::{Axis, Body, CheckedRegion, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
 
 /// Rows that are computed together.
@@ -80,7 +80,7 @@ impl Vectors<'_> {
         let rows = row.and_then(|row| Some((row, Rows::of(body, row, lane).ok()?)));
         match rows.filter(|(row, rows)| rows.share_a_read(*row, lane)) {
             Some((row, rows)) => self.tile(row, lane, &rows),
-            None => self.strands(lane, body),
+            None => self.strands(lane, &[body]),
         }
     }
 
@@ -91,15 +91,18 @@ impl Vectors<'_> {
 
     fn statement(&mut self, stm: &Stm) {
         match &stm.rhs {
-            Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => {
-                if let Some(axis) = axes.last() {
-                    let reason = "no partial result waits for the one before it";
-                    self.groups(axis.var, PARTIAL_RESULTS, reason.into());
+            Rhs::Reduce { axes, body, combine } => {
+                match (spread(self.region.region(), body, combine), axes.last()) {
+                    (Some(_), Some(axis)) if combine.scalar_ops().is_some() => {
+                        let reason = "no partial result waits for the one before it";
+                        self.groups(axis.var, PARTIAL_RESULTS, reason.into());
+                    }
+                    (Some(_), Some(axis)) => self.strands(axis.var, &[body, &combine.body]),
+                    _ => {
+                        self.folds(body);
+                        self.folds(&combine.body);
+                    }
                 }
-            }
-            Rhs::Reduce { body, combine, .. } => {
-                self.folds(body);
-                self.folds(&combine.body);
             }
             Rhs::For { body, .. } | Rhs::While { body, .. } => self.folds(body),
             Rhs::If { then, otherwise, .. } => {
@@ -118,14 +121,16 @@ impl Vectors<'_> {
     }
 
     /// Many vectors where little but a sum is kept for each lane: a wide stripe of columns is then read row by row.
-    fn strands(&mut self, lane: VarId, body: &Body) {
+    fn strands(&mut self, lane: VarId, bodies: &[&Body]) {
         let (mut folds, mut loops, mut expressions, mut is_wide) = (0, false, 0, false);
-        body.visit_stms(&mut |stm| {
-            folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
-            loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
-            is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
-        });
-        body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        for body in bodies {
+            body.visit_stms(&mut |stm| {
+                folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+                loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
+                is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
+            });
+            body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        }
         let registers = self.machine.vectors.registers;
         let (groups, why) = if folds == 1 && !loops && expressions <= SHORT_FOLD {
             let many = if registers > 16 { 8 } else { 4 };
