@@ -2,6 +2,7 @@
 
 use crate::apart;
 use crate::assemble::assemble;
+use crate::chain::{self, Links};
 use crate::executable::Executable;
 use crate::lir::{self, sweep::sweep};
 use crate::lower::{Form, Job, Places, Role, Shape, lower, observed_scalar, piece_axis};
@@ -47,30 +48,35 @@ struct Variant {
 
 impl Variant {
     /// How many there are.
-    const COUNT: usize = 9;
+    const COUNT: usize = 10;
 
     /// The one that combines what pieces noted.
     const JOINED: Variant =
         Variant { flat: false, places: Places::RowMajor, over: false, role: Role::Joined };
+
+    /// The one that notes what pieces of a scan come to.
+    const TOTALS: Variant = Variant { role: Role::Totals, ..Variant::JOINED };
 
     fn all() -> impl Iterator<Item = Variant> {
         let places = [Places::RowMajor, Places::Rows, Places::Any];
         let forms = [(true, Places::RowMajor)].into_iter().chain(places.map(|places| (false, places)));
         let of_results =
             |(flat, places)| [false, true].map(|over| Variant { flat, places, over, role: Role::Results });
-        forms.flat_map(of_results).chain([Variant::JOINED])
+        forms.flat_map(of_results).chain([Variant::TOTALS, Variant::JOINED])
     }
 
     fn number(self) -> usize {
         let form = if self.flat { 0 } else { 1 + self.places as usize };
         match self.role {
             Role::Results => 2 * form + usize::from(self.over),
+            Role::Totals => Variant::COUNT - 2,
             Role::Joined => Variant::COUNT - 1,
         }
     }
 
     fn name(self) -> String {
         let form = match (self.role, self.flat, self.places) {
+            (Role::Totals, ..) => "totals of pieces",
             (Role::Joined, ..) => "pieces joined",
             (_, true, _) => "flat",
             (_, false, Places::RowMajor) => "nest",
@@ -86,6 +92,7 @@ impl Variant {
 enum Kind {
     Map,
     Fold,
+    Scan,
     Scatter,
 }
 
@@ -142,6 +149,7 @@ impl Native {
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
             Shape::Fold(..) => Kind::Fold,
+            Shape::Scan(..) => Kind::Scan,
             Shape::Scatter(..) => Kind::Scatter,
         };
         let compiled = Native {
@@ -287,20 +295,23 @@ impl Native {
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
         let parts = self.part_count(total, length);
-        if self.kind == Kind::Map {
-            let record = self.layout.fill(&self.region, launch);
-            let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
-            let stream = is_large && record.results_are_aligned();
-            return self.run_map(code, &record, &pieces(length, parts), stream, stop);
+        if self.kind == Kind::Fold {
+            return self.run_fold(code, launch, &pieces(length, parts), stop);
         }
-        self.run_fold(code, launch, &pieces(length, parts), stop)
+        let record = self.layout.fill(&self.region, launch);
+        let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
+        let stream = is_large && record.results_are_aligned();
+        match self.kind == Kind::Scan && parts > 1 {
+            true => self.run_chain(code, &record, &pieces(length, parts), stream, stop),
+            false => self.run_map(code, &record, &pieces(length, parts), stream, stop),
+        }
     }
 
     fn part_count(&self, total: i64, length: i64) -> i64 {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
-        if self.strict && self.kind == Kind::Fold {
+        if self.strict && matches!(self.kind, Kind::Fold | Kind::Scan) {
             return 1;
         }
         // As many as it takes to be able to stop; they are the same for every run, and so are sums of floats.
@@ -311,7 +322,16 @@ impl Native {
             _ if work < 2 * grain => 1,
             _ => (threads * PIECES_PER_THREAD).min((work / grain) as i64),
         };
-        to_share.max(to_stop).min(length).clamp(1, MOST_PIECES)
+        let parts = match self.kind {
+            // A piece is read twice by a thread, the second time from its cache; one thread makes all in one go.
+            Kind::Scan if to_share > 1 => {
+                let bytes = length.saturating_mul(8 * self.values as i64);
+                to_share.max(bytes / (self.machine.l2_bytes / 2).max(1) as i64)
+            }
+            Kind::Scan => 1,
+            Kind::Map | Kind::Fold | Kind::Scatter => to_share.max(to_stop),
+        };
+        parts.min(length).clamp(1, MOST_PIECES)
     }
 
     fn run_map(
@@ -335,6 +355,21 @@ impl Native {
         }
         // Small enough that no thread waits for another's last pieces.
         pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
+    }
+
+    /// Pieces of a scan, by several threads.
+    fn run_chain(
+        &self,
+        code: &Code,
+        record: &Record<'_>,
+        pieces: &[(i64, i64)],
+        stream: bool,
+        stop: Stop<'_>,
+    ) -> Result<(), RunError> {
+        let other = |variant| self.code(variant).map_err(|r| RunError::Failed(r.clone()));
+        let (totals, joined) = (other(Variant::TOTALS)?, other(Variant::JOINED)?);
+        let links = Scanned { code, totals, joined, record, pieces, values: self.values, stream, stop };
+        ended(chain::run(&links, pieces.len(), self.machine.threads), stop)
     }
 
     /// Every piece counts in arrays of its own.
@@ -401,6 +436,40 @@ impl Native {
     }
 }
 
+/// The pieces of a scan.
+struct Scanned<'c> {
+    code: &'c Code,
+    totals: &'c Code,
+    joined: &'c Code,
+    record: &'c Record<'c>,
+    pieces: &'c [(i64, i64)],
+    /// How many values the pieces hand on.
+    values: usize,
+    stream: bool,
+    stop: Stop<'c>,
+}
+
+impl Links for Scanned<'_> {
+    fn total(&self, piece: usize) -> Option<Vec<u64>> {
+        let ((low, high), mut noted) = (self.pieces[piece], vec![0; self.values]);
+        let record = self.record.piece(low, high, false, &self.stop);
+        (!(self.stop)() && run_noting(self.totals, record, &mut noted)).then_some(noted)
+    }
+
+    fn joined(&self, before: &[u64], total: &[u64]) -> Option<Vec<u64>> {
+        let (both, mut noted) = ([before, total].concat(), vec![0; self.values]);
+        let record = self.record.piece(0, 2, false, &self.stop).with_partials(&both);
+        run_noting(self.joined, record, &mut noted).then_some(noted)
+    }
+
+    fn results(&self, piece: usize, before: &[u64]) -> bool {
+        let (low, high) = self.pieces[piece];
+        let record = self.record.piece(low, high, self.stream, &self.stop);
+        let mut record = if before.is_empty() { record } else { record.with_partials(before) };
+        self.code.executable.run(&mut record)
+    }
+}
+
 /// Runs code on a piece and takes what it noted; false if it did not go well.
 fn run_noting(code: &Code, mut piece: Record<'_>, noted: &mut [u64]) -> bool {
     let well = code.executable.run(&mut piece);
@@ -429,11 +498,11 @@ impl Extent {
 }
 
 /// Values that are noted in vectors of iterations: places and values of a scatter, each in room of its own, or those of a
-/// reduction, which has one of each.
+/// reduction or scan, which has one of each.
 fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
-        Shape::Fold(body, _) => body.results.len().div_ceil(NOTE),
+        Shape::Fold(body, _) | Shape::Scan(body, _) => body.results.len().div_ceil(NOTE),
         Shape::Map(_) => 0,
     }
 }

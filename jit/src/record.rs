@@ -145,6 +145,10 @@ impl<'l> Record<'l> {
     pub fn words_mut(&mut self) -> &mut [u64] {
         let notes = self.words.as_mut_ptr().wrapping_add(self.layout.notes);
         self.words[NOTES as usize] = notes as u64;
+        if self.words[PARTIALS as usize] == 0 {
+            // The first piece looks there, and does not use what it finds.
+            self.words[PARTIALS as usize] = notes as u64;
+        }
         &mut self.words
     }
 

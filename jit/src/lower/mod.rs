@@ -3,7 +3,7 @@
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps.
 //! - `access.rs`: reads and writes. `control.rs`: ifs and loops, masks. `reduce.rs`: reductions. `parts.rs`: those whose rows
-//!   keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of pieces.
+//!   keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of pieces. `scan.rs`: scans.
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
@@ -25,6 +25,7 @@ mod poll;
 mod primitive;
 mod reduce;
 mod scalar;
+mod scan;
 mod scatter;
 mod spread;
 mod tile;
@@ -219,7 +220,7 @@ impl Lower<'_> {
             }
             Rhs::If { cond, then, otherwise } => self.lower_if(&stm.pat, cond, then, otherwise)?,
             Rhs::Kernel { .. } => return Err(Refusal::new("a kernel inside the body")),
-            Rhs::Scan { .. } => return Err(Refusal::new("a scan")),
+            Rhs::Scan { .. } => return Err(Refusal::new("a scan inside the body")),
             Rhs::Update { .. } => return Err(Refusal::new("an array update")),
             Rhs::Scatter { .. } => return Err(Refusal::new("a scatter inside the body")),
             Rhs::Manifest { .. } => return Err(Refusal::new("a layout copy")),

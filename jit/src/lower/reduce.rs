@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
     }
 
     /// True if rows may be combined in another order than one after the other.
-    fn may_reorder(&self, combine: &Combine, neutral: &[Value]) -> bool {
+    pub fn may_reorder(&self, combine: &Combine, neutral: &[Value]) -> bool {
         let is_free = |(k, value): (usize, &Value)| match combine.scalar_ops() {
             Some(ops) => ops[k].order_free(value.ty),
             None => !value.ty.is_float(),

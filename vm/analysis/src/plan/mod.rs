@@ -80,9 +80,9 @@ impl Facts<'_> {
 
     fn choose_threads(&self, main: &Stm, plan: &mut Plan) {
         let axes = match &main.rhs {
-            Rhs::Kernel { axes, .. } | Rhs::Reduce { axes, .. } => axes,
-            Rhs::Scan { .. }
-            | Rhs::Scatter { .. }
+            Rhs::Kernel { axes, .. } | Rhs::Reduce { axes, .. } => axes.as_slice(),
+            Rhs::Scan { axis, .. } => std::slice::from_ref(axis),
+            Rhs::Scatter { .. }
             | Rhs::Exps(_)
             | Rhs::For { .. }
             | Rhs::While { .. }

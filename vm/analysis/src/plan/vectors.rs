@@ -5,8 +5,8 @@
 
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
-use galopvm_kir::kernel::{Rows, is_elementwise, is_straight, spread};
-use galopvm_kir::{Axis, Body, CheckedRegion, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
+use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
+use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
 
 /// Rows that are computed together.
 const ROWS: usize = 4;
@@ -41,8 +41,8 @@ pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
             vectors.stream(axes, body);
         }
         Rhs::Scatter { axes, body, .. } => vectors.scatter(axes, body),
+        Rhs::Scan { axis, body, combine } => vectors.scan(axis, body, combine),
         Rhs::Reduce { .. }
-        | Rhs::Scan { .. }
         | Rhs::Exps(_)
         | Rhs::For { .. }
         | Rhs::While { .. }
@@ -172,6 +172,17 @@ impl Vectors<'_> {
                 format!("no loops inside: more than {LARGE} second-level caches is all memory traffic");
             self.plan.decide(Decision::Stream(bytes), reason);
         }
+    }
+
+    /// Prefixes of several vectors at a time wait for what came before them in one go.
+    fn scan(&mut self, axis: &Axis, body: &Body, combine: &Combine) {
+        if combine.scalar_ops().is_none() || !is_scalar_code(self.region.region(), body) {
+            return;
+        }
+        let is_wide = self.region.results().iter().any(|ty| ty.elem.bytes() == 8);
+        let groups = if is_wide { PARTIAL_RESULTS / 2 } else { PARTIAL_RESULTS };
+        self.groups(axis.var, groups, "prefixes of a vector need not wait for those before it".into());
+        self.stream(std::slice::from_ref(axis), body);
     }
 
     /// Places and values are computed in vectors and noted, then written one after the other.
