@@ -212,6 +212,7 @@ impl Native {
             places: variant.places,
             over: variant.over,
             role: variant.role,
+            copies: if self.apart.is_some() { apart::COPIES } else { 1 },
         };
         let mut code = lower(&job, &form)?;
         sweep(&mut code);
@@ -283,11 +284,10 @@ impl Native {
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
         if is_scatter && let Some(ops) = &self.apart {
             let parts = (self.machine.threads as i64).min(self.part_count(total, length));
-            let room = self.machine.l2_bytes / 2;
-            if parts > 1 && apart::pays(&self.region, &launch.results, total, parts, room) {
+            if let Some(copies) = apart::copies(&self.region, &launch.results, total, parts, &self.machine) {
                 let code = self.code(Variant { places: Places::RowMajor, ..variant });
                 let code = code.map_err(|r| failed(r.clone()))?;
-                return self.run_apart(code, launch, ops, &pieces(length, parts), stop);
+                return self.run_apart(code, launch, (ops, copies), &pieces(length, parts), stop);
             }
         }
         if is_scatter {
@@ -372,25 +372,26 @@ impl Native {
         ended(chain::run(&links, pieces.len(), self.machine.threads), stop)
     }
 
-    /// Every piece counts in arrays of its own.
+    /// Every piece counts in arrays of its own, of which it has so many copies.
     fn run_apart(
         &self,
         code: &Code,
         launch: &mut Launch<'_>,
-        ops: &[ScalarOp],
+        (ops, copies): (&[ScalarOp], usize),
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let blocks = || apart::blocks(&self.region, &launch.results, ops);
+        let blocks = || apart::blocks(&self.region, &launch.results, ops, copies);
         let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
         {
             let record = self.layout.fill(&self.region, launch);
             let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
-                !stop() && code.executable.run(&mut record.piece(low, high, false, &stop).with_blocks(blocks))
+                let record = record.piece(low, high, false, &stop);
+                !stop() && code.executable.run(&mut record.with_blocks(&self.region, blocks, copies))
             };
             ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
         }
-        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks));
+        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks, copies));
         if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Fixed words first (the piece of the threaded axis, flags), then each parameter, then each result:
 //! a scalar is one word; an array is its address (of index 0, offset included) and, for each dimension, extent and
-//! stride in elements; a result is its address and, for each dimension, its stride.
+//! stride in elements; a result is its address, for each dimension its stride, and the distance to its next copy in bytes
+//! (0: there is one).
 
 use crate::library::extended;
 use galopvm_kir::{Argument, Launch, VarId, VerifiedRegion};
@@ -67,7 +68,7 @@ impl Layout {
         let mut results = Vec::new();
         for result in region.results() {
             results.push(at);
-            at += 1 + result.rank() as u32;
+            at += 2 + result.rank() as u32;
         }
         let notes = at as usize;
         Layout { params, in_order, results, notes, words: notes + noted * NOTE }
@@ -96,6 +97,11 @@ impl Layout {
     /// The word of a result's stride.
     pub fn result_stride(&self, k: usize, dim: usize) -> u32 {
         self.results[k] + 1 + dim as u32
+    }
+
+    /// The word of the distance of a result's copies; `rank` is that of the result.
+    pub fn result_copy(&self, k: usize, rank: usize) -> u32 {
+        self.results[k] + 1 + rank as u32
     }
 
     /// The record of a launch that was checked for the region; the fixed words are 0.
@@ -180,13 +186,21 @@ impl<'l> Record<'l> {
         &self.words[self.layout.notes..]
     }
 
-    /// The same with results going to row-major blocks of their own.
-    pub fn with_blocks<'s>(mut self, blocks: &'s mut [Vec<u64>]) -> Record<'s>
+    /// The same with results going to row-major blocks of their own, each with so many copies in a row.
+    pub fn with_blocks<'s>(
+        mut self,
+        region: &VerifiedRegion,
+        blocks: &'s mut [Vec<u64>],
+        copies: usize,
+    ) -> Record<'s>
     where
         'l: 's,
     {
-        for (word, block) in self.layout.results.iter().zip(blocks) {
-            self.words[*word as usize] = block.as_mut_ptr() as u64;
+        let results = self.layout.results.iter().zip(region.results());
+        for ((word, ty), block) in results.zip(blocks) {
+            let at = *word as usize;
+            self.words[at] = block.as_mut_ptr() as u64;
+            self.words[at + 1 + ty.rank()] = (block.len() / copies * 8) as u64;
         }
         Record { words: self.words, layout: self.layout, blocks: PhantomData }
     }

@@ -50,6 +50,9 @@ pub struct Job<'a> {
     pub over: bool,
     /// What the code makes.
     pub role: Role,
+    /// Iterations of a histogram that are written at a time: the results have a distance to the copies that these take in
+    /// turn, if they have any.
+    pub copies: usize,
 }
 
 /// What code makes for a launch.
@@ -140,7 +143,7 @@ impl Lower<'_> {
             }
             Shape::Scatter(body, combine) => {
                 let views = self.whole_results(job.places)?;
-                self.scatter(form, (body, combine), views, (low, high))?;
+                self.scatter(form, (body, combine), (views, job.copies), (low, high))?;
             }
             Shape::Fold(body, combine) => {
                 let values = match job.role {
