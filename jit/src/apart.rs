@@ -1,5 +1,7 @@
-//! Histograms by several threads: each counts a piece of the iterations in arrays of its own, which begin as the neutral
-//! elements; at the end these are combined with the destinations, in the order of the pieces.
+//! Histograms that are counted apart: each piece of the iterations counts in arrays of its own, which begin as the neutral
+//! elements; at the end these are combined with the destinations, in the order of the pieces. Pieces are for several threads.
+//! A piece has several copies of small arrays, which its iterations take in turn: one that counts at the same place as the
+//! one before it need not wait until that is stored.
 //!
 //! That is done only where nobody can tell: the operator is a scalar operation whose order does not show in the bits, and
 //! what is combined at the end is little against what is counted.
@@ -7,10 +9,13 @@
 use crate::lower::{Form, Shape};
 use galopvm_base::scalar::{self, Bits};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::{Launch, ResultView, VerifiedRegion};
+use galopvm_kir::{Launch, Machine, ResultView, VerifiedRegion};
 
 /// Iterations for each element that is combined at the end, at least.
 const LEAST_ITERATIONS: i64 = 4;
+
+/// Copies that iterations take in turn.
+pub const COPIES: usize = 4;
 
 /// The operators of the results of a region, if it is a histogram that threads may count apart.
 pub fn operators(region: &VerifiedRegion, form: &Form<'_>) -> Option<Vec<ScalarOp>> {
@@ -23,23 +28,35 @@ pub fn operators(region: &VerifiedRegion, form: &Form<'_>) -> Option<Vec<ScalarO
     of_results.iter().zip(region.results()).all(is_fit).then_some(of_results)
 }
 
-/// Whether counting apart in so many pieces pays, for results that lie like this; `room` is that of a thread's cache.
-pub fn pays(
+/// The copies that a piece should have if so many pieces count apart, for results that lie like this; none if that does not pay.
+pub fn copies(
     region: &VerifiedRegion,
     results: &[ResultView],
     iterations: i64,
     pieces: i64,
-    room: usize,
-) -> bool {
+    machine: &Machine,
+) -> Option<usize> {
     let elements = results.iter().fold(0i64, |sum, result| sum.saturating_add(result.lmad.elements()));
     let bytes = region.results().iter().zip(results).fold(0usize, |sum, (ty, result)| {
         sum.saturating_add((result.lmad.elements() as usize).saturating_mul(ty.elem.bytes()))
     });
-    elements.saturating_mul(pieces).saturating_mul(LEAST_ITERATIONS) <= iterations && bytes <= room
+    let pays = |copies: usize, room: usize| {
+        let combined = elements.saturating_mul(pieces.saturating_mul(copies as i64));
+        combined.saturating_mul(LEAST_ITERATIONS) <= iterations && bytes.saturating_mul(copies) <= room
+    };
+    if pays(COPIES, machine.l1_bytes / 2) {
+        return Some(COPIES);
+    }
+    (pieces > 1 && pays(1, machine.l2_bytes / 2)).then_some(1)
 }
 
-/// Arrays of neutral elements, row-major, one for each result.
-pub fn blocks(region: &VerifiedRegion, results: &[ResultView], ops: &[ScalarOp]) -> Vec<Vec<u64>> {
+/// Arrays of neutral elements, row-major, so many copies for each result.
+pub fn blocks(
+    region: &VerifiedRegion,
+    results: &[ResultView],
+    ops: &[ScalarOp],
+    copies: usize,
+) -> Vec<Vec<u64>> {
     let types = region.results().iter().map(|ty| ty.elem);
     types
         .zip(results)
@@ -49,13 +66,19 @@ pub fn blocks(region: &VerifiedRegion, results: &[ResultView], ops: &[ScalarOp])
             let count = result.lmad.elements() as usize;
             let each = 8 / ty.bytes();
             let word = (0..each).fold(0, |word, k| word | bits << (k * 8 * ty.bytes()));
-            vec![word; count.div_ceil(each)]
+            vec![word; count.div_ceil(each) * copies]
         })
         .collect()
 }
 
 /// Combines what a piece counted with the results of a launch; false if they have no place.
-pub fn add(region: &VerifiedRegion, launch: &mut Launch<'_>, ops: &[ScalarOp], blocks: &[Vec<u64>]) -> bool {
+pub fn add(
+    region: &VerifiedRegion,
+    launch: &mut Launch<'_>,
+    ops: &[ScalarOp],
+    blocks: &[Vec<u64>],
+    copies: usize,
+) -> bool {
     for (k, (ty, block)) in region.results().iter().zip(blocks).enumerate() {
         let view = &launch.results[k];
         let (lmad, elem) = (view.lmad.clone(), ty.elem);
@@ -65,7 +88,9 @@ pub fn add(region: &VerifiedRegion, launch: &mut Launch<'_>, ops: &[ScalarOp], b
         for (number, place) in lmad.places().enumerate() {
             let at = place as usize * elem.bytes();
             let Some(place) = bytes.get_mut(at..at + elem.bytes()) else { return false };
-            let sum = combined(ops[k], elem, loaded(place), counted(block, elem, number));
+            let sum = block
+                .chunks((block.len() / copies).max(1))
+                .fold(loaded(place), |sum, copy| combined(ops[k], elem, sum, counted(copy, elem, number)));
             place.copy_from_slice(&sum.to_le_bytes()[..elem.bytes()]);
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::apart;
 use crate::assemble::assemble;
+use crate::chain::{self, Links};
 use crate::executable::Executable;
 use crate::lir::{self, sweep::sweep};
-use crate::lower::{Form, Job, Places, Shape, lower, observed_scalar, piece_axis};
-use crate::record::{Layout, Record, Stop};
+use crate::lower::{Form, Job, Places, Role, Shape, lower, observed_scalar, piece_axis};
+use crate::record::{Layout, NOTE, Record, Stop};
 use crate::target::Target;
-use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
+use galopvm_base::{Scalar, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Argument, Axis, CheckedLaunch, Compiled, Exp, Launch, Listing, Machine, Observed, ObservedParam, Plan,
@@ -43,29 +44,45 @@ struct Variant {
     places: Places,
     /// Some result lies in a block that is read.
     over: bool,
+    role: Role,
 }
 
 impl Variant {
     /// How many there are.
-    const COUNT: usize = 8;
+    const COUNT: usize = 10;
+
+    /// The one that combines what pieces noted.
+    const JOINED: Variant =
+        Variant { flat: false, places: Places::RowMajor, over: false, role: Role::Joined };
+
+    /// The one that notes what pieces of a scan come to.
+    const TOTALS: Variant = Variant { role: Role::Totals, ..Variant::JOINED };
 
     fn all() -> impl Iterator<Item = Variant> {
         let places = [Places::RowMajor, Places::Rows, Places::Any];
         let forms = [(true, Places::RowMajor)].into_iter().chain(places.map(|places| (false, places)));
-        forms.flat_map(|(flat, places)| [false, true].map(|over| Variant { flat, places, over }))
+        let of_results =
+            |(flat, places)| [false, true].map(|over| Variant { flat, places, over, role: Role::Results });
+        forms.flat_map(of_results).chain([Variant::TOTALS, Variant::JOINED])
     }
 
     fn number(self) -> usize {
         let form = if self.flat { 0 } else { 1 + self.places as usize };
-        2 * form + usize::from(self.over)
+        match self.role {
+            Role::Results => 2 * form + usize::from(self.over),
+            Role::Totals => Variant::COUNT - 2,
+            Role::Joined => Variant::COUNT - 1,
+        }
     }
 
     fn name(self) -> String {
-        let form = match (self.flat, self.places) {
-            (true, _) => "flat",
-            (false, Places::RowMajor) => "nest",
-            (false, Places::Rows) => "nest into rows",
-            (false, Places::Any) => "nest into places",
+        let form = match (self.role, self.flat, self.places) {
+            (Role::Totals, ..) => "totals of pieces",
+            (Role::Joined, ..) => "pieces joined",
+            (_, true, _) => "flat",
+            (_, false, Places::RowMajor) => "nest",
+            (_, false, Places::Rows) => "nest into rows",
+            (_, false, Places::Any) => "nest into places",
         };
         format!("{form}{}", if self.over { " over what is read" } else { "" })
     }
@@ -76,6 +93,7 @@ impl Variant {
 enum Kind {
     Map,
     Fold,
+    Scan,
     Scatter,
 }
 
@@ -100,9 +118,11 @@ struct Code {
 
 impl Code {
     /// Runs it on the record of a piece; true if all is well.
-    fn run(&self, record: Record<'_>) -> bool {
-        let mut record = if self.makes_arrays { record.with_rooms() } else { record };
-        let well = self.executable.run(&mut record);
+    fn run(&self, record: &mut Record<'_>) -> bool {
+        if self.makes_arrays {
+            record.take_rooms();
+        }
+        let well = self.executable.run(record);
         if let Some(bytes) = record.lacking() {
             self.lacking.store(bytes, Ordering::Relaxed);
         }
@@ -142,8 +162,8 @@ pub struct Native {
     may_be_flat: bool,
     /// Operators of a histogram that threads may count apart.
     apart: Option<Vec<ScalarOp>>,
-    /// Operators of a top-level reduction, by which pieces are combined.
-    fold: Option<Vec<ScalarOp>>,
+    /// How many values the body of the statement gives.
+    values: usize,
     work: u64,
     codes: [OnceLock<Result<Code, Refusal>>; Variant::COUNT],
 }
@@ -159,13 +179,10 @@ impl Native {
         strict: bool,
     ) -> Result<Native, Refusal> {
         let form = Form::of(region)?;
-        let fold = match form.shape {
-            Shape::Fold(_, combine) => combine.scalar_ops(),
-            Shape::Map(_) | Shape::Scatter(..) => None,
-        };
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
             Shape::Fold(..) => Kind::Fold,
+            Shape::Scan(..) => Kind::Scan,
             Shape::Scatter(..) => Kind::Scatter,
         };
         let compiled = Native {
@@ -174,7 +191,7 @@ impl Native {
             results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
-            fold,
+            values: form.body().results.len(),
             apart: apart::operators(region, &form),
             region: region.clone(),
             plan: plan.clone(),
@@ -194,7 +211,7 @@ impl Native {
             ObservedParam::Scalar(_) => None,
         });
         let flat = compiled.may_be_flat && are_flat(arrays, &extents);
-        let variant = Variant { flat, places: Places::RowMajor, over: false };
+        let variant = Variant { flat, places: Places::RowMajor, over: false, role: Role::Results };
         compiled.code(variant).map_err(Clone::clone)?;
         Ok(compiled)
     }
@@ -227,6 +244,8 @@ impl Native {
             pieces,
             places: variant.places,
             over: variant.over,
+            role: variant.role,
+            copies: if self.apart.is_some() { apart::COPIES } else { 1 },
         };
         let mut lowered = lower(&job, &form)?;
         sweep(&mut lowered.code);
@@ -290,7 +309,7 @@ impl Native {
         };
         // What a scatter writes is read by nothing else of it.
         let is_scatter = self.kind == Kind::Scatter;
-        let variant = Variant { flat, places, over: over && !is_scatter };
+        let variant = Variant { flat, places, over: over && !is_scatter, role: Role::Results };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
@@ -298,34 +317,34 @@ impl Native {
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
         if is_scatter && let Some(ops) = &self.apart {
             let parts = (self.machine.threads as i64).min(self.part_count(total, length));
-            let room = self.machine.l2_bytes / 2;
-            if parts > 1 && apart::pays(&self.region, &launch.results, total, parts, room) {
+            if let Some(copies) = apart::copies(&self.region, &launch.results, total, parts, &self.machine) {
                 let code = self.code(Variant { places: Places::RowMajor, ..variant });
                 let code = code.map_err(|r| failed(r.clone()))?;
-                return self.run_apart(code, launch, ops, &pieces(length, parts), stop);
+                return self.run_apart(code, launch, (ops, copies), &pieces(length, parts), stop);
             }
         }
         if is_scatter {
             let record = self.layout.fill(&self.region, launch);
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
-        let is_map = self.kind == Kind::Map;
-        let shared_ok = is_map || self.fold.is_some();
-        let parts = if shared_ok { self.part_count(total, length) } else { 1 };
-        if is_map {
-            let record = self.layout.fill(&self.region, launch);
-            let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
-            let stream = is_large && record.results_are_aligned();
-            return self.run_map(code, &record, &pieces(length, parts), stream, stop);
+        let parts = self.part_count(total, length);
+        if self.kind == Kind::Fold {
+            return self.run_fold(code, launch, &pieces(length, parts), stop);
         }
-        self.run_fold(code, launch, &pieces(length, parts), stop)
+        let record = self.layout.fill(&self.region, launch);
+        let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
+        let stream = is_large && record.results_are_aligned();
+        match self.kind == Kind::Scan && parts > 1 {
+            true => self.run_chain(code, &record, &pieces(length, parts), stream, stop),
+            false => self.run_map(code, &record, &pieces(length, parts), stream, stop),
+        }
     }
 
     fn part_count(&self, total: i64, length: i64) -> i64 {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
-        if self.strict && self.fold.is_some() {
+        if self.strict && matches!(self.kind, Kind::Fold | Kind::Scan) {
             return 1;
         }
         // As many as it takes to be able to stop; they are the same for every run, and so are sums of floats.
@@ -336,7 +355,16 @@ impl Native {
             _ if work < 2 * grain => 1,
             _ => (threads * PIECES_PER_THREAD).min((work / grain) as i64),
         };
-        to_share.max(to_stop).min(length).clamp(1, MOST_PIECES)
+        let parts = match self.kind {
+            // A piece is read twice by a thread, the second time from its cache; one thread makes all in one go.
+            Kind::Scan if to_share > 1 => {
+                let bytes = length.saturating_mul(8 * self.values as i64);
+                to_share.max(bytes / (self.machine.l2_bytes / 2).max(1) as i64)
+            }
+            Kind::Scan => 1,
+            Kind::Map | Kind::Fold | Kind::Scatter => to_share.max(to_stop),
+        };
+        parts.min(length).clamp(1, MOST_PIECES)
     }
 
     fn run_map(
@@ -347,7 +375,8 @@ impl Native {
         stream: bool,
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let run = |&(low, high): &(i64, i64)| !stop() && code.run(record.piece(low, high, stream, &stop));
+        let run =
+            |&(low, high): &(i64, i64)| !stop() && code.run(&mut record.piece(low, high, stream, &stop));
         code.ended(self.all(pieces, run), stop)
     }
 
@@ -360,29 +389,45 @@ impl Native {
         pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
     }
 
-    /// Every piece counts in arrays of its own.
+    /// Pieces of a scan, by several threads.
+    fn run_chain(
+        &self,
+        code: &Code,
+        record: &Record<'_>,
+        pieces: &[(i64, i64)],
+        stream: bool,
+        stop: Stop<'_>,
+    ) -> Result<(), RunError> {
+        let other = |variant| self.code(variant).map_err(|r| RunError::Failed(r.clone()));
+        let (totals, joined) = (other(Variant::TOTALS)?, other(Variant::JOINED)?);
+        let links = Scanned { code, totals, joined, record, pieces, values: self.values, stream, stop };
+        code.ended(chain::run(&links, pieces.len(), self.machine.threads), stop)
+    }
+
+    /// Every piece counts in arrays of its own, of which it has so many copies.
     fn run_apart(
         &self,
         code: &Code,
         launch: &mut Launch<'_>,
-        ops: &[ScalarOp],
+        (ops, copies): (&[ScalarOp], usize),
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let blocks = || apart::blocks(&self.region, &launch.results, ops);
+        let blocks = || apart::blocks(&self.region, &launch.results, ops, copies);
         let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
         {
             let record = self.layout.fill(&self.region, launch);
             let run = |(blocks, &(low, high)): (&mut Vec<Vec<u64>>, &(i64, i64))| {
-                !stop() && code.run(record.piece(low, high, false, &stop).with_blocks(blocks))
+                let record = record.piece(low, high, false, &stop);
+                !stop() && code.run(&mut record.with_blocks(&self.region, blocks, copies))
             };
             code.ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
         }
-        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks));
+        let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks, copies));
         if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
     }
 
-    /// Every piece gives a partial result; they are combined in order.
+    /// Every piece gives partial results; they are combined in order.
     fn run_fold(
         &self,
         code: &Code,
@@ -390,26 +435,28 @@ impl Native {
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
-        let count = self.region.results().len();
-        let mut partials = vec![vec![0u64; count]; pieces.len()];
+        let mut partials = vec![0u64; pieces.len() * self.values];
         {
             let record = self.layout.fill(&self.region, launch);
-            let run = |(places, &(low, high)): (&mut Vec<u64>, &(i64, i64))| {
-                !stop() && code.run(record.piece(low, high, false, &stop).with_results(places))
+            let run = |(noted, &(low, high)): (&mut [u64], &(i64, i64))| {
+                !stop() && run_noting(code, record.piece(low, high, false, &stop), noted)
             };
             let well = if pieces.len() == 1 || self.machine.threads <= 1 {
-                partials.iter_mut().zip(pieces).all(run)
+                partials.chunks_mut(self.values).zip(pieces).all(run)
             } else {
-                partials.par_iter_mut().zip(pieces).with_max_len(1).all(run)
+                partials.par_chunks_mut(self.values).zip(pieces).with_max_len(1).all(run)
             };
             code.ended(well, stop)?;
+            if pieces.len() > 1 {
+                let joined = self.code(Variant::JOINED).map_err(|r| RunError::Failed(r.clone()))?;
+                let mut values = vec![0u64; self.values];
+                let piece = record.piece(0, pieces.len() as i64, false, &stop).with_partials(&partials);
+                joined.ended(run_noting(joined, piece, &mut values), stop)?;
+                partials = values;
+            }
         }
         for (k, ty) in self.region.results().iter().enumerate() {
-            let mut value = partials[0][k] & ty.elem.mask();
-            for partial in &partials[1..] {
-                let op = self.fold.as_ref().map(|ops| ops[self.results[k]]);
-                value = combine(op, ty.elem, value, partial[k] & ty.elem.mask());
-            }
+            let value = partials[self.results[k]];
             let result = &launch.results[k];
             let (at, size) = (result.lmad.offset as usize * ty.elem.bytes(), ty.elem.bytes());
             let place = launch.buffers[result.buffer].bytes_mut().and_then(|b| b.get_mut(at..at + size));
@@ -420,6 +467,47 @@ impl Native {
         }
         Ok(())
     }
+}
+
+/// The pieces of a scan.
+struct Scanned<'c> {
+    code: &'c Code,
+    totals: &'c Code,
+    joined: &'c Code,
+    record: &'c Record<'c>,
+    pieces: &'c [(i64, i64)],
+    /// How many values the pieces hand on.
+    values: usize,
+    stream: bool,
+    stop: Stop<'c>,
+}
+
+impl Links for Scanned<'_> {
+    fn total(&self, piece: usize) -> Option<Vec<u64>> {
+        let ((low, high), mut noted) = (self.pieces[piece], vec![0; self.values]);
+        let record = self.record.piece(low, high, false, &self.stop);
+        (!(self.stop)() && run_noting(self.totals, record, &mut noted)).then_some(noted)
+    }
+
+    fn joined(&self, before: &[u64], total: &[u64]) -> Option<Vec<u64>> {
+        let (both, mut noted) = ([before, total].concat(), vec![0; self.values]);
+        let record = self.record.piece(0, 2, false, &self.stop).with_partials(&both);
+        run_noting(self.joined, record, &mut noted).then_some(noted)
+    }
+
+    fn results(&self, piece: usize, before: &[u64]) -> bool {
+        let (low, high) = self.pieces[piece];
+        let record = self.record.piece(low, high, self.stream, &self.stop);
+        let mut record = if before.is_empty() { record } else { record.with_partials(before) };
+        self.code.run(&mut record)
+    }
+}
+
+/// Runs code on a piece and takes what it noted; false if it did not go well.
+fn run_noting(code: &Code, mut piece: Record<'_>, noted: &mut [u64]) -> bool {
+    let well = code.run(&mut piece);
+    noted.copy_from_slice(&piece.notes()[..noted.len()]);
+    well
 }
 
 /// The extents of the axes, given the scalar parameters. Scalar lets in front are looked through.
@@ -442,17 +530,14 @@ impl Extent {
     }
 }
 
-/// How many places and values an iteration of a scatter has.
+/// Values that are noted in vectors of iterations: places and values of a scatter, each in room of its own, or those of a
+/// reduction or scan, which has one of each.
 fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
-        Shape::Map(_) | Shape::Fold(..) => 0,
+        Shape::Fold(body, _) | Shape::Scan(body, _) => body.results.len().div_ceil(NOTE),
+        Shape::Map(_) => 0,
     }
-}
-
-fn combine(op: Option<ScalarOp>, ty: ElemType, a: u64, b: u64) -> u64 {
-    // Associative operations never trap.
-    op.and_then(|op| scalar::eval2(op, ty, a, b).ok()).unwrap_or(a)
 }
 
 /// How a result lies. Where a dimension has one index, any stride will do.

@@ -2,7 +2,8 @@
 //!
 //! Fixed words first (the piece of the threaded axis, flags), then each parameter, then each result:
 //! a scalar is one word; an array is its address (of index 0, offset included) and, for each dimension, extent and
-//! stride in elements; a result is its address and, for each dimension, its stride.
+//! stride in elements; a result is its address, for each dimension its stride, and the distance to its next copy in bytes
+//! (0: there is one).
 
 use crate::library::extended;
 use crate::rooms::Rooms;
@@ -21,11 +22,13 @@ pub const STREAM: u32 = 2;
 pub const ALLOWANCE: u32 = 3;
 /// Whom to ask: a [`Stop`].
 pub const STOP: u32 = 4;
-/// The address of room for what a few iterations of a scatter write, in the record itself.
+/// The address of room for what a few iterations of a scatter write, or for what a reduction gives, in the record itself.
 pub const NOTES: u32 = 5;
+/// The address of values that earlier pieces noted, a word for each.
+pub const PARTIALS: u32 = 6;
 /// The address of the [`Rooms`] of the piece.
-pub const ROOMS: u32 = 6;
-const FIXED: u32 = 7;
+pub const ROOMS: u32 = 7;
+const FIXED: u32 = 8;
 
 /// Words of that room for each place or value of an iteration: elements of the largest vectors that are noted at a time.
 pub const NOTE: usize = 32;
@@ -69,7 +72,7 @@ impl Layout {
         let mut results = Vec::new();
         for result in region.results() {
             results.push(at);
-            at += 1 + result.rank() as u32;
+            at += 2 + result.rank() as u32;
         }
         let notes = at as usize;
         Layout { params, in_order, results, notes, words: notes + noted * NOTE }
@@ -98,6 +101,11 @@ impl Layout {
     /// The word of a result's stride.
     pub fn result_stride(&self, k: usize, dim: usize) -> u32 {
         self.results[k] + 1 + dim as u32
+    }
+
+    /// The word of the distance of a result's copies; `rank` is that of the result.
+    pub fn result_copy(&self, k: usize, rank: usize) -> u32 {
+        self.results[k] + 1 + rank as u32
     }
 
     /// The record of a launch that was checked for the region; the fixed words are 0.
@@ -148,6 +156,10 @@ impl<'l> Record<'l> {
         let notes = self.words.as_mut_ptr().wrapping_add(self.layout.notes);
         self.words[NOTES as usize] = notes as u64;
         self.words[ROOMS as usize] = std::ptr::from_mut(&mut self.rooms) as u64;
+        if self.words[PARTIALS as usize] == 0 {
+            // The first piece looks there, and does not use what it finds.
+            self.words[PARTIALS as usize] = notes as u64;
+        }
         &mut self.words
     }
 
@@ -165,32 +177,42 @@ impl<'l> Record<'l> {
         Record { words, layout: self.layout, blocks: PhantomData, rooms: Rooms::default() }
     }
 
-    /// The same with scalar results going to places of their own.
-    pub fn with_results<'s>(mut self, places: &'s mut [u64]) -> Record<'s>
+    /// The same with what earlier pieces noted.
+    pub fn with_partials<'s>(mut self, partials: &'s [u64]) -> Record<'s>
     where
         'l: 's,
     {
-        for (word, place) in self.layout.results.iter().zip(places) {
-            self.words[*word as usize] = std::ptr::from_mut(place) as u64;
+        self.words[PARTIALS as usize] = partials.as_ptr() as u64;
+        Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
+    }
+
+    /// What code noted when it ran.
+    pub fn notes(&self) -> &[u64] {
+        &self.words[self.layout.notes..]
+    }
+
+    /// The same with results going to row-major blocks of their own, each with so many copies in a row.
+    pub fn with_blocks<'s>(
+        mut self,
+        region: &VerifiedRegion,
+        blocks: &'s mut [Vec<u64>],
+        copies: usize,
+    ) -> Record<'s>
+    where
+        'l: 's,
+    {
+        let results = self.layout.results.iter().zip(region.results());
+        for ((word, ty), block) in results.zip(blocks) {
+            let at = *word as usize;
+            self.words[at] = block.as_mut_ptr() as u64;
+            self.words[at + 1 + ty.rank()] = (block.len() / copies * 8) as u64;
         }
         Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
     }
 
-    /// The same with results going to row-major blocks of their own.
-    pub fn with_blocks<'s>(mut self, blocks: &'s mut [Vec<u64>]) -> Record<'s>
-    where
-        'l: 's,
-    {
-        for (word, block) in self.layout.results.iter().zip(blocks) {
-            self.words[*word as usize] = block.as_mut_ptr() as u64;
-        }
-        Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
-    }
-
-    /// With the rooms that the thread has left, for code that makes arrays.
-    pub fn with_rooms(mut self) -> Record<'l> {
+    /// Takes the rooms that the thread has left, for code that makes arrays.
+    pub fn take_rooms(&mut self) {
         self.rooms = Rooms::taken();
-        self
     }
 
     /// The bytes of an array that there was no room for.

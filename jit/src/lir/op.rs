@@ -331,6 +331,10 @@ operations! {
     ConvertFloat(from: Lane, to: Lane) = "convert_float" (Vec) -> Vec, Pure;
     /// The upper lanes moved down by this many bytes; the rest is unspecified.
     MoveDown(bytes: u8) = "move_down" (Vec) -> Vec, Pure;
+    /// The lanes moved up by this many bytes; into the lowest ones come the highest of the first operand.
+    MoveUp(bytes: u8) = "move_up" (Vec, Vec) -> Vec, Pure;
+    /// Every lane the last one.
+    SplatLast(lane: Lane) = "splat_last" (Vec) -> Vec, Pure;
     /// The lanes in reverse order.
     Reverse(lane: Lane) = "reverse" (Vec) -> Vec, Pure;
     /// A vector of elements at consecutive places; small integers are extended: base, index.

@@ -13,11 +13,13 @@ pub enum Shape<'a> {
     Map(&'a Body),
     /// A reduction over everything.
     Fold(&'a Body, &'a Combine),
+    /// All prefixes along the one axis.
+    Scan(&'a Body, &'a Combine),
     /// A scatter, or with an operator a histogram.
     Scatter(&'a Body, Option<&'a Combine>),
 }
 
-/// A region as this back end takes it: scalar lets, then one kernel, reduction or scatter. A kernel's body may end with a
+/// A region as this back end takes it: scalar lets, then one kernel, reduction, scan or scatter. A kernel's body may end with a
 /// kernel that makes its results; that one is a form too, with any statements in front. Other arrays that it makes are
 /// copied to the results.
 pub struct Form<'a> {
@@ -42,18 +44,22 @@ impl<'a> Form<'a> {
             return Err(Refusal::new("the region has several statements"));
         }
         let (axes, shape) = match &last.rhs {
-            Rhs::Kernel { axes, body } => (axes, Shape::Map(body)),
-            Rhs::Reduce { axes, body, combine } => (axes, Shape::Fold(body, combine)),
-            Rhs::Scatter { axes, body, combine, .. } => (axes, Shape::Scatter(body, combine.as_ref())),
-            Rhs::Scan { .. }
-            | Rhs::Exps(_)
+            Rhs::Kernel { axes, body } => (axes.as_slice(), Shape::Map(body)),
+            Rhs::Reduce { axes, body, combine } => (axes.as_slice(), Shape::Fold(body, combine)),
+            Rhs::Scatter { axes, body, combine, .. } => {
+                (axes.as_slice(), Shape::Scatter(body, combine.as_ref()))
+            }
+            Rhs::Scan { axis, body, combine } => (std::slice::from_ref(axis), Shape::Scan(body, combine)),
+            Rhs::Exps(_)
             | Rhs::For { .. }
             | Rhs::While { .. }
             | Rhs::If { .. }
             | Rhs::Update { .. }
             | Rhs::Manifest { .. }
             | Rhs::Array { .. } => {
-                return Err(Refusal::new("the region is neither a kernel nor a reduction nor a scatter"));
+                return Err(Refusal::new(
+                    "the region is neither a kernel nor a reduction nor a scan nor a scatter",
+                ));
             }
         };
         let number = |exp: &Exp| match exp {
@@ -92,7 +98,7 @@ impl<'a> Form<'a> {
     /// The body.
     pub fn body(&self) -> &'a Body {
         match self.shape {
-            Shape::Map(body) | Shape::Fold(body, _) | Shape::Scatter(body, _) => body,
+            Shape::Map(body) | Shape::Fold(body, _) | Shape::Scan(body, _) | Shape::Scatter(body, _) => body,
         }
     }
 
@@ -142,7 +148,11 @@ impl<'a> Form<'a> {
 
     /// Element operations for one index of the outer axes, with the observed sizes.
     pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
-        body_work(region, observed, self.body())
+        let operator = match self.shape {
+            Shape::Fold(_, combine) | Shape::Scan(_, combine) => body_work(region, observed, &combine.body),
+            Shape::Map(_) | Shape::Scatter(..) => 0,
+        };
+        body_work(region, observed, self.body()).saturating_add(operator)
     }
 }
 

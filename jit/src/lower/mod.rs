@@ -4,6 +4,8 @@
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps; `library.rs`:
 //!   exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `reduce.rs`: reductions.
+//!   `parts.rs`: those whose rows keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of
+//!   pieces. `scan.rs`: scans.
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
 //!   and scatters inside a body.
 //! - `poll.rs`: where loops ask whether to go on.
@@ -20,13 +22,17 @@ mod carry;
 mod control;
 mod convert;
 mod form;
+mod lanes;
 mod library;
 mod nest;
 mod owners;
+mod parts;
+mod pieces;
 mod poll;
 mod primitive;
 mod reduce;
 mod scalar;
+mod scan;
 mod scatter;
 mod spread;
 mod tile;
@@ -34,7 +40,7 @@ mod value;
 mod within;
 
 pub use form::{Form, Shape, observed_scalar};
-pub use nest::{Job, Places, lower, piece_axis};
+pub use nest::{Job, Places, Role, lower, piece_axis};
 
 use crate::lir::build::Builder;
 use crate::lir::{Addr, Bin, Cond, Label, Lane, Op, Reg, Width};

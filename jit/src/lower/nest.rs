@@ -12,16 +12,18 @@ use super::access::{View, ViewDim};
 use super::control::Span;
 use super::form::{Form, Shape, extent};
 use super::owners::Owners;
+use super::primitive::Raw;
+use super::scan::Prefixes;
 use super::tile::Tile;
-use super::value::{Factor, Rep, Value};
+use super::value::{Factor, Rep, Value, lane_of};
 use super::{Lanes, Lower};
 use crate::lir::build::{Builder, Scope};
-use crate::lir::{Class, Code, Op, Reg};
+use crate::lir::{Code, Cond, Op, Reg, Width};
 use crate::record::{self, Layout};
 use crate::target::Target;
 use galopvm_base::ElemType;
 use galopvm_kir::{
-    Axis, Decision, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, VarId, VerifiedRegion,
+    Axis, Body, Combine, Decision, DimIndex, Exp, Index, Observed, Plan, Read, Refusal, VarId, VerifiedRegion,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -47,6 +49,22 @@ pub struct Job<'a> {
     pub places: Places,
     /// Some result lies in a block that is read.
     pub over: bool,
+    /// What the code makes.
+    pub role: Role,
+    /// Iterations of a histogram that are written at a time: the results have a distance to the copies that these take in
+    /// turn, if they have any.
+    pub copies: usize,
+}
+
+/// What code makes for a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The results; of a reduction, its values for a piece, which are noted.
+    Results,
+    /// What all rows of a piece of a scan combine to, noted.
+    Totals,
+    /// What the pieces from `LOW` to `HIGH` noted, combined in order and noted again.
+    Joined,
 }
 
 /// How the results of a launch lie.
@@ -136,13 +154,28 @@ impl Lower<'_> {
             }
             Shape::Scatter(body, combine) => {
                 let views = self.whole_results(job.places)?;
-                self.scatter(form, (body, combine), views, (low, high))?;
+                self.scatter(form, (body, combine), (views, job.copies), (low, high))?;
             }
             Shape::Fold(body, combine) => {
-                let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
-                for (k, number) in form.results.iter().enumerate() {
-                    let view = self.result_view(k, values[*number].ty, Vec::new());
-                    self.store(&view, &values[*number]);
+                let values = match job.role {
+                    Role::Results | Role::Totals => {
+                        self.lower_reduce(form.axes, Some((low, high)), body, combine)?
+                    }
+                    Role::Joined => self.joined(combine, (low, high))?,
+                };
+                self.note(&values);
+            }
+            Shape::Scan(body, combine) => {
+                let values = match job.role {
+                    Role::Results => {
+                        let places = self.whole_results(job.places)?;
+                        self.scan_piece(form, (body, combine), places, (low, high))?
+                    }
+                    Role::Totals => self.lower_reduce(form.axes, Some((low, high)), body, combine)?,
+                    Role::Joined => self.joined(combine, (low, high))?,
+                };
+                if job.role != Role::Results {
+                    self.note(&values);
                 }
             }
         }
@@ -152,6 +185,29 @@ impl Lower<'_> {
             self.b.end(Op::Trap, &[]);
         }
         Ok(())
+    }
+
+    /// A piece of a scan: the first one begins with the neutral elements, others with what those before them came to.
+    fn scan_piece(
+        &mut self,
+        form: &Form<'_>,
+        (body, combine): (&Body, &Combine),
+        views: Vec<View>,
+        (low, high): (Reg, Reg),
+    ) -> Result<Vec<Value>, Refusal> {
+        let neutral = self.exps(&combine.neutral)?;
+        let types: Vec<ElemType> = neutral.iter().map(|value| value.ty).collect();
+        let before = self.partial(&types, &Value::int(0));
+        let zero = self.b.int(0);
+        let is_first = Raw::One(self.b.op(Op::Set(Cond::Eq, Width::W64), &[low, zero]));
+        let mut start = Vec::with_capacity(neutral.len());
+        for (a, b) in neutral.iter().zip(&before) {
+            let (one, other) = (self.raw(a, false), self.raw(b, false));
+            start.push(self.select(&is_first, lane_of(a.ty), &one, &other).typed(a.ty));
+        }
+        let places = form.results.iter().copied().zip(views).collect();
+        let [axis] = form.axes else { return Err(Refusal::new("a scan over several axes")) };
+        self.scan(&Prefixes { axis, body, combine, places, is_one_run: true }, (low, high), &start)
     }
 
     fn result_view(&mut self, k: usize, elem: ElemType, dims: Vec<ViewDim>) -> View {
@@ -379,26 +435,7 @@ impl Lower<'_> {
         };
         // What is written from one end to the other; rows of a larger result need not begin at a cache line.
         let is_one_run = (form.axes.len() == 1 || var.is_none()) && nest.piece.is_some();
-        let counter = if is_one_run && self.plan.stream().is_some() {
-            let flag = self.b.op(Op::Word(record::STREAM), &[]);
-            let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
-            let outside = self.b.current();
-            for (label, stream) in [(yes, true), (no, false)] {
-                self.b.open_from(Scope::Branch, outside);
-                self.b.start(label);
-                self.stream = stream;
-                let counter = main(self)?;
-                self.b.close();
-                self.b.end(Op::Jump(join), &[counter]);
-            }
-            self.stream = false;
-            self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
-            let counter = self.b.param(join, Class::Int);
-            self.b.start(join);
-            counter
-        } else {
-            main(self)?
-        };
+        let counter = self.past_the_caches(is_one_run, &mut |l| Ok(vec![main(l)?]))?[0];
         self.lanes = Some(Lanes { groups: 1 });
         let end = self.end_of_rest(high);
         self.counted(
@@ -415,6 +452,35 @@ impl Lower<'_> {
         )?;
         self.lanes = None;
         Ok(())
+    }
+
+    /// Code that stores from one end to the other is there twice, if the plan has that: the launch says whether past the caches.
+    pub fn past_the_caches(
+        &mut self,
+        is_one_run: bool,
+        main: &mut dyn FnMut(&mut Self) -> Result<Vec<Reg>, Refusal>,
+    ) -> Result<Vec<Reg>, Refusal> {
+        if !is_one_run || self.plan.stream().is_none() {
+            return main(self);
+        }
+        let flag = self.b.op(Op::Word(record::STREAM), &[]);
+        let (yes, no, join) = (self.b.block(), self.b.block(), self.b.block());
+        let outside = self.b.current();
+        let mut classes = Vec::new();
+        for (label, stream) in [(yes, true), (no, false)] {
+            self.b.open_from(Scope::Branch, outside);
+            self.b.start(label);
+            self.stream = stream;
+            let regs = main(self)?;
+            self.b.close();
+            classes = regs.iter().map(|reg| self.b.class(*reg)).collect();
+            self.b.end(Op::Jump(join), &regs);
+        }
+        self.stream = false;
+        self.b.end_of(outside, Op::BranchBool(yes, no), &[flag]);
+        let regs = classes.into_iter().map(|class| self.b.param(join, class)).collect();
+        self.b.start(join);
+        Ok(regs)
     }
 
     /// How many groups of lanes go across an axis at a time.
@@ -457,7 +523,7 @@ pub fn piece_axis(
     form: &Form<'_>,
     threads: usize,
 ) -> usize {
-    if matches!(form.shape, Shape::Fold(..) | Shape::Scatter(..)) {
+    if matches!(form.shape, Shape::Fold(..) | Shape::Scan(..) | Shape::Scatter(..)) {
         return 0;
     }
     if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {

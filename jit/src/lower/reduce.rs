@@ -1,16 +1,18 @@
 //! Reductions.
 //!
-//! Where lanes are in use already, every lane folds for itself, in order. Otherwise, if the operator works component
-//! by component with an associative scalar operation, the lanes go across the innermost axis: partial results in as many
-//! groups of lanes as the plan says, the remainder under a mask, and a fold of the partial results at the end. In strict mode that
-//! is done only where the order of combination cannot be seen.
+//! Where lanes are in use already, every lane folds for itself, in order. Otherwise the lanes go across the innermost axis
+//! (`galopvm_kir::kernel::spread` says how): partial results in as many groups of lanes as the plan says, and a fold of the
+//! partial results at the end (`lanes.rs`). Neighbouring rows go to neighbouring lanes if the operands of the operator may be
+//! exchanged, the remainder under a mask; if not, each lane takes rows that follow on each other (`parts.rs`). In strict mode
+//! lanes are used only where the order of combination cannot be seen.
 
 use super::control::Span;
 use super::poll::is_few;
-use super::value::{Parts, Rep, Value, lane_of};
+use super::value::{Parts, Rep, Value};
 use super::{Lanes, Lower};
-use crate::lir::{Op, Reg};
+use crate::lir::Reg;
 use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::kernel::{Spread, spread};
 use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
 
 /// The range of the outermost axis, where it is not the whole axis.
@@ -28,19 +30,29 @@ impl<'a> Lower<'a> {
         combine: &Combine,
     ) -> Result<Vec<Value>, Refusal> {
         let neutral = self.exps(&combine.neutral)?;
-        let ops = combine.scalar_ops();
-        if let Some(ops) = ops.as_deref()
-            && self.lanes.is_none()
-            && self.target.lanes() > 1
-            && ops.iter().zip(&neutral).all(|(op, n)| !self.strict || op.order_free(n.ty))
-        {
-            return self.reduce_vector(axes, range, body, combine, ops, &neutral);
+        if self.lanes.is_none() && self.target.lanes() > 1 && self.may_reorder(combine, &neutral) {
+            match spread(self.region.region(), body, combine) {
+                Some(Spread::Neighbours) => {
+                    return self.reduce_neighbours(axes, range, body, combine, &neutral);
+                }
+                Some(Spread::Parts) => return self.reduce_parts(axes, range, body, combine, &neutral),
+                None => {}
+            }
         }
         let shapes = self.accumulator_shapes(axes, body, combine, &neutral);
         self.fold_axes(axes, range, &neutral, &shapes, &mut |l, accs| {
             let items = l.body(body)?;
             l.combined(body, combine, accs, &items)
         })
+    }
+
+    /// True if rows may be combined in another order than one after the other.
+    pub fn may_reorder(&self, combine: &Combine, neutral: &[Value]) -> bool {
+        let is_free = |(k, value): (usize, &Value)| match combine.scalar_ops() {
+            Some(ops) => ops[k].order_free(value.ty),
+            None => !value.ty.is_float(),
+        };
+        !self.strict || neutral.iter().enumerate().all(is_free)
     }
 
     fn accumulator_shapes(
@@ -140,13 +152,13 @@ impl<'a> Lower<'a> {
         Ok(results)
     }
 
-    fn reduce_vector(
+    /// Every lane folds every so many-th row.
+    fn reduce_neighbours(
         &mut self,
         axes: &[Axis],
         range: Range,
         body: &Body,
         combine: &Combine,
-        ops: &[ScalarOp],
         neutral: &[Value],
     ) -> Result<Vec<Value>, Refusal> {
         let Some((last, outer)) = axes.split_last() else {
@@ -174,10 +186,7 @@ impl<'a> Lower<'a> {
                 })?;
             l.reduce_rest(last.var, counter, high, &accs, body, combine)
         })?;
-        let mut results = Vec::with_capacity(ops.len());
-        for (op, acc) in ops.iter().zip(&accs) {
-            results.push(self.fold_lanes(*op, acc)?);
-        }
+        let results = self.fold_lanes(combine, &accs)?;
         self.lanes = None;
         Ok(results)
     }
@@ -225,64 +234,6 @@ impl<'a> Lower<'a> {
             Value { ty: first.ty, rep: Rep::Lanes(parts) }
         };
         Ok(firsts.iter().zip(&rests).map(join).collect())
-    }
-
-    /// All lanes of a value combined; a uniform value.
-    fn fold_lanes(&mut self, op: ScalarOp, acc: &Value) -> Result<Value, Refusal> {
-        let saved = self.lanes.replace(Lanes { groups: 1 });
-        // Truth values fold as numbers: and, or, xor, min and max mean the same there.
-        let original = acc.ty;
-        let (ty, acc) = match original {
-            ElemType::Bool => {
-                self.lanes = saved;
-                let numbers = self.convert(acc, ElemType::I32);
-                self.lanes = Some(Lanes { groups: 1 });
-                (ElemType::I32, numbers)
-            }
-            ty => (ty, acc.clone()),
-        };
-        let Rep::Lanes(parts) = &acc.rep else { return Ok(acc) };
-        let lane = lane_of(ty);
-        let per_group = if lane.is_wide() { 2 } else { 1 };
-        let group =
-            |k: usize| Value { ty, rep: Rep::Lanes(parts[k * per_group..(k + 1) * per_group].into()) };
-        let mut sum = group(0);
-        for k in 1..parts.len() / per_group {
-            sum = self.scalar_op(op, ty, &[sum, group(k)])?;
-        }
-        let Rep::Lanes(mut parts) = sum.rep else { return Ok(sum) };
-        if per_group == 2 {
-            // Both halves of the group side by side: the operation sees one register only.
-            let combined = self.one_register(op, ty, parts[0], parts[1])?;
-            parts = Parts::from_slice(&[combined]);
-        }
-        let mut reg = parts[0];
-        let mut bytes = self.target.vectors().bytes() / 2;
-        while bytes >= lane.bytes() {
-            let down = self.b.op(Op::MoveDown(bytes as u8), &[reg]);
-            reg = self.one_register(op, ty, reg, down)?;
-            bytes /= 2;
-        }
-        self.lanes = None;
-        if !lane.is_float() {
-            reg = self.b.op(Op::FromFloat(lane), &[reg]);
-        }
-        self.lanes = saved;
-        Ok(Value::uniform(original, reg))
-    }
-
-    /// The operation on the lanes of single registers.
-    fn one_register(&mut self, op: ScalarOp, ty: ElemType, a: Reg, b: Reg) -> Result<Reg, Refusal> {
-        let lane = lane_of(ty);
-        // A wide group has two registers: use the one twice.
-        let value = |reg: Reg| {
-            let count = if lane.is_wide() { 2 } else { 1 };
-            Value { ty, rep: Rep::Lanes(std::iter::repeat_n(reg, count).collect()) }
-        };
-        match self.scalar_op(op, ty, &[value(a), value(b)])?.rep {
-            Rep::Lanes(parts) => Ok(parts[0]),
-            _ => Err(Refusal::new("internal: a vector became a scalar")),
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Writes at computed places, one after the other: scatters and histograms.
 //!
 //! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
-//! place stays, and operators are applied in the order of the iterations.
+//! place stays, and operators are applied in the order of the iterations. Of a histogram whose order does not show several
+//! iterations are written at a time, each to a copy of the arrays, if the launch has copies.
 //!
 //! Where the plan says so, the lanes go across the innermost axis for the body: places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
 
@@ -14,7 +15,7 @@ use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Op, Reg, Width};
 use crate::record;
 use galopvm_base::ElemType;
-use galopvm_kir::{Body, Combine, Refusal};
+use galopvm_kir::{Axis, Body, Combine, Refusal};
 
 /// What is written, and how.
 pub struct Writes<'a> {
@@ -22,6 +23,10 @@ pub struct Writes<'a> {
     combine: Option<&'a Combine>,
     /// Where, one for each array.
     arrays: Vec<View>,
+    /// The distances of the arrays' copies in bytes.
+    distances: Vec<Reg>,
+    /// How many iterations are written at a time, each to its copy.
+    copies: usize,
 }
 
 impl Lower<'_> {
@@ -30,15 +35,17 @@ impl Lower<'_> {
         &mut self,
         form: &Form<'_>,
         (body, combine): (&Body, Option<&Combine>),
-        views: Vec<View>,
+        (views, copies): (Vec<View>, usize),
         range: (Reg, Reg),
     ) -> Result<(), Refusal> {
-        let mut arrays = Vec::new();
+        let (mut arrays, mut distances) = (Vec::new(), Vec::new());
         for number in 0..views.len() {
-            let at = form.results.iter().position(|result| *result == number);
-            arrays.push(views[at.unwrap_or(number)].clone());
+            let at = form.results.iter().position(|result| *result == number).unwrap_or(number);
+            let word = self.layout.result_copy(at, views[at].dims.len());
+            distances.push(self.b.op(Op::Word(word), &[]));
+            arrays.push(views[at].clone());
         }
-        self.scatter_axes(form, 0, range, &Writes { body, combine, arrays })
+        self.scatter_axes(form, 0, range, &Writes { body, combine, arrays, distances, copies })
     }
 
     fn scatter_axes(
@@ -84,13 +91,28 @@ impl Lower<'_> {
                 })?;
             self.lanes = None;
         }
+        if writes.copies > 1 {
+            let span = Span { low, high, step: writes.copies as i64, few: false };
+            (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
+                for copy in 0..writes.copies {
+                    let at = l.b.op(Op::AluImm(Bin::Add, Width::W64, copy as i32), &[counter]);
+                    l.scatter_one(axis, at, writes, copy)?;
+                }
+                Ok(Vec::new())
+            })?;
+        }
         self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
-            l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
-            let values = l.body(writes.body)?;
-            l.put_values(writes, values)?;
+            l.scatter_one(axis, counter, writes, 0)?;
             Ok(Vec::new())
         })?;
         Ok(())
+    }
+
+    /// One iteration.
+    fn scatter_one(&mut self, axis: &Axis, at: Reg, writes: &Writes<'_>, copy: usize) -> Result<(), Refusal> {
+        self.bind_scalar(axis.var, Value::uniform(ElemType::I64, at));
+        let values = self.body(writes.body)?;
+        self.put_values(writes, values, copy)
     }
 
     /// All lanes: what the body gives is noted, and then written lane by lane.
@@ -115,18 +137,26 @@ impl Lower<'_> {
             let at = Value::uniform(ElemType::I64, counter);
             let values =
                 notes.iter().map(|note| l.load(&note.row(std::slice::from_ref(&at)), true)).collect();
-            l.put_values(writes, values)?;
+            l.put_values(writes, values, 0)?;
             Ok(Vec::new())
         })?;
         self.lanes = lanes;
         Ok(())
     }
 
-    /// Writes what a body gives.
-    fn put_values(&mut self, writes: &Writes<'_>, mut index: Vec<Value>) -> Result<(), Refusal> {
+    /// Writes what a body gives, in the arrays' copies of this number.
+    fn put_values(&mut self, writes: &Writes<'_>, mut index: Vec<Value>, copy: usize) -> Result<(), Refusal> {
         let rank = writes.arrays.first().map_or(0, |array| array.dims.len());
         let items = index.split_off(rank);
-        self.put(&writes.arrays, writes.combine, &index, items)
+        if copy == 0 {
+            return self.put(&writes.arrays, writes.combine, &index, items);
+        }
+        let mut arrays = writes.arrays.clone();
+        for (array, distance) in arrays.iter_mut().zip(&writes.distances) {
+            let distance = self.times(*distance, Factor::Const(copy as i64));
+            array.base = self.b.op(Op::Alu(Bin::Add, Width::W64), &[array.base, distance]);
+        }
+        self.put(&arrays, writes.combine, &index, items)
     }
 
     /// Writes values at an index, unless that lies outside.

@@ -151,6 +151,8 @@ impl Target for Isa {
             | Op::Narrow(..)
             | Op::ConvertFloat(..)
             | Op::MoveDown(_)
+            | Op::MoveUp(_)
+            | Op::SplatLast(_)
             | Op::Reverse(_)
             | Op::VLoad(..)
             | Op::VLoadMask(..)

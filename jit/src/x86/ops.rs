@@ -138,6 +138,8 @@ impl Emitter {
             Op::Widen(change, from, to, upper) => self.widen(change, from, to, upper, out, a),
             Op::Narrow(change, from, to) => self.narrow(change, from, to, out, a, b),
             Op::MoveDown(bytes) => self.move_down(bytes, out, a),
+            Op::MoveUp(bytes) => self.move_up(bytes, out, a, b),
+            Op::SplatLast(lane) => self.splat_last(lane, out, a),
             Op::Reverse(lane) => self.reverse(lane, out, a),
 
             Op::Cmp(cond, lane) => self.compare_lanes(cond, lane, out, a, b),

@@ -7,11 +7,14 @@ use crate::lir::{Bin, Change, Extent, Lane, Op};
 use crate::target::Target;
 use dynasmrt::{DynasmApi, dynasm};
 
-/// Tables of lane numbers that `Iota` and `Reverse` load from.
+/// Tables of lane numbers that `Iota`, `Reverse` and `SplatLast` load from.
 static COUNT_NARROW: [i32; 256] = counting();
 static COUNT_WIDE: [i64; 256] = counting_wide();
 static DOWN_NARROW: [i32; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 static DOWN_WIDE: [i64; 8] = [7, 6, 5, 4, 3, 2, 1, 0];
+/// Of a number as many bits count as the lanes have.
+static LAST_NARROW: [i32; 16] = [15; 16];
+static LAST_WIDE: [i64; 8] = [7; 8];
 
 const fn counting() -> [i32; 256] {
     let mut table = [0; 256];
@@ -175,6 +178,39 @@ impl Emitter {
             4 => self.v2_imm(rows::SHUFFLE_D, Length::L128, out, Place::Reg(a), 0xb1),
             _ => self.lacks(Op::MoveDown(bytes)),
         }
+    }
+
+    pub fn move_up(&mut self, bytes: u8, out: u8, fill: u8, a: u8) {
+        let full = self.full();
+        let is_less = bytes.is_multiple_of(4) && usize::from(bytes) < full.bytes();
+        match bytes {
+            0 => self.lacks(Op::MoveUp(bytes)),
+            _ if is_less && self.isa.is_512() => {
+                self.v3_imm(rows::ALIGN_D, full, out, a, fill, 16 - bytes / 4);
+            }
+            // Each half of the result is made of two halves of the fill and the operand, which are neighbours there.
+            16 => self.v3_imm(rows::PERMUTE_HALVES, full, out, fill, a, 0x21),
+            _ if is_less && bytes < 16 => {
+                let s0 = self.scratch()[0];
+                self.v3_imm(rows::PERMUTE_HALVES, full, s0, fill, a, 0x21);
+                self.v3_imm(rows::ALIGN_BYTES, full, out, a, s0, 16 - bytes);
+            }
+            _ => self.lacks(Op::MoveUp(bytes)),
+        }
+    }
+
+    pub fn splat_last(&mut self, lane: Lane, out: u8, a: u8) {
+        let (full, s0) = (self.full(), self.scratch()[0]);
+        if lane.is_wide() && !self.isa.is_512() {
+            self.v2_imm(rows::PERMUTE_Q_IMM, full, out, Place::Reg(a), 0xff);
+            return;
+        }
+        let (table, row) = match lane.is_wide() {
+            true => (LAST_WIDE.as_ptr() as i64, rows::PERMUTE_Q),
+            false => (LAST_NARROW.as_ptr() as i64, rows::PERMUTE_D),
+        };
+        self.load_static(s0, table);
+        self.v3(row, full, out, s0, a);
     }
 
     pub fn reverse(&mut self, lane: Lane, out: u8, a: u8) {

@@ -1,6 +1,8 @@
 //! Runs a region in text form on the reference evaluator and on the x86 back end in every mode, and compares.
 #![allow(dead_code, missing_docs)]
 
+pub mod operators;
+
 use galopvm_analysis::plan::complete;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::{CpuMode, Options, X86Backend};

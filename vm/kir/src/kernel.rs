@@ -1,6 +1,7 @@
 //! What a decision and the code generator that executes it have to see alike in a kernel.
 
-use crate::ir::{Axis, Body, Combine, DimIndex, Exp, Index, Region, Rhs, Stm, VarId};
+use crate::commute::commutes;
+use crate::ir::{Axis, Body, Combine, DimIndex, Exp, Index, Read, Region, Rhs, Stm, Type, VarId};
 use std::collections::HashSet;
 
 /// True if a body has no loops inside: what it does with memory is what counts.
@@ -8,6 +9,46 @@ pub fn is_straight(body: &Body) -> bool {
     let mut straight = true;
     body.visit_stms(&mut |stm| straight &= matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. }));
     straight
+}
+
+/// How the lanes go across the innermost axis of a reduction that has them for itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// Neighbouring rows go to neighbouring lanes: their order does not matter.
+    Neighbours,
+    /// Each lane has rows of its own that follow on each other.
+    Parts,
+}
+
+/// How lanes go across a reduction; not at all where its rows or its operator are more than scalar code.
+pub fn spread(region: &Region, body: &Body, combine: &Combine) -> Option<Spread> {
+    if combine.scalar_ops().is_some() {
+        return Some(Spread::Neighbours);
+    }
+    let is_plain = is_scalar_code(region, body) && is_scalar_code(region, &combine.body);
+    let commutes = || if commutes(region, combine) { Spread::Neighbours } else { Spread::Parts };
+    is_plain.then(commutes)
+}
+
+/// True if a body computes scalars of elements, ifs and sequential loops included.
+pub fn is_scalar_code(region: &Region, body: &Body) -> bool {
+    let is_scalar = |var: &VarId| region.vars[*var].ty.as_ref().is_some_and(Type::is_scalar);
+    let mut plain = true;
+    body.visit_stms(&mut |stm| {
+        let has_lanes =
+            matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. } | Rhs::For { .. } | Rhs::While { .. });
+        plain &= has_lanes && stm.pat.iter().all(is_scalar);
+    });
+    body.visit_exps(&mut |exp| {
+        exp.visit(&mut |part| match part {
+            Exp::Read(Read { index: Index::Dims(dims), .. }) => {
+                plain &= dims.iter().all(|dim| matches!(dim, DimIndex::At(_)));
+            }
+            Exp::Read(_) | Exp::Opaque(..) => plain = false,
+            Exp::Const(_) | Exp::Var(_) | Exp::Op(..) | Exp::Convert(..) => {}
+        });
+    });
+    plain
 }
 
 /// True if every read of a kernel is of a parameter at the kernel's own index and the index is used for nothing else:

@@ -5,7 +5,7 @@
 //! - `text/`: the text form (a superset of the grammar of the case files), printing and parsing.
 //! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
-//!   a decision and its execution have to see alike.
+//!   a decision and its execution have to see alike. `commute.rs`: whether the operands of an operator may be exchanged.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!   `passed.rs`: the launch that was checked last.
 //!
@@ -19,6 +19,7 @@
 
 pub mod algebra;
 pub mod backend;
+pub mod commute;
 pub mod evaluate;
 pub mod ir;
 pub mod kernel;

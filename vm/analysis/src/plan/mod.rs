@@ -15,6 +15,7 @@ use crate::layout::{Class, class};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
+use galopvm_kir::kernel::{Spread, spread};
 use galopvm_kir::{Body, CheckedRegion, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId};
 use std::fmt::Write;
 
@@ -79,11 +80,9 @@ impl Facts<'_> {
 
     fn choose_threads(&self, main: &Stm, plan: &mut Plan) {
         let axes = match &main.rhs {
-            Rhs::Kernel { axes, .. } => axes,
-            Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => axes,
-            Rhs::Reduce { .. }
-            | Rhs::Scan { .. }
-            | Rhs::Scatter { .. }
+            Rhs::Kernel { axes, .. } | Rhs::Reduce { axes, .. } => axes.as_slice(),
+            Rhs::Scan { axis, .. } => std::slice::from_ref(axis),
+            Rhs::Scatter { .. }
             | Rhs::Exps(_)
             | Rhs::For { .. }
             | Rhs::While { .. }
@@ -144,10 +143,31 @@ impl Facts<'_> {
         match &main.rhs {
             Rhs::Kernel { axes, body } => {
                 let mut found: Vec<VarId> = axes.iter().rev().map(|axis| axis.var).collect();
-                found.extend(body.stms.iter().filter_map(|stm| reduction_axis(&stm.rhs)));
+                found.extend(body.stms.iter().filter_map(|stm| self.reduction_axis(&stm.rhs)));
                 found
             }
-            rhs => reduction_axis(rhs).into_iter().collect(),
+            rhs => self.reduction_axis(rhs).into_iter().collect(),
+        }
+    }
+
+    /// The innermost axis of a reduction that may be computed in any order and has nothing parallel inside.
+    fn reduction_axis(&self, rhs: &Rhs) -> Option<VarId> {
+        match rhs {
+            Rhs::Reduce { axes, body, combine } => {
+                let spread = spread(self.region.region(), body, combine);
+                let is_free = spread == Some(Spread::Neighbours) && is_flat(body);
+                axes.last().map(|axis| axis.var).filter(|_| is_free)
+            }
+            Rhs::Kernel { .. }
+            | Rhs::Scan { .. }
+            | Rhs::Scatter { .. }
+            | Rhs::Exps(_)
+            | Rhs::For { .. }
+            | Rhs::While { .. }
+            | Rhs::If { .. }
+            | Rhs::Update { .. }
+            | Rhs::Manifest { .. }
+            | Rhs::Array { .. } => None,
         }
     }
 
@@ -238,26 +258,6 @@ impl Choice {
         };
         *counter += 1;
         operations
-    }
-}
-
-/// The innermost axis of a reduction that may be computed in any order and has nothing parallel inside.
-fn reduction_axis(rhs: &Rhs) -> Option<VarId> {
-    match rhs {
-        Rhs::Reduce { axes, body, combine } if combine.scalar_ops().is_some() && is_flat(body) => {
-            axes.last().map(|axis| axis.var)
-        }
-        Rhs::Reduce { .. }
-        | Rhs::Kernel { .. }
-        | Rhs::Scan { .. }
-        | Rhs::Scatter { .. }
-        | Rhs::Exps(_)
-        | Rhs::For { .. }
-        | Rhs::While { .. }
-        | Rhs::If { .. }
-        | Rhs::Update { .. }
-        | Rhs::Manifest { .. }
-        | Rhs::Array { .. } => None,
     }
 }
 

@@ -5,8 +5,8 @@
 
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
-use galopvm_kir::kernel::{Rows, is_elementwise, is_straight};
-use galopvm_kir::{Axis, Body, CheckedRegion, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
+use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
+use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
 
 /// Rows that are computed together.
 const ROWS: usize = 4;
@@ -44,8 +44,8 @@ pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
             vectors.stream(axes, body);
         }
         Rhs::Scatter { axes, body, .. } => vectors.scatter(axes, body),
+        Rhs::Scan { axis, body, combine } => vectors.scan(axis, body, combine),
         Rhs::Reduce { .. }
-        | Rhs::Scan { .. }
         | Rhs::Exps(_)
         | Rhs::For { .. }
         | Rhs::While { .. }
@@ -83,7 +83,7 @@ impl Vectors<'_> {
         let rows = row.and_then(|row| Some((row, Rows::of(body, row, lane).ok()?)));
         match rows.filter(|(row, rows)| rows.share_a_read(*row, lane)) {
             Some((row, rows)) => self.tile(row, lane, &rows),
-            None => self.strands(lane, body),
+            None => self.strands(lane, &[body]),
         }
     }
 
@@ -94,15 +94,18 @@ impl Vectors<'_> {
 
     fn statement(&mut self, stm: &Stm) {
         match &stm.rhs {
-            Rhs::Reduce { axes, combine, .. } if combine.scalar_ops().is_some() => {
-                if let Some(axis) = axes.last() {
-                    let reason = "no partial result waits for the one before it";
-                    self.groups(axis.var, PARTIAL_RESULTS, reason.into());
+            Rhs::Reduce { axes, body, combine } => {
+                match (spread(self.region.region(), body, combine), axes.last()) {
+                    (Some(_), Some(axis)) if combine.scalar_ops().is_some() => {
+                        let reason = "no partial result waits for the one before it";
+                        self.groups(axis.var, PARTIAL_RESULTS, reason.into());
+                    }
+                    (Some(_), Some(axis)) => self.strands(axis.var, &[body, &combine.body]),
+                    _ => {
+                        self.folds(body);
+                        self.folds(&combine.body);
+                    }
                 }
-            }
-            Rhs::Reduce { body, combine, .. } => {
-                self.folds(body);
-                self.folds(&combine.body);
             }
             Rhs::For { body, .. } | Rhs::While { body, .. } => self.folds(body),
             Rhs::If { then, otherwise, .. } => {
@@ -121,14 +124,16 @@ impl Vectors<'_> {
     }
 
     /// Many vectors where little but a sum is kept for each lane: a wide stripe of columns is then read row by row.
-    fn strands(&mut self, lane: VarId, body: &Body) {
+    fn strands(&mut self, lane: VarId, bodies: &[&Body]) {
         let (mut folds, mut loops, mut expressions, mut is_wide) = (0, false, 0, false);
-        body.visit_stms(&mut |stm| {
-            folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
-            loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
-            is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
-        });
-        body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        for body in bodies {
+            body.visit_stms(&mut |stm| {
+                folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+                loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
+                is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
+            });
+            body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        }
         let registers = self.machine.vectors.registers;
         let (groups, why) = if folds == 1 && !loops && expressions <= SHORT_FOLD {
             let many = if registers > 16 { 8 } else { 4 };
@@ -171,6 +176,17 @@ impl Vectors<'_> {
                 format!("no loops inside: more than {LARGE} second-level caches is all memory traffic");
             self.plan.decide(Decision::Stream(bytes), reason);
         }
+    }
+
+    /// Prefixes of several vectors at a time wait for what came before them in one go.
+    fn scan(&mut self, axis: &Axis, body: &Body, combine: &Combine) {
+        if combine.scalar_ops().is_none() || !is_scalar_code(self.region.region(), body) {
+            return;
+        }
+        let is_wide = self.region.results().iter().any(|ty| ty.elem.bytes() == 8);
+        let groups = if is_wide { PARTIAL_RESULTS / 2 } else { PARTIAL_RESULTS };
+        self.groups(axis.var, groups, "prefixes of a vector need not wait for those before it".into());
+        self.stream(std::slice::from_ref(axis), body);
     }
 
     /// Places and values are computed in vectors and noted, then written one after the other.

@@ -12,6 +12,7 @@ use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Def, Instr, Operand, Operator, Role};
 use galopvm_kir::algebra;
 use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Type, VarId};
+use std::rc::Rc;
 
 /// What a reduction or scan goes over.
 #[derive(Clone)]
@@ -109,7 +110,8 @@ impl Lifter<'_> {
         Ok((self.expand(&width), arrays))
     }
 
-    /// An `iota` that was made before the region for an operator of its own width need not be read.
+    /// An `iota`, or one constant again and again, that was made before the region for an operator of its own width need not be
+    /// read.
     fn spell_out(&mut self, width: Operand, array: Operand) -> Lift<()> {
         if self.env.contains_key(&array.reg) {
             return Ok(());
@@ -117,15 +119,22 @@ impl Lifter<'_> {
         let uses = self.uses(self.function);
         let constant =
             |reg| if let Some(Origin::Const(c)) = uses.origin(reg) { Some(Exp::Const(c)) } else { None };
-        if let Some(Origin::Iota(count, [start, step])) = uses.origin(array.reg)
-            && count == width.reg
-            && let (Some(start), Some(step)) = (constant(start), constant(step))
-        {
-            let shape = vec![self.scalar(width)?];
-            let elem = self.reg_type(array.reg).elem;
-            let array_value = Array::whole(elem, shape, Source::Iota { start, step });
-            self.define(array.reg, Value::Array(array_value));
-        }
+        let source = match uses.origin(array.reg) {
+            Some(Origin::Iota(count, [start, step])) if count == width.reg => {
+                match (constant(start), constant(step)) {
+                    (Some(start), Some(step)) => Source::Iota { start, step },
+                    _ => return Ok(()),
+                }
+            }
+            Some(Origin::Replicate(count, value)) if count == width.reg => match constant(value) {
+                Some(value) => Source::Replicate(Rc::new(Value::Scalar(value))),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let shape = vec![self.scalar(width)?];
+        let elem = self.reg_type(array.reg).elem;
+        self.define(array.reg, Value::Array(Array::whole(elem, shape, source)));
         Ok(())
     }
 

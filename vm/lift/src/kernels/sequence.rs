@@ -43,6 +43,9 @@ pub struct Sequence {
     pub origins: HashMap<String, usize>,
     /// Destinations of scatters and histograms that nothing else of the part uses, nor what comes after it.
     pub consumed: BTreeSet<RegId>,
+    /// Instructions that repeat a value for one operator of the part and nobody else, by their numbers in the block: each with
+    /// the operator, whose statement has the value itself.
+    pub repeated: Vec<(usize, usize)>,
 }
 
 /// Lifts the instructions of a block from an operator on. With `scans`, operators that not every back end takes - scans,
@@ -155,6 +158,31 @@ impl Part<'_> {
         let instr = &self.instrs()[at];
         let (Instr::Replicate { dst, .. } | Instr::Copy { dst, .. }) = instr else { return false };
         self.changed.contains_key(&dst.0)
+    }
+
+    /// What repeats a value for one operator that goes over it, and for nobody else.
+    fn repeated(&self, left: &BTreeSet<usize>) -> Vec<(usize, usize)> {
+        let readers = |reg: RegId| {
+            let mut readers = Vec::new();
+            for (at, instr) in self.instrs().iter().enumerate() {
+                each_use(self.code, instr, &mut |used| readers.extend((used == reg).then_some(at)));
+            }
+            let results = &self.code.blocks[self.block].results;
+            readers.extend(results.iter().filter(|result| result.reg == reg).map(|_| self.instrs().len()));
+            readers
+        };
+        let mut repeated = Vec::new();
+        for (at, instr) in self.instrs().iter().enumerate().skip(self.from) {
+            let Instr::Replicate { dst, .. } = instr else { continue };
+            if let [reader] = readers(dst.0)[..]
+                && ![at, reader].iter().any(|at| left.contains(at) || *at == self.instrs().len())
+                && self.instrs()[reader].is_parallel()
+                && !self.is_fill(at)
+            {
+                repeated.push((at, reader));
+            }
+        }
+        repeated
     }
 }
 
@@ -277,7 +305,8 @@ fn attempt(
     let registers = registers.into_iter().map(|(var, reg)| (named(var), reg)).collect();
     let origins = origins.into_iter().map(|(var, at)| (named(var), at)).collect();
     let consumed = part.changed.iter().filter(|(_, at)| !left.contains(at)).map(|(reg, _)| *reg).collect();
-    Ok(Sequence { lifted, registers, origins, consumed })
+    let repeated = part.repeated(left);
+    Ok(Sequence { lifted, registers, origins, consumed, repeated })
 }
 
 /// The array that a view shows, for views that are no look at it.

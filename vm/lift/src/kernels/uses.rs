@@ -34,6 +34,8 @@ pub(super) enum Origin {
     Const(Scalar),
     /// `iota` with the count in a register, and registers for start and step.
     Iota(RegId, [RegId; 2]),
+    /// So many times the value in a register.
+    Replicate(RegId, RegId),
     /// An extent of the array in a register.
     Dim(RegId, u32),
     /// Whether two `i64` registers are equal.
@@ -62,6 +64,9 @@ impl Uses {
                     }
                     Instr::Iota { dst, ty: _, count, start, step } => {
                         uses.known.insert(dst.0, Origin::Iota(count.reg, [start.reg, step.reg]));
+                    }
+                    Instr::Replicate { dst, count, value } => {
+                        uses.known.insert(dst.0, Origin::Replicate(count.reg, value.reg));
                     }
                     Instr::Dim { dst, array, dim } => {
                         uses.known.insert(dst.0, Origin::Dim(array.reg, *dim));

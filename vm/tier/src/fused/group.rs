@@ -46,6 +46,15 @@ pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Gr
             break;
         }
     }
+    // What repeats a value for an operator of the group alone is read by nobody any more.
+    covered.extend(
+        sequence
+            .repeated
+            .iter()
+            .filter(|(_, reader)| covered.contains(reader))
+            .map(|(at, _)| *at)
+            .collect::<Vec<_>>(),
+    );
     let mut steps = Vec::new();
     for (at, _) in stms().filter(|(_, stm)| own(stm, &covered)) {
         steps.push(step(&parts, at)?);
