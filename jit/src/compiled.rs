@@ -77,6 +77,7 @@ enum Kind {
     Map,
     Fold,
     Scatter,
+    Loop,
 }
 
 /// How a launch tells the extent of an axis.
@@ -161,12 +162,13 @@ impl Native {
         let form = Form::of(region)?;
         let fold = match form.shape {
             Shape::Fold(_, combine) => combine.scalar_ops(),
-            Shape::Map(_) | Shape::Scatter(..) => None,
+            Shape::Map(_) | Shape::Scatter(..) | Shape::Loop(..) => None,
         };
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
             Shape::Fold(..) => Kind::Fold,
             Shape::Scatter(..) => Kind::Scatter,
+            Shape::Loop(..) => Kind::Loop,
         };
         let compiled = Native {
             kind,
@@ -288,10 +290,15 @@ impl Native {
         let Some(extents) = extents else {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
-        // What a scatter writes is read by nothing else of it.
+        // What a scatter or a loop writes is read by nothing else of it.
         let is_scatter = self.kind == Kind::Scatter;
-        let variant = Variant { flat, places, over: over && !is_scatter };
+        let is_loop = self.kind == Kind::Loop;
+        let variant = Variant { flat, places, over: over && !is_scatter && !is_loop };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
+        if is_loop {
+            let record = self.layout.fill(&self.region, launch);
+            return self.run_map(code, &record, &[(0, 1)], false, stop);
+        }
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
@@ -446,7 +453,7 @@ impl Extent {
 fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
-        Shape::Map(_) | Shape::Fold(..) => 0,
+        Shape::Map(_) | Shape::Fold(..) | Shape::Loop(..) => 0,
     }
 }
 
@@ -487,6 +494,12 @@ impl Compiled for Native {
 
     fn takes_places(&self) -> bool {
         true
+    }
+
+    /// All forms of a loop make the same arrays.
+    fn needs_no_memory(&self) -> bool {
+        let mut made = self.codes.iter().filter_map(|code| code.get()?.as_ref().ok()).peekable();
+        self.kind == Kind::Loop && made.peek().is_some() && made.all(|code| !code.makes_arrays)
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {

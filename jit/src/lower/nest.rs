@@ -138,6 +138,10 @@ impl Lower<'_> {
                 let views = self.whole_results(job.places)?;
                 self.scatter(form, (body, combine), views, (low, high))?;
             }
+            Shape::Loop(stm, _) => {
+                let views = self.whole_results(job.places)?;
+                self.whole_loop(form, stm, views)?;
+            }
             Shape::Fold(body, combine) => {
                 let values = self.lower_reduce(form.axes, Some((low, high)), body, combine)?;
                 for (k, number) in form.results.iter().enumerate() {
@@ -457,7 +461,7 @@ pub fn piece_axis(
     form: &Form<'_>,
     threads: usize,
 ) -> usize {
-    if matches!(form.shape, Shape::Fold(..) | Shape::Scatter(..)) {
+    if matches!(form.shape, Shape::Fold(..) | Shape::Scatter(..) | Shape::Loop(..)) {
         return 0;
     }
     if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {
