@@ -301,12 +301,14 @@ impl Engine {
                     let options = galopvm_jit::Options { leaves_functions: true, ..Default::default() };
                     found.usable.push(Arc::new(X86Backend::new(options)));
                 }
-                found.usable.push(Arc::new(Vector { leaves_few_rows: true }));
+                found.usable.push(Arc::new(Vector { leaves_few_rows: true, leaves_loops: true }));
                 if config.switches.quick {
                     found.quick = Some(Arc::new(Vector::default()));
                 }
             }
-            BackendChoice::Vector => found.usable.push(Arc::new(Vector::default())),
+            BackendChoice::Vector => {
+                found.usable.push(Arc::new(Vector { leaves_loops: true, ..Vector::default() }))
+            }
             BackendChoice::X86 if X86Backend::is_available() => {
                 found.usable.push(Arc::new(X86Backend::default()))
             }

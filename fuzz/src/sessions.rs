@@ -324,7 +324,7 @@ impl Setting {
             Executor::Vector => compiled(Arc::new(Vector::default())),
             Executor::X86 => compiled(Arc::new(X86Backend::default())),
             Executor::Both => {
-                let vector = Vector { leaves_few_rows: true };
+                let vector = Vector { leaves_few_rows: true, leaves_loops: true };
                 compiled_by(vec![Arc::new(X86Backend::default()), Arc::new(vector)], 2)
             }
             Executor::Tiers => {

@@ -95,6 +95,7 @@ enum Kind {
     Fold,
     Scan,
     Scatter,
+    Loop,
 }
 
 /// How a launch tells the extent of an axis.
@@ -184,6 +185,7 @@ impl Native {
             Shape::Fold(..) => Kind::Fold,
             Shape::Scan(..) => Kind::Scan,
             Shape::Scatter(..) => Kind::Scatter,
+            Shape::Loop(..) => Kind::Loop,
         };
         let compiled = Native {
             kind,
@@ -307,10 +309,16 @@ impl Native {
         let Some(extents) = extents else {
             return Err(failed(Refusal::new("the extent of an axis is unknown")));
         };
-        // What a scatter writes is read by nothing else of it.
+        // What a scatter or a loop writes is read by nothing else of it.
         let is_scatter = self.kind == Kind::Scatter;
-        let variant = Variant { flat, places, over: over && !is_scatter, role: Role::Results };
+        let is_loop = self.kind == Kind::Loop;
+        let over = over && !is_scatter && !is_loop;
+        let variant = Variant { flat, places, over, role: Role::Results };
         let code = self.code(variant).map_err(|r| failed(r.clone()))?;
+        if is_loop {
+            let record = self.layout.fill(&self.region, launch);
+            return self.run_map(code, &record, &[(0, 1)], false, stop);
+        }
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
         let length = if flat { total } else { extents[code.pieces] };
         let result_bytes: i64 =
@@ -363,6 +371,7 @@ impl Native {
             }
             Kind::Scan => 1,
             Kind::Map | Kind::Fold | Kind::Scatter => to_share.max(to_stop),
+            Kind::Loop => 1,
         };
         parts.min(length).clamp(1, MOST_PIECES)
     }
@@ -536,7 +545,7 @@ fn noted(form: &Form<'_>) -> usize {
     match form.shape {
         Shape::Scatter(body, _) => body.results.len(),
         Shape::Fold(body, _) | Shape::Scan(body, _) => body.results.len().div_ceil(NOTE),
-        Shape::Map(_) => 0,
+        Shape::Map(_) | Shape::Loop(..) => 0,
     }
 }
 
@@ -572,6 +581,12 @@ impl Compiled for Native {
 
     fn takes_places(&self) -> bool {
         true
+    }
+
+    /// All forms of a loop make the same arrays.
+    fn needs_no_memory(&self) -> bool {
+        let mut made = self.codes.iter().filter_map(|code| code.get()?.as_ref().ok()).peekable();
+        self.kind == Kind::Loop && made.peek().is_some() && made.all(|code| !code.makes_arrays)
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {

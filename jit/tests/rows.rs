@@ -1,5 +1,5 @@
-//! Arrays that a kernel makes for each index: kernels, scans, scatters, updates and loops that carry arrays inside of it. Each
-//! choice of lanes is compared with the reference, on written programs and on generated ones.
+//! Arrays that a kernel makes for each index: kernels, scans, scatters, updates and loops that carry arrays inside of it; and
+//! loops outside of all operators. Each choice of lanes is compared with the reference, on written programs and on generated ones.
 
 mod support;
 
@@ -331,17 +331,65 @@ impl Maker {
     }
 }
 
-/// A program, and its arguments for a shape.
-fn generated(seed: u64) -> String {
-    let mut maker = Maker {
-        random: Random::new(seed),
-        text: String::new(),
-        arrays: vec!["r0".into()],
-        scalars: vec!["i".into(), "c".into()],
-        places: Vec::new(),
-        count: 0,
-        indent: 12,
+impl Maker {
+    fn new(seed: u64, arrays: &[&str], scalars: &[&str]) -> Maker {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        Maker {
+            random: Random::new(seed),
+            text: String::new(),
+            arrays: names(arrays),
+            scalars: names(scalars),
+            places: Vec::new(),
+            count: 0,
+            indent: 12,
+        }
+    }
+}
+
+/// A loop outside of all operators, over two arrays and a number.
+fn generated_loop(seed: u64) -> String {
+    let mut maker = Maker::new(seed, &["r0", "r1", "A"], &["i", "c", "s0"]);
+    let count = 2 + maker.random.below(4);
+    maker.statements(count, 2);
+    let (one, other, number) = (maker.array(), maker.array(), maker.scalar(2));
+    let (rule, number) = match maker.random.below(3) {
+        0 => ("while s0 % 9 > 1", "abs(s0 / 2)".to_string()),
+        _ => ("for i < n", number),
     };
+    // Statements know a counter.
+    let counter = if rule.starts_with("while") { "            let i : i64 = s0 + 1\n" } else { "" };
+    let text = format!("{counter}{}", maker.text);
+    format!(
+        "region r (n : i64, m : i64, c : i64, A : [m]i64, B : [m]i64)
+        let (p : [m]i64, q : [m]i64, w : i64) = loop (r0 : [m]i64, r1 : [m]i64, s0 : i64) = (A, B, c) {rule} do
+{text}            in ({one}, {other}, {number})
+        in (p, q, w)"
+    )
+}
+
+#[test]
+fn generated_loops() {
+    for seed in 0..rounds(60) {
+        let text = generated_loop(seed);
+        let mut random = Random::new(seed ^ 0x10095);
+        let launches: Vec<Vec<Arg>> = [(0, 1), (1, 1), (3, 2), (7, 17), (4, 40)]
+            .iter()
+            .map(|(n, m)| {
+                let mut array = || {
+                    let elements = (0..*m).map(|_| random.between(-30, 30) as u64).collect();
+                    Arg::Array(ElemType::I64, elements, galopvm_lmad::Lmad::row_major(&[*m]))
+                };
+                let (a, b) = (array(), array());
+                vec![size(*n as usize), size(*m as usize), size(8), a, b]
+            })
+            .collect();
+        check_launches(&text, "", &launches, 0.0);
+    }
+}
+
+/// A program over the rows of a matrix.
+fn generated(seed: u64) -> String {
+    let mut maker = Maker::new(seed, &["r0"], &["i", "c"]);
     let count = 3 + maker.random.below(4);
     maker.statements(count, 2);
     let last = maker.arrays.last().cloned().unwrap_or_default();

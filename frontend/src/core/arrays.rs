@@ -8,6 +8,25 @@ use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
 use galopvm_bytecode::ValueType;
 use std::rc::Rc;
 
+/// A range as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct RangeEnds<'a> {
+    pub(super) first: &'a Exp<'a>,
+    pub(super) second: Option<&'a Exp<'a>>,
+    pub(super) kind: RangeKind,
+    pub(super) last: &'a Exp<'a>,
+}
+
+/// A range in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Range {
+    ty: ElemType,
+    /// How many there are, an `i64`.
+    pub(super) count: Atom,
+    start: Atom,
+    step: Atom,
+}
+
 impl<'a> Builder<'_, 'a, '_, '_> {
     /// Applies a function to every part of a value.
     pub(super) fn each(
@@ -215,15 +234,20 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     }
 
     /// The array that a range stands for.
-    pub(super) fn range(
+    pub(super) fn range(&mut self, span: Span, ends: RangeEnds<'a>, ctx: &Context<'a>) -> Built<Value<'a>> {
+        let Range { ty, count, start, step } = self.range_numbers(ends, ctx)?;
+        self.fun.span = Some(span);
+        let array = self.fun.emit(Op::Iota { ty, count, start, step }, ValueType::array(ty, 1));
+        self.fun.know(array, 0, count);
+        Ok(Value::Atom(array))
+    }
+
+    /// The numbers of a range, which is valid from here on.
+    pub(super) fn range_numbers(
         &mut self,
-        span: Span,
-        first: &'a Exp<'a>,
-        second: Option<&'a Exp<'a>>,
-        kind: RangeKind,
-        last: &'a Exp<'a>,
+        RangeEnds { first, second, kind, last }: RangeEnds<'a>,
         ctx: &Context<'a>,
-    ) -> Built<Value<'a>> {
+    ) -> Built<Range> {
         let mut values = Vec::new();
         for exp in [Some(first), second, Some(last)].into_iter().flatten() {
             let value = self.eval(exp, ctx)?;
@@ -259,10 +283,14 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         };
         self.fun.assert(valid, message, values.clone());
         let count = self.range_count(ty, (first, second, last), kind, up);
-        self.fun.span = Some(span);
-        let array = self.fun.emit(Op::Iota { ty, count, start: first, step }, ValueType::array(ty, 1));
-        self.fun.know(array, 0, count);
-        Ok(Value::Atom(array))
+        Ok(Range { ty, count, start: first, step })
+    }
+
+    /// A number of a range.
+    pub(super) fn range_number(&mut self, range: &Range, at: Atom) -> Atom {
+        let at = self.fun.convert(ElemType::I64, range.ty, at);
+        let far = self.fun.scalar(ScalarOp::Mul, range.ty, &[at, range.step]);
+        self.fun.scalar(ScalarOp::Add, range.ty, &[range.start, far])
     }
 
     /// Whether a range goes up, and whether it goes down.

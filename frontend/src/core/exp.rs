@@ -1,5 +1,6 @@
 //! Expressions.
 
+use super::arrays::RangeEnds;
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
@@ -245,7 +246,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 self.eval(exp, ctx)
             }
             ExpKind::Loop { .. } => self.loop_exp(exp, ctx),
-            ExpKind::Range { first, second, kind, last } => self.range(span, first, second, kind, last, ctx),
+            ExpKind::Range { first, second, kind, last } => {
+                self.range(span, RangeEnds { first, second, kind, last }, ctx)
+            }
             ExpKind::Update(inner, steps, value) => {
                 let old = self.eval(inner, ctx)?;
                 let value = self.eval(value, ctx)?;

@@ -1,5 +1,6 @@
 //! Loops.
 
+use super::arrays::RangeEnds;
 use super::build::{Builder, Built};
 use super::ir::*;
 use super::value::*;
@@ -54,6 +55,17 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     Ok(b.eval(body, scope)?.parts())
                 })?;
                 Op::For { bound, init: init.parts(), body }
+            }
+            // No array is made of numbers that the counter tells.
+            LoopForm::ForIn(element, Exp { kind: ExpKind::Range { first, second, kind, last }, .. }) => {
+                let ends = RangeEnds { first, second: *second, kind: *kind, last };
+                let range = self.range_numbers(ends, ctx)?;
+                let body = self.turn(&turns, ctx, true, &mut |b, scope, i| {
+                    let number = b.range_number(&range, i);
+                    b.bind(scope, element, &Value::Atom(number))?;
+                    Ok(b.eval(body, scope)?.parts())
+                })?;
+                Op::For { bound: range.count, init: init.parts(), body }
             }
             LoopForm::ForIn(element, array) => {
                 let array = self.eval(array, ctx)?;

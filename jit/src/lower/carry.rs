@@ -5,14 +5,15 @@
 //! array has a version of its address.
 
 use super::Lower;
-use super::access::View;
+use super::access::{Made, View};
 use super::control::{Span, with};
+use super::form::Form;
 use super::poll::{Turns, is_few};
 use super::value::Value;
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Class, Op, Width};
 use galopvm_base::{ElemType, ScalarOp};
-use galopvm_kir::{Axis, Body, Exp, Refusal, VarId};
+use galopvm_kir::{Axis, Body, Exp, Refusal, Rhs, Stm, VarId};
 
 /// A loop without its rule.
 pub struct Carried<'s> {
@@ -56,6 +57,45 @@ impl<'a> Lower<'a> {
             begun.arrays.push((k, own));
         }
         Ok(begun)
+    }
+
+    /// A loop that is all of a region: its arrays lie where the results go, which hold what they begin as.
+    pub fn whole_loop(&mut self, form: &Form<'_>, stm: &Stm, results: Vec<View>) -> Result<(), Refusal> {
+        let (carried, init, body) = match &stm.rhs {
+            Rhs::For { carried, init, body, .. } | Rhs::While { carried, init, body, .. } => {
+                (carried, init, body)
+            }
+            _ => return Err(Refusal::new("internal: no loop")),
+        };
+        let mut begun = Begun { scalars: Vec::new(), values: Vec::new(), arrays: Vec::new() };
+        for (k, var) in carried.iter().enumerate() {
+            if self.region.type_of(*var).is_scalar() {
+                begun.scalars.push(k);
+                begun.values.push(self.exp(&init[k])?);
+                continue;
+            }
+            let at = form.results.iter().position(|result| *result == k);
+            let at = at.ok_or_else(|| Refusal::new("internal: an array without a result"))?;
+            let view = results[at].clone();
+            let made = Some(Made { root: view.base, across: false });
+            begun.arrays.push((k, View { made, ..view }));
+        }
+        let carried = Carried { pat: &stm.pat, carried, init, body };
+        match &stm.rhs {
+            Rhs::For { axis, .. } => {
+                let bound = self.exp(&axis.bound)?;
+                self.run_for(&carried, begun, axis, &bound)?;
+            }
+            Rhs::While { cond, .. } => self.run_while(&carried, begun, cond)?,
+            _ => {}
+        }
+        for (view, number) in results.iter().zip(&form.results) {
+            if view.dims.is_empty() {
+                let value = self.scalar_var(stm.pat[*number])?;
+                self.store(view, &value);
+            }
+        }
+        Ok(())
     }
 
     /// Gives the arrays their names in a round.
@@ -111,11 +151,21 @@ impl<'a> Lower<'a> {
     pub fn lower_for(&mut self, carried: &Carried<'_>, axis: &Axis) -> Result<(), Refusal> {
         let bound = self.exp(&axis.bound)?;
         let begun = self.begin_loop(carried)?;
+        self.run_for(carried, begun, axis, &bound)
+    }
+
+    fn run_for(
+        &mut self,
+        carried: &Carried<'_>,
+        begun: Begun,
+        axis: &Axis,
+        bound: &Value,
+    ) -> Result<(), Refusal> {
         let values = match bound.varies() {
-            true => self.for_lanes(carried, &begun, axis, &bound)?,
+            true => self.for_lanes(carried, &begun, axis, bound)?,
             false => {
                 let shapes = self.carried_shapes(carried, &begun, None);
-                let (low, high) = (self.b.int(0), self.uniform(&bound));
+                let (low, high) = (self.b.int(0), self.uniform(bound));
                 let span = Span { low, high, step: 1, few: is_few(bound.known()) };
                 self.counted(span, &begun.values, &shapes, &mut |l, counter, now| {
                     l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
@@ -165,6 +215,10 @@ impl<'a> Lower<'a> {
     /// `loop .. while`.
     pub fn lower_while(&mut self, carried: &Carried<'_>, cond: &Exp) -> Result<(), Refusal> {
         let begun = self.begin_loop(carried)?;
+        self.run_while(carried, begun, cond)
+    }
+
+    fn run_while(&mut self, carried: &Carried<'_>, begun: Begun, cond: &Exp) -> Result<(), Refusal> {
         let shapes = self.carried_shapes(carried, &begun, Some(cond));
         let names = begun.names(carried.carried);
         let mut varying = self.varying();

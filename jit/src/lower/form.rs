@@ -17,17 +17,19 @@ pub enum Shape<'a> {
     Scan(&'a Body, &'a Combine),
     /// A scatter, or with an operator a histogram.
     Scatter(&'a Body, Option<&'a Combine>),
+    /// A loop outside of all operators.
+    Loop(&'a Stm, &'a Body),
 }
 
-/// A region as this back end takes it: scalar lets, then one kernel, reduction, scan or scatter. A kernel's body may end with a
+/// A region as this back end takes it: scalar lets, then one kernel, reduction, scan, scatter or loop. A kernel's body may end with a
 /// kernel that makes its results; that one is a form too, with any statements in front. Other arrays that it makes are
 /// copied to the results.
 pub struct Form<'a> {
     /// The statements in front.
     pub lets: &'a [Stm],
-    /// The axes of the kernel or reduction.
+    /// The axes of the kernel, reduction or scatter.
     pub axes: &'a [Axis],
-    /// Which of the two, and its body.
+    /// Which of them, and its body.
     pub shape: Shape<'a>,
     /// For each result of the region, the number of the statement's result.
     pub results: Vec<usize>,
@@ -44,21 +46,14 @@ impl<'a> Form<'a> {
             return Err(Refusal::new("the region has several statements"));
         }
         let (axes, shape) = match &last.rhs {
-            Rhs::Kernel { axes, body } => (axes.as_slice(), Shape::Map(body)),
-            Rhs::Reduce { axes, body, combine } => (axes.as_slice(), Shape::Fold(body, combine)),
-            Rhs::Scatter { axes, body, combine, .. } => {
-                (axes.as_slice(), Shape::Scatter(body, combine.as_ref()))
-            }
+            Rhs::Kernel { axes, body } => (&axes[..], Shape::Map(body)),
+            Rhs::Reduce { axes, body, combine } => (&axes[..], Shape::Fold(body, combine)),
+            Rhs::Scatter { axes, body, combine, .. } => (&axes[..], Shape::Scatter(body, combine.as_ref())),
+            Rhs::For { body, .. } | Rhs::While { body, .. } => (&[][..], Shape::Loop(last, body)),
             Rhs::Scan { axis, body, combine } => (std::slice::from_ref(axis), Shape::Scan(body, combine)),
-            Rhs::Exps(_)
-            | Rhs::For { .. }
-            | Rhs::While { .. }
-            | Rhs::If { .. }
-            | Rhs::Update { .. }
-            | Rhs::Manifest { .. }
-            | Rhs::Array { .. } => {
+            Rhs::Exps(_) | Rhs::If { .. } | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array { .. } => {
                 return Err(Refusal::new(
-                    "the region is neither a kernel nor a reduction nor a scan nor a scatter",
+                    "the region is neither a kernel nor a reduction nor a scan nor a scatter nor a loop",
                 ));
             }
         };
@@ -77,6 +72,17 @@ impl<'a> Form<'a> {
             }
             if !arrays.iter().all(is_known) {
                 return Err(Refusal::new("a scatter into an array that is made inside the region"));
+            }
+        }
+        if let Shape::Loop(stm, _) = shape {
+            // What a loop carries lies where its results go.
+            let is_result = |k: usize| results.contains(&k) || region.type_of(stm.pat[k]).is_scalar();
+            if !(0..stm.pat.len()).all(is_result) {
+                return Err(Refusal::new("a loop carries an array that nobody wants"));
+            }
+            let begins = |k: usize| region.results()[k].shape.is_empty() || region.begins_as(k).is_some();
+            if !(0..results.len()).all(begins) {
+                return Err(Refusal::new("a loop begins with an array that is made inside the region"));
             }
         }
         Ok(Form { lets, axes, shape, results })
@@ -98,7 +104,11 @@ impl<'a> Form<'a> {
     /// The body.
     pub fn body(&self) -> &'a Body {
         match self.shape {
-            Shape::Map(body) | Shape::Fold(body, _) | Shape::Scan(body, _) | Shape::Scatter(body, _) => body,
+            Shape::Map(body)
+            | Shape::Fold(body, _)
+            | Shape::Scan(body, _)
+            | Shape::Scatter(body, _)
+            | Shape::Loop(_, body) => body,
         }
     }
 
@@ -150,7 +160,7 @@ impl<'a> Form<'a> {
     pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
         let operator = match self.shape {
             Shape::Fold(_, combine) | Shape::Scan(_, combine) => body_work(region, observed, &combine.body),
-            Shape::Map(_) | Shape::Scatter(..) => 0,
+            Shape::Map(_) | Shape::Scatter(..) | Shape::Loop(..) => 0,
         };
         body_work(region, observed, self.body()).saturating_add(operator)
     }

@@ -156,6 +156,10 @@ impl Lower<'_> {
                 let views = self.whole_results(job.places)?;
                 self.scatter(form, (body, combine), (views, job.copies), (low, high))?;
             }
+            Shape::Loop(stm, _) => {
+                let views = self.whole_results(job.places)?;
+                self.whole_loop(form, stm, views)?;
+            }
             Shape::Fold(body, combine) => {
                 let values = match job.role {
                     Role::Results | Role::Totals => {
@@ -523,7 +527,7 @@ pub fn piece_axis(
     form: &Form<'_>,
     threads: usize,
 ) -> usize {
-    if matches!(form.shape, Shape::Fold(..) | Shape::Scan(..) | Shape::Scatter(..)) {
+    if matches!(form.shape, Shape::Fold(..) | Shape::Scan(..) | Shape::Scatter(..) | Shape::Loop(..)) {
         return 0;
     }
     if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {

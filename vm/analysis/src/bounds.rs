@@ -30,6 +30,8 @@ pub struct ReadBounds {
 pub struct Bounds {
     /// By read number.
     pub reads: Vec<Option<ReadBounds>>,
+    /// Every update is proven to stay inside its array.
+    pub updates_inside: bool,
 }
 
 impl Bounds {
@@ -66,9 +68,9 @@ pub fn bounds(region: &CheckedRegion, observed: &Observed) -> Bounds {
         known.unwrap_or(Interval::of_type(ty))
     };
     let ranges = code.vars.iter_ids().map(range).collect();
-    let mut prover = Prover { numbers, ranges, reads: vec![None; code.reads as usize] };
+    let mut prover = Prover { numbers, ranges, reads: vec![None; code.reads as usize], updates_inside: true };
     prover.body(&code.body);
-    Bounds { reads: prover.reads }
+    Bounds { reads: prover.reads, updates_inside: prover.updates_inside }
 }
 
 struct Prover<'a> {
@@ -76,6 +78,7 @@ struct Prover<'a> {
     /// By variable.
     ranges: Vec<Interval>,
     reads: Vec<Option<ReadBounds>>,
+    updates_inside: bool,
 }
 
 impl Prover<'_> {
@@ -134,8 +137,9 @@ impl Prover<'_> {
                 self.narrowed(cond, false, |prover| other = prover.body(otherwise));
                 return Some(one.into_iter().zip(other).map(|(a, b)| a.join(b)).collect());
             }
-            Rhs::Update { array: _, index, value } => {
-                index.each_exp(&mut |exp| self.look(exp));
+            Rhs::Update { array, index, value } => {
+                let (_, inside) = self.index(*array, index);
+                self.updates_inside &= inside;
                 self.look(value);
             }
             Rhs::Manifest { .. } => {}
@@ -198,20 +202,26 @@ impl Prover<'_> {
         self.numbers.region.region().exp_type(exp)
     }
 
-    fn read(&mut self, read: &Read) {
+    /// Where an index goes in each dimension, with the places that there are, and whether it stays inside.
+    fn index(&mut self, array: VarId, index: &Index) -> (Vec<(Interval, i128)>, bool) {
         let mut dims = Vec::new();
         // Of a flat view it is not known that it stays inside.
-        let mut inside = matches!(read.index, Index::Dims(_));
+        let mut inside = matches!(index, Index::Dims(_));
         if inside {
-            for (dim, place) in places(&read.index).iter().enumerate() {
+            for (dim, place) in places(index).iter().enumerate() {
                 let range = self.places(place);
-                let extent = self.extent(read.array, dim);
+                let extent = self.extent(array, dim);
                 inside &= range.low >= 0 && range.high < extent;
                 dims.push((range, extent));
             }
         } else {
-            read.index.each_exp(&mut |exp| self.look(exp));
+            index.each_exp(&mut |exp| self.look(exp));
         }
+        (dims, inside)
+    }
+
+    fn read(&mut self, read: &Read) {
+        let (dims, inside) = self.index(read.array, &read.index);
         if let Some(slot) = self.reads.get_mut(read.id.index()) {
             *slot = Some(ReadBounds { array: read.array, dims, inside });
         }

@@ -26,6 +26,17 @@ pub enum Way {
     Strands,
 }
 
+/// What an adviser did with a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopRun {
+    /// It has run, and its results are in their registers.
+    Done,
+    /// It is the interpreter's.
+    Left,
+    /// It is the interpreter's, since code of this site trapped.
+    Trapped(u32),
+}
+
 /// Somebody beside the interpreter.
 pub trait Adviser<'a>: Sized + Send {
     /// What is known of a block while it is executed.
@@ -89,6 +100,19 @@ pub trait Adviser<'a>: Sized + Send {
     ) -> Outcome<()> {
         interpreter.interpret(registers, at, instr)
     }
+
+    /// Executes a loop that would be a unit, if there is a faster way.
+    fn runs_loop(
+        _interpreter: &mut Interpreter<'a, Self>,
+        _registers: &mut Registers<'a>,
+        _at: (BlockId, usize),
+        _instr: &'a Instr,
+    ) -> Outcome<LoopRun> {
+        Ok(LoopRun::Left)
+    }
+
+    /// Code of a site trapped, and the interpreter did not.
+    fn trapped_falsely(&mut self, _site: u32) {}
 
     /// Whether an instruction has run already, together with an operator before it.
     fn has_run(&mut self, _registers: &mut Registers<'a>, _at: (BlockId, usize), _instr: &'a Instr) -> bool {

@@ -1,6 +1,6 @@
 //! Branches, loops, calls, assertions.
 
-use crate::Way;
+use crate::adviser::{LoopRun, Way};
 use crate::machine::Entry;
 use crate::{Adviser, Interpreter, Outcome, Registers};
 use galopvm_base::Scalar;
@@ -19,7 +19,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         match instr {
             Instr::Call { .. } if self.adviser.has_run(registers, (block, index), instr) => {}
             Instr::For { dsts, init, .. } | Instr::While { dsts, init, .. }
-                if self.loop_unit(registers, block, index, dsts, init)? => {}
+                if self.loop_unit(registers, (block, index), instr, dsts, init)? => {}
             Instr::If { dsts, cond, then, otherwise } => {
                 let taken = if registers.bits(*cond) != 0 { *then } else { *otherwise };
                 self.block(registers, taken)?;
@@ -53,22 +53,31 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         Ok(())
     }
 
-    /// Executes a loop as a unit, if it is one.
+    /// Executes a loop as a unit, if it is one, or as the adviser does what would be one.
     fn loop_unit(
         &mut self,
         registers: &mut Registers<'a>,
-        block: BlockId,
-        index: usize,
+        at: (BlockId, usize),
+        instr: &'a Instr,
         dsts: &[Def],
         init: &[Operand],
     ) -> Outcome<bool> {
-        if self.adviser.opens(registers, (block, index)) {
+        if self.adviser.opens(registers, at) {
             return Ok(false);
         }
-        match self.forms.unit(registers, block, index) {
-            Some(unit) => self.enter_unit(registers, unit, dsts, &Entry::of_loop(init)),
-            None => Ok(false),
+        let Some(unit) = self.forms.unit(registers, at.0, at.1) else { return Ok(false) };
+        let run = match unit.keeps_operators(registers, &[], init) {
+            true => A::runs_loop(self, registers, at, instr)?,
+            false => LoopRun::Left,
+        };
+        if run == LoopRun::Done {
+            return Ok(true);
         }
+        let done = self.enter_unit(registers, unit, dsts, &Entry::of_loop(init))?;
+        if let LoopRun::Trapped(site) = run {
+            self.adviser.trapped_falsely(site);
+        }
+        Ok(done)
     }
 
     /// Moves the results of a block that was executed, and ends the scope of its registers.

@@ -33,7 +33,7 @@ mod soac;
 pub mod stack;
 mod strands;
 
-pub use adviser::{Adviser, Plain, Way};
+pub use adviser::{Adviser, LoopRun, Plain, Way};
 pub use arrays::mismatch;
 pub use frame::Registers;
 pub use interpreter::{Interpreter, Limits, Outcome, Setup, iterations};

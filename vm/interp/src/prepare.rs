@@ -142,6 +142,11 @@ impl PreparedBlock {
         self.translated(index).map_or(&[], |translated| translated.dying.get_or_init(find))
     }
 
+    /// About how many instructions it executes.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
     /// The number of the site at a position of the code.
     pub fn site(&self, index: usize) -> Option<u32> {
         self.sites.iter().find(|(at, _)| *at == index).map(|(_, site)| *site)

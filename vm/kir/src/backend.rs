@@ -132,6 +132,11 @@ pub trait Compiled: Send + Sync {
         false
     }
 
+    /// Whether no launch needs memory besides that of its results, so that it fails only by a trap.
+    fn needs_no_memory(&self) -> bool {
+        false
+    }
+
     /// A text of the code, if this back end has one of that kind.
     fn listing(&self, kind: Listing) -> Option<String>;
 }

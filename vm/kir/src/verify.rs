@@ -133,12 +133,19 @@ impl CheckedRegion {
     }
 
     /// The array parameter whose elements a result begins with: what a scatter or histogram of the region's own body
-    /// is written over, if that comes from outside.
+    /// is written over, or what a loop of it begins with, if that comes from outside.
     pub fn begins_as(&self, result: usize) -> Option<VarId> {
         let Some(Exp::Var(var)) = self.0.region.body.results.get(result) else { return None };
-        let array = self.0.region.body.stms.iter().find_map(|stm| match &stm.rhs {
-            Rhs::Scatter { arrays, .. } => stm.pat.iter().position(|bound| bound == var).map(|at| arrays[at]),
-            _ => None,
+        let array = self.0.region.body.stms.iter().find_map(|stm| {
+            let at = stm.pat.iter().position(|bound| bound == var)?;
+            match &stm.rhs {
+                Rhs::Scatter { arrays, .. } => arrays.get(at).copied(),
+                Rhs::For { init, .. } | Rhs::While { init, .. } => match init.get(at) {
+                    Some(Exp::Var(array)) if !self.type_of(*array).is_scalar() => Some(*array),
+                    _ => None,
+                },
+                _ => None,
+            }
         })?;
         self.0.region.params.contains(&array).then_some(array)
     }

@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct Vector {
     /// Leaves kernels of few rows with operators in them to others, which are faster.
     pub leaves_few_rows: bool,
+    /// Leaves loops outside of operators to others, which are faster.
+    pub leaves_loops: bool,
 }
 
 impl Backend for Vector {
@@ -32,9 +34,17 @@ impl Backend for Vector {
         if self.leaves_few_rows && has_few_rows(&unit) {
             return Err(Refusal::new("few rows, each of which has operators of its own"));
         }
+        if self.leaves_loops && is_loop(unit.region.region()) {
+            return Err(Refusal::new("a loop outside of all operators, which has no rows"));
+        }
         let code = translate(unit.region, unit.plan.plan())?;
         Ok(Arc::new(Translated { region: unit.region.clone(), code }))
     }
+}
+
+/// Whether a region is a loop that is in no operator.
+fn is_loop(region: &Region) -> bool {
+    region.body.stms.iter().any(|stm| matches!(stm.rhs, Rhs::For { .. } | Rhs::While { .. }))
 }
 
 /// Whether the first launch has a kernel of so few rows that they come one after the other, with operators in them: whoever

@@ -696,7 +696,7 @@ fn few_rows_with_operators_may_be_left_to_others() {
             .expect("it fits in memory")
             .observed();
         let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
-        Vector { leaves_few_rows }.compile(unit).is_ok()
+        Vector { leaves_few_rows, leaves_loops: false }.compile(unit).is_ok()
     };
     assert!(taken(false, 23) && taken(true, 24) && !taken(true, 23));
 }

@@ -127,28 +127,43 @@ impl Forms {
         (block, index): (BlockId, usize),
         arrays: &[Operand],
     ) -> bool {
-        let Some(unit) = self.unit(registers, block, index) else { return false };
-        let extent = |base: &Base, dim: u32| {
-            let Base::Input(k) = base else { return None };
-            let operand = match unit.inputs[usize::from(*k)] {
-                Source::Free(reg) => Operand::new(reg),
-                Source::Operand(k) => *arrays.get(k)?,
-            };
-            Some(registers.array(operand).lmad().dims[dim as usize].size)
+        self.unit(registers, block, index).is_some_and(|unit| unit.keeps_operators(registers, arrays, &[]))
+    }
+}
+
+impl Unit {
+    /// Whether no operator inside is so wide that the unit is left to those that see it: for a unit that goes over these arrays or
+    /// has these initial values.
+    pub(super) fn keeps_operators(
+        &self,
+        registers: &Registers<'_>,
+        arrays: &[Operand],
+        init: &[Operand],
+    ) -> bool {
+        let operand = |base: &Base| match base {
+            Base::Input(k) => match self.inputs[usize::from(*k)] {
+                Source::Free(reg) => Some(Operand::new(reg)),
+                Source::Operand(k) => arrays.get(k).copied(),
+            },
+            Base::Cell(k) => match self.cells[usize::from(*k)].origin {
+                Origin::Init(k) => init.get(k).copied(),
+                // Others are not seen by the code.
+                Origin::Given(_) | Origin::Output(_) => None,
+            },
         };
         let value = |slot: &Slot| {
-            let constant = unit.constants.iter().find(|(to, _)| to == slot).map(|(_, bits)| *bits as i64);
+            let constant = self.constants.iter().find(|(to, _)| to == slot).map(|(_, bits)| *bits as i64);
             let scalar = || {
-                let (reg, _) = unit.scalars.iter().find(|(_, to)| to == slot)?;
+                let (reg, _) = self.scalars.iter().find(|(_, to)| to == slot)?;
                 Some(registers.int(Operand::new(*reg)))
             };
             let extent = || {
-                let (_, base, dim) = unit.extents.iter().find(|(to, ..)| to == slot)?;
-                extent(base, *dim)
+                let (_, base, dim) = self.extents.iter().find(|(to, ..)| to == slot)?;
+                Some(registers.array(operand(base)?).lmad().dims[*dim as usize].size)
             };
             constant.or_else(scalar).or_else(extent).unwrap_or(0)
         };
-        unit.limits.iter().all(|(slot, limit)| value(slot) < *limit)
+        self.limits.iter().all(|(slot, limit)| value(slot) < *limit)
     }
 }
 

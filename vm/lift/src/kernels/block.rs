@@ -381,7 +381,9 @@ impl Lifter<'_> {
             let (ty, start) = match self.value(*operand) {
                 Value::Scalar(exp) => (Type::scalar(self.reg_type(*param).elem), exp),
                 Value::Array(array) => {
-                    let array = self.materialise(array)?;
+                    // A loop that is all of a region begins with what it is given.
+                    let is_given = self.depth() <= 1 && array.as_name().is_some();
+                    let array = if is_given { array } else { self.materialise(array)? };
                     (Type { elem: array.elem, shape: array.shape.clone() }, name_of(&array)?)
                 }
             };

@@ -1,4 +1,4 @@
-//! Lifting a parallel operator of the bytecode to a region of kernel IR.
+//! Lifting a parallel operator of the bytecode, or a loop, to a region of kernel IR.
 //!
 //! A lift looks at code only, never at values: its result holds for every launch. It is a symbolic execution of
 //! the operator's block. Scalars become statements; arrays stay formulas (`value.rs`) whose elements are spelled
@@ -27,7 +27,7 @@ pub use sequence::{Sequence, lift_sequence};
 
 use build::Lifter;
 use galopvm_base::Scalar;
-use galopvm_bytecode::{BlockId, Def, FuncId, RegId, Role, VerifiedModule};
+use galopvm_bytecode::{BlockId, Def, FuncId, Instr, RegId, Role, VerifiedModule};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{Exp, VarId, VerifiedRegion};
 use std::fmt;
@@ -92,7 +92,7 @@ fn refuse<T>(reason: impl Into<String>) -> Result<T, LiftRefusal> {
     Err(LiftRefusal::new(reason))
 }
 
-/// Lifts the parallel operator at one place of a module.
+/// Lifts the parallel operator or the loop at one place of a module.
 pub fn lift(
     module: &VerifiedModule,
     function: FuncId,
@@ -105,8 +105,9 @@ pub fn lift(
         code.and_then(|b| b.code.get(index)).ok_or_else(|| LiftRefusal::new("no instruction there"))?;
     let mut lifter = Lifter::new(module, function);
     lifter.burn()?;
-    if !instr.has_kernel() {
-        return refuse(format!("`{}` is not a parallel operator", instr.row().mnemonic));
+    let is_loop = matches!(instr, Instr::For { .. } | Instr::While { .. });
+    if !instr.has_kernel() && !is_loop {
+        return refuse(format!("`{}` is neither a parallel operator nor a loop", instr.row().mnemonic));
     }
     let dsts = instr.parts().dsts;
     let made: Vec<Value> = match instr.gives() {

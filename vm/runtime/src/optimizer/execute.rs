@@ -86,7 +86,11 @@ fn run_operator<'a>(
     outputs: Placing,
 ) -> Outcome<()> {
     let Execution { site, width, .. } = execution;
-    let wish = Wish { places: &outputs.places, changes: outputs.changes().map(|changes| &**changes) };
+    let wish = Wish {
+        places: &outputs.places,
+        changes: outputs.changes().map(|changes| &**changes),
+        insists: false,
+    };
     match run_code(run, registers, execution, choice, wish)? {
         Run::Done(values) => {
             // As the interpreter would have: what is used up is given up.
@@ -156,7 +160,7 @@ fn write<'a>(
         Choice::Interpreter(_) => Vec::new(),
         _ => parts.dests.iter().map(place).collect(),
     };
-    let ran = run_code(run, registers, execution, choice, Wish { places: &places, changes: None })?;
+    let ran = run_code(run, registers, execution, choice, Wish { places: &places, ..Wish::default() })?;
     drop(places);
     if let Run::Done(values) = ran {
         registers.drop_all(&Fields::of(instr).operands);

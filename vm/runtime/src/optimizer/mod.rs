@@ -3,6 +3,7 @@
 //!
 //! - `order.rs`: what becomes of an operator, decided once; `execute.rs`: done. `residence.rs`: where the results of an operator live.
 //! - `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`: making them there. `fused.rs`: operators that run together.
+//! - `loops.rs`: loops of scalar code, by machine code.
 //! - `layouts/`: arrays in the layout that operators read, for operators and for functions and loops as a whole.
 //! - `shadowed.rs`: where an execution that checks this one looks.
 //!
@@ -13,6 +14,7 @@
 mod execute;
 mod fused;
 mod layouts;
+mod loops;
 mod order;
 mod over;
 mod placed;
@@ -29,7 +31,7 @@ use crate::switches::Switches;
 use fused::Done;
 use galopvm_bytecode::{BlockId, FuncId, Instr, Module, Operand, RegId, Scope};
 use galopvm_data::Value;
-use galopvm_interp::{Adviser, Forms, Interpreter, Outcome, Registers, Way};
+use galopvm_interp::{Adviser, Forms, Interpreter, LoopRun, Outcome, Registers, Way};
 use galopvm_lift::region::Code;
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::memory::Memory;
@@ -186,6 +188,19 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
         instr: &'a Instr,
     ) -> Outcome<()> {
         execute::execute(interpreter, registers, at, instr)
+    }
+
+    fn runs_loop(
+        interpreter: &mut Executing<'a>,
+        registers: &mut Registers<'a>,
+        at: (BlockId, usize),
+        instr: &'a Instr,
+    ) -> Outcome<LoopRun> {
+        loops::run_loop(interpreter, registers, at, instr)
+    }
+
+    fn trapped_falsely(&mut self, site: u32) {
+        self.tiers.false_trap(site);
     }
 
     #[inline]

@@ -145,7 +145,7 @@ impl Tiers {
         let places: Vec<Option<Granted>> = group.steps[step].over.iter().map(place).collect();
         let kernel = first + step as u32;
         let code = Code::Planned { waits: self.waits(work), stands_in: false };
-        let wanted = Wanted { code, work, places: &places };
+        let wanted = Wanted { code, work, places: &places, insists: false };
         let profile = &mut self.sites[kernel as usize].profile;
         profile.executions += 1;
         profile.elements = profile.elements.saturating_add(width as u64);

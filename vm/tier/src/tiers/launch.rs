@@ -8,8 +8,9 @@
 //! Invariant: what is kept from launch to launch follows from the arguments alone, which are compared each time; no block is held
 //! between launches.
 
-use super::traps::cannot_trap;
+use super::traps::{cannot_trap, needs_memory};
 use crate::Registers;
+use galopvm_analysis::bounds::bounds;
 use galopvm_base::{Bits, Scalar};
 use galopvm_data::Value;
 use galopvm_kir::backend::{StrideClass, stride_class};
@@ -24,6 +25,7 @@ use galopvm_store::error::Trap;
 use galopvm_store::memory::{Block, Memory};
 use galopvm_store::stop::Stop;
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 
 /// Rows without elements that kernels go through.
 const MOST_EMPTY_ROWS: i64 = 1 << 10;
@@ -47,6 +49,8 @@ pub(super) struct Gathered {
     passed: Passed,
     /// Room for the views of results.
     views: Vec<ResultView>,
+    /// Whether all updates of the region stay inside, as soon as somebody asked.
+    updates_inside: OnceCell<bool>,
 }
 
 /// Where results are wanted.
@@ -151,6 +155,7 @@ impl Gathered {
         }
         if !is_known {
             self.shapes.clear();
+            self.updates_inside.take();
             if !lifted.admits(&|var| self.scalar(&lifted.region, var)) {
                 return Err("the sizes do not satisfy the kernel's guards".into());
             }
@@ -293,7 +298,7 @@ impl Gathered {
                 };
                 let place = given.filter(|place| {
                     let may_be = code.takes_places() && place.holds(&old) && !is_taken(place);
-                    may_be && self.may_be_changed(param, lifted, places)
+                    may_be && self.may_be_changed(param, lifted, code, places)
                 });
                 results.push(match place {
                     Some(place) => place.clone(),
@@ -311,7 +316,7 @@ impl Gathered {
                 code.takes_places()
                     && has_type
                     && !is_taken(place)
-                    && self.may_be_written(array, lifted, places)
+                    && self.may_be_written(array, lifted, code, places)
             });
             results.push(match place {
                 Some(place) => place.clone(),
@@ -362,7 +367,7 @@ impl Gathered {
 
     /// Whether the array that a parameter is given may be changed in its place: nothing else reads it, and nobody has to
     /// run the kernel again.
-    fn may_be_changed(&self, param: VarId, lifted: &Lifted, places: Places<'_>) -> bool {
+    fn may_be_changed(&self, param: VarId, lifted: &Lifted, made: &dyn Compiled, places: Places<'_>) -> bool {
         let code = lifted.region.region();
         let mut uses = 0;
         code.body.each_use(&mut |var| uses += usize::from(var == param));
@@ -373,17 +378,31 @@ impl Gathered {
         let at = code.params.iter().position(|known| *known == param);
         let own = at.and_then(|at| buffer_of(&self.arguments[at]));
         let others = self.arguments.iter().filter(|argument| buffer_of(argument) == own).count();
-        uses == 1 && others == 1 && cannot_trap(code, places.unchecked)
+        uses == 1 && others == 1 && self.cannot_fail(lifted, made, places)
     }
 
     /// Whether all is as it was for whoever has to run the kernel again after it trapped in the middle.
-    fn may_be_written(&self, place: &Array, lifted: &Lifted, places: Places<'_>) -> bool {
+    fn may_be_written(
+        &self,
+        place: &Array,
+        lifted: &Lifted,
+        made: &dyn Compiled,
+        places: Places<'_>,
+    ) -> bool {
         let is_read = |argument: &Argument| match argument {
             Argument::Array { buffer, lmad } => {
                 self.blocks[*buffer].same(place.block()) && disjoint(lmad, place.lmad()) != Overlap::Disjoint
             }
             Argument::Scalar(_) => false,
         };
-        !self.arguments.iter().any(is_read) || cannot_trap(lifted.region.region(), places.unchecked)
+        !self.arguments.iter().any(is_read) || self.cannot_fail(lifted, made, places)
+    }
+
+    /// Whether a launch of the code comes to its end, unless it is stopped.
+    fn cannot_fail(&self, lifted: &Lifted, made: &dyn Compiled, places: Places<'_>) -> bool {
+        let region = lifted.region.region();
+        let updates_inside = || bounds(&lifted.region, &self.observed(&lifted.region)).updates_inside;
+        (made.needs_no_memory() || !needs_memory(region))
+            && cannot_trap(region, places.unchecked, *self.updates_inside.get_or_init(updates_inside))
     }
 }

@@ -47,6 +47,7 @@ use galopvm_store::memory::Memory;
 use galopvm_store::stop::Stop;
 use launch::{Gathered, Places};
 use part::PartKernel;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use worker::{Job, Worker};
@@ -163,6 +164,8 @@ pub struct Wish<'w> {
     pub places: &'w [Option<Granted>],
     /// The elements of the result that change, if all others may be left as they are.
     pub changes: Option<&'w Changes>,
+    /// Somebody else makes a result in its place, if code cannot: it is not to make a copy of the array first.
+    pub insists: bool,
 }
 
 /// What is wanted of a launch.
@@ -173,6 +176,8 @@ struct Wanted<'w> {
     work: u64,
     /// For each result the place where it is to be made, if it has one.
     places: &'w [Option<Granted>],
+    /// Whether it is not to be launched if it cannot have them.
+    insists: bool,
 }
 
 /// Code of a site.
@@ -213,6 +218,8 @@ pub struct Tiers {
     /// The sites of the module, and then those of groups and of parts.
     sites: Vec<SiteState>,
     names: Vec<Site>,
+    /// The sites that loops are.
+    loops: FxHashMap<Site, u32>,
     worker: Option<Worker>,
     stop: Stop,
     /// Tells what is decided, if somebody wants to know.
@@ -264,6 +271,7 @@ impl Tiers {
             module,
             sites,
             names,
+            loops: FxHashMap::default(),
             worker: None,
             stop,
             explainer,
@@ -302,6 +310,18 @@ impl Tiers {
         }
     }
 
+    /// The number of the site that a loop is, which has one from the first time on that somebody asks.
+    pub fn loop_site(&mut self, site: Site) -> u32 {
+        if let Some(known) = self.loops.get(&site) {
+            return *known;
+        }
+        let number = self.sites.len() as u32;
+        self.sites.push(SiteState::default());
+        self.names.push(site);
+        self.loops.insert(site, number);
+        number
+    }
+
     /// Executes a site by code, if that is the choice and can be.
     pub fn run(
         &mut self,
@@ -321,7 +341,7 @@ impl Tiers {
                 return Ok(Run::Interpret);
             }
         };
-        let wanted = Wanted { code, work, places: wish.places };
+        let wanted = Wanted { code, work, places: wish.places, insists: wish.insists };
         if let (Some(changes), [Some(place)]) = (wish.changes, wish.places)
             && self.attempt_changes(site, registers, memory, wanted, place, changes)?
         {
@@ -455,12 +475,12 @@ impl Tiers {
         memory: &Memory,
         wanted: Wanted<'_>,
     ) -> Result<Attempt, Trap> {
-        let Wanted { code, work, places } = wanted;
+        let Wanted { code, work, .. } = wanted;
         let (waits, stands_in) = match code {
             Code::Planned { waits, stands_in } => (waits, stands_in),
             Code::Quick => {
                 return match self.make_quick(kernel, gathered, work) {
-                    true => self.launch(kernel, Chosen::Quick, gathered, memory, work, places),
+                    true => self.launch(kernel, Chosen::Quick, gathered, memory, wanted),
                     false => Ok(Attempt::Interpret(Why::NotHot.text().into())),
                 };
             }
@@ -484,7 +504,7 @@ impl Tiers {
             Ok(version) => Chosen::Version(version),
             Err(reason) => return Ok(Attempt::Interpret(reason)),
         };
-        self.launch(kernel, chosen, gathered, memory, work, places)
+        self.launch(kernel, chosen, gathered, memory, wanted)
     }
 
     /// The kernel of a site, lifted at the first request.
@@ -603,8 +623,7 @@ impl Tiers {
         chosen: Chosen,
         gathered: &mut Gathered,
         memory: &Memory,
-        work: u64,
-        places: &[Option<Granted>],
+        Wanted { work, places, insists, .. }: Wanted<'_>,
     ) -> Result<Attempt, Trap> {
         loop {
             let state = &mut self.sites[site as usize];
@@ -619,7 +638,7 @@ impl Tiers {
             version.launches += 1;
             version.used = used;
             let start = Instant::now();
-            let insists = matches!(chosen, Chosen::Quick);
+            let insists = insists || matches!(chosen, Chosen::Quick);
             let places = Places { places, unchecked: &version.key.unchecked, insists };
             let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
             let nanos = nanos(start.elapsed());

@@ -5,7 +5,7 @@
 
 use super::Tiers;
 use super::launch;
-use super::traps::cannot_trap;
+use super::traps::{cannot_trap, needs_memory};
 use super::version::in_order;
 use crate::coverage::Met;
 use crate::site::{Asking, Memo, rules};
@@ -181,7 +181,7 @@ impl Tiers {
             // An iteration that is left out must not be one that ends the program.
             let changes = changes.filter(|_| {
                 let proven = galopvm_analysis::bounds::bounds(&lifted.region, observed).proven();
-                cannot_trap(region, &in_order(proven))
+                cannot_trap(region, &in_order(proven), false) && !needs_memory(region)
             });
             (reg, changes.map(Arc::new))
         });

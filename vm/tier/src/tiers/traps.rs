@@ -7,23 +7,29 @@ use galopvm_base::scalar::TrapRule;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Exp, ReadId, Region, Rhs, Stm, VarId};
 
-/// Whether nothing in the region can trap, nor fail for want of memory. `proven` is in order.
-pub(super) fn cannot_trap(region: &Region, proven: &[ReadId]) -> bool {
-    let mut safe = !region.body.stms.iter().any(|stm| makes_arrays_inside(region, &stm.rhs));
+/// Whether nothing in the region can trap. `proven` is in order, `updates_inside` says that all updates stay inside.
+pub(super) fn cannot_trap(region: &Region, proven: &[ReadId], updates_inside: bool) -> bool {
+    let mut safe = true;
     region.body.visit_stms(&mut |stm| {
-        safe &= matches!(
-            stm.rhs,
-            Rhs::Exps(_)
-                | Rhs::Kernel { .. }
-                | Rhs::Reduce { .. }
-                | Rhs::Scan { .. }
-                | Rhs::Scatter { .. }
-                | Rhs::For { .. }
-                | Rhs::If { .. }
-        );
+        safe &= matches!(stm.rhs, Rhs::Update { .. }) && updates_inside
+            || matches!(
+                stm.rhs,
+                Rhs::Exps(_)
+                    | Rhs::Kernel { .. }
+                    | Rhs::Reduce { .. }
+                    | Rhs::Scan { .. }
+                    | Rhs::Scatter { .. }
+                    | Rhs::For { .. }
+                    | Rhs::If { .. }
+            );
     });
     region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(exp, proven)));
     safe
+}
+
+/// Whether code of a region may need memory besides that of its results, and so may fail without a trap.
+pub(super) fn needs_memory(region: &Region) -> bool {
+    region.body.stms.iter().any(|stm| makes_arrays_inside(region, &stm.rhs))
 }
 
 /// Whether a statement makes arrays on its way, besides those that it gives: there may be no room for them. A kernel at the end

@@ -1,0 +1,79 @@
+//! Loops that would be units of the interpreter, by machine code.
+//!
+//! A loop is a site from the first time on that it runs as a unit, and whether code runs it is the tiers' choice, as for an
+//! operator. Code changes copies of the arrays that a loop carries, unless it cannot trap and nobody else holds them: where
+//! that would cost more than the loop, it is left to the unit, which changes them in their place.
+
+use super::{Executing, Optimizer};
+use galopvm_bytecode::{BlockId, Instr, Operand};
+use galopvm_interp::{LoopRun, Outcome, Registers, Site, work};
+use galopvm_store::array::{Array, Granted};
+use galopvm_tier::{Choice, Code, Execution, Interpreted, Run, Why, Wish};
+
+/// Operations for each element that is copied, at least.
+const LEAST_WORK_FOR_A_COPY: u64 = 4;
+
+/// Operations from which on it pays to ask for code.
+const LEAST_WORK: u64 = 2048;
+
+/// Turns that a `while` is taken to have.
+const WHILE_TURNS: i64 = 64;
+
+/// Executes a loop by code, if that is the choice and can be.
+pub(super) fn run_loop<'a>(
+    run: &mut Executing<'a>,
+    registers: &mut Registers<'a>,
+    (block, index): (BlockId, usize),
+    instr: &'a Instr,
+) -> Outcome<LoopRun> {
+    let (dsts, init, body, turns) = match instr {
+        Instr::For { dsts, bound, init, body } => (dsts, init, *body, registers.int(*bound).max(0)),
+        Instr::While { dsts, init, body, .. } => (dsts, init, *body, WHILE_TURNS),
+        _ => return Ok(LoopRun::Left),
+    };
+    let Optimizer { tiers, memory, .. } = &mut run.adviser;
+    // Most loops are short: those cost no more than this.
+    let least = registers.prepared.blocks[body].weight().saturating_mul(turns as u64);
+    if !tiers.has_backends() || least < LEAST_WORK && !tiers.compiles_all() {
+        return Ok(LoopRun::Left);
+    }
+    let site = tiers.loop_site(Site { function: registers.function, block, index });
+    let work = tiers.estimate(site, turns, || work(registers, std::iter::once(body), turns));
+    let execution = Execution { block, index, site, width: turns, work };
+    let choice = match tiers.choose(execution, Interpreted::Loop) {
+        Choice::Code(Code::Planned { waits, .. }) => Choice::Code(Code::Planned { waits, stands_in: false }),
+        // Code that is made at once is no faster than a unit.
+        Choice::Code(Code::Quick) => Choice::Interpreter(Why::NotHot),
+        interpreted => interpreted,
+    };
+    let place = |operand: &Operand| {
+        let array = array_of(registers, operand).filter(|_| operand.last)?;
+        // The register, and the place itself.
+        Granted::new(array.clone(), 2)
+    };
+    let places: Vec<Option<Granted>> = init.iter().map(place).collect();
+    let insists = elements(registers, init).saturating_mul(LEAST_WORK_FOR_A_COPY) > work;
+    let wish = Wish { places: &places, changes: None, insists };
+    let ran = tiers.run(execution, choice, registers, memory, wish)?;
+    drop(places);
+    match ran {
+        Run::Done(values) => {
+            run.pay(work)?;
+            registers.drop_all(init);
+            dsts.iter().zip(values).for_each(|(dst, value)| registers.set_value(dst.0, value));
+            Ok(LoopRun::Done)
+        }
+        Run::Interpret => Ok(LoopRun::Left),
+        Run::Trapped => Ok(LoopRun::Trapped(site)),
+    }
+}
+
+fn array_of<'r>(registers: &'r Registers<'_>, operand: &Operand) -> Option<&'r Array> {
+    registers.is_array(operand.reg).then(|| registers.array_of(operand.reg)).flatten()
+}
+
+/// Elements of the arrays that a loop begins with.
+fn elements(registers: &Registers<'_>, init: &[Operand]) -> u64 {
+    let arrays = init.iter().filter_map(|operand| array_of(registers, operand));
+    arrays.fold(0, |sum, array| sum.saturating_add(array.elements() as u64))
+}
