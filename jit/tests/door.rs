@@ -43,8 +43,9 @@ fn strict_floats_agree_bit_for_bit() {
 
 #[test]
 fn what_it_cannot_do_is_refused_with_a_reason() {
-    let scan = "region r (n : i64, x : [n]i32)
-        let r : [n]i32 = scan i < n do let a : i32 = x[i] in a by (a0 : i32 = 0i32) (b : i32) do in a0 + b
+    let several = "region r (n : i64, x : [n]i32)
+        let a : [n]i32 = kernel i < n do in x[i] + 1i32
+        let r : [n]i32 = kernel j < n do in a[n - 1 - j]
         in r";
     let lengths = "region r (n : i64, m : i64, x : [n][m]i32)
         let r : [n]i32 = kernel i < n do
@@ -60,7 +61,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
             .unwrap_or_else(|| panic!("{text}"));
         assert!(!refusal.reason.is_empty());
     };
-    refused(scan, &[size(8), x]);
+    refused(several, &[size(8), x]);
     refused(lengths, &[size(2), size(4), array(ElemType::I32, &[2, 4], &mut random)]);
 }
 

@@ -369,7 +369,7 @@ fn generated_loop(seed: u64) -> String {
 
 #[test]
 fn generated_loops() {
-    for seed in 0..rounds(60) {
+    for seed in 0..rounds(40) {
         let text = generated_loop(seed);
         let mut random = Random::new(seed ^ 0x10095);
         let launches: Vec<Vec<Arg>> = [(0, 1), (1, 1), (3, 2), (7, 17), (4, 40)]
