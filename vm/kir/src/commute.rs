@@ -43,6 +43,9 @@ enum Term {
     Convert(ElemType, Rc<Term>),
 }
 
+/// Whether the results of an operator, and of the one with exchanged operands, are as they should be.
+type IsRight<'f> = &'f dyn Fn(&[Rc<Term>], &[Rc<Term>]) -> bool;
+
 /// The computation of an operator in one case.
 struct Case<'a> {
     combine: &'a Combine,
@@ -86,12 +89,7 @@ fn types(region: &Region, combine: &Combine) -> Option<Vec<ElemType>> {
 }
 
 /// Whether the results of an operator and of the one with exchanged operands are as they should be in all cases.
-fn holds(
-    combine: &Combine,
-    types: &[ElemType],
-    possible: &[Vec<Relation>],
-    is_right: &dyn Fn(&[Rc<Term>], &[Rc<Term>]) -> bool,
-) -> bool {
+fn holds(combine: &Combine, types: &[ElemType], possible: &[Vec<Relation>], is_right: IsRight<'_>) -> bool {
     let cases = possible.iter().try_fold(1usize, |cases, relations| {
         Some(cases * relations.len()).filter(|cases| *cases <= MOST_CASES)
     });
