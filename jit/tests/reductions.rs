@@ -6,6 +6,7 @@ mod support;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::CpuMode;
 use galopvm_kir::Listing;
+use galopvm_lmad::Lmad;
 use support::operators::{OPERATORS, TYPES, sizes, small};
 use support::*;
 
@@ -163,5 +164,43 @@ fn operators_of_scalar_code_use_lanes() {
         let code = compile(&region, "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}"));
         let listing = code.listing(Listing::Lir).expect("it has a listing");
         assert_eq!(listing.contains("gather"), cpu != CpuMode::Scalar, "{cpu}\n{listing}");
+    }
+}
+
+/// The nearest row commutes as long as all distances are numbers. Of those that are none the operator takes the right one: in
+/// front and at the end that is the same in any order of brackets, but not of rows.
+#[test]
+fn the_nearest_row_with_floats_that_are_no_numbers() {
+    for (ty, inf) in [(ElemType::F32, "f32.inf"), (ElemType::F64, "f64.inf")] {
+        let text = format!(
+            "region nearest (n : i64, x : [n]{ty})
+            let (v : {ty}, i0 : i64) = red i < n do in (x[i], i)
+            by (a : {ty} = {inf}, b : i64 = 9223372036854775807) (c : {ty}, d : i64) do
+              let f : bool = a < c || a == c && b < d
+              in (select(f, a, c), select(f, b, d))
+            in (v, i0)"
+        );
+        let mut random = Random::new(85);
+        let mut launches: Vec<Vec<Arg>> = Vec::new();
+        for n in sizes() {
+            for (front, back) in [(0, 0), (0, 1), (1, 0), (3, 20), (20, 3), (n, 0)] {
+                if front + back > n {
+                    continue;
+                }
+                let none = if ty == ElemType::F32 { 0x7fc0_0000 } else { 0x7ff8 << 48 };
+                let one = |k: usize| match random.below(3) {
+                    _ if k < front || k >= n - back => none,
+                    // Zeros of either sign, and few different numbers.
+                    0 => u64::from(random.one_in(2)) << (8 * ty.bytes() - 1),
+                    1 if ty == ElemType::F32 => u64::from((random.below(3) as f32).to_bits()),
+                    1 => (random.below(3) as f64).to_bits(),
+                    _ if ty == ElemType::F32 => u64::from((random.below(90) as f32).to_bits()),
+                    _ => (random.below(90) as f64).to_bits(),
+                };
+                let data = (0..n).map(one).collect();
+                launches.push(vec![size(n), Arg::Array(ty, data, Lmad::row_major(&[n as i64]))]);
+            }
+        }
+        check_launches(&text, "", &launches, 0.0);
     }
 }

@@ -1,8 +1,10 @@
 //! Partial results in lanes, combined to one value.
 //!
-//! Groups of lanes first, then the upper half of the lanes onto the lower one, half by half. A lane that has nothing to add
-//! holds the neutral element. So lane `l` of group `g` is combined in front of lane `l` of group `g + 1`, and lane `l` in
-//! front of lane `l + half`: who keeps the order of rows gives them to lanes accordingly (`parts.rs`).
+//! Groups of lanes first, then the upper half of the lanes onto the lower one, half by half. So lane `l` of group `g` is
+//! combined in front of lane `l` of group `g + 1`, and lane `l` in front of lane `l + half`: who keeps the order of rows gives
+//! them to lanes accordingly (`parts.rs`). A lane that has had no rows holds the neutral element. Some operators in use have one
+//! that is neutral only in front of everything that occurs, as the interpreter has it: who keeps the order says which lanes have
+//! had rows, and others are passed by.
 
 use super::primitive::Raw;
 use super::value::{Parts, Value, lane_of};
@@ -23,8 +25,15 @@ impl Lower<'_> {
         self.body(&combine.body)
     }
 
-    /// The lanes in use of values combined; uniform values.
-    pub fn fold_lanes(&mut self, combine: &Combine, accs: &[Value]) -> Result<Vec<Value>, Refusal> {
+    /// The lanes in use of values combined; uniform values. Where it is said, those of the lanes that are there: a lane in front
+    /// of one that is there is there, too.
+    pub fn fold_lanes(
+        &mut self,
+        combine: &Combine,
+        accs: &[Value],
+        there: Option<&Value>,
+    ) -> Result<Vec<Value>, Refusal> {
+        let accs: Vec<Value> = accs.iter().chain(there).cloned().collect();
         let groups = self.groups();
         let split: Vec<Parts> = accs.iter().map(|acc| self.parts(acc)).collect();
         let group = |g: usize| -> Vec<Value> {
@@ -37,20 +46,39 @@ impl Lower<'_> {
         let saved = self.lanes.replace(Lanes { groups: 1 });
         let mut folded = group(0);
         for g in 1..groups {
-            folded = self.operate(combine, &folded, &group(g))?;
+            folded = self.fold_onto(combine, &folded, &group(g))?;
         }
         let mut count = self.target.lanes() / 2;
         while count > 0 {
             let upper: Vec<Value> = folded.iter().map(|value| self.moved_down(value, count)).collect();
             let mask = self.first_lanes(count);
             let outer = self.mask.replace(mask);
-            folded = self.operate(combine, &folded, &upper)?;
+            folded = self.fold_onto(combine, &folded, &upper)?;
             self.mask = outer;
             count /= 2;
         }
+        folded.truncate(combine.acc.len());
         let folded = folded.iter().map(|value| self.first_lane(value)).collect();
         self.lanes = saved;
         Ok(folded)
+    }
+
+    /// Values combined with later ones, where these are there.
+    fn fold_onto(&mut self, combine: &Combine, a: &[Value], b: &[Value]) -> Result<Vec<Value>, Refusal> {
+        let count = combine.acc.len();
+        let (Some(first), Some(second)) = (a.get(count), b.get(count)) else {
+            return self.operate(combine, a, b);
+        };
+        let there = self.parts(second);
+        let mask = self.under_mask(&there);
+        let outer = self.mask.replace(mask);
+        let both = self.operate(combine, &a[..count], &b[..count])?;
+        self.mask = outer;
+        let there = Raw::Many(there);
+        let mut values: Vec<Value> =
+            both.iter().zip(a).map(|(both, first)| self.merge(&there, both, first)).collect();
+        values.push(first.clone());
+        Ok(values)
     }
 
     /// The mask of the first lanes of a group.

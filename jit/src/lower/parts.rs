@@ -74,16 +74,21 @@ impl Lower<'_> {
             let count = l.bin(Bin::MinS, Lane::I64, &Raw::One(left), &size);
             let Raw::One(count) = count else { return Err(Refusal::new("internal: a count has lanes")) };
             l.lanes = Some(Lanes { groups });
-            let parts = l.fold_block(fold, begin, count)?;
-            let folded = l.fold_lanes(fold.combine, &parts)?;
+            let (parts, there) = l.fold_block(fold, begin, count)?;
+            let folded = l.fold_lanes(fold.combine, &parts, Some(&there))?;
             l.lanes = None;
             l.operate(fold.combine, accs, &folded)
         })?;
         Ok(accs)
     }
 
-    /// The partial results of the lanes over the `count` rows from `begin` on.
-    fn fold_block(&mut self, fold: &Fold<'_>, begin: Reg, count: Reg) -> Result<Vec<Value>, Refusal> {
+    /// The partial results of the lanes over the `count` rows from `begin` on, and which lanes have rows.
+    fn fold_block(
+        &mut self,
+        fold: &Fold<'_>,
+        begin: Reg,
+        count: Reg,
+    ) -> Result<(Vec<Value>, Value), Refusal> {
         let rows = self.quotient_up(count, self.lane_count() as i64);
         let numbers = self.part_numbers();
         let each = Raw::Many(self.in_all_lanes(Lane::I32, rows));
@@ -108,7 +113,9 @@ impl Lower<'_> {
             l.mask = None;
             Ok(next.iter().zip(now).map(|(new, old)| l.merge(&active, new, old)).collect())
         })?;
-        Ok(accs)
+        let count = Raw::Many(self.in_all_lanes(Lane::I32, count));
+        let there = self.cmp(Cond::Lt, Lane::I32, &first, &count).typed(ElemType::Bool);
+        Ok((accs, there))
     }
 
     /// `dividend / divisor`, rounded up; the dividend may be negative, then the result is not positive.

@@ -3,14 +3,16 @@
 //! Where lanes are in use already, every lane folds for itself, in order. Otherwise the lanes go across the innermost axis
 //! (`galopvm_kir::kernel::spread` says how): partial results in as many groups of lanes as the plan says, and a fold of the
 //! partial results at the end (`lanes.rs`). Neighbouring rows go to neighbouring lanes if the operands of the operator may be
-//! exchanged, the remainder under a mask; if not, each lane takes rows that follow on each other (`parts.rs`). In strict mode
+//! exchanged, the remainder under a mask; if not, each lane takes rows that follow on each other (`parts.rs`). If they may as
+//! long as all floats are numbers, they are until one is not. In strict mode
 //! lanes are used only where the order of combination cannot be seen.
 
 use super::control::Span;
 use super::poll::is_few;
 use super::value::{Parts, Rep, Value};
 use super::{Lanes, Lower};
-use crate::lir::Reg;
+use crate::lir::build::Scope;
+use crate::lir::{Op, Reg};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::kernel::{Spread, spread};
 use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
@@ -19,6 +21,14 @@ use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
 pub type Range = Option<(Reg, Reg)>;
 
 type Leaf<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, &[Value]) -> Result<Vec<Value>, Refusal>;
+
+/// What is folded.
+struct Rows<'f> {
+    body: &'f Body,
+    combine: &'f Combine,
+    /// Whether floats that are no numbers are looked out for.
+    watch: bool,
+}
 
 impl<'a> Lower<'a> {
     /// `red axes do body by combine`; `range` bounds the first axis if only a piece of it is meant.
@@ -31,10 +41,13 @@ impl<'a> Lower<'a> {
     ) -> Result<Vec<Value>, Refusal> {
         let neutral = self.exps(&combine.neutral)?;
         if self.lanes.is_none() && self.target.lanes() > 1 && self.may_reorder(combine, &neutral) {
-            match spread(self.region.region(), body, combine) {
+            match spread(self.region.region(), axes, body, combine) {
                 Some(Spread::Neighbours) => {
-                    return self.reduce_neighbours(axes, range, body, combine, &neutral);
+                    let (values, _) =
+                        self.reduce_neighbours(axes, range, Rows { body, combine, watch: false }, &neutral)?;
+                    return Ok(values);
                 }
+                Some(Spread::Numbers) => return self.reduce_numbers(axes, range, body, combine, &neutral),
                 Some(Spread::Parts) => return self.reduce_parts(axes, range, body, combine, &neutral),
                 None => {}
             }
@@ -152,8 +165,8 @@ impl<'a> Lower<'a> {
         Ok(results)
     }
 
-    /// Every lane folds every so many-th row.
-    fn reduce_neighbours(
+    /// Neighbouring rows in neighbouring lanes, and if some float turns out to be no number, all rows once more in parts.
+    fn reduce_numbers(
         &mut self,
         axes: &[Axis],
         range: Range,
@@ -161,12 +174,47 @@ impl<'a> Lower<'a> {
         combine: &Combine,
         neutral: &[Value],
     ) -> Result<Vec<Value>, Refusal> {
+        let rows = Rows { body, combine, watch: true };
+        let (values, odd) = self.reduce_neighbours(axes, range, rows, neutral)?;
+        let odd = self.any_of(&odd);
+        let shapes: Vec<(ElemType, bool)> = values.iter().map(|value| (value.ty, false)).collect();
+        let fine = self.registers(&values, &shapes);
+        let (again, join) = (self.b.block(), self.b.block());
+        let done = self.b.block();
+        let outside = self.b.current();
+        self.b.open_from(Scope::Branch, outside);
+        self.b.start(again);
+        let values = self.reduce_parts(axes, range, body, combine, neutral)?;
+        let values = self.registers(&values, &shapes);
+        self.b.close();
+        self.b.end(Op::Jump(join), &values);
+        self.b.start(done);
+        self.b.end(Op::Jump(join), &fine);
+        self.b.end_of(outside, Op::BranchAny(again, done), &[odd]);
+        let values = self.block_values(join, &shapes);
+        self.b.start(join);
+        Ok(values)
+    }
+
+    /// Every lane folds every so many-th row. With the values the lanes of masks in which some float was no number, if that
+    /// is watched.
+    fn reduce_neighbours(
+        &mut self,
+        axes: &[Axis],
+        range: Range,
+        rows: Rows<'_>,
+        neutral: &[Value],
+    ) -> Result<(Vec<Value>, Parts), Refusal> {
         let Some((last, outer)) = axes.split_last() else {
             return Err(Refusal::new("a reduction without axes"));
         };
         self.lanes = Some(Lanes { groups: self.planned_groups(last.var) });
-        let shapes: Vec<(ElemType, bool)> = neutral.iter().map(|n| (n.ty, true)).collect();
-        let start: Vec<Value> = neutral.iter().map(|n| self.shaped(n, true)).collect();
+        let mut start: Vec<Value> = neutral.iter().map(|n| self.shaped(n, true)).collect();
+        if rows.watch {
+            let nothing = Lower::zero(ElemType::Bool);
+            start.push(self.shaped(&nothing, true));
+        }
+        let shapes: Vec<(ElemType, bool)> = start.iter().map(|n| (n.ty, true)).collect();
         // The piece's range belongs to the outermost axis, which may be the one across the lanes.
         let (outer_range, inner_range) = if outer.is_empty() { (None, range) } else { (range, None) };
         let accs = self.fold_axes(outer, outer_range, &start, &shapes, &mut |l, accs| {
@@ -181,14 +229,29 @@ impl<'a> Lower<'a> {
             let (counter, accs) =
                 l.counted(Span { low, high, step, few: false }, accs, &shapes, &mut |l, counter, now| {
                     l.bind_lane_axis(last.var, counter);
-                    let items = l.body(body)?;
-                    l.combined(body, combine, now, &items)
+                    l.fold_row(&rows, now)
                 })?;
-            l.reduce_rest(last.var, counter, high, &accs, body, combine)
+            l.reduce_rest(last.var, counter, high, &accs, &rows)
         })?;
-        let results = self.fold_lanes(combine, &accs)?;
+        let odd = if rows.watch { self.parts(&accs[neutral.len()]) } else { Parts::new() };
+        let results = self.fold_lanes(rows.combine, &accs[..neutral.len()], None)?;
         self.lanes = None;
-        Ok(results)
+        Ok((results, odd))
+    }
+
+    /// The rows in the lanes combined with what is there.
+    fn fold_row(&mut self, rows: &Rows<'_>, now: &[Value]) -> Result<Vec<Value>, Refusal> {
+        let items = self.body(rows.body)?;
+        let mut next = self.combined(rows.body, rows.combine, &now[..items.len()], &items)?;
+        if rows.watch {
+            let mut odd = now[items.len()].clone();
+            for item in items.iter().filter(|item| item.ty.is_float()) {
+                let is_odd = self.scalar_op(ScalarOp::IsNan, item.ty, std::slice::from_ref(item))?;
+                odd = self.scalar_op(ScalarOp::Or, ElemType::Bool, &[odd, is_odd])?;
+            }
+            next.push(odd);
+        }
+        Ok(next)
     }
 
     /// The remainder, one group of lanes at a time, into the first group of the partial results.
@@ -198,8 +261,7 @@ impl<'a> Lower<'a> {
         low: Reg,
         high: Reg,
         accs: &[Value],
-        body: &Body,
-        combine: &Combine,
+        rows: &Rows<'_>,
     ) -> Result<Vec<Value>, Refusal> {
         let groups = self.groups();
         let split = |value: &Value| {
@@ -219,8 +281,7 @@ impl<'a> Lower<'a> {
             &mut |l, counter, now| {
                 l.enter_rest(counter, high);
                 l.bind_lane_axis(var, counter);
-                let items = l.body(body)?;
-                let next = l.combined(body, combine, now, &items)?;
+                let next = l.fold_row(rows, now)?;
                 let mask = super::primitive::Raw::Many(l.mask_or_all());
                 let next = next.iter().zip(now).map(|(new, old)| l.merge(&mask, new, old)).collect();
                 l.mask = None;

@@ -21,12 +21,8 @@ use galopvm_kir::{Axis, Body, Combine, Refusal};
 pub struct Writes<'a> {
     body: &'a Body,
     combine: Option<&'a Combine>,
-    /// Where, one for each array.
-    arrays: Vec<View>,
-    /// The distances of the arrays' copies in bytes.
-    distances: Vec<Reg>,
-    /// How many iterations are written at a time, each to its copy.
-    copies: usize,
+    /// Where, one for each array; so many times as iterations are written at a time, each to its copy.
+    copies: Vec<Vec<View>>,
 }
 
 impl Lower<'_> {
@@ -38,14 +34,25 @@ impl Lower<'_> {
         (views, copies): (Vec<View>, usize),
         range: (Reg, Reg),
     ) -> Result<(), Refusal> {
-        let (mut arrays, mut distances) = (Vec::new(), Vec::new());
+        let mut arrays = Vec::new();
         for number in 0..views.len() {
             let at = form.results.iter().position(|result| *result == number).unwrap_or(number);
             let word = self.layout.result_copy(at, views[at].dims.len());
-            distances.push(self.b.op(Op::Word(word), &[]));
-            arrays.push(views[at].clone());
+            arrays.push((views[at].clone(), self.b.op(Op::Word(word), &[])));
         }
-        self.scatter_axes(form, 0, range, &Writes { body, combine, arrays, distances, copies })
+        let mut of_copy = |copy: usize| -> Vec<View> {
+            let place = |(view, distance): &(View, Reg)| {
+                let distance = self.times(*distance, Factor::Const(copy as i64));
+                let base = self.b.op(Op::Alu(Bin::Add, Width::W64), &[view.base, distance]);
+                View { base, ..view.clone() }
+            };
+            arrays.iter().map(place).collect()
+        };
+        let copies = match copies {
+            1 => vec![arrays.iter().map(|(view, _)| view.clone()).collect()],
+            _ => (0..copies).map(&mut of_copy).collect(),
+        };
+        self.scatter_axes(form, 0, range, &Writes { body, combine, copies })
     }
 
     fn scatter_axes(
@@ -91,10 +98,11 @@ impl Lower<'_> {
                 })?;
             self.lanes = None;
         }
-        if writes.copies > 1 {
-            let span = Span { low, high, step: writes.copies as i64, few: false };
+        let copies = writes.copies.len();
+        if copies > 1 {
+            let span = Span { low, high, step: copies as i64, few: false };
             (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
-                for copy in 0..writes.copies {
+                for copy in 0..copies {
                     let at = l.b.op(Op::AluImm(Bin::Add, Width::W64, copy as i32), &[counter]);
                     l.scatter_one(axis, at, writes, copy)?;
                 }
@@ -146,17 +154,9 @@ impl Lower<'_> {
 
     /// Writes what a body gives, in the arrays' copies of this number.
     fn put_values(&mut self, writes: &Writes<'_>, mut index: Vec<Value>, copy: usize) -> Result<(), Refusal> {
-        let rank = writes.arrays.first().map_or(0, |array| array.dims.len());
-        let items = index.split_off(rank);
-        if copy == 0 {
-            return self.put(&writes.arrays, writes.combine, &index, items);
-        }
-        let mut arrays = writes.arrays.clone();
-        for (array, distance) in arrays.iter_mut().zip(&writes.distances) {
-            let distance = self.times(*distance, Factor::Const(copy as i64));
-            array.base = self.b.op(Op::Alu(Bin::Add, Width::W64), &[array.base, distance]);
-        }
-        self.put(&arrays, writes.combine, &index, items)
+        let arrays = &writes.copies[copy];
+        let items = index.split_off(arrays.first().map_or(0, |array| array.dims.len()));
+        self.put(arrays, writes.combine, &index, items)
     }
 
     /// Writes values at an index, unless that lies outside.
@@ -168,17 +168,26 @@ impl Lower<'_> {
         items: Vec<Value>,
     ) -> Result<(), Refusal> {
         let Some(first) = arrays.first() else { return Ok(()) };
-        let mut inside: Option<Reg> = None;
+        let mut inside: Vec<(Reg, Reg)> = Vec::new();
         for (at, dim) in index.iter().zip(&first.dims) {
-            let (at, extent) = (self.uniform(at), self.uniform(&dim.extent));
-            let fits = self.b.op(Op::Set(Cond::Below, Width::W64), &[at, extent]);
-            inside = Some(match inside {
-                None => fits,
-                Some(so_far) => self.b.op(Op::Alu(Bin::And, Width::W64), &[so_far, fits]),
-            });
+            inside.push((self.uniform(at), self.uniform(&dim.extent)));
         }
-        let Some(inside) = inside else { return Err(Refusal::new("a scatter into a scalar")) };
         let (write, pass, done) = (self.b.block(), self.b.block(), self.b.block());
+        let (branch, operands) = match inside[..] {
+            [] => return Err(Refusal::new("a scatter into a scalar")),
+            [(at, extent)] => (Op::BranchIf(Cond::Below, Width::W64, write, pass), vec![at, extent]),
+            [first, ref rest @ ..] => {
+                let fits = |l: &mut Self, (at, extent): (Reg, Reg)| {
+                    l.b.op(Op::Set(Cond::Below, Width::W64), &[at, extent])
+                };
+                let mut all = fits(self, first);
+                for pair in rest {
+                    let other = fits(self, *pair);
+                    all = self.b.op(Op::Alu(Bin::And, Width::W64), &[all, other]);
+                }
+                (Op::BranchBool(write, pass), vec![all])
+            }
+        };
         let outside = self.b.current();
         self.b.open_from(Scope::Branch, outside);
         self.b.start(write);
@@ -191,7 +200,7 @@ impl Lower<'_> {
         self.b.end(Op::Jump(done), &[]);
         self.b.start(pass);
         self.b.end(Op::Jump(done), &[]);
-        self.b.end_of(outside, Op::BranchBool(write, pass), &[inside]);
+        self.b.end_of(outside, branch, &operands);
         self.b.start(done);
         Ok(())
     }

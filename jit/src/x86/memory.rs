@@ -15,27 +15,39 @@ use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 /// Where the element-by-element forms keep the elements: behind two registers of indices.
 const ELEMENTS: i32 = 2 * OPERAND_BYTES as i32;
 
+/// An instruction of general registers with an operand in memory: what stands in front of that, and behind.
+macro_rules! at_address {
+    ($self:ident, $addr:ident, $base:ident, $index:ident, ($($before:tt)*), ($($after:tt)*)) => {{
+        let disp = $addr.disp;
+        match $addr.scale {
+            0 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + disp] $($after)*),
+            1 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + Rq($index) + disp] $($after)*),
+            2 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 2 * Rq($index) + disp] $($after)*),
+            4 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 4 * Rq($index) + disp] $($after)*),
+            8 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 8 * Rq($index) + disp] $($after)*),
+            _ => $self.lacks(crate::lir::Op::Lea($addr)),
+        }
+    }};
+}
+
 impl Emitter {
     pub fn load_int(&mut self, mem: Mem, out: u8, addr: Addr, base: u8, index: u8) {
-        // The address into rax.
-        self.lea(0, addr, base, index);
         match mem {
-            Mem::S8 => dynasm!(self.asm ; .arch x64 ; movsx Rd(out), BYTE [rax]),
-            Mem::U8 => dynasm!(self.asm ; .arch x64 ; movzx Rd(out), BYTE [rax]),
-            Mem::S16 => dynasm!(self.asm ; .arch x64 ; movsx Rd(out), WORD [rax]),
-            Mem::U16 => dynasm!(self.asm ; .arch x64 ; movzx Rd(out), WORD [rax]),
-            Mem::B32 => dynasm!(self.asm ; .arch x64 ; mov Rd(out), [rax]),
-            Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov Rq(out), [rax]),
+            Mem::S8 => at_address!(self, addr, base, index, (movsx Rd(out), BYTE), ()),
+            Mem::U8 => at_address!(self, addr, base, index, (movzx Rd(out), BYTE), ()),
+            Mem::S16 => at_address!(self, addr, base, index, (movsx Rd(out), WORD), ()),
+            Mem::U16 => at_address!(self, addr, base, index, (movzx Rd(out), WORD), ()),
+            Mem::B32 => at_address!(self, addr, base, index, (mov Rd(out),), ()),
+            Mem::B64 => at_address!(self, addr, base, index, (mov Rq(out),), ()),
         }
     }
 
     pub fn store_int(&mut self, mem: Mem, value: u8, addr: Addr, base: u8, index: u8) {
-        self.lea(0, addr, base, index);
         match mem {
-            Mem::S8 | Mem::U8 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rb(value)),
-            Mem::S16 | Mem::U16 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rw(value)),
-            Mem::B32 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rd(value)),
-            Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov [rax], Rq(value)),
+            Mem::S8 | Mem::U8 => at_address!(self, addr, base, index, (mov), (, Rb(value))),
+            Mem::S16 | Mem::U16 => at_address!(self, addr, base, index, (mov), (, Rw(value))),
+            Mem::B32 => at_address!(self, addr, base, index, (mov), (, Rd(value))),
+            Mem::B64 => at_address!(self, addr, base, index, (mov), (, Rq(value))),
         }
     }
 

@@ -4,6 +4,9 @@
 //! components of the two compare; where both give the same terms in all cases, the order of the operands cannot be seen.
 //! Arguments of commutative operations are put in order first. Equal integers are one term. Floats that compare as equal are
 //! not (zeros have signs), and may also be unordered. Whatever is not understood is not proven.
+//!
+//! Most selections of the least or the greatest commute only as long as all floats are numbers, and no two rows have the same
+//! number: cases that this leaves out are left out of the proof ([`commutes_for_numbers`]).
 
 use crate::ir::{Body, Combine, Exp, Region, Rhs, VarId};
 use galopvm_base::scalar::{self, Bits};
@@ -40,6 +43,9 @@ enum Term {
     Convert(ElemType, Rc<Term>),
 }
 
+/// Whether the results of an operator, and of the one with exchanged operands, are as they should be.
+type IsRight<'f> = &'f dyn Fn(&[Rc<Term>], &[Rc<Term>]) -> bool;
+
 /// The computation of an operator in one case.
 struct Case<'a> {
     combine: &'a Combine,
@@ -53,29 +59,55 @@ struct Case<'a> {
 
 /// True if the operands of an operator may be exchanged.
 pub fn commutes(region: &Region, combine: &Combine) -> bool {
-    let elem = |var: &VarId| Some(region.vars[*var].ty.as_ref()?.elem);
-    let Some(types) = combine.acc.iter().map(elem).collect::<Option<Vec<ElemType>>>() else { return false };
-    let choices = |elem: &ElemType| if elem.is_float() { 4 } else { 3 };
-    let cases = types
-        .iter()
-        .try_fold(1usize, |cases, elem| Some(cases * choices(elem)).filter(|cases| *cases <= MOST_CASES));
+    let relations = |elem: &ElemType| match elem.is_float() {
+        true => vec![Relation::Less, Relation::Equal, Relation::Greater, Relation::Apart],
+        false => vec![Relation::Less, Relation::Equal, Relation::Greater],
+    };
+    let Some(types) = types(region, combine) else { return false };
+    let possible: Vec<Vec<Relation>> = types.iter().map(relations).collect();
+    holds(combine, &types, &possible, &|forward, backward| forward == backward)
+}
+
+/// True if the operands may be exchanged where all floats are numbers and the components that are `distinct` are different in
+/// any two rows. Each component of the result is then that of one of the operands, so that this holds for results, too.
+pub fn commutes_for_numbers(region: &Region, combine: &Combine, distinct: &[bool]) -> bool {
+    let relations = |is_distinct: &bool| match is_distinct {
+        true => vec![Relation::Less, Relation::Greater],
+        false => vec![Relation::Less, Relation::Equal, Relation::Greater],
+    };
+    let Some(types) = types(region, combine) else { return false };
+    let possible: Vec<Vec<Relation>> = distinct.iter().map(relations).collect();
+    let is_component =
+        |(k, term): (usize, &Rc<Term>)| matches!(**term, Term::Component { number, .. } if number == k);
+    holds(combine, &types, &possible, &|forward, backward| {
+        forward == backward && forward.iter().enumerate().all(is_component)
+    })
+}
+
+fn types(region: &Region, combine: &Combine) -> Option<Vec<ElemType>> {
+    combine.acc.iter().map(|var| Some(region.vars[*var].ty.as_ref()?.elem)).collect()
+}
+
+/// Whether the results of an operator and of the one with exchanged operands are as they should be in all cases.
+fn holds(combine: &Combine, types: &[ElemType], possible: &[Vec<Relation>], is_right: IsRight<'_>) -> bool {
+    let cases = possible.iter().try_fold(1usize, |cases, relations| {
+        Some(cases * relations.len()).filter(|cases| *cases <= MOST_CASES)
+    });
     let Some(cases) = cases else { return false };
     (0..cases).all(|case| {
         let mut rest = case;
-        let relations: Vec<Relation> = types
-            .iter()
-            .map(|elem| {
-                let relation = rest % choices(elem);
-                rest /= choices(elem);
-                [Relation::Less, Relation::Equal, Relation::Greater, Relation::Apart][relation]
-            })
-            .collect();
+        let mut relation = |relations: &Vec<Relation>| {
+            let relation = relations[rest % relations.len()];
+            rest /= relations.len();
+            relation
+        };
+        let relations: Vec<Relation> = possible.iter().map(&mut relation).collect();
         let results = |exchanged| {
             let terms = HashMap::new();
-            let (types, relations) = (&types, &relations);
-            Case { combine, types, relations, exchanged, terms, made: 0 }.body(&combine.body)
+            Case { combine, types, relations: &relations, exchanged, terms, made: 0 }.body(&combine.body)
         };
-        results(false).is_some_and(|forward| results(true).is_some_and(|backward| forward == backward))
+        let (forward, backward) = (results(false), results(true));
+        forward.zip(backward).is_some_and(|(forward, backward)| is_right(&forward, &backward))
     })
 }
 
@@ -210,11 +242,23 @@ impl Case<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ir::Rhs;
+    use crate::ir::{Combine, Region, Rhs};
     use crate::verified_from_text;
 
     /// Whether the operator of a reduction is proven to commute.
     fn proven(types: &[&str], operator: &str) -> bool {
+        with_operator(types, operator, &super::commutes)
+    }
+
+    /// Whether it is for numbers, if the second component is different in any two rows.
+    fn proven_for_numbers(types: &[&str], operator: &str) -> bool {
+        let distinct: Vec<bool> = (0..types.len()).map(|k| k == 1).collect();
+        let proven =
+            |region: &Region, combine: &Combine| super::commutes_for_numbers(region, combine, &distinct);
+        with_operator(types, operator, &proven)
+    }
+
+    fn with_operator(types: &[&str], operator: &str, proven: &dyn Fn(&Region, &Combine) -> bool) -> bool {
         let list = |name: &str, rest: &str| {
             let one = |(k, ty): (usize, &&str)| format!("{name}{k} : {ty}{}", rest.replace("TY", ty));
             types.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
@@ -239,7 +283,7 @@ mod tests {
         );
         let region = verified_from_text(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let Rhs::Reduce { combine, .. } = &region.region().body.stms[0].rhs else { panic!("{text}") };
-        super::commutes(region.region(), combine)
+        proven(region.region(), combine)
     }
 
     #[test]
@@ -249,6 +293,10 @@ mod tests {
         assert!(proven(&["i32", "i64"], by_number));
         // Of two that are not ordered the right one is taken, and zeros have signs.
         assert!(!proven(&["f32", "i64"], by_number));
+        assert!(proven_for_numbers(&["f32", "i64"], by_number));
+        let of_equals_the_right = "let c : bool = a0 < b0 in (select(c, a0, b0), select(c, a1, b1))";
+        assert!(!proven_for_numbers(&["f32", "i64"], of_equals_the_right));
+        assert!(!proven_for_numbers(&["f32", "i64"], "in (a0 + b0, min(a1, b1))"));
         let without_ties = "let c : bool = a0 > b0 in (select(c, a0, b0), select(c, a1, b1))";
         assert!(!proven(&["i32", "i64"], without_ties));
         let counted = |ty: &str| {

@@ -1,6 +1,6 @@
 //! What a decision and the code generator that executes it have to see alike in a kernel.
 
-use crate::commute::commutes;
+use crate::commute::{commutes, commutes_for_numbers};
 use crate::ir::{Axis, Body, Combine, DimIndex, Exp, Index, Read, Region, Rhs, Stm, Type, VarId};
 use std::collections::HashSet;
 
@@ -16,18 +16,30 @@ pub fn is_straight(body: &Body) -> bool {
 pub enum Spread {
     /// Neighbouring rows go to neighbouring lanes: their order does not matter.
     Neighbours,
+    /// Likewise, as long as all floats that are combined are numbers; otherwise in parts.
+    Numbers,
     /// Each lane has rows of its own that follow on each other.
     Parts,
 }
 
 /// How lanes go across a reduction; not at all where its rows or its operator are more than scalar code.
-pub fn spread(region: &Region, body: &Body, combine: &Combine) -> Option<Spread> {
+pub fn spread(region: &Region, axes: &[Axis], body: &Body, combine: &Combine) -> Option<Spread> {
     if combine.scalar_ops().is_some() {
         return Some(Spread::Neighbours);
     }
-    let is_plain = is_scalar_code(region, body) && is_scalar_code(region, &combine.body);
-    let commutes = || if commutes(region, combine) { Spread::Neighbours } else { Spread::Parts };
-    is_plain.then(commutes)
+    if !is_scalar_code(region, body) || !is_scalar_code(region, &combine.body) {
+        return None;
+    }
+    // The number of a row is another one in every row.
+    let is_number = |exp: &Exp| matches!(axes, [axis] if *exp == Exp::Var(axis.var));
+    let distinct: Vec<bool> = body.results.iter().map(is_number).collect();
+    Some(if commutes(region, combine) {
+        Spread::Neighbours
+    } else if commutes_for_numbers(region, combine, &distinct) {
+        Spread::Numbers
+    } else {
+        Spread::Parts
+    })
 }
 
 /// True if a body computes scalars of elements, ifs and sequential loops included.

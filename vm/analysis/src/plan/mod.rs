@@ -154,8 +154,8 @@ impl Facts<'_> {
     fn reduction_axis(&self, rhs: &Rhs) -> Option<VarId> {
         match rhs {
             Rhs::Reduce { axes, body, combine } => {
-                let spread = spread(self.region.region(), body, combine);
-                let is_free = spread == Some(Spread::Neighbours) && is_flat(body);
+                let spread = spread(self.region.region(), axes, body, combine);
+                let is_free = matches!(spread, Some(Spread::Neighbours | Spread::Numbers)) && is_flat(body);
                 axes.last().map(|axis| axis.var).filter(|_| is_free)
             }
             Rhs::Kernel { .. }

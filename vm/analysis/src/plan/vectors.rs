@@ -95,7 +95,7 @@ impl Vectors<'_> {
     fn statement(&mut self, stm: &Stm) {
         match &stm.rhs {
             Rhs::Reduce { axes, body, combine } => {
-                match (spread(self.region.region(), body, combine), axes.last()) {
+                match (spread(self.region.region(), axes, body, combine), axes.last()) {
                     (Some(_), Some(axis)) if combine.scalar_ops().is_some() => {
                         let reason = "no partial result waits for the one before it";
                         self.groups(axis.var, PARTIAL_RESULTS, reason.into());
