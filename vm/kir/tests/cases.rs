@@ -39,7 +39,7 @@ fn every_environment_and_input_round_trips() {
             types::infer(&mut region);
         }
     }
-    assert_eq!(envs, 86);
-    assert_eq!(inputs, 68);
+    assert_eq!(envs, 89);
+    assert_eq!(inputs, 71);
     assert_eq!(transforms, 3);
 }

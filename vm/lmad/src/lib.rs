@@ -9,8 +9,6 @@
 //! non-empty view with a saturated offset, or a saturated stride on an axis of more than one index, [fits](Lmad::fits)
 //! in no block; and a change of a view that fits, within its index ranges, never saturates.
 
-#![forbid(unsafe_code)]
-
 mod bitmap;
 mod bounds;
 mod change;
@@ -19,6 +17,7 @@ mod disjoint;
 mod equation;
 mod injective;
 mod iterations;
+mod lines;
 mod normal;
 mod places;
 mod polynomial;
@@ -26,6 +25,7 @@ mod recognise;
 mod reshape;
 mod text;
 mod transfer;
+mod transpose;
 mod union;
 mod view;
 

@@ -2,13 +2,14 @@
 //!
 //! Whoever moves is asked before each piece, told its bytes, and may end the move.
 
+use crate::transpose::Matrix;
 use crate::{CopyClass, CopyDim, CopyPlan, Lmad, copy_plan};
-
-/// Elements of a tile's side: the buffer for a tile of 4-byte elements is a third of a first-level cache.
-const TILE: usize = 64;
 
 /// Bytes of the largest piece.
 pub const PIECE: usize = 4 << 20;
+
+/// Targets of more bytes are written past the caches, where that can be: they would drive out what is in there.
+const LARGE: i64 = 4 << 20;
 
 /// Moves elements of so many bytes from the places of one view to those of another, which has the same shape and no place twice. Both
 /// views must lie in their bytes. `go` is told of each piece before it is moved, and may end the move. Gives the kind of move.
@@ -107,8 +108,10 @@ fn by_elements<const W: usize, E>(
     if let Some((rows, batch)) = outer.split_last()
         && rows.source.unsigned_abs() < cols.source.unsigned_abs()
     {
+        let elements = plan.dims.iter().map(|dim| dim.size).fold(W as i64, i64::saturating_mul);
         return each(batch, plan.target, plan.source, &mut |to, from| {
-            tiles::<W, E>(go, target, to, source, from, *rows, *cols)
+            let (rows, cols, is_large) = (*rows, *cols, elements > LARGE);
+            Matrix::<W> { target, to, source, from, rows, cols, is_large }.copy(go)
         });
     }
     let most = (PIECE / W) as i64;
@@ -123,13 +126,13 @@ fn by_elements<const W: usize, E>(
 }
 
 #[inline]
-fn element<const W: usize>(bytes: &[u8], place: i64) -> [u8; W] {
+pub(crate) fn element<const W: usize>(bytes: &[u8], place: i64) -> [u8; W] {
     let at = place as usize * W;
     *bytes[at..].first_chunk().expect("copies stay inside their blocks")
 }
 
 /// One loop.
-fn line<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, dim: CopyDim) {
+pub(crate) fn line<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, dim: CopyDim) {
     if dim.target != 1 {
         for i in 0..dim.size {
             let at = (to + i * dim.target) as usize * W;
@@ -153,83 +156,5 @@ fn line<const W: usize>(target: &mut [u8], to: i64, source: &[u8], from: i64, di
                 .for_each(|(place, element)| place.copy_from_slice(element));
         }
         _ => places.zip(elements.step_by(step)).for_each(|(place, element)| place.copy_from_slice(element)),
-    }
-}
-
-/// A matrix of the target whose rows lie along `cols`, and for which the source lies closer along `rows`: tile by
-/// tile, so that stretches of both sides are read and written as wholes.
-fn tiles<const W: usize, E>(
-    go: &mut impl FnMut(usize) -> Result<(), E>,
-    target: &mut [u8],
-    to: i64,
-    source: &[u8],
-    from: i64,
-    rows: CopyDim,
-    cols: CopyDim,
-) -> Result<(), E> {
-    let is_wide = W == 8;
-    let side = if is_wide { TILE / 2 } else { TILE } as i64;
-    let packed = rows.source == 1 && cols.target == 1;
-    for row in (0..rows.size).step_by(side as usize) {
-        let height = side.min(rows.size - row);
-        for col in (0..cols.size).step_by(side as usize) {
-            let breadth = side.min(cols.size - col);
-            go((height * breadth) as usize * W)?;
-            let to = to + row * rows.target + col * cols.target;
-            let from = from + row * rows.source + col * cols.source;
-            match (packed && height == side && breadth == side, is_wide) {
-                (true, true) => tile::<W, { TILE / 2 }>(target, to, source, from, rows.target, cols.source),
-                (true, false) => tile::<W, TILE>(target, to, source, from, rows.target, cols.source),
-                _ => {
-                    let (rows, cols) = (CopyDim { size: height, ..rows }, CopyDim { size: breadth, ..cols });
-                    part_of_tile::<W>(target, to, source, from, rows, cols);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A whole tile, by way of a buffer: rows `row_stride` apart in the target, columns `col_stride` in the source.
-fn tile<const W: usize, const SIDE: usize>(
-    target: &mut [u8],
-    to: i64,
-    source: &[u8],
-    from: i64,
-    row_stride: i64,
-    col_stride: i64,
-) {
-    let mut buffer = [[[0u8; W]; SIDE]; SIDE];
-    for (c, column) in buffer.iter_mut().enumerate() {
-        let from = (from + c as i64 * col_stride) as usize * W;
-        let (elements, _) = source[from..from + SIDE * W].as_chunks::<W>();
-        column.copy_from_slice(elements);
-    }
-    for r in 0..SIDE {
-        let to = (to + r as i64 * row_stride) as usize * W;
-        let (places, _) = target[to..to + SIDE * W].as_chunks_mut::<W>();
-        places.iter_mut().zip(&buffer).for_each(|(place, column)| *place = column[r]);
-    }
-}
-
-fn part_of_tile<const W: usize>(
-    target: &mut [u8],
-    to: i64,
-    source: &[u8],
-    from: i64,
-    rows: CopyDim,
-    cols: CopyDim,
-) {
-    for r in 0..rows.size {
-        let (to, from) = (to + r * rows.target, from + r * rows.source);
-        if cols.target == 1 {
-            let to = to as usize * W;
-            let (places, _) = target[to..to + cols.size as usize * W].as_chunks_mut::<W>();
-            for (c, place) in places.iter_mut().enumerate() {
-                *place = element(source, from + c as i64 * cols.source);
-            }
-        } else {
-            line::<W>(target, to, source, from, cols);
-        }
     }
 }

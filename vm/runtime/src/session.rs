@@ -48,6 +48,8 @@ pub struct Session {
     prepared: Prepared,
     code: Code,
     memory: Memory,
+    /// How many threads work is divided among.
+    threads: usize,
     limits: Limits,
     switches: Switches,
     eager: bool,
@@ -72,7 +74,7 @@ impl Session {
         if options.limits.memory.is_some() {
             memory.set_budget(options.limits.memory);
         }
-        let switches = options.switches;
+        let (switches, threads) = (options.switches, options.tiering.machine.threads);
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
         let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
         Session {
@@ -80,6 +82,7 @@ impl Session {
             prepared,
             code,
             memory,
+            threads,
             limits: options.limits,
             switches,
             eager: options.eager,
@@ -193,7 +196,7 @@ impl Session {
         self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
         let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
-        let memory = self.memory.for_call(&stop);
+        let memory = self.memory.for_call(&stop, self.threads);
         let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
         let optimizer = Optimizer {
             module,

@@ -3,3 +3,4 @@
 
 pub mod constructs;
 pub mod parts;
+pub mod triangles;

@@ -3,8 +3,9 @@
 //!
 //! The first place that is found decides. Finding the least one takes longer, and is left out where nobody reads it.
 
+use super::apart::are_apart;
 use super::facts::Facts;
-use super::moving::Instance;
+use super::moving::{Instance, Moving};
 use super::part::Part;
 use super::place::parts;
 use super::position::{Inside, OUTERMOST, Orders, Position};
@@ -51,7 +52,8 @@ pub(super) fn find(scene: &mut Scene<'_>, web: &Web, point: Position, tests: &mu
     };
     let home = facts.arrays.get(&web.block).map_or(Position::new(OUTERMOST, 0), |array| array.position);
     let home = if facts.bodies.depth(home) > facts.bodies.depth(point) { point } else { home };
-    let mut search = Search { facts, tests, known: None, naming: 0 };
+    let whole = scene.places().get(&web.block).map(|place| place.view.clone());
+    let mut search = Search { facts, tests, whole, known: None, naming: 0 };
     for event in scene.uses(web.block, web.names()) {
         if facts.bodies.ends_at(event.position, point) {
             continue;
@@ -98,6 +100,8 @@ fn writes(scene: &Scene<'_>, web: &Web) -> Result<SmallVec<[Side; 2]>, Reason> {
 struct Search<'a> {
     facts: &'a Facts,
     tests: &'a mut Tests,
+    /// How the block as a whole lies, if that is known.
+    whole: Option<Moving>,
     /// The least place so far that speaks against moving it, with the reason.
     known: Option<(i64, Reason)>,
     /// How many tests are left that only look for a smaller one. They are not counted as the region's.
@@ -128,6 +132,9 @@ impl Search<'_> {
         for (orders, (a, b)) in all.iter().flat_map(|orders| spots().map(move |pair| (orders, pair))) {
             match self.count(1).and_then(|()| self.meet((a, b), orders)) {
                 Ok(None) => continue,
+                // Iterations may have been seen that there are not.
+                Ok(Some(_)) if self.are_apart(write, used, orders) => continue,
+                Err(Bounded) if self.tests.left > 0 && self.are_apart(write, used, orders) => continue,
                 Ok(Some((place, at))) => {
                     if self.known.is_none() {
                         self.naming = self.tests.left;
@@ -157,6 +164,12 @@ impl Search<'_> {
     /// No more tests: if a place is known already, it is the one to be named.
     fn give_up(&mut self) -> Result<(), Reason> {
         Err(self.known.take().map_or(Reason::Budget, |(_, reason)| reason))
+    }
+
+    /// Whether two sides are apart in iterations that lie so, by the dimensions of the block.
+    fn are_apart(&self, write: &Side, used: &Side, orders: &Orders) -> bool {
+        let sides = (&write.moving, &used.moving);
+        self.whole.as_ref().is_some_and(|whole| are_apart(self.facts, whole, sides, orders))
     }
 
     /// A place that is in both instances, in iterations that lie so.

@@ -131,6 +131,8 @@ pub struct Facts {
     pub points: Vec<Point>,
     /// Every iteration variable with its values.
     pub ranges: Vec<Range>,
+    /// The last value of each of them, where it depends on others.
+    lasts: Vec<Option<Form>>,
     /// Every body.
     pub bodies: Bodies,
     /// By number of an array: its last event, and the first of the names that its memory flows to.
@@ -177,6 +179,7 @@ impl Facts {
             events: Vec::new(),
             points: Vec::new(),
             ranges: Vec::new(),
+            lasts: Vec::new(),
             bodies: Bodies::new(region.body.stms.len()),
             flows: Vec::new(),
             counters: vec![NONE; region.vars.len()],
@@ -286,7 +289,17 @@ impl Facts {
 
     /// The values of an iteration variable.
     pub(super) fn range(&self, var: VarId) -> Option<&Range> {
-        self.ranges.get(*self.counters.get(var.index())? as usize)
+        self.ranges.get(self.depth(var)?)
+    }
+
+    /// The last value of an iteration variable over those further out, if it depends on them.
+    pub(super) fn last(&self, var: VarId) -> Option<&Form> {
+        self.lasts.get(self.depth(var)?)?.as_ref()
+    }
+
+    /// The number of an iteration variable: greater than that of any around it.
+    pub(super) fn depth(&self, var: VarId) -> Option<usize> {
+        self.counters.get(var.index()).filter(|at| **at != NONE).map(|at| *at as usize)
     }
 
     /// The first parameter that lies in a block.
@@ -544,12 +557,16 @@ impl<'a> Walk<'a> {
             self.reads(&axis.bound, position);
         }
         for axis in axes {
-            let trips = self.trips(&axis.bound);
+            let bound = self.scope.form(&axis.bound);
+            let trips = self.trips(bound.as_ref());
             self.scope.open(axis.var, trips);
             if let Some(own) = self.facts.counters.get_mut(axis.var.index()).filter(|own| **own == NONE) {
                 *own = self.facts.ranges.len() as u32;
             }
             self.facts.ranges.extend(self.scope.ranges().last());
+            let varies = |bound: &Form| bound.number().is_none();
+            let last = bound.filter(varies).and_then(|bound| bound.minus(&Form::constant(1)));
+            self.facts.lasts.push(last);
         }
         self.facts.bodies.enter(position, inside, body.stms.len())
     }
@@ -560,8 +577,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The greatest number of rounds.
-    fn trips(&self, bound: &Exp) -> i64 {
-        let greatest = self.scope.form(bound).and_then(|form| form.interval(self.scope.ranges()));
+    fn trips(&self, bound: Option<&Form>) -> i64 {
+        let greatest = bound.and_then(|form| form.interval(self.scope.ranges()));
         greatest.and_then(|(_, high)| i64::try_from(high).ok()).unwrap_or(i64::MAX)
     }
 

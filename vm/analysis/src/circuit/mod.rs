@@ -9,12 +9,14 @@
 //! - `facts.rs`: where arrays come from, and what statements read and write of them. `arrays.rs`: their numbers, and sets
 //!   of them. `part.rs`: what an index reaches. `moving.rs`: views over iteration variables. `position.rs`: what comes
 //!   after what. `place.rs`: where arrays lie, who shares memory, last uses. `web.rs`: what moves together.
-//!   `scene.rs`: arrays in their places so far. `conflict.rs`: the test of uses against writes. `price.rs`: what it saves and costs. `solve.rs`: every point of a
+//!   `scene.rs`: arrays in their places so far. `conflict.rs`: the test of uses against writes. `apart.rs`: that test, dimension by
+//!   dimension, where bounds depend on iteration variables. `price.rs`: what it saves and costs. `solve.rs`: every point of a
 //!   region. `verdict.rs`: the outcome in text.
 //!
 //! Invariants: an array is moved only if all tests say yes; what is not known counts as a use of everything. Nothing
 //! depends on the contents of arrays.
 
+mod apart;
 mod arrays;
 mod conflict;
 mod facts;

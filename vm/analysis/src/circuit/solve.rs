@@ -1,5 +1,6 @@
 //! Every point of a region in turn, the last ones first: whether what it copies can be built in place.
 
+use super::apart::is_injective;
 use super::conflict::{self, PAIR_TESTS, Tests, Witness};
 use super::facts::{Array, Facts, Point, PointKind, Source};
 use super::moving::{Along, Moving};
@@ -229,7 +230,7 @@ impl Solver<'_> {
             // What is updated is used later, so the update copies all of it.
             return Err(Reason::NotLastUse);
         }
-        if !is_injective(&place.view) {
+        if !is_injective(&place.view, self.facts) {
             return Err(Reason::NotInjective);
         }
         self.is_unique(place.block)?;
@@ -283,11 +284,6 @@ impl Solver<'_> {
         });
         if web.made.iter().all(known) && sized { Ok(()) } else { Err(Reason::BlockNotInScope) }
     }
-}
-
-/// Whether no two indices of a view are one place, in every iteration.
-fn is_injective(view: &Moving) -> bool {
-    view.still().is_some_and(|lmad| lmad.is_injective())
 }
 
 impl Circuits {

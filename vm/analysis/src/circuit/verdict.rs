@@ -160,6 +160,13 @@ impl Outcome {
         self.operands.iter().all(|operand| operand.in_place)
     }
 
+    /// Whether something is copied that could turn out to be built in place if a part of the region is seen by itself, with
+    /// more numbers known. What is used afterwards is so there as well, and rows follow the array that they are rows of.
+    pub fn is_open(&self) -> bool {
+        let is_open = |operand: &Operand| !operand.in_place && (operand.last_use || operand.array.is_none());
+        !self.implicit && self.operands.iter().any(is_open)
+    }
+
     /// The verdicts in text, a line for each.
     pub fn text(&self, region: &Region) -> String {
         let name = |var: VarId| region.name_of(var);

@@ -286,7 +286,7 @@ fn every_case_gives_the_same_results_as_planned() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(count, 68);
+    assert_eq!(count, 71);
     println!("{all_of_them:?}");
     assert!(all_of_them.moved >= 30 && all_of_them.conflicts >= 5, "{all_of_them:?}");
 }

@@ -8,7 +8,7 @@ use galopvm_check::{Affine, Budget, Decisions, Home, Memory, Verdict, check};
 use galopvm_kir::text::print_region;
 use galopvm_kir::{CheckedRegion, Observed, VarId};
 use galopvm_testkit::cases::all;
-use galopvm_testkit::regions::{constructs, parts};
+use galopvm_testkit::regions::{constructs, parts, triangles};
 use galopvm_testkit::rounds;
 use std::collections::BTreeMap;
 
@@ -117,6 +117,17 @@ fn random_regions_of_parts_are_proved() {
 
 /// Elements of a copy come in no order: an update that takes its value from places that it writes needs a block of its own, and
 /// one that takes it from others does not.
+#[test]
+fn random_regions_over_triangles_are_proved() {
+    let mut tally = Tally::default();
+    for seed in 0..rounds(1000) {
+        let (env, text) = triangles::written(seed);
+        let (region, observed) = case::region_of(&env, &text).expect("a region");
+        both(&mut tally, &format!("seed {seed}"), &region, &observed);
+    }
+    tally.show("random regions over triangles");
+}
+
 #[test]
 fn updates_from_the_array_itself_are_proved() {
     let mut tally = Tally::default();

@@ -39,10 +39,59 @@ fn copies_of_every_kind_keep_the_elements() {
 }
 
 #[test]
+fn large_copies_are_divided_among_threads() {
+    let memory = Memory::default();
+    let several = memory.for_call(&Stop::default(), 3);
+    for elem in [ElemType::I8, ElemType::I16, ElemType::I32, ElemType::I64] {
+        let (rows, cols) = (1500, 2400 / elem.bytes() as i64 + 1999);
+        let mut array = Array::fresh(&memory, elem, &[rows, cols]).unwrap();
+        for (at, byte) in array.block.bytes_mut().unwrap().iter_mut().enumerate() {
+            *byte = (at * 31 + at / 251) as u8;
+        }
+        let whole = array.lmad().clone();
+        let views = [
+            whole.clone(),
+            whole.transpose(),
+            whole.reverse(0),
+            whole.reverse(1).transpose(),
+            whole.triplet(0, 1, rows / 2, 2),
+            whole.fix(0, 2).expand(0, 4000),
+            whole.reshape(&[rows * cols]).unwrap().reverse(0),
+        ];
+        for view in views {
+            let array = array.with_view(view);
+            let (one, many) = (array.copy(&memory).unwrap(), array.copy(&several).unwrap());
+            assert!(one.block.bytes() == many.block.bytes(), "{elem} {}", array.lmad());
+        }
+        // Into places that lie among others.
+        let mut wide = Array::fresh(&memory, elem, &[cols, rows + 3]).unwrap();
+        let places = [
+            Lmad::new(1, [Dim::new(cols, rows + 3), Dim::new(rows, 1)]),
+            Lmad::new((cols - 1) * (rows + 3), [Dim::new(cols, -rows - 3), Dim::new(rows, 1)]),
+            Lmad::new(rows, [Dim::new(cols, rows + 3), Dim::new(rows, -1)]),
+        ];
+        for places in places {
+            let copies = [&memory, &several].map(|memory| {
+                let target = wide.block.bytes_mut().unwrap();
+                target.fill(7);
+                let from = whole.transpose();
+                copy_elements(memory, target, &places, array.block.bytes(), &from, elem.bytes()).unwrap();
+                target.to_vec()
+            });
+            assert!(copies[0] == copies[1], "{elem} {places}");
+        }
+    }
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let ending = memory.for_call(&Stop::new(flag, None), 3);
+    let array = Array::fresh(&memory, ElemType::I64, &[1500, 3000]).unwrap();
+    assert_eq!(array.copy(&ending).map(|_| ()).unwrap_err().kind, ErrorKind::Interrupted);
+}
+
+#[test]
 fn large_copies_end_when_their_call_does() {
     let memory = Memory::default();
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let ending = memory.for_call(&Stop::new(flag, None));
+    let ending = memory.for_call(&Stop::new(flag, None), 1);
     let side = 3000i64;
     let array = Array::fresh(&memory, ElemType::I16, &[side, side]).unwrap();
     let whole = array.lmad().clone();

@@ -362,6 +362,8 @@ pub struct Memory {
     pool: Arc<Pool>,
     /// Ends bulk work on behalf of a call.
     stop: Stop,
+    /// How many threads bulk work may be divided among.
+    threads: usize,
     /// What the blocks of a call are to be made of.
     offers: Arc<Offers>,
 }
@@ -370,15 +372,21 @@ impl Memory {
     /// A pool, with a limit of the bytes in use at one time if one is given.
     #[inline]
     pub fn new(budget: Option<u64>) -> Memory {
-        let memory = Memory { pool: Arc::default(), stop: Stop::default(), offers: Arc::default() };
+        let (pool, stop, offers) = (Arc::default(), Stop::default(), Arc::default());
+        let memory = Memory { pool, stop, threads: 1, offers };
         memory.set_budget(budget);
         memory
     }
 
-    /// The same memory for a call that may have to end.
+    /// The same memory for a call that may have to end, and whose bulk work is divided among so many threads.
     #[inline]
-    pub fn for_call(&self, stop: &Stop) -> Memory {
-        Memory { pool: self.pool.clone(), stop: stop.clone(), offers: Arc::default() }
+    pub fn for_call(&self, stop: &Stop, threads: usize) -> Memory {
+        Memory { pool: self.pool.clone(), stop: stop.clone(), threads, offers: Arc::default() }
+    }
+
+    /// How many threads bulk work may be divided among.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     #[inline]

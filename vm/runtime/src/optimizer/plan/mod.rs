@@ -301,8 +301,10 @@ impl<'a> Optimizer<'a> {
         phases.analyse = watch.lap();
         self.tiers.coverage.circuits(&circuits);
         // What a loop hides from the analysis may be plain to see in each of its rounds.
-        let fails = |outcome: &Outcome| !outcome.implicit && !outcome.is_no_op();
-        if !matches!(scope, Scope::Round { .. }) && has_loops && circuits.outcomes.iter().any(fails) {
+        if !matches!(scope, Scope::Round { .. })
+            && has_loops
+            && circuits.outcomes.iter().any(Outcome::is_open)
+        {
             return nothing(Unplanned::Rounds, circuits.is_bounded());
         }
         let is_unit = |block: BlockId, index: usize| self.forms.unit(registers, block, index).is_some();
