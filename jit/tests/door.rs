@@ -47,12 +47,6 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
         let a : [n]i32 = kernel i < n do in x[i] + 1i32
         let r : [n]i32 = kernel j < n do in a[n - 1 - j]
         in r";
-    let lengths = "region r (n : i64, m : i64, x : [n][m]i32)
-        let r : [n]i32 = kernel i < n do
-          let q : [i]i32 = kernel j < i do in x[i, j]
-          let s : i32 = red k < i do in q[k] by (a : i32 = 0i32) (b : i32) do in a + b
-          in s
-        in r";
     let mut random = Random::new(52);
     let x = array(ElemType::I32, &[8], &mut random);
     let refused = |text: &str, args: &[Arg]| {
@@ -62,7 +56,6 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
         assert!(!refusal.reason.is_empty());
     };
     refused(several, &[size(8), x]);
-    refused(lengths, &[size(2), size(4), array(ElemType::I32, &[2, 4], &mut random)]);
 }
 
 #[test]

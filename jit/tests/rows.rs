@@ -135,6 +135,19 @@ fn parts_of_arrays_are_replaced_and_joined() {
 }
 
 #[test]
+fn rows_of_different_lengths_come_one_by_one() {
+    let text = "region r (n : i64, m : i64, A : [n][m]f32)
+        let p : [n]f32 = kernel i < n do
+          let l : i64 = min(m, i % 7)
+          let a : [l]f32 = kernel j < l do in A[i, j] + 1.0f32
+          let b : [l]f32 = scan k < l do in a[l - 1 - k] by (x : f32 = 0.0f32) (y : f32) do in max(x, y)
+          let s : f32 = loop t : f32 = 0.0f32 for q < l do in t * 0.5f32 + b[q]
+          in s
+        in p";
+    check_shapes(text, 50);
+}
+
+#[test]
 fn an_index_outside_of_a_made_array_is_a_trap() {
     let text = "region r (n : i64, m : i64, A : [n][m]f32)
         let p : [n][m]f32 = kernel i < n do

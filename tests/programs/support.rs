@@ -2,9 +2,12 @@
 
 use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
+use galopvm_jit::X86Backend;
+use galopvm_kir::{Backend, Compiled, Refusal, Rhs, Unit};
 use galopvm_runtime::Array;
 use galopvm_testkit::{Layout, Random};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An engine and the name that failures show.
 pub struct Candidate {
@@ -166,4 +169,22 @@ pub fn example_files() -> Vec<PathBuf> {
         entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "fut")).collect();
     files.sort();
     files
+}
+
+/// The x86 back end without scans: one that refuses what others take.
+pub struct WithoutScans;
+
+impl Backend for WithoutScans {
+    fn name(&self) -> &'static str {
+        "x86"
+    }
+
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        let mut scans = false;
+        unit.region.region().body.visit_stms(&mut |stm| scans |= matches!(stm.rhs, Rhs::Scan { .. }));
+        if scans {
+            return Err(Refusal::new("a scan"));
+        }
+        X86Backend::default().compile(unit)
+    }
 }

@@ -257,7 +257,9 @@ impl Lower<'_> {
 
     /// The loops of a kernel whose results go to `results`.
     fn map(&mut self, form: &Form<'_>, results: Vec<View>, piece: Piece) -> Result<(), Refusal> {
-        let lane = form.lane(self.plan).filter(|_| self.target.lanes() > 1);
+        let has_lanes =
+            |lane: &usize| self.target.lanes() > 1 && !self.makes_uneven(form.body(), form.axes[*lane].var);
+        let lane = form.lane(self.plan).filter(has_lanes);
         if let Some(inner) = form.inner()
             && !(lane.is_some() && self.plan.lane().is_some())
         {
@@ -285,6 +287,7 @@ impl Lower<'_> {
             for stm in inner.lets {
                 self.stm(stm)?;
             }
+            self.unwanted(form)?;
             return self.map(inner, results, None);
         };
         let (low, high) = self.range(form, at, piece)?;
@@ -356,6 +359,7 @@ impl Lower<'_> {
     fn store_rows(&mut self, form: &Form<'_>, results: &[View], index: &[Value]) -> Result<(), Refusal> {
         if let Some(inner) = form.inner() {
             inner.lets.iter().try_for_each(|stm| self.stm(stm))?;
+            self.unwanted(form)?;
             let rows: Vec<View> = results.iter().map(|result| result.row(index)).collect();
             let bounds =
                 inner.axes.iter().map(|axis| self.exp(&axis.bound)).collect::<Result<Vec<_>, _>>()?;
@@ -368,8 +372,23 @@ impl Lower<'_> {
         }
         let body = form.body();
         self.statements(body)?;
+        self.unwanted(form)?;
         let given: Vec<&Exp> = form.results.iter().map(|number| &body.results[*number]).collect();
         self.store_results(&given, results, index)
+    }
+
+    /// Results of a body that nobody wants are computed as well: they may trap.
+    fn unwanted(&mut self, form: &Form<'_>) -> Result<(), Refusal> {
+        for (number, exp) in form.body().results.iter().enumerate() {
+            if form.results.contains(&number) || matches!(exp, Exp::Var(_)) {
+                continue;
+            }
+            match self.region.rank(exp) {
+                Some(0) => _ = self.exp(exp)?,
+                _ => _ = self.array_exp(exp)?,
+            }
+        }
+        Ok(())
     }
 
     /// The current index.

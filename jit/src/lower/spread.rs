@@ -77,6 +77,34 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether a body makes arrays whose extents may differ between the lanes of an axis: then its rows come one by one.
+    pub fn makes_uneven(&self, body: &Body, lane: VarId) -> bool {
+        let mut varying = self.varying();
+        varying.insert(lane);
+        let mut known = 0;
+        while known < varying.len() {
+            known = varying.len();
+            body.visit_stms(&mut |stm| {
+                if stm.free_vars().iter().any(|var| varying.contains(var)) {
+                    varying.extend(&stm.pat);
+                    match &stm.rhs {
+                        Rhs::For { carried, .. } | Rhs::While { carried, .. } => varying.extend(carried),
+                        Rhs::Reduce { combine, .. } | Rhs::Scan { combine, .. } => {
+                            varying.extend(combine.acc.iter().chain(&combine.item));
+                        }
+                        _ => {}
+                    }
+                }
+            });
+        }
+        let mut is_uneven = false;
+        body.visit_stms(&mut |stm| {
+            let extents = stm.pat.iter().flat_map(|var| &self.region.type_of(*var).shape);
+            is_uneven |= extents.into_iter().any(|extent| self.spreads(&varying, extent));
+        });
+        is_uneven
+    }
+
     fn spread_loop(
         &self,
         varying: &mut HashSet<VarId>,
