@@ -4,6 +4,25 @@ use crate::commute::{commutes, commutes_for_numbers};
 use crate::ir::{Axis, Body, Combine, DimIndex, Exp, Index, Read, Region, Rhs, Stm, Type, VarId};
 use std::collections::HashSet;
 
+/// The array parameter whose elements a result of a region begins with: what a scatter of its own body is written over, or what a
+/// loop of it begins with, if that comes from outside.
+pub fn begins_as(region: &Region, result: usize) -> Option<VarId> {
+    let Some(Exp::Var(var)) = region.body.results.get(result) else { return None };
+    let is_array = |var: &VarId| region.vars[*var].ty.as_ref().is_some_and(|ty| !ty.is_scalar());
+    let array = region.body.stms.iter().find_map(|stm| {
+        let at = stm.pat.iter().position(|bound| bound == var)?;
+        match &stm.rhs {
+            Rhs::Scatter { arrays, .. } => arrays.get(at).copied(),
+            Rhs::For { init, .. } | Rhs::While { init, .. } => match init.get(at) {
+                Some(Exp::Var(array)) if is_array(array) => Some(*array),
+                _ => None,
+            },
+            _ => None,
+        }
+    })?;
+    region.params.contains(&array).then_some(array)
+}
+
 /// True if a body has no loops inside: what it does with memory is what counts.
 pub fn is_straight(body: &Body) -> bool {
     let mut straight = true;

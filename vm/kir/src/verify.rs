@@ -32,6 +32,7 @@
 
 use crate::algebra::simplified;
 use crate::ir::*;
+use crate::kernel::begins_as;
 use crate::text::{is_name, parse_region, print_exp, print_region, print_type};
 use crate::types::{
     array_op_type, elem_of, indexed_shape, infer, is_permutation, operand_elem, rhs_types, scalar_value,
@@ -135,19 +136,7 @@ impl CheckedRegion {
     /// The array parameter whose elements a result begins with: what a scatter or histogram of the region's own body
     /// is written over, or what a loop of it begins with, if that comes from outside.
     pub fn begins_as(&self, result: usize) -> Option<VarId> {
-        let Some(Exp::Var(var)) = self.0.region.body.results.get(result) else { return None };
-        let array = self.0.region.body.stms.iter().find_map(|stm| {
-            let at = stm.pat.iter().position(|bound| bound == var)?;
-            match &stm.rhs {
-                Rhs::Scatter { arrays, .. } => arrays.get(at).copied(),
-                Rhs::For { init, .. } | Rhs::While { init, .. } => match init.get(at) {
-                    Some(Exp::Var(array)) if !self.type_of(*array).is_scalar() => Some(*array),
-                    _ => None,
-                },
-                _ => None,
-            }
-        })?;
-        self.0.region.params.contains(&array).then_some(array)
+        begins_as(&self.0.region, result)
     }
 
     /// A number of the content (text form and read numbers) that is the same in every process; for caches.
