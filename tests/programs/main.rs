@@ -8,6 +8,7 @@ mod examples;
 mod extents;
 mod fused;
 mod generate;
+mod loops;
 mod merging;
 mod mutation;
 mod places;

@@ -163,6 +163,11 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         }
     }
 
+    /// Whether operations are counted, since there is a limit of them.
+    pub fn has_fuel_limit(&self) -> bool {
+        self.fuel != u64::MAX
+    }
+
     #[cold]
     fn look(&mut self, operations: u64) -> Outcome<()> {
         self.stop.check()?;

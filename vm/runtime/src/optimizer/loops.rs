@@ -2,7 +2,8 @@
 //!
 //! A loop is a site from the first time on that it runs as a unit, and whether code runs it is the tiers' choice, as for an
 //! operator. Code changes copies of the arrays that a loop carries, unless it cannot trap and nobody else holds them: where
-//! that would cost more than the loop, it is left to the unit, which changes them in their place.
+//! that would cost more than the loop, it is left to the unit, which changes them in their place. So are loops under a limit of
+//! fuel: of turns that code has made nobody knows.
 
 use super::{Executing, Optimizer};
 use galopvm_bytecode::{BlockId, Instr, Operand};
@@ -31,10 +32,12 @@ pub(super) fn run_loop<'a>(
         Instr::While { dsts, init, body, .. } => (dsts, init, *body, WHILE_TURNS),
         _ => return Ok(LoopRun::Left),
     };
+    // Only the interpreter ends a loop without end when the fuel is used up.
+    let is_counted = run.has_fuel_limit();
     let Optimizer { tiers, memory, .. } = &mut run.adviser;
     // Most loops are short: those cost no more than this.
     let least = registers.prepared.blocks[body].weight().saturating_mul(turns as u64);
-    if !tiers.has_backends() || least < LEAST_WORK && !tiers.compiles_all() {
+    if !tiers.has_backends() || is_counted || least < LEAST_WORK && !tiers.compiles_all() {
         return Ok(LoopRun::Left);
     }
     let site = tiers.loop_site(Site { function: registers.function, block, index });
