@@ -28,10 +28,10 @@ pub struct Carried<'s> {
 }
 
 /// What a loop carries, when it begins.
-struct Begun {
+pub struct Begun {
     /// The positions of scalars, and their initial values.
     scalars: Vec<usize>,
-    values: Vec<Value>,
+    pub values: Vec<Value>,
     /// The positions of arrays, and where they lie.
     arrays: Vec<(usize, View)>,
 }
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Gives the arrays their names in a round.
-    fn begin_round(&mut self, carried: &Carried<'_>, begun: &Begun) {
+    pub fn begin_round(&mut self, carried: &Carried<'_>, begun: &Begun) {
         for (k, view) in &begun.arrays {
             let view = self.written(view.clone());
             self.views.insert(carried.carried[*k], view);
@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A round, from the scalars to the next ones.
-    fn next_round(
+    pub fn next_round(
         &mut self,
         carried: &Carried<'_>,
         begun: &Begun,
@@ -165,9 +165,13 @@ impl<'a> Lower<'a> {
             true => self.for_lanes(carried, &begun, axis, bound)?,
             false => {
                 let shapes = self.carried_shapes(carried, &begun, None);
-                let (low, high) = (self.b.int(0), self.uniform(bound));
+                let high = self.uniform(bound);
+                let (low, values) = match self.turns_abreast(carried, &begun, axis, high)? {
+                    Some(gone) => gone,
+                    None => (self.b.int(0), begun.values.clone()),
+                };
                 let span = Span { low, high, step: 1, few: is_few(bound.known()) };
-                self.counted(span, &begun.values, &shapes, &mut |l, counter, now| {
+                self.counted(span, &values, &shapes, &mut |l, counter, now| {
                     l.bind_scalar(axis.var, Value::uniform(ElemType::I64, counter));
                     l.begin_round(carried, &begun);
                     l.next_round(carried, &begun, now)

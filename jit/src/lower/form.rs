@@ -1,7 +1,7 @@
 //! The outer shape of a region: what its one statement is, and what the plan says about its axes.
 
 use galopvm_base::Scalar;
-use galopvm_kir::kernel::is_elementwise;
+use galopvm_kir::kernel::{is_elementwise, is_scalar_code};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
     Axis, Body, Combine, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion,
@@ -42,7 +42,16 @@ impl<'a> Form<'a> {
         let Some((last, lets)) = body.stms.split_last() else {
             return Err(Refusal::new("the region computes nothing"));
         };
-        if lets.iter().any(|stm| !matches!(stm.rhs, Rhs::Exps(_))) {
+        let is_let = |stm: &Stm| match &stm.rhs {
+            Rhs::Exps(_) => true,
+            Rhs::If { then, otherwise, .. } => {
+                let is_scalar = |var: &VarId| region.type_of(*var).is_scalar();
+                let of_scalars = |side: &Body| is_scalar_code(region.region(), side);
+                stm.pat.iter().all(is_scalar) && of_scalars(then) && of_scalars(otherwise)
+            }
+            _ => false,
+        };
+        if !lets.iter().all(is_let) {
             return Err(Refusal::new("the region has several statements"));
         }
         let (axes, shape) = match &last.rhs {

@@ -3,7 +3,8 @@
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
 //! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps; `library.rs`:
 //!   exponentials, logarithms, angles.
-//! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `reduce.rs`: reductions.
+//! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `turns.rs`: their
+//!   turns in lanes. `reduce.rs`: reductions.
 //!   `parts.rs`: those whose rows keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of
 //!   pieces. `scan.rs`: scans.
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
@@ -36,6 +37,7 @@ mod scan;
 mod scatter;
 mod spread;
 mod tile;
+mod turns;
 mod value;
 mod within;
 

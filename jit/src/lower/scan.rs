@@ -147,26 +147,51 @@ impl Lower<'_> {
         let (ty, lane) = (item.ty, lane_of(item.ty));
         let registers = self.parts(item);
         let lanes = self.lanes.replace(Lanes { groups: 1 });
-        let (fill, mut sum) = (self.parts(neutral)[0], self.parts(before)[0]);
-        let mut prefixes = Parts::new();
-        for mut reg in registers {
-            let mut bytes = lane.bytes();
-            while bytes < self.target.vectors().bytes() {
-                let moved = self.b.op(Op::MoveUp(bytes as u8), &[fill, reg]);
-                reg = self.one_register(op, ty, moved, reg)?;
-                bytes *= 2;
-            }
-            let total = self.b.op(Op::SplatLast(lane.as_int()), &[reg]);
-            prefixes.push(self.one_register(op, ty, sum, reg)?);
-            sum = self.one_register(op, ty, sum, total)?;
-        }
+        let (fill, sum) = (self.parts(neutral)[0], self.parts(before)[0]);
+        let (prefixes, sum) = self.prefix_registers(op, ty, registers, (fill, sum))?;
         self.lanes = lanes;
         let last = if lane.is_float() { sum } else { self.b.op(Op::FromFloat(lane), &[sum]) };
         Ok((Raw::Many(prefixes).typed(ty), Value::uniform(ty, last)))
     }
 
+    /// The prefixes of the lanes of registers after a number that all lanes of `sum` hold, and the last one likewise. `fill` holds
+    /// the neutral element.
+    pub fn prefix_registers(
+        &mut self,
+        op: ScalarOp,
+        ty: ElemType,
+        registers: Parts,
+        (fill, mut sum): (Reg, Reg),
+    ) -> Result<(Parts, Reg), Refusal> {
+        let mut prefixes = Parts::new();
+        for reg in registers {
+            let reg = self.prefixes_of_lanes(op, ty, reg, fill)?;
+            let total = self.b.op(Op::SplatLast(lane_of(ty).as_int()), &[reg]);
+            prefixes.push(self.one_register(op, ty, sum, reg)?);
+            sum = self.one_register(op, ty, sum, total)?;
+        }
+        Ok((prefixes, sum))
+    }
+
+    /// The prefixes of the lanes of a register.
+    pub fn prefixes_of_lanes(
+        &mut self,
+        op: ScalarOp,
+        ty: ElemType,
+        mut reg: Reg,
+        fill: Reg,
+    ) -> Result<Reg, Refusal> {
+        let mut bytes = lane_of(ty).bytes();
+        while bytes < self.target.vectors().bytes() {
+            let moved = self.b.op(Op::MoveUp(bytes as u8), &[fill, reg]);
+            reg = self.one_register(op, ty, moved, reg)?;
+            bytes *= 2;
+        }
+        Ok(reg)
+    }
+
     /// The operation on the lanes of single registers.
-    fn one_register(&mut self, op: ScalarOp, ty: ElemType, a: Reg, b: Reg) -> Result<Reg, Refusal> {
+    pub fn one_register(&mut self, op: ScalarOp, ty: ElemType, a: Reg, b: Reg) -> Result<Reg, Refusal> {
         // A group of wide lanes has two registers: the one twice.
         let count = self.part_count(ty);
         let value = |reg: Reg| Raw::Many(std::iter::repeat_n(reg, count).collect()).typed(ty);

@@ -147,7 +147,9 @@ fn plan_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Plan {
 /// The plan of a text; of none: the one without decisions, and a plan for each axis that can go across the lanes, with
 /// what follows from that.
 fn plans_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Vec<Plan> {
-    if !text.is_empty() {
+    // Without lanes there are no vectors to decide about.
+    let is_for_vectors = text.contains("groups") && cpu == CpuMode::Scalar;
+    if !text.is_empty() && !is_for_vectors {
         return vec![plan_of(region, text, cpu)];
     }
     let mut plans = vec![Plan::default()];

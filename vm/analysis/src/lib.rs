@@ -10,6 +10,7 @@
 //! - `effort.rs`: how much an answer may cost.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory.
+//! - `cells.rs`: what a loop reads where it has just written is handed on as a scalar.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
@@ -20,6 +21,7 @@
 
 pub mod affine;
 pub mod bounds;
+pub mod cells;
 pub mod circuit;
 mod effort;
 pub mod fusion;

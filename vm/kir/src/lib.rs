@@ -6,6 +6,7 @@
 //! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
 //!   a decision and its execution have to see alike. `commute.rs`: whether the operands of an operator may be exchanged.
+//!   `turns.rs`: loops whose turns can be computed side by side. `linear.rs`: how far two indices are apart.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!   `passed.rs`: the launch that was checked last.
 //!
@@ -23,12 +24,14 @@ pub mod commute;
 pub mod evaluate;
 pub mod ir;
 pub mod kernel;
+pub mod linear;
 pub mod machine;
 pub mod name;
 pub mod observed;
 pub mod passed;
 pub mod plan;
 pub mod text;
+pub mod turns;
 pub mod types;
 pub mod verify;
 pub mod view;

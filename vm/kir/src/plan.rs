@@ -26,7 +26,7 @@ macro_rules! decision_table {
             Lane "lane" Once Nothing (axis: VarId)
                 "This axis runs across the lanes of vectors (GPU: neighbouring invocations).";
             Groups "groups" PerAxis Nothing (axis: VarId, count: u32)
-                "Where lanes go across this axis - of a kernel, of a reduction or of a scatter - so many vectors of them are computed together; one, where a plan does not say. A scatter computes in lanes only if its plan says so.";
+                "Where lanes go across this axis - of a kernel, of a reduction, of a scatter or of a loop - so many vectors of them are computed together; one, where a plan does not say. A scatter or a loop computes in lanes only if its plan says so.";
             Tile "tile" Once Nothing (axis: VarId, rows: u32)
                 "So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.";
             Stream "stream" Once Nothing (bytes: u64)

@@ -70,7 +70,7 @@ fn is_bare(exp: &Exp) -> bool {
 }
 
 /// The type of an expression.
-pub(crate) fn type_of<'v>(vars: &'v Vars, exp: &Exp) -> Option<Cow<'v, Type>> {
+pub fn type_of<'v>(vars: &'v Vars, exp: &Exp) -> Option<Cow<'v, Type>> {
     match exp {
         Exp::Var(var) => vars.get(*var)?.ty.as_ref().map(Cow::Borrowed),
         Exp::Read(read) => {

@@ -1,10 +1,12 @@
-//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), reads without checks, where results go.
+//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), loops whose turns
+//! run in lanes (`turns.rs`), reads without checks, where results go.
 //!
 //! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
 //! axis runs once for each vector, bodies outside run element by element; an access that steps by one element (or
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do.
 
+mod turns;
 mod vectors;
 
 pub use vectors::complete;
@@ -35,6 +37,7 @@ pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) ->
         facts.choose_lane(main, &mut plan);
     }
     complete(region, machine, &mut plan);
+    facts.choose_turns(&mut plan);
     choose_unchecked(region, &bounds(region, observed), &mut plan);
     facts.choose_blocks(&mut plan);
     plan

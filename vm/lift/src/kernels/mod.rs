@@ -130,5 +130,6 @@ pub fn lift(
         });
     }
     let name = format!("{}_{}", instr.row().mnemonic, dsts.first().map_or(0, |d| d.0.0));
-    lifter.finish(name, results)
+    let lifted = lifter.finish(name, results)?;
+    if is_loop { lifted.with_cells() } else { Ok(lifted) }
 }

@@ -3,12 +3,15 @@
 
 use super::build::{Lift, Lifter, Role};
 use super::{Binding, LiftRefusal, Lifted};
+use galopvm_analysis::cells::with_cells_as_scalars;
 use galopvm_analysis::fusion::fuse;
 use galopvm_base::{ElemType, IdVec, ScalarOp, TypedId};
 use galopvm_bytecode::RegId;
 use galopvm_kir::algebra::{int, is_true, may_trap, size};
 use galopvm_kir::walk::{Part, PartMut};
-use galopvm_kir::{Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifyError, verify};
+use galopvm_kir::{
+    Axis, Body, Exp, Observed, ReadId, Region, Rhs, Stm, VarId, VerifiedRegion, VerifyError, verify,
+};
 use std::collections::BTreeSet;
 
 /// Largest expression that one statement may grow to.
@@ -33,11 +36,8 @@ impl Lifter<'_> {
         let mut body = std::mem::take(&mut region.body);
         // The numbers of reads are new ones: none is known to be safe.
         flatten(&mut body, &region.params, &BTreeSet::new(), &mut lifted.guards);
-        forward(&mut body, &region);
         region.body = body;
-        let mut region = region.renumbered();
-        name_locals(&mut region);
-        Ok(Lifted { region: verify(region).map_err(unsayable)?, ..lifted })
+        Ok(Lifted { region: tidied(region)?, ..lifted })
     }
 
     /// The finished region, and what each of the lifter's names is called in it.
@@ -105,6 +105,26 @@ impl Lifter<'_> {
         let names = region.vars.iter().map(|var| var.name.to_string()).collect();
         let region = verify(region.renumbered()).map_err(unsayable)?;
         Ok((Lifted { region, bindings, guards }, names))
+    }
+}
+
+/// The region with expressions at their only use and names in order.
+fn tidied(mut region: Region) -> Lift<VerifiedRegion> {
+    let mut body = std::mem::take(&mut region.body);
+    forward(&mut body, &region);
+    region.body = body;
+    let mut region = region.renumbered();
+    name_locals(&mut region);
+    verify(region).map_err(unsayable)
+}
+
+impl Lifted {
+    /// Loops hand on as scalars what a turn reads where the turn before has written it.
+    pub(super) fn with_cells(self) -> Lift<Lifted> {
+        match with_cells_as_scalars(self.region.region()) {
+            Some(region) => Ok(Lifted { region: tidied(region)?, ..self }),
+            None => Ok(self),
+        }
     }
 }
 

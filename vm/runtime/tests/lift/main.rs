@@ -5,7 +5,7 @@
 mod large;
 mod meaning;
 
-use galopvm_bytecode::{BlockId, FuncId, Module, VerifiedModule, text, verify};
+use galopvm_bytecode::{BlockId, FuncId, Instr, Module, VerifiedModule, text, verify};
 use galopvm_kir::text::{print_exp, print_region};
 use galopvm_lift::{Binding, Lifted, lift};
 use galopvm_testkit::golden::whole;
@@ -23,6 +23,9 @@ fn operators(module: &Module, function: FuncId) -> Vec<(BlockId, usize)> {
             match instr {
                 operator if operator.is_parallel() => found.push((block, k)),
                 other => {
+                    if matches!(other, Instr::For { .. } | Instr::While { .. }) {
+                        found.push((block, k));
+                    }
                     for inner in galopvm_bytecode::field::Fields::of(other).blocks {
                         collect(module, function, inner, found);
                     }
@@ -78,7 +81,7 @@ fn title_and_code(whole: &str) -> (&str, &str) {
 
 #[test]
 fn golden() {
-    whole("lift", "txt", 12, |_, text| {
+    whole("lift", "txt", 13, |_, text| {
         let (title, code) = title_and_code(text);
         format!("{title}----\n{code}{}", lifts(&assembled(code)))
     });
