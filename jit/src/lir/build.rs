@@ -5,7 +5,8 @@
 //! - out of a `Loop`, everything pure moves, array reads too: the body of an open loop runs at least once;
 //! - out of a `Guard` (the test whether a loop runs at all) pure work moves, array reads do not;
 //! - what is read through a `version` of an address stays behind that, wherever else it may go;
-//! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing.
+//! - out of a `Branch` only trivial work moves, so that the side not taken costs nothing; but index arithmetic does where it leaves
+//!   a loop as well: it is done once for all turns.
 
 use super::{Block, Class, Code, Effect, Extent, Inst, Label, Op, Reg};
 use galopvm_base::TypedId;
@@ -142,25 +143,42 @@ impl Builder {
             return reg;
         }
         let needed = args.iter().map(|a| self.levels[a.index()] as usize).max().unwrap_or(0);
-        let mut level = top;
-        while level > needed {
-            let may_leave = match self.scopes[level].kind {
-                Scope::Root => false,
-                Scope::Loop => true,
-                Scope::Guard => op.effect() != Effect::Reads,
-                Scope::Branch => op.effect() == Effect::Trivial,
-            };
-            if !may_leave {
-                break;
-            }
-            level -= 1;
-        }
+        let level = self.outermost(op, needed);
         let place = if level == top { self.current } else { self.scopes[level + 1].outside };
         let reg = self.register(class, level);
         self.append(place, Inst { op, out: Some(reg), args: args.into() });
         self.scopes[level].keys.push(key.clone());
         self.numbered.insert(key, reg);
         reg
+    }
+
+    /// The outermost scope that an instruction may stand in, whose operands are there from a scope on.
+    fn outermost(&self, op: Op, needed: usize) -> usize {
+        let is_index = matches!(op, Op::Alu(..) | Op::AluImm(..) | Op::Lea(..) | Op::Set(..));
+        let (mut level, mut may_stand) = (self.scopes.len() - 1, self.scopes.len() - 1);
+        // A branch is left on trust: that a loop is left further out.
+        let mut on_trust = false;
+        while level > needed {
+            let kind = self.scopes[level].kind;
+            let may_leave = match kind {
+                Scope::Root => false,
+                Scope::Loop => true,
+                Scope::Guard => op.effect() != Effect::Reads,
+                Scope::Branch => {
+                    on_trust |= op.effect() != Effect::Trivial;
+                    op.effect() == Effect::Trivial || is_index
+                }
+            };
+            if !may_leave {
+                break;
+            }
+            level -= 1;
+            on_trust &= kind != Scope::Loop;
+            if !on_trust {
+                may_stand = level;
+            }
+        }
+        may_stand
     }
 
     /// An instruction without result that does not end the block.

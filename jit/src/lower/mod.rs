@@ -12,7 +12,7 @@
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
-//! - `scatter.rs`: writes at computed places.
+//! - `inside.rs`: vectors away from borders. `scatter.rs`: writes at computed places.
 //! - `form.rs`: the outer shape of a region.
 //!
 //! In scalar mode there are no lanes and every value is uniform.
@@ -23,6 +23,7 @@ mod carry;
 mod control;
 mod convert;
 mod form;
+mod inside;
 mod lanes;
 mod library;
 mod nest;
@@ -88,6 +89,8 @@ pub struct Lower<'a> {
     over: bool,
     /// Scalar float loads by their result, so that a broadcast can load for itself.
     loads: HashMap<Reg, (Lane, Addr, Parts)>,
+    /// Expressions whose value was asked for a whole vector.
+    expected: Vec<(Exp, Value)>,
     /// Blocks that trap, to be placed at the end.
     cold: Vec<Label>,
     /// Loops lowered so far.
@@ -147,6 +150,9 @@ impl Lower<'_> {
             Exp::Const(scalar) => Ok(Value::constant(*scalar)),
             Exp::Var(var) => self.scalar_var(*var),
             Exp::Op(op, elem, args) => {
+                if let Some(value) = self.expected(exp) {
+                    return Ok(value);
+                }
                 let values = self.exps(args)?;
                 self.scalar_op(*op, *elem, &values)
             }

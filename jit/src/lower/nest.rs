@@ -121,6 +121,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         flat: None,
         used: used_names(job.region),
         loads: HashMap::new(),
+        expected: Vec::new(),
         cold: Vec::new(),
         loops: 0,
         rooms: 0,
@@ -451,7 +452,10 @@ impl Lower<'_> {
             let (counter, _) =
                 l.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
                     l.bind_lane(var, counter);
-                    l.element(nest)?;
+                    match var.filter(|_| nest.tile.is_none()) {
+                        Some(axis) => l.away_from_borders(form.body(), axis, &mut |l| l.element(nest))?,
+                        None => l.element(nest)?,
+                    }
                     Ok(Vec::new())
                 })?;
             Ok(counter)

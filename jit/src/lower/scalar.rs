@@ -26,6 +26,12 @@ impl Lower<'_> {
         if let Some(value) = self.power_of_two(op, ty, args) {
             return Ok(value);
         }
+        if op == ScalarOp::Mod
+            && ty == ElemType::I64
+            && let Some(value) = self.remainder_of_neighbours(&args[0], &args[1])?
+        {
+            return Ok(value);
+        }
         let many = args.iter().any(Value::varies);
         if op == ScalarOp::Select {
             return Ok(self.select_op(ty, args, many));
@@ -359,7 +365,7 @@ impl Lower<'_> {
 
     /// 64-bit division through doubles where all operands are below 2^51 in magnitude, which makes the truncated
     /// quotient exact; by the helper function if some active lane has larger ones.
-    fn divide_wide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
+    pub fn divide_wide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
         // One unsigned comparison: signed numbers are moved to 0 .. 2^52 first.
         let (half, limit) = if ty.is_signed() { (1 << 51, 1 << 52) } else { (0, 1 << 51) };
         let (half, limit) = (self.raw_const(Lane::I64, half, true), self.raw_const(Lane::I64, limit, true));

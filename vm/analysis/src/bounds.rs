@@ -307,6 +307,11 @@ impl Prover<'_> {
             ScalarOp::Gt => Interval { low: other.low + 1, high: i128::MAX },
             ScalarOp::Ge => Interval { low: other.low, high: i128::MAX },
             ScalarOp::Eq => other,
+            // One number is no longer possible: that is a range where it was the first or the last one.
+            ScalarOp::Ne if other.low == other.high => Interval {
+                low: if sum.low == other.low { sum.low + 1 } else { sum.low },
+                high: if sum.high == other.high { sum.high - 1 } else { sum.high },
+            },
             _ => return,
         };
         // Nothing left: the branch is never taken, so the old range is as good as any.
@@ -325,6 +330,7 @@ fn comparison(op: ScalarOp, value: bool) -> Option<ScalarOp> {
         (ScalarOp::Gt, true) | (ScalarOp::Le, false) => ScalarOp::Gt,
         (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => ScalarOp::Ge,
         (ScalarOp::Eq, true) | (ScalarOp::Ne, false) => ScalarOp::Eq,
+        (ScalarOp::Ne, true) | (ScalarOp::Eq, false) => ScalarOp::Ne,
         _ => return None,
     })
 }

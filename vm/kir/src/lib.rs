@@ -6,7 +6,8 @@
 //! - `types.rs`: filling in types that a text left out. `verify.rs`: what a back end may rely on.
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
 //!   a decision and its execution have to see alike. `commute.rs`: whether the operands of an operator may be exchanged.
-//!   `turns.rs`: loops whose turns can be computed side by side. `linear.rs`: how far two indices are apart.
+//!   `turns.rs`: loops whose turns can be computed side by side. `linear.rs`: how far two indices are apart. `borders.rs`: where
+//!   rows differ from their neighbours.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!   `passed.rs`: the launch that was checked last.
 //!
@@ -20,6 +21,7 @@
 
 pub mod algebra;
 pub mod backend;
+pub mod borders;
 pub mod commute;
 pub mod evaluate;
 pub mod ir;

@@ -29,6 +29,8 @@ macro_rules! decision_table {
                 "Where lanes go across this axis - of a kernel, of a reduction, of a scatter or of a loop - so many vectors of them are computed together; one, where a plan does not say. A scatter or a loop computes in lanes only if its plan says so.";
             Tile "tile" Once Nothing (axis: VarId, rows: u32)
                 "So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.";
+            Inside "inside" Once Nothing (axis: VarId)
+                "Vectors across the lanes of this axis of a kernel that are away from borders run in code of their own: what compares the index with them is asked once for all lanes.";
             Stream "stream" Once Nothing (bytes: u64)
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
             Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
@@ -152,6 +154,11 @@ impl Plan {
         })
     }
 
+    /// The axis whose vectors away from borders have code of their own.
+    pub fn inside(&self) -> Option<VarId> {
+        self.lines.iter().find_map(|l| if let Decision::Inside(v) = l.decision { Some(v) } else { None })
+    }
+
     /// The bytes from which on results go past the caches.
     pub fn stream(&self) -> Option<u64> {
         self.lines
@@ -201,7 +208,9 @@ impl VerifiedPlan {
 fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String> {
     let name = |var: &VarId| region.vars.get(*var).map_or_else(|| var.to_string(), |v| v.name.to_string());
     match decision {
-        Decision::Threads(axis) | Decision::Lane(axis) if !region.parallel_axes().contains(axis) => {
+        Decision::Threads(axis) | Decision::Lane(axis) | Decision::Inside(axis)
+            if !region.parallel_axes().contains(axis) =>
+        {
             Err(format!("`{}` is not a parallel or reduction axis of the region", name(axis)))
         }
         Decision::Groups(axis, _) if !region.axes().iter().any(|known| known.var == *axis) => {
@@ -224,6 +233,7 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
         }
         Decision::Threads(_)
         | Decision::Lane(_)
+        | Decision::Inside(_)
         | Decision::Groups(..)
         | Decision::Stream(_)
         | Decision::Fresh(_) => Ok(()),

@@ -5,6 +5,7 @@
 
 use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
+use galopvm_kir::borders::borders;
 use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
 use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
 
@@ -18,6 +19,9 @@ const PARTIAL_RESULTS: usize = 4;
 const SHORT_FOLD: usize = 12;
 const SHORT: usize = 48;
 const SHORT_LOOP: usize = 80;
+
+/// Expressions of a body that may be there twice.
+const LARGEST_TWICE: usize = 200;
 
 /// Operations of a scatter's body from which it is computed in vectors.
 const WORTH_LANES: usize = 12;
@@ -83,7 +87,10 @@ impl Vectors<'_> {
         let rows = row.and_then(|row| Some((row, Rows::of(body, row, lane).ok()?)));
         match rows.filter(|(row, rows)| rows.share_a_read(*row, lane)) {
             Some((row, rows)) => self.tile(row, lane, &rows),
-            None => self.strands(lane, &[body]),
+            None => {
+                self.strands(lane, &[body]);
+                self.inside(lane, body);
+            }
         }
     }
 
@@ -163,6 +170,20 @@ impl Vectors<'_> {
         );
         self.plan.decide(Decision::Tile(row, ROWS as u32), reason);
         self.groups(lane, groups, filled);
+    }
+
+    /// Most vectors are away from borders; a body that is computed twice is a short one.
+    fn inside(&mut self, lane: VarId, body: &Body) {
+        let count = borders(body, lane).len();
+        let mut expressions = 0;
+        body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
+        if count > 0 && expressions <= LARGEST_TWICE {
+            let reason = format!(
+                "{count} comparisons or remainders along {} come out alike for most vectors",
+                self.region.region().name_of(lane)
+            );
+            self.plan.decide(Decision::Inside(lane), reason);
+        }
     }
 
     /// Rows of a result with several axes need not begin at a cache line.

@@ -1,0 +1,114 @@
+//! Where the rows of a kernel differ from their neighbours: at borders, and where a remainder begins anew.
+//!
+//! A comparison of what moves with an axis with what does not comes out alike for most neighbours, and a remainder of such a number
+//! by the same divisor is that number for most of them, where a program turns at the end of an array. Code for many
+//! neighbours at a time can ask once for all of them.
+
+use crate::algebra::{may_trap, size};
+use crate::ir::{Body, Exp, ReadId, VarId};
+use crate::linear::Definitions;
+use galopvm_base::{ElemType, ScalarOp};
+use std::collections::BTreeSet;
+
+/// Borders of a body that are looked for at most.
+const MOST: usize = 8;
+
+/// The largest operand of one.
+const LARGEST: usize = 24;
+
+/// An expression that is alike for most neighbours along an axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Border {
+    /// As it stands in the body: a comparison or a remainder of `i64`.
+    pub exp: Exp,
+    /// The operation.
+    pub op: ScalarOp,
+    /// Its operands in names from outside of the body, and the axis.
+    pub operands: [Exp; 2],
+    /// What the operands read.
+    pub reads: Vec<ReadId>,
+}
+
+/// The borders of a kernel's body along an axis of it.
+pub fn borders(body: &Body, axis: VarId) -> Vec<Border> {
+    let definitions = Definitions::of(body);
+    let inside: BTreeSet<VarId> = body.bound_vars().into_iter().collect();
+    let mut found: Vec<Border> = Vec::new();
+    body.visit_exps(&mut |whole| {
+        whole.visit(&mut |exp| {
+            let Exp::Op(op, ElemType::I64, args) = exp else { return };
+            let ([left, right], true) = (&args[..], found.len() < MOST) else { return };
+            if found.iter().any(|known| known.exp == *exp) {
+                return;
+            }
+            let (left, right) = (spelled_out(left, &definitions), spelled_out(right, &definitions));
+            let moves = |exp: &Exp| uses(exp, |var| var == axis);
+            let is_border = match op {
+                ScalarOp::Mod => moves(&left) && !moves(&right),
+                ScalarOp::Eq | ScalarOp::Ne | ScalarOp::Lt | ScalarOp::Le => moves(&left) != moves(&right),
+                _ => false,
+            };
+            let is_known = |exp: &Exp| size(exp) <= LARGEST && !uses(exp, |var| inside.contains(&var));
+            if !is_border || !is_known(&left) || !is_known(&right) {
+                return;
+            }
+            let (mut reads, mut is_total) = (Vec::new(), true);
+            for operand in [&left, &right] {
+                operand.visit(&mut |part| match part {
+                    Exp::Read(read) => reads.push(read.id),
+                    Exp::Op(op, ty, args) => is_total &= !may_trap(*op, *ty, args),
+                    Exp::Opaque(..) => is_total = false,
+                    Exp::Const(_) | Exp::Var(_) | Exp::Convert(..) => {}
+                });
+            }
+            if is_total {
+                found.push(Border { exp: exp.clone(), op: *op, operands: [left, right], reads });
+            }
+        });
+    });
+    found
+}
+
+/// An expression without the names that definitions give.
+fn spelled_out(exp: &Exp, definitions: &Definitions<'_>) -> Exp {
+    exp.substitute(&|var| {
+        let known = definitions.get(var)?;
+        (size(known) <= LARGEST).then(|| spelled_out(known, definitions))
+    })
+}
+
+fn uses(exp: &Exp, is_meant: impl Fn(VarId) -> bool) -> bool {
+    let mut found = false;
+    exp.each_use(&mut |var| found |= is_meant(var));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::print_exp;
+    use crate::{Rhs, verified_from_text};
+
+    #[test]
+    fn comparisons_and_remainders_along_the_axis() {
+        let text = "region r (n : i64, m : i64, A : [n][m]f32, B : [n]i64)
+            let y : [n][m]f32 = kernel i < n, j < m do
+              let c : i64 = j + 1
+              let d : bool = i == 0 || j < m - 1
+              let e : f32 = if c == m then in 0.0f32 else in A[i, (c - B[i]) % m]
+              let f : f32 = A[(i + 1) % n, B[j % n] % m]
+              in select(d, e, f)
+            in y";
+        let region = verified_from_text(text).expect("it reads");
+        let region = region.region();
+        let Rhs::Kernel { axes, body } = &region.body.stms[0].rhs else { panic!("a kernel") };
+        let found: Vec<String> = borders(body, axes[1].var)
+            .iter()
+            .map(|border| {
+                let [left, right] = &border.operands;
+                format!("{} {} {}", print_exp(region, left), border.op, print_exp(region, right))
+            })
+            .collect();
+        assert_eq!(found, ["j lt m - 1", "j + 1 eq m", "j + 1 - B[i] mod m", "j mod n"]);
+    }
+}
