@@ -5,10 +5,11 @@
 //! each other as far as their types allow. Only operations that every tier gives bit for bit are used, so floats are
 //! added and multiplied element by element and combined by their greatest alone.
 //!
-//! `changes.rs`, `elements.rs`: the statements.
+//! `changes.rs`, `elements.rs`, `turns.rs`: the statements.
 
 mod changes;
 mod elements;
+mod turns;
 
 use crate::author::{Elem, EntryPoint, Param, Program, late};
 use galopvm_testkit::Random;
@@ -365,8 +366,9 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(15) {
+        match self.random.below(17) {
             0 => self.whole(&array),
+            15 | 16 => self.turns(&array),
             1 => self.view(&array),
             2 | 3 => self.update(&array),
             4 | 5 => self.rounds(&array),

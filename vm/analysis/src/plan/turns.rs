@@ -9,8 +9,8 @@ use galopvm_kir::linear::{Definitions, Linear};
 use galopvm_kir::turns::Turns;
 use galopvm_kir::{Axis, Body, Decision, DimIndex, Index, Plan, Read, Rhs, VarId};
 
-/// Vectors of turns from which on it pays.
-const FEWEST_VECTORS: u64 = 2;
+/// Vectors of turns from which on it is done.
+const FEWEST_VECTORS: u64 = 1;
 
 impl Facts<'_> {
     /// Loops outside of operators, at any depth of each other.
