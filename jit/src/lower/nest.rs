@@ -277,7 +277,10 @@ impl<'a> Lower<'a> {
         let row = tile.as_ref().map(|t| t.row);
         let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
         let order: Vec<usize> = outer.chain(lane).collect();
-        let stretches = lane.map(|lane| Stretches::of(form, lane, self.plan)).transpose()?.flatten();
+        let stretches = lane
+            .map(|lane| Stretches::of(self.region.region(), form, lane, self.plan))
+            .transpose()?
+            .flatten();
         let nest = Nest { form, results, piece, tile, stretches };
         self.loops(&order, lane, &nest)
     }

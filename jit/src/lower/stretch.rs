@@ -19,7 +19,7 @@ use crate::lir::{Bin, Cond, Op, Reg, Width};
 use galopvm_base::ElemType;
 use galopvm_kir::kernel::Rows;
 use galopvm_kir::plan::Stretch;
-use galopvm_kir::{Plan, Read, Refusal, VarId};
+use galopvm_kir::{Plan, Read, Refusal, Region, VarId};
 
 /// The stretches of a kernel's reduction.
 pub struct Stretches<'a> {
@@ -35,7 +35,12 @@ type WithPart<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, (Reg, Reg)) -> Result<
 
 impl<'a> Stretches<'a> {
     /// The stretches that the plan has for a form whose lanes go across `lane`, if it has such.
-    pub fn of(form: &Form<'a>, lane: usize, plan: &Plan) -> Result<Option<Stretches<'a>>, Refusal> {
+    pub fn of(
+        region: &Region,
+        form: &Form<'a>,
+        lane: usize,
+        plan: &Plan,
+    ) -> Result<Option<Stretches<'a>>, Refusal> {
         let (&Shape::Map(body), Some(stretch)) = (&form.shape, plan.stretch()) else { return Ok(None) };
         let refused = |why: &str| Refusal::new(format!("stretches of the plan cannot be computed: {why}"));
         if !form.axes.iter().any(|axis| axis.var == stretch.waiting) {
@@ -43,7 +48,7 @@ impl<'a> Stretches<'a> {
         }
         let (lane, row) = (form.axes[lane].var, plan.tile().map(|(row, _)| row));
         let body = Rows::of(body, row, lane).map_err(refused)?;
-        let shared = row.map_or_else(Vec::new, |row| body.shared_reads(row, lane));
+        let shared = row.map_or_else(Vec::new, |row| body.shared_reads(region, row, lane));
         let is_packed = |read: &&Read| plan.packed().any(|packed| packed == read.id);
         let packed = shared.into_iter().filter(is_packed).collect();
         Ok(Some(Stretches { plan: stretch, body, packed }))

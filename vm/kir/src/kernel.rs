@@ -168,7 +168,7 @@ impl<'a> Rows<'a> {
 
     /// The reads of the reduction that are the same for all rows, but not for all lanes, and that can be made before any row is
     /// computed: their elements may be copied to where all rows read them.
-    pub fn shared_reads(&self, row: VarId, lane: VarId) -> Vec<&'a Read> {
+    pub fn shared_reads(&self, region: &Region, row: VarId, lane: VarId) -> Vec<&'a Read> {
         let mut varies = self.varying(Some(row), lane);
         varies.extend(self.items.stms.iter().flat_map(|stm| stm.pat.iter().copied()));
         let mut shared = Vec::new();
@@ -176,8 +176,9 @@ impl<'a> Rows<'a> {
             let mut uses = Vec::new();
             read.index.each_exp(&mut |exp| exp.each_use(&mut |var| uses.push(var)));
             let is_fixed = uses.iter().all(|var| *var == lane || !varies.contains(var));
-            let is_element =
-                matches!(&read.index, Index::Dims(dims) if dims.iter().all(|dim| matches!(dim, DimIndex::At(_))));
+            let rank = region.vars[read.array].ty.as_ref().map(Type::rank);
+            let is_element = matches!(&read.index, Index::Dims(dims)
+                if Some(dims.len()) == rank && dims.iter().all(|dim| matches!(dim, DimIndex::At(_))));
             if is_fixed && is_element && uses.contains(&lane) && !varies.contains(&read.array) {
                 shared.push(read);
             }

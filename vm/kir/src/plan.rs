@@ -319,7 +319,7 @@ fn check_packed(read: ReadId, plan: &Plan, region: &Region) -> Result<(), &'stat
         return Err("there are no stretches of rows that are computed together");
     };
     let (body, lane) = kernel_of(row, plan, region)?;
-    let shared = Rows::of(body, Some(row), lane)?.shared_reads(row, lane);
+    let shared = Rows::of(body, Some(row), lane)?.shared_reads(region, row, lane);
     let is_shared = shared.iter().any(|known| known.id == read);
     is_shared.then_some(()).ok_or("it is no read of the reduction that all rows share")
 }

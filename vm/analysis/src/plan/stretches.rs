@@ -13,7 +13,7 @@ use crate::index::Quality;
 use crate::layout::Class;
 use galopvm_kir::kernel::Rows;
 use galopvm_kir::plan::MOST_WAITING;
-use galopvm_kir::{Axis, Body, Decision, Plan, Read, Rhs, Stm, VarId};
+use galopvm_kir::{Axis, Body, Decision, Plan, Read, ReadId, Rhs, Stm, VarId};
 
 /// Rows of memory that are read side by side.
 const SIDE_BY_SIDE: u32 = 8;
@@ -91,7 +91,7 @@ impl Facts<'_> {
         let (rows, trips) = (rows.min(self.trips(row)), self.trips(axis.var));
         let mut chosen: Vec<(&Read, String)> = Vec::new();
         let mut width = 0;
-        for read in parts.shared_reads(row, lane) {
+        for read in parts.shared_reads(self.region.region(), row, lane) {
             let Some(lie) = self.lie(read, axis.var, lane).filter(|lie| lie.apart > 0) else { continue };
             let panel = lanes * lie.bytes;
             let (now, then) = (self.vector_cost(&lie, panel, trips), self.packed_cost(panel, trips));
@@ -126,13 +126,14 @@ impl Facts<'_> {
     }
 
     /// Whether a read is packed for rows if the lanes go across an axis, as far as that can be told before the plan is complete.
-    pub(super) fn would_be_packed(&self, main: &Stm, read: galopvm_kir::ReadId, lane: VarId) -> Option<u64> {
+    pub(super) fn would_be_packed(&self, main: &Stm, read: ReadId, lane: VarId) -> Option<u64> {
         let Rhs::Kernel { axes, body } = &main.rhs else { return None };
         if self.machine.vectors.lanes == 1 {
             return None;
         }
         let (row, parts) = tiled(axes, body, lane)?;
-        let is_shared = parts.shared_reads(row, lane).iter().any(|shared| shared.id == read);
+        let is_shared =
+            parts.shared_reads(self.region.region(), row, lane).iter().any(|shared| shared.id == read);
         (is_shared && matches!(parts.axes, [_])).then(|| self.trips(row).max(1))
     }
 
@@ -144,13 +145,13 @@ impl Facts<'_> {
         has_lanes.then_some((axes, body, lane))
     }
 
-    /// How what differs between lanes lies, if that is known of all of it.
+    /// How what differs between lanes and iterations lies, if that is known of all of it.
     fn reads_along(&self, parts: &Rows<'_>, axis: VarId, lane: VarId) -> Option<Vec<Lie>> {
         let mut reads = Vec::new();
         parts.items.visit_reads(&mut |read| reads.push(read));
         let lies = reads.into_iter().map(|read| self.lie(read, axis, lane));
         let lies = lies.collect::<Option<Vec<Lie>>>()?;
-        Some(lies.into_iter().filter(|lie| lie.class != Class::Broadcast).collect())
+        Some(lies.into_iter().filter(|lie| lie.class != Class::Broadcast && lie.apart > 0).collect())
     }
 
     fn lie(&self, read: &Read, axis: VarId, lane: VarId) -> Option<Lie> {
