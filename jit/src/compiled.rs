@@ -27,6 +27,10 @@ const PIECES_PER_THREAD: i64 = 4;
 /// Operations of the largest piece, some milliseconds: between pieces a launch can be stopped.
 const LARGEST_PIECE: u64 = 1 << 23;
 
+/// Tiles of rows of a piece at least, where there are as many pieces without that as threads take: what rows share is read by
+/// every piece.
+const TILES: i64 = 16;
+
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
 const MOST_PIECES: i64 = 1 << 16;
 
@@ -157,6 +161,8 @@ pub struct Native {
     kind: Kind,
     /// The extents of the axes.
     extents: Vec<Extent>,
+    /// The axis whose iterations the plan has computed together, and how many of them.
+    tile: Option<(usize, i64)>,
     /// For each result of the region, the number of the statement's result.
     results: Vec<usize>,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
@@ -190,6 +196,7 @@ impl Native {
         let compiled = Native {
             kind,
             extents: form.axes.iter().map(|axis| Extent::of(region, axis)).collect(),
+            tile: tile_of(&form, plan),
             results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
@@ -324,31 +331,35 @@ impl Native {
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
         if is_scatter && let Some(ops) = &self.apart {
-            let parts = (self.machine.threads as i64).min(self.part_count(total, length));
+            let parts = (self.machine.threads as i64).min(self.part_count(total, length, 1));
             if let Some(copies) = apart::copies(&self.region, &launch.results, total, parts, &self.machine) {
                 let code = self.code(Variant { places: Places::RowMajor, ..variant });
                 let code = code.map_err(|r| failed(r.clone()))?;
-                return self.run_apart(code, launch, (ops, copies), &pieces(length, parts), stop);
+                return self.run_apart(code, launch, (ops, copies), &pieces(length, parts, PIECE_UNIT), stop);
             }
         }
         if is_scatter {
             let record = self.layout.fill(&self.region, launch);
             return self.run_map(code, &record, &[(0, length)], false, stop);
         }
-        let parts = self.part_count(total, length);
+        let together = self.tile.map_or(1, |(axis, rows)| if axis == code.pieces { rows } else { 1 });
+        let parts = self.part_count(total, length, together);
+        let unit = if together > 1 { together } else { PIECE_UNIT };
+        let pieces = pieces(length, parts, unit);
         if self.kind == Kind::Fold {
-            return self.run_fold(code, launch, &pieces(length, parts), stop);
+            return self.run_fold(code, launch, &pieces, stop);
         }
         let record = self.layout.fill(&self.region, launch);
         let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
         let stream = is_large && record.results_are_aligned();
         match self.kind == Kind::Scan && parts > 1 {
-            true => self.run_chain(code, &record, &pieces(length, parts), stream, stop),
-            false => self.run_map(code, &record, &pieces(length, parts), stream, stop),
+            true => self.run_chain(code, &record, &pieces, stream, stop),
+            false => self.run_map(code, &record, &pieces, stream, stop),
         }
     }
 
-    fn part_count(&self, total: i64, length: i64) -> i64 {
+    /// How many pieces an axis of this length is cut into, if so many iterations of it are computed together.
+    fn part_count(&self, total: i64, length: i64, together: i64) -> i64 {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
@@ -370,6 +381,9 @@ impl Native {
                 to_share.max(bytes / (self.machine.l2_bytes / 2).max(1) as i64)
             }
             Kind::Scan => 1,
+            // One thread has nothing to even out, and loops ask by themselves whether to go on.
+            Kind::Map if threads <= 1 => 1,
+            Kind::Map if together > 1 => to_share.max(to_stop.min(length / (TILES * together))),
             Kind::Map | Kind::Fold | Kind::Scatter => to_share.max(to_stop),
             Kind::Loop => 1,
         };
@@ -549,6 +563,13 @@ fn noted(form: &Form<'_>) -> usize {
     }
 }
 
+/// The axis whose iterations a plan has computed together, by position, and how many of them.
+fn tile_of(form: &Form<'_>, plan: &Plan) -> Option<(usize, i64)> {
+    let (row, count) = plan.tile()?;
+    let axis = form.axes.iter().position(|axis| axis.var == row)?;
+    Some((axis, count as i64))
+}
+
 /// How a result lies. Where a dimension has one index, any stride will do.
 fn places(lmad: &Lmad) -> Places {
     let neighbours = lmad.dims.last().is_none_or(|dim| dim.stride == 1 || dim.size <= 1);
@@ -564,12 +585,12 @@ fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l Lmad>, extents: &[i64]) -> 
     arrays.all(|lmad| lmad.shape().as_slice() == extents && lmad.is_row_major())
 }
 
-/// Cuts `0..length` into about `parts` pieces that begin at multiples of [`PIECE_UNIT`] where that is possible.
-fn pieces(length: i64, parts: i64) -> Pieces {
+/// Cuts `0..length` into about `parts` pieces that begin at multiples of a unit where that is possible.
+fn pieces(length: i64, parts: i64, unit: i64) -> Pieces {
     if parts <= 1 {
         return smallvec![(0, length)];
     }
-    let unit = if length >= parts * PIECE_UNIT { PIECE_UNIT } else { 1 };
+    let unit = if length >= parts * unit { unit } else { 1 };
     let size = ((length + parts - 1) / parts + unit - 1) / unit * unit;
     (0..parts).map(|k| (k * size, ((k + 1) * size).min(length))).filter(|(low, high)| low < high).collect()
 }

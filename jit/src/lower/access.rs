@@ -72,6 +72,10 @@ pub fn mem_of(ty: ElemType) -> Mem {
 impl Lower<'_> {
     /// A read of one element.
     pub fn read(&mut self, read: &Read) -> Result<Value, Refusal> {
+        if let Some((axis, view)) = self.packed.get(&read.id).cloned() {
+            let at = self.scalar_var(axis)?;
+            return Ok(self.load(&view.row(&[at]), false));
+        }
         if self.is_flat_read(read) {
             let place = self.flat_view(read.array)?;
             return Ok(self.load(&place, false));

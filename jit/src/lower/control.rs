@@ -27,7 +27,7 @@ pub struct Span {
     pub low: Reg,
     /// The end.
     pub high: Reg,
-    /// A small power of two.
+    /// A small number; a power of two where the loop has none inside.
     pub step: i64,
     /// There are few turns.
     pub few: bool,

@@ -10,7 +10,8 @@
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
 //!   and scatters inside a body.
 //! - `poll.rs`: where loops ask whether to go on.
-//! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
+//! - `tile.rs`: several rows of a kernel at once, for reductions that share operands. `stretch.rs`: such reductions, and those of
+//!   neighbouring lanes, some iterations at a time.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `inside.rs`: vectors away from borders. `scatter.rs`: writes at computed places.
 //! - `form.rs`: the outer shape of a region.
@@ -37,6 +38,7 @@ mod scalar;
 mod scan;
 mod scatter;
 mod spread;
+mod stretch;
 mod tile;
 mod turns;
 mod value;
@@ -53,7 +55,9 @@ use access::{View, ViewDim};
 use carry::Carried;
 use galopvm_base::ElemType;
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion};
+use galopvm_kir::{
+    Body, Exp, Observed, ObservedParam, Plan, ReadId, Refusal, Rhs, Stm, VarId, VerifiedRegion,
+};
 use owners::Owners;
 use std::collections::{HashMap, HashSet};
 use value::{Factor, Parts, Rep, Value, lane_of};
@@ -64,6 +68,9 @@ pub struct Lanes {
     /// Number of groups.
     pub groups: usize,
 }
+
+/// What is done at lanes.
+type InLanes<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>) -> Result<(), Refusal>;
 
 /// The state of lowering one region.
 pub struct Lower<'a> {
@@ -91,6 +98,8 @@ pub struct Lower<'a> {
     loads: HashMap<Reg, (Lane, Addr, Parts)>,
     /// Expressions whose value was asked for a whole vector.
     expected: Vec<(Exp, Value)>,
+    /// Reads whose elements are copied to arrays over an axis.
+    packed: HashMap<ReadId, (VarId, View)>,
     /// Blocks that trap, to be placed at the end.
     cold: Vec<Label>,
     /// Loops lowered so far.

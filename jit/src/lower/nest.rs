@@ -14,9 +14,10 @@ use super::form::{Form, Shape, extent};
 use super::owners::Owners;
 use super::primitive::Raw;
 use super::scan::Prefixes;
+use super::stretch::Stretches;
 use super::tile::Tile;
 use super::value::{Factor, Rep, Value, lane_of};
-use super::{Lanes, Lower};
+use super::{InLanes, Lanes, Lower};
 use crate::lir::build::{Builder, Scope};
 use crate::lir::{Code, Cond, Op, Reg, Width};
 use crate::record::{self, Layout};
@@ -88,6 +89,8 @@ struct Nest<'a> {
     piece: Piece,
     /// Rows that are computed together.
     tile: Option<Tile<'a>>,
+    /// The reduction is computed in stretches.
+    stretches: Option<Stretches<'a>>,
 }
 
 /// A region in low IR.
@@ -100,7 +103,10 @@ pub struct Lowered {
 
 /// Lowers a region to low IR.
 pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
-    let is_for_vectors = |decision: &Decision| matches!(decision, Decision::Groups(..) | Decision::Tile(..));
+    let is_for_vectors = |decision: &Decision| {
+        use Decision::{Groups, Pack, Stretch, Tile};
+        matches!(decision, Groups(..) | Tile(..) | Stretch(..) | Pack(_))
+    };
     if job.target.lanes() == 1 && job.plan.lines.iter().any(|line| is_for_vectors(&line.decision)) {
         return Err(Refusal::new("the plan is for vectors, and there are none"));
     }
@@ -122,6 +128,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         used: used_names(job.region),
         loads: HashMap::new(),
         expected: Vec::new(),
+        packed: HashMap::new(),
         cold: Vec::new(),
         loops: 0,
         rooms: 0,
@@ -131,7 +138,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
     Ok(Lowered { rooms: lower.rooms, code: lower.b.finish() })
 }
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
     fn region_code(&mut self, job: &Job<'_>, form: &Form<'_>) -> Result<(), Refusal> {
         for stm in form.lets {
             self.stm(stm)?;
@@ -146,6 +153,7 @@ impl Lower<'_> {
                     results: self.flat_results(form),
                     piece: Some((job.pieces, (low, high))),
                     tile: None,
+                    stretches: None,
                 };
                 self.lane_loop(None, (low, high), &nest)?;
             }
@@ -270,7 +278,11 @@ impl Lower<'_> {
         let row = tile.as_ref().map(|t| t.row);
         let outer = (0..form.axes.len()).filter(|k| Some(*k) != lane && Some(*k) != row);
         let order: Vec<usize> = outer.chain(lane).collect();
-        let nest = Nest { form, results, piece, tile };
+        let stretches = lane
+            .map(|lane| Stretches::of(self.region.region(), form, lane, self.plan))
+            .transpose()?
+            .flatten();
+        let nest = Nest { form, results, piece, tile, stretches };
         self.loops(&order, lane, &nest)
     }
 
@@ -322,6 +334,9 @@ impl Lower<'_> {
         let axis: &Axis = &nest.form.axes[first];
         let (low, high) = self.range(nest.form, first, nest.piece)?;
         if Some(first) == lane {
+            if let (Some(stretches), None) = (&nest.stretches, &nest.tile) {
+                return self.lanes_in_stretches(stretches, axis.var, (low, high), nest.form, &nest.results);
+            }
             return self.lane_loop(Some(axis.var), (low, high), nest);
         }
         self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
@@ -335,19 +350,11 @@ impl Lower<'_> {
     /// One element of each result, or one for each lane; of all rows, if rows are tiled.
     fn element(&mut self, nest: &Nest<'_>) -> Result<(), Refusal> {
         let Some(tile) = &nest.tile else { return self.store_body(nest) };
-        let (low, high) = self.range(nest.form, tile.row, nest.piece)?;
-        let step = tile.count as i64;
-        let (low, _) =
-            self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
-                l.tile_rows(tile, nest.form, counter, &nest.results)?;
-                Ok(Vec::new())
-            })?;
-        self.counted(Span { low, high, step: 1, few: false }, &[], &[], &mut |l, counter, _| {
-            l.bind_scalar(nest.form.axes[tile.row].var, Value::uniform(ElemType::I64, counter));
-            l.store_body(nest)?;
-            Ok(Vec::new())
-        })?;
-        Ok(())
+        let range = self.range(nest.form, tile.row, nest.piece)?;
+        if let Some(stretches) = &nest.stretches {
+            return self.rows_in_stretches(stretches, tile, nest.form, range, &nest.results);
+        }
+        self.in_tiles(range, tile.count, &mut |l, rows| l.tile_rows(tile, nest.form, rows, &nest.results))
     }
 
     /// The body at the current index; its results are stored.
@@ -445,38 +452,56 @@ impl Lower<'_> {
             })?;
             return Ok(());
         }
-        let axis = var.or_else(|| Some(form.axes[form.lane(self.plan)?].var));
-        self.lanes = Some(Lanes { groups: axis.map_or(1, |axis| self.planned_groups(axis)) });
-        let step = self.lane_count() as i64;
-        let main = |l: &mut Self| -> Result<Reg, Refusal> {
-            let (counter, _) =
-                l.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
-                    l.bind_lane(var, counter);
-                    match var.filter(|_| nest.tile.is_none()) {
-                        Some(axis) => l.away_from_borders(form.body(), axis, &mut |l| l.element(nest))?,
-                        None => l.element(nest)?,
-                    }
-                    Ok(Vec::new())
-                })?;
-            Ok(counter)
-        };
         // What is written from one end to the other; rows of a larger result need not begin at a cache line.
         let is_one_run = (form.axes.len() == 1 || var.is_none()) && nest.piece.is_some();
-        let counter = self.past_the_caches(is_one_run, &mut |l| Ok(vec![main(l)?]))?[0];
-        self.lanes = Some(Lanes { groups: 1 });
-        let end = self.end_of_rest(high);
-        self.counted(
-            Span { low: counter, high: end, step: self.target.lanes() as i64, few: true },
-            &[],
-            &[],
-            &mut |l, counter, _| {
-                l.enter_rest(counter, high);
+        let axis = var.or_else(|| Some(form.axes[form.lane(self.plan)?].var));
+        let groups = axis.map_or(1, |axis| self.planned_groups(axis));
+        let rest = self.past_the_caches(is_one_run, &mut |l| {
+            let work: InLanes<'_, '_> = &mut |l| match var.filter(|_| nest.tile.is_none()) {
+                Some(axis) => l.away_from_borders(form.body(), axis, &mut |l| l.element(nest)),
+                None => l.element(nest),
+            };
+            Ok(vec![l.whole_lanes(var, groups, (low, high), work)?])
+        })?[0];
+        self.rest_lanes(var, (rest, high), &mut |l| l.element(nest))
+    }
+
+    /// Executes `work` for whole vectors of lanes, so many at a time; gives where the rest begins.
+    pub fn whole_lanes(
+        &mut self,
+        var: Option<VarId>,
+        groups: usize,
+        (low, high): (Reg, Reg),
+        work: InLanes<'_, 'a>,
+    ) -> Result<Reg, Refusal> {
+        self.lanes = Some(Lanes { groups });
+        let step = self.lane_count() as i64;
+        let (rest, _) =
+            self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
                 l.bind_lane(var, counter);
-                l.element(nest)?;
-                l.mask = None;
+                work(l)?;
                 Ok(Vec::new())
-            },
-        )?;
+            })?;
+        self.lanes = None;
+        Ok(rest)
+    }
+
+    /// Executes `work` for the rest of the lanes, a vector at a time under a mask.
+    pub fn rest_lanes(
+        &mut self,
+        var: Option<VarId>,
+        (low, high): (Reg, Reg),
+        work: InLanes<'_, 'a>,
+    ) -> Result<(), Refusal> {
+        self.lanes = Some(Lanes { groups: 1 });
+        let (step, end) = (self.lane_count() as i64, self.end_of_rest(high));
+        self.counted(Span { low, high: end, step, few: true }, &[], &[], &mut |l, counter, _| {
+            l.enter_rest(counter, high);
+            l.bind_lane(var, counter);
+            work(l)?;
+            l.mask = None;
+            Ok(Vec::new())
+        })?;
         self.lanes = None;
         Ok(())
     }

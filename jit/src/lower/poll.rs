@@ -35,7 +35,7 @@ pub struct Turn {
 pub enum Turns {
     /// No more than a few.
     Few,
-    /// Any number; the register grows by the step, a power of two, in every turn.
+    /// Any number; the register grows by the step in every turn, by a power of two where the loop is innermost.
     Counted(Reg, i64),
 }
 

@@ -174,9 +174,20 @@ fn compile_for(
     cpu: CpuMode,
     strict_fp: bool,
 ) -> Result<Arc<dyn Compiled>, Refusal> {
+    compile_on(region, plan, args, &machine(cpu), strict_fp)
+}
+
+/// Code for a machine, as the plan says.
+pub fn compile_on(
+    region: &VerifiedRegion,
+    plan: Plan,
+    args: &[Arg],
+    machine: &Machine,
+    strict_fp: bool,
+) -> Result<Arc<dyn Compiled>, Refusal> {
     let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{e}"));
-    let (observed, machine) = (observe(args), machine(cpu));
-    let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
+    let observed = observe(args);
+    let unit = Unit { region, plan: &plan, observed: &observed, machine };
     X86Backend::new(Options { strict_fp, ..Options::default() }).compile(unit)
 }
 

@@ -25,7 +25,7 @@ fn case(text: &str) -> Case {
 
 #[test]
 fn golden() {
-    whole("plan", "txt", 15, |path, text| {
+    whole("plan", "txt", 20, |path, text| {
         let given = before(text, "accesses");
         let Case { region, observed, machine } = case(given);
         let plan = decide(&region, &observed, &machine);

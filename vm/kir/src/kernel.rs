@@ -103,9 +103,9 @@ pub fn is_elementwise(region: &Region, axes: &[Axis], body: &Body) -> bool {
     elementwise && uses == 0
 }
 
-/// The body of a kernel whose rows - iterations of an axis that does not go across lanes - can be computed together: it
-/// folds once, over the same bounds and from the same neutral elements for every row, and does nothing else but
-/// expressions.
+/// The body of a kernel whose lanes, and rows - iterations of an axis that does not go across lanes -, can be computed
+/// together: it folds once, over the same bounds and from the same neutral elements for all of them, and does nothing else
+/// but expressions.
 pub struct Rows<'a> {
     /// Statements in front of the reduction.
     pub before: &'a [Stm],
@@ -122,9 +122,9 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The parts of a body, or what stands in the way of computing its rows together.
-    pub fn of(body: &'a Body, row: VarId, lane: VarId) -> Result<Rows<'a>, &'static str> {
-        if row == lane {
+    /// The parts of a body, or what stands in the way of computing its rows, or without such just its lanes, together.
+    pub fn of(body: &'a Body, row: Option<VarId>, lane: VarId) -> Result<Rows<'a>, &'static str> {
+        if row == Some(lane) {
             return Err("the rows go across the lanes");
         }
         let folds = |stm: &Stm| matches!(stm.rhs, Rhs::Reduce { .. });
@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
 
     /// True if some read of the reduction is the same for all rows, but not for all lanes: rows together make it once.
     pub fn share_a_read(&self, row: VarId, lane: VarId) -> bool {
-        let varies = self.varying(row, lane);
+        let varies = self.varying(Some(row), lane);
         let mut shared = false;
         self.items.visit_reads(&mut |read| {
             let (mut by_row, mut by_lane) = (false, false);
@@ -166,7 +166,27 @@ impl<'a> Rows<'a> {
         shared
     }
 
-    fn varying(&self, row: VarId, lane: VarId) -> HashSet<VarId> {
-        self.before.iter().flat_map(|stm| stm.pat.iter().copied()).chain([row, lane]).collect()
+    /// The reads of the reduction that are the same for all rows, but not for all lanes, and that can be made before any row is
+    /// computed: their elements may be copied to where all rows read them.
+    pub fn shared_reads(&self, region: &Region, row: VarId, lane: VarId) -> Vec<&'a Read> {
+        let mut varies = self.varying(Some(row), lane);
+        varies.extend(self.items.stms.iter().flat_map(|stm| stm.pat.iter().copied()));
+        let mut shared = Vec::new();
+        self.items.visit_reads(&mut |read| {
+            let mut uses = Vec::new();
+            read.index.each_exp(&mut |exp| exp.each_use(&mut |var| uses.push(var)));
+            let is_fixed = uses.iter().all(|var| *var == lane || !varies.contains(var));
+            let rank = region.vars[read.array].ty.as_ref().map(Type::rank);
+            let is_element = matches!(&read.index, Index::Dims(dims)
+                if Some(dims.len()) == rank && dims.iter().all(|dim| matches!(dim, DimIndex::At(_))));
+            if is_fixed && is_element && uses.contains(&lane) && !varies.contains(&read.array) {
+                shared.push(read);
+            }
+        });
+        shared
+    }
+
+    fn varying(&self, row: Option<VarId>, lane: VarId) -> HashSet<VarId> {
+        self.before.iter().flat_map(|stm| stm.pat.iter().copied()).chain(row).chain([lane]).collect()
     }
 }

@@ -7,12 +7,14 @@
 //!   lane j : innermost parallel axis
 //!   groups j 2 : operations of one vector need not wait for the other's
 //!   tile i 4 : what is read along j serves four rows
+//!   stretch k 1024 i 510 : 262144 bytes of operands and 130560 of sums fit into the second-level cache
+//!   pack read1 : 1024 times 256 bytes, 4096 apart, for 1024 rows
 //!   stream 4194304 : no loops inside
 //!   unchecked read0 read2 : the index range lies inside the array
 //!   fresh r : nobody else holds a block it could use
 //! ```
 
-use crate::ir::{Exp, ReadId, Region, Rhs, VarId};
+use crate::ir::{Body, Exp, ReadId, Region, Rhs, VarId};
 use crate::kernel::Rows;
 
 /// The table of decisions: gives its rows to a macro, which expands them to what it needs. A row gives: variant, word, how
@@ -31,6 +33,10 @@ macro_rules! decision_table {
                 "So many rows, iterations of this axis of a kernel, are computed together: what they all read is read once.";
             Inside "inside" Once Nothing (axis: VarId)
                 "Vectors across the lanes of this axis of a kernel that are away from borders run in code of their own: what compares the index with them is asked once for all lanes.";
+            Stretch "stretch" Once Nothing (axis: VarId, count: u32, waiting: VarId, places: u32)
+                "The reduction over the first axis is computed in stretches of so many iterations, each for so many iterations of the second axis before the next one: the rows that are computed together, or else the lanes. In between results wait in memory.";
+            Pack "pack" Often Nothing (read: ReadId)
+                "What this read of a reduction gives is copied, for a stretch and the lanes that are computed together, to where it lies in order: all rows read it there.";
             Stream "stream" Once Nothing (bytes: u64)
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
             Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
@@ -123,6 +129,19 @@ pub struct Plan {
     pub lines: Vec<PlanLine>,
 }
 
+/// How a reduction is computed in stretches, see [`Decision::Stretch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// The axis of the reduction.
+    pub axis: VarId,
+    /// Its iterations in a stretch.
+    pub count: u32,
+    /// The axis that results wait for the next stretch along.
+    pub waiting: VarId,
+    /// How many of its iterations wait.
+    pub places: u32,
+}
+
 impl Plan {
     /// Adds a decision.
     pub fn decide(&mut self, decision: Decision, reason: impl Into<String>) {
@@ -159,6 +178,21 @@ impl Plan {
         self.lines.iter().find_map(|l| if let Decision::Inside(v) = l.decision { Some(v) } else { None })
     }
 
+    /// The stretches that a reduction is computed in, if that was decided.
+    pub fn stretch(&self) -> Option<Stretch> {
+        self.lines.iter().find_map(|l| match l.decision {
+            Decision::Stretch(axis, count, waiting, places) => Some(Stretch { axis, count, waiting, places }),
+            _ => None,
+        })
+    }
+
+    /// The reads whose elements are copied for all rows.
+    pub fn packed(&self) -> impl Iterator<Item = ReadId> {
+        self.lines
+            .iter()
+            .filter_map(|l| if let Decision::Pack(read) = l.decision { Some(read) } else { None })
+    }
+
     /// The bytes from which on results go past the caches.
     pub fn stream(&self) -> Option<u64> {
         self.lines
@@ -177,6 +211,9 @@ pub const MOST_GROUPS: u32 = 8;
 
 /// Rows that are computed together at most.
 pub const MOST_ROWS: u32 = 8;
+
+/// Iterations of a stretch, and places that wait for the next one, at most.
+pub const MOST_WAITING: u32 = 1 << 16;
 
 /// A plan that was checked against its region: every name is an axis or a result of it, each at most once for the same
 /// purpose, and rows that are computed together can be.
@@ -224,6 +261,16 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
         }
         Decision::Tile(axis, _) => check_rows(*axis, plan, region)
             .map_err(|why| format!("the rows of `{}` cannot be computed together: {why}", name(axis))),
+        Decision::Stretch(axis, count, waiting, places) => {
+            if [count, places].iter().any(|number| !(1..=MOST_WAITING).contains(*number)) {
+                return Err(format!("stretches of {count} for {places}: not from 1 to {MOST_WAITING}"));
+            }
+            check_stretch(*axis, *waiting, plan, region)
+                .map_err(|why| format!("`{}` cannot be computed in stretches: {why}", name(axis)))
+        }
+        Decision::Pack(read) => {
+            check_packed(*read, plan, region).map_err(|why| format!("{read} cannot be packed: {why}"))
+        }
         Decision::Unchecked(reads) => match reads.iter().find(|read| read.0 >= region.reads) {
             Some(read) => Err(format!("{read} is not a read of the region")),
             None => Ok(()),
@@ -240,12 +287,12 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
     }
 }
 
-/// The rows are those of a kernel whose lanes go across another axis of it.
-fn check_rows(row: VarId, plan: &Plan, region: &Region) -> Result<(), &'static str> {
+/// The kernel of a region that has an axis, with the axis across its lanes.
+fn kernel_of<'r>(axis: VarId, plan: &Plan, region: &'r Region) -> Result<(&'r Body, VarId), &'static str> {
     let mut kernel = None;
     region.body.visit_stms(&mut |stm| {
         if let Rhs::Kernel { axes, body } = &stm.rhs
-            && axes.iter().any(|axis| axis.var == row)
+            && axes.iter().any(|known| known.var == axis)
         {
             kernel = Some((axes, body));
         }
@@ -253,7 +300,38 @@ fn check_rows(row: VarId, plan: &Plan, region: &Region) -> Result<(), &'static s
     let (axes, body) = kernel.ok_or("it is not an axis of a kernel")?;
     let lane = plan.lane().or(axes.last().map(|axis| axis.var));
     let lane = lane.filter(|lane| axes.iter().any(|axis| axis.var == *lane));
-    Rows::of(body, row, lane.ok_or("the lanes go across another loop")?).map(|_| ())
+    Ok((body, lane.ok_or("the lanes go across another loop")?))
+}
+
+/// The rows are those of a kernel whose lanes go across another axis of it.
+fn check_rows(row: VarId, plan: &Plan, region: &Region) -> Result<(), &'static str> {
+    let (body, lane) = kernel_of(row, plan, region)?;
+    Rows::of(body, Some(row), lane).map(|_| ())
+}
+
+/// The reduction has one axis, and what waits are the rows that are computed together, or else the lanes.
+fn check_stretch(axis: VarId, waiting: VarId, plan: &Plan, region: &Region) -> Result<(), &'static str> {
+    let (body, lane) = kernel_of(waiting, plan, region)?;
+    let row = plan.tile().map(|(row, _)| row);
+    if waiting != row.unwrap_or(lane) {
+        return Err("results wait along another axis than that of the rows, or without such of the lanes");
+    }
+    let rows = Rows::of(body, row, lane)?;
+    match rows.axes {
+        [only] if only.var == axis => Ok(()),
+        _ => Err("it is not the one axis of the kernel's reduction"),
+    }
+}
+
+/// Elements are packed for a stretch of a reduction whose rows share them.
+fn check_packed(read: ReadId, plan: &Plan, region: &Region) -> Result<(), &'static str> {
+    let (Some(_), Some((row, _))) = (plan.stretch(), plan.tile()) else {
+        return Err("there are no stretches of rows that are computed together");
+    };
+    let (body, lane) = kernel_of(row, plan, region)?;
+    let shared = Rows::of(body, Some(row), lane)?.shared_reads(region, row, lane);
+    let is_shared = shared.iter().any(|known| known.id == read);
+    is_shared.then_some(()).ok_or("it is no read of the reduction that all rows share")
 }
 
 /// Whether only one of two decisions can hold.

@@ -3,7 +3,8 @@
 use galopvm_base::Scalar;
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_kir::{
-    Argument, Backend, Buffer, CheckedLaunch, Compiled, Listing, Reference, Refusal, RunError, Unit,
+    Argument, Backend, Buffer, CheckedLaunch, Compiled, Listing, Machine, Reference, Refusal, RunError, Unit,
+    Vectors,
 };
 use galopvm_runtime::{
     Array, ErrorKind, Limits, Memory, Options, Session, Switch, Switches, Tier, Tiering, Value, data,
@@ -594,4 +595,27 @@ fn versions_are_kept_by_stride_class() {
     }
     assert_eq!(compiled.load(Relaxed), 4);
     assert_eq!(session.sites()[0].versions.len(), 4);
+}
+
+/// Sums of the columns of a small matrix are code of their own: a large one is read in another order.
+#[test]
+fn versions_are_kept_by_the_order_of_reductions() {
+    let vectors = Vectors { lanes: 8, registers: 13, masks: false, fma: true };
+    let machine = Machine { vectors, l2_bytes: 1 << 12, ..Machine::default() };
+    let tiering =
+        Tiering { backends: vec![Arc::new(Reference)], machine, always: true, ..Tiering::interpreter() };
+    let (mut session, _) = tiered(tiering);
+    for (n, m) in [(4, 5), (40, 300), (5, 4)] {
+        let numbers: Vec<i64> = (0..n * m).collect();
+        let matrix = Array::from_slice(session.memory(), &numbers, &[n, m]).expect("there is memory");
+        let columns = matrix.lmad().transpose();
+        let columns = Array::from_block(matrix.block().clone(), matrix.elem(), columns).expect("it fits");
+        let expected: Vec<i64> = (0..m).map(|j| (0..n).map(|i| i * m + j).sum()).collect();
+        let result = session.call("rows", vec![Value::Array(columns)]).expect("it runs");
+        assert_eq!(result[0].as_array().and_then(Array::to_vec), Some(expected));
+    }
+    let sites = session.sites();
+    let versions = sites.iter().flat_map(|site| &site.versions);
+    let orders = versions.map(|version| version.plan.plan().stretch().is_some());
+    assert_eq!(orders.collect::<Vec<_>>(), [false, true]);
 }

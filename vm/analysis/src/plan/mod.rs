@@ -1,11 +1,12 @@
-//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), loops whose turns
-//! run in lanes (`turns.rs`), reads without checks, where results go.
+//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), the order of a reduction (`stretches.rs`), loops
+//! whose turns run in lanes (`turns.rs`), reads without checks, where results go.
 //!
 //! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
 //! axis runs once for each vector, bodies outside run element by element; an access that steps by one element (or
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do.
 
+mod stretches;
 mod turns;
 mod vectors;
 
@@ -32,12 +33,17 @@ pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) ->
     let work = work(region, &table);
     let facts = Facts { region, machine, numbers: Numbers::new(region, observed), work, table };
     let mut plan = Plan::default();
-    if let Some(main) = facts.main_statement() {
+    let main = facts.main_statement();
+    if let Some(main) = main {
         facts.choose_threads(main, &mut plan);
         facts.choose_lane(main, &mut plan);
+        facts.choose_columns(main, &mut plan);
     }
     complete(region, machine, &mut plan);
     facts.choose_turns(&mut plan);
+    if let Some(main) = main {
+        facts.choose_packed(main, &mut plan);
+    }
     choose_unchecked(region, &bounds(region, observed), &mut plan);
     facts.choose_blocks(&mut plan);
     plan
@@ -59,6 +65,8 @@ struct Choice {
     unit: u32,
     same: u32,
     far: u32,
+    /// Those anywhere that are copied first, once for many rows.
+    packed: u32,
 }
 
 impl Facts<'_> {
@@ -122,13 +130,16 @@ impl Facts<'_> {
             self.lane_axes(main).into_iter().map(|axis| self.price(main, axis, lanes)).collect();
         let Some(best) = choices.iter().reduce(|a, b| if b.cost < a.cost { b } else { a }) else { return };
         let name = |axis: VarId| self.region.region().name_of(axis);
-        let total = best.unit + best.same + best.far;
+        let total = best.unit + best.same + best.far + best.packed;
         let mut reason = format!("unit stride in {} of {total} accesses", best.unit);
         if best.same > 0 {
             let _ = write!(reason, ", {} the same for all lanes", best.same);
         }
         if best.far > 0 {
             let _ = write!(reason, ", {} gathered", best.far);
+        }
+        if best.packed > 0 {
+            let _ = write!(reason, ", {} packed for all rows", best.packed);
         }
         let _ = write!(reason, "; cost {} with {lanes} lanes", best.cost);
         for other in choices.iter().filter(|c| c.axis != best.axis) {
@@ -184,7 +195,7 @@ impl Facts<'_> {
     }
 
     fn price(&self, main: &Stm, axis: VarId, lanes: u64) -> Choice {
-        let mut choice = Choice { axis, cost: 0, unit: 0, same: 0, far: 0 };
+        let mut choice = Choice { axis, cost: 0, unit: 0, same: 0, far: 0, packed: 0 };
         let trips = self.trips(axis).max(1);
         let vectors = |runs: u64| u128::from(runs / trips) * u128::from(trips.div_ceil(lanes));
         for piece in &self.work.pieces {
@@ -193,7 +204,14 @@ impl Facts<'_> {
             let mut each = u128::from(piece.operations);
             for read in &piece.reads {
                 let class = if inside { self.class(*read, axis) } else { Class::Broadcast };
-                each += u128::from(choice.count(class, lanes));
+                let is_far = matches!(class, Class::Gather(_) | Class::Tile(_));
+                each += u128::from(match self.would_be_packed(main, *read, axis).filter(|_| is_far) {
+                    Some(rows) => {
+                        choice.packed += 1;
+                        1 + lanes / rows
+                    }
+                    None => choice.count(class, lanes),
+                });
             }
             choice.cost += runs * each;
         }

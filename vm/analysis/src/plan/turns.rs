@@ -1,16 +1,13 @@
 //! Which loops have their turns computed in lanes.
 //!
 //! Where turns hand on no more than prefixes of a number (`galopvm_kir::turns`), and what they read and write are neighbours or
-//! the same, and there are some vectors of them.
+//! the same. That depends on the classes of strides alone, as code does.
 
 use super::Facts;
 use crate::layout::Class;
 use galopvm_kir::linear::{Definitions, Linear};
 use galopvm_kir::turns::Turns;
 use galopvm_kir::{Axis, Body, Decision, DimIndex, Index, Plan, Read, Rhs, VarId};
-
-/// Vectors of turns from which on it is done.
-const FEWEST_VECTORS: u64 = 1;
 
 impl Facts<'_> {
     /// Loops outside of operators, at any depth of each other.
@@ -61,8 +58,7 @@ impl Facts<'_> {
         body.visit_reads(&mut |read| {
             are_neighbours &= self.is_neighbour(read, (axis.var, &inside), definitions)
         });
-        let vectors = self.trips(axis.var) / self.machine.vectors.lanes as u64;
-        if !are_neighbours || vectors < FEWEST_VECTORS {
+        if !are_neighbours {
             return;
         }
         let reason = match &turns.handed {

@@ -9,8 +9,9 @@ use galopvm_kir::borders::borders;
 use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
 use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
 
-/// Rows that are computed together.
-const ROWS: usize = 4;
+/// Rows, and vectors of each, that are computed together at most.
+const MOST_ROWS: usize = 6;
+const MOST_VECTORS: usize = 4;
 
 /// Vectors of partial results of a reduction.
 const PARTIAL_RESULTS: usize = 4;
@@ -83,9 +84,7 @@ impl Vectors<'_> {
             return self.kernel(axes, body);
         }
         let Some(lane) = self.lane(axes) else { return self.folds(body) };
-        let row = axes.iter().rev().map(|axis| axis.var).find(|axis| *axis != lane);
-        let rows = row.and_then(|row| Some((row, Rows::of(body, row, lane).ok()?)));
-        match rows.filter(|(row, rows)| rows.share_a_read(*row, lane)) {
+        match tiled(axes, body, lane) {
             Some((row, rows)) => self.tile(row, lane, &rows),
             None => {
                 self.strands(lane, &[body]);
@@ -132,17 +131,17 @@ impl Vectors<'_> {
 
     /// Many vectors where little but a sum is kept for each lane: a wide stripe of columns is then read row by row.
     fn strands(&mut self, lane: VarId, bodies: &[&Body]) {
-        let (mut folds, mut loops, mut expressions, mut is_wide) = (0, false, 0, false);
-        for body in bodies {
+        let Size { loops, expressions, .. } = Size::of(bodies);
+        let mut is_wide = false;
+        bodies.iter().for_each(|body| {
             body.visit_stms(&mut |stm| {
-                folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
-                loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
                 is_wide |= stm.pat.iter().any(|var| self.region.type_of(*var).elem.bytes() == 8);
             });
-            body.visit_exps(&mut |exp| exp.visit(&mut |_| expressions += 1));
-        }
+        });
         let registers = self.machine.vectors.registers;
-        let (groups, why) = if folds == 1 && !loops && expressions <= SHORT_FOLD {
+        let (groups, why) = if self.plan.stretch().is_some() {
+            (2, "each of the rows side by side is read from one end to the other".into())
+        } else if is_short_fold(bodies) {
             let many = if registers > 16 { 8 } else { 4 };
             (many, format!("{expressions} expressions around a sum for each lane, {registers} registers"))
         } else if expressions <= if loops { SHORT_LOOP } else { SHORT } {
@@ -156,19 +155,19 @@ impl Vectors<'_> {
         }
     }
 
-    /// The partial results of the rows and one row of operands stay in registers, with some to spare.
-    fn tile(&mut self, row: VarId, lane: VarId, rows: &Rows<'_>) {
+    /// The partial results of the rows, one row of operands and an operand of all lanes stay in registers.
+    fn tile(&mut self, row: VarId, lane: VarId, parts: &Rows<'_>) {
         let name = |axis: VarId| self.region.region().name_of(axis);
-        let reason = format!("{ROWS} rows share what is read along {}", name(lane));
         let of_a_row = |var: &VarId| 1 + usize::from(self.region.type_of(*var).elem.bytes() == 8);
-        let each: usize = rows.pat.iter().map(of_a_row).sum::<usize>().max(1);
+        let each: usize = parts.pat.iter().map(of_a_row).sum::<usize>().max(1);
         let registers = self.machine.vectors.registers;
-        let groups = (registers.saturating_sub(2) / ((ROWS + 1) * each)).clamp(1, 4);
+        let (rows, groups) = shape_of_tile(registers, each);
+        let reason = format!("{rows} rows share what is read along {}", name(lane));
         let filled = format!(
-            "{each} registers for each of {ROWS} rows of {} and for one of operands, of {registers}",
+            "{each} registers for each of {rows} rows of {} and for one of operands, of {registers}",
             name(row)
         );
-        self.plan.decide(Decision::Tile(row, ROWS as u32), reason);
+        self.plan.decide(Decision::Tile(row, rows as u32), reason);
         self.groups(lane, groups, filled);
     }
 
@@ -234,6 +233,53 @@ impl Vectors<'_> {
             _ => self.folds(body),
         }
     }
+}
+
+/// How much there is in bodies.
+struct Size {
+    folds: usize,
+    loops: bool,
+    expressions: usize,
+}
+
+impl Size {
+    fn of(bodies: &[&Body]) -> Size {
+        let mut size = Size { folds: 0, loops: false, expressions: 0 };
+        for body in bodies {
+            body.visit_stms(&mut |stm| {
+                size.folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+                size.loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
+            });
+            body.visit_exps(&mut |exp| exp.visit(&mut |_| size.expressions += 1));
+        }
+        size
+    }
+}
+
+/// True if bodies do little but fold one thing.
+pub(super) fn is_short_fold(bodies: &[&Body]) -> bool {
+    let Size { folds, loops, expressions } = Size::of(bodies);
+    folds == 1 && !loops && expressions <= SHORT_FOLD
+}
+
+/// The axis whose rows are computed together, if the lanes go across `lane`: they share what is read.
+pub(super) fn tiled<'b>(axes: &[Axis], body: &'b Body, lane: VarId) -> Option<(VarId, Rows<'b>)> {
+    let row = axes.iter().rev().map(|axis| axis.var).find(|axis| *axis != lane)?;
+    let rows = Rows::of(body, Some(row), lane).ok()?;
+    rows.share_a_read(row, lane).then_some((row, rows))
+}
+
+/// The rows and vectors that are computed together: those with the most results for what is read, if all results of a vector
+/// take `each` registers.
+fn shape_of_tile(registers: usize, each: usize) -> (usize, usize) {
+    let vectors = |rows: usize| (registers.saturating_sub(1) / ((rows + 1) * each)).min(MOST_VECTORS);
+    let shapes = (2..=MOST_ROWS).map(|rows| (rows, vectors(rows))).filter(|(_, vectors)| *vectors > 0);
+    let parts = |(rows, vectors): (usize, usize)| (rows * vectors * each, rows + vectors * each);
+    let best = shapes.reduce(|best, other| {
+        let ((most, reads), (results, other_reads)) = (parts(best), parts(other));
+        if results * reads > most * other_reads { other } else { best }
+    });
+    best.unwrap_or((2, 1))
 }
 
 /// The functions of a library that a body computes for each of its indices.

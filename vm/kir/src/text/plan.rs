@@ -28,21 +28,28 @@ impl DecisionOperand for VarId {
     }
 }
 
-impl DecisionOperand for Vec<ReadId> {
+impl DecisionOperand for ReadId {
     fn print(&self, _: &Region, text: &mut String) {
-        for read in self {
-            let _ = write!(text, " {read}");
-        }
+        let _ = write!(text, " {self}");
     }
 
-    fn parse(parser: &mut Parser, _: &Region) -> Result<Vec<ReadId>, ParseError> {
+    fn parse(parser: &mut Parser, _: &Region) -> Result<ReadId, ParseError> {
+        let mark = parser.mark();
+        let word = parser.word("a read")?;
+        let number = word.strip_prefix("read").and_then(|digits| digits.parse().ok());
+        number.map(ReadId).ok_or_else(|| parser.error_at(mark, format!("`{word}` is not a read")))
+    }
+}
+
+impl DecisionOperand for Vec<ReadId> {
+    fn print(&self, region: &Region, text: &mut String) {
+        self.iter().for_each(|read| read.print(region, text));
+    }
+
+    fn parse(parser: &mut Parser, region: &Region) -> Result<Vec<ReadId>, ParseError> {
         let mut reads = Vec::new();
         while parser.expect_end().is_err() {
-            let mark = parser.mark();
-            let word = parser.word("a read")?;
-            let number = word.strip_prefix("read").and_then(|digits| digits.parse().ok());
-            let number = number.ok_or_else(|| parser.error_at(mark, format!("`{word}` is not a read")))?;
-            reads.push(ReadId(number));
+            reads.push(ReadId::parse(parser, region)?);
         }
         Ok(reads)
     }

@@ -3,8 +3,8 @@
 use super::Tiering;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
-    Backend, Claim, Compiled, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId, VerifiedPlan,
-    VerifiedRegion,
+    Backend, Claim, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
+    VerifiedPlan, VerifiedRegion,
 };
 use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
@@ -23,6 +23,8 @@ pub struct VersionKey {
     pub threads: Option<VarId>,
     /// The axis across lanes.
     pub lane: Option<VarId>,
+    /// What depends on how far elements are apart and on how many there are: stretches, and reads that are packed.
+    pub order: Vec<Decision>,
     /// It is for whatever no other version is for: any strides, and every read is checked.
     pub is_generic: bool,
 }
@@ -37,7 +39,16 @@ impl VersionKey {
             }
         }
         let unchecked = in_order(unchecked);
-        VersionKey { classes, unchecked, threads: plan.threads(), lane: plan.lane(), is_generic: false }
+        let order = plan.lines.iter().map(|line| line.decision.clone());
+        let order = order.filter(|d| matches!(d, Decision::Stretch(..) | Decision::Pack(_))).collect();
+        VersionKey {
+            classes,
+            unchecked,
+            threads: plan.threads(),
+            lane: plan.lane(),
+            order,
+            is_generic: false,
+        }
     }
 
     /// The key of the version that runs whatever no other one is for.
