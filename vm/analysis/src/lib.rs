@@ -10,6 +10,7 @@
 //! - `effort.rs`: how much an answer may cost.
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory.
+//! - `rounds/`: several rounds of a loop in one sweep over the array that it changes.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
@@ -30,6 +31,7 @@ pub mod memory;
 mod numbers;
 pub mod plan;
 pub mod reuse;
+pub mod rounds;
 pub mod strategy;
 pub mod work;
 
