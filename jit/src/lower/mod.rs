@@ -9,7 +9,8 @@
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
 //!   and scatters inside a body.
 //! - `poll.rs`: where loops ask whether to go on.
-//! - `tile.rs`: several rows of a kernel at once, for reductions that share operands.
+//! - `tile.rs`: several rows of a kernel at once, for reductions that share operands. `sweep.rs`: kernels whose elements go straight to
+//!   where an update puts them, several rows at once for loops that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `scatter.rs`: writes at computed places.
 //! - `form.rs`: the outer shape of a region.
@@ -35,6 +36,7 @@ mod scalar;
 mod scan;
 mod scatter;
 mod spread;
+mod sweep;
 mod tile;
 mod value;
 mod within;
@@ -50,7 +52,9 @@ use access::{View, ViewDim};
 use carry::Carried;
 use galopvm_base::ElemType;
 use galopvm_kir::backend::{StrideClass, stride_class};
-use galopvm_kir::{Body, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion};
+use galopvm_kir::{
+    Body, Exp, Observed, ObservedParam, Plan, ReadId, Refusal, Rhs, Stm, VarId, VerifiedRegion,
+};
 use owners::Owners;
 use std::collections::{HashMap, HashSet};
 use value::{Factor, Parts, Rep, Value, lane_of};
@@ -223,7 +227,25 @@ impl Lower<'_> {
     }
 
     fn statements(&mut self, body: &Body) -> Result<(), Refusal> {
-        body.stms.iter().try_for_each(|stm| self.stm(stm))
+        let mut stms = &body.stms[..];
+        while let Some((stm, rest)) = stms.split_first() {
+            match self.owners.sweep(stms) {
+                Some(sweep) => {
+                    self.lower_sweep(&sweep)?;
+                    stms = &stms[2..];
+                }
+                None => {
+                    self.stm(stm)?;
+                    stms = rest;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a read has to ask whether it stays inside.
+    fn is_checked(&self, read: ReadId) -> bool {
+        !self.plan.is_unchecked(read) && !self.owners.is_inside(read)
     }
 
     fn stm(&mut self, stm: &Stm) -> Result<(), Refusal> {
