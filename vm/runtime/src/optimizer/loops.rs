@@ -65,11 +65,13 @@ pub(super) fn run_rounds<'a>(
 ) -> Outcome<LoopRun> {
     let Instr::For { bound, init, .. } = instr else { return Ok(LoopRun::Left) };
     let turns = registers.int(*bound).max(0);
-    let is_counted = run.has_fuel_limit();
+    // A shadow goes along, round by round.
+    let is_followed = run.has_fuel_limit() || run.adviser.shadow.is_some();
     let tiers = &mut run.adviser.tiers;
     // What rounds change shrinks, or stays.
     let work = elements(registers, init).saturating_mul(turns as u64) / PART_OF_A_ROUND;
-    if is_counted || turns < LEAST_ROUNDS || work < LEAST_WORK_OF_ROUNDS && !tiers.compiles_all() {
+    let is_small = turns < LEAST_ROUNDS || work < LEAST_WORK_OF_ROUNDS;
+    if is_followed || is_small && !tiers.compiles_all() {
         return Ok(LoopRun::Left);
     }
     let Some(site) = tiers.rounds_site(Site { function: registers.function, block, index }, work, turns)
