@@ -131,3 +131,60 @@ fn generated_loops() {
     }
     assert!(in_blocks > refused / 4 && refused > in_blocks / 8, "{in_blocks} in blocks, {refused} refused");
 }
+
+/// The reason why a loop with this body, over one dimension, stays as it is.
+fn refusal(body: &str) -> String {
+    let text = format!(
+        "region r (n : i64, m : i64, A : [m]i64)
+        let r : [m]i64 = loop y : [m]i64 = A for k < n do
+          {body}
+        in r"
+    );
+    block(&region(&text), 4).err().map_or_else(|| "in blocks".into(), |reason| reason.to_string())
+}
+
+#[test]
+fn refusals() {
+    let behind = |value: &str| {
+        refusal(&format!(
+            "let z : [m-(k+1)]i64 = kernel i < m-(k+1) do in {value}
+            let x : [m]i64 = y with [k+1 :+ (m-(k+1)) * 1] = z
+            in x"
+        ))
+    };
+    assert_eq!(behind("y[k+1+i] + y[k]"), "in blocks");
+    assert_eq!(behind("y[k+1+i] + y[k+1]"), "a line that is read may change in a later round");
+    assert_eq!(
+        behind("y[k+1+i] + y[i]"),
+        "an element depends on another one that is in no line of the round"
+    );
+    assert_eq!(
+        behind("y[k+1+i] + y[k+k]"),
+        "an element depends on another one that is in no line of the round"
+    );
+    assert_eq!(behind("y[k+1+i] + y[k*k]"), "an index is not affine in the number of the round");
+    assert_eq!(behind("y[k+1+i] + y[k] * y[k-1]"), "a line lies in front of the array");
+    let all = "let z : [m]i64 = kernel i < m do in y[i] + y[k]
+        let x : [m]i64 = y with [0 :+ m * 1] = z
+        in x";
+    assert_eq!(refusal(all), "what a round changes does not begin at a line");
+    let some = "let z : [3]i64 = kernel i < 3 do in y[k+1+i] + y[k]
+        let x : [m]i64 = y with [k+1 :+ 3 * 1] = z
+        in x";
+    assert_eq!(refusal(some), "what rounds change does not end at one place");
+    let before = "let z : [m-(k+1)]i64 = kernel i < m-(k+1) do in y[k+1+i] + y[k]
+        let x : [m]i64 = y with [k+1 :+ (m-(k+1)) * 1] = z
+        let z2 : [m-(k+1)]i64 = kernel j < m-(k+1) do in y[k+1+j] + x[k]
+        let x2 : [m]i64 = x with [k+1 :+ (m-(k+1)) * 1] = z2
+        in x2";
+    assert_eq!(refusal(before), "an element depends on itself before another change of the round");
+    let unwritten = "let z : [m-(k+1)]i64 = kernel i < m-(k+1) do in y[k+1+i] + y[k]
+        let z2 : [m-(k+1)]i64 = kernel j < m-(k+1) do in z[j] + y[k]
+        let x : [m]i64 = y with [k+1 :+ (m-(k+1)) * 1] = z2
+        in x";
+    assert_eq!(refusal(unwritten), "what an operator makes is read before it is in the array");
+    let sum = "let s : i64 = red i < m do in y[i] by (a : i64 = 0) (b : i64) do in a + b
+        let x : [m]i64 = y with [k] = s
+        in x";
+    assert_eq!(refusal(sum), "a round has a statement of another kind: a reduction");
+}

@@ -183,8 +183,8 @@ impl Gathering<'_> {
         let mut made = Made { axes: axes.to_vec(), lets: Vec::new(), value: result.clone(), version };
         let mut stms = &body.stms[..];
         loop {
-            let inner = stms.last().and_then(|last| match &last.rhs {
-                Rhs::Kernel { axes, body } if made.value == Exp::Var(last.pat[0]) => Some((axes, body)),
+            let inner = stms.last().and_then(|last| match (&last.rhs, &last.pat[..]) {
+                (Rhs::Kernel { axes, body }, [rows]) if made.value == Exp::Var(*rows) => Some((axes, body)),
                 _ => None,
             });
             let front = if inner.is_some() { &stms[..stms.len() - 1] } else { stms };
@@ -373,7 +373,7 @@ impl Gathering<'_> {
     /// The constant in a form that is the round's number and a constant.
     fn shift(&self, form: &Form) -> Option<i64> {
         let shift = form.minus(&Form::variable(self.round.axis.var))?.number()?;
-        (shift.abs() <= LARGEST_SHIFT).then_some(shift)
+        (shift.unsigned_abs() <= LARGEST_SHIFT).then_some(shift)
     }
 
     /// The form of an integer expression.

@@ -31,7 +31,7 @@ pub use reason::Reason;
 use galopvm_kir::{Machine, VerifiedRegion, verify};
 
 /// Constants in indices at most; sums of them with extents are exact.
-const LARGEST_SHIFT: i64 = 1 << 20;
+const LARGEST_SHIFT: u64 = 1 << 20;
 
 /// Dimensions of an array at most.
 const MOST_DIMENSIONS: usize = 4;
