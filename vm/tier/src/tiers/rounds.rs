@@ -1,7 +1,7 @@
 //! Loops around operators, in blocks of rounds.
 //!
 //! A loop that changes an array in its place, round by round, is a site of its own if blocks of its rounds give the same
-//! (`vm/analysis/src/rounds/`). The code of such a loop runs on one thread: where there are more, they share the operators of
+//! (`vm/analysis/src/rounds/`). The code of such a loop runs on one thread: where there are many, they share the operators of
 //! a round, unless these are too small for that.
 
 use super::{Event, SiteState, Tiers};
@@ -9,10 +9,13 @@ use crate::Site;
 use galopvm_analysis::rounds;
 use galopvm_lift::{LiftRefusal, Lifted};
 
+/// Threads that, sharing the operators of each round, take as long as one that does blocks of rounds.
+const THREADS_FOR_BLOCKS: usize = 4;
+
 impl Tiers {
     /// The number of the site that a loop in blocks of rounds is; none where it is better executed round by round.
     pub fn rounds_site(&mut self, site: Site, work: u64, turns: i64) -> Option<u32> {
-        let is_shared = self.tiering.machine.threads > 1
+        let is_shared = self.tiering.machine.threads > THREADS_FOR_BLOCKS
             && work / turns.max(1).unsigned_abs() >= self.tiering.machine.thread_grain;
         if !self.has_backends() || is_shared {
             return None;
