@@ -1,8 +1,9 @@
 //! Loops outside of operators, which machine code may run.
 
 use crate::support::candidates;
-use galopvm::{BackendChoice, Engine, Program, Value};
+use galopvm::{BackendChoice, Engine, Event, Program, Value};
 use galopvm_base::Scalar;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn a_loop_without_end_ends_with_the_fuel() {
@@ -30,4 +31,94 @@ fn loops_that_change_arrays_agree_on_every_engine() {
     for candidate in candidates() {
         assert_eq!(call(&candidate.engine), expected, "{}", candidate.name);
     }
+}
+
+/// Loops whose rounds change parts of an array: eliminations, sums of products, and what only looks like one. The matrices are whole, a
+/// transposed view, and every other row and column of a larger one.
+const ROUNDS: &str = "
+  def matrix (n: i64) (m: i64): [n][m]f32 =
+    tabulate_2d n m (\\i j -> f32.i64 ((i * 37 + j * 11) % 101) / 7 + (if i == j then 40 else 0))
+  def lu [n][m] (a: [n][m]f32): [n][m]f32 =
+    loop a = copy a for k < i64.min n m do
+      let below = map (/ a[k, k]) a[k + 1:, k]
+      let a = a with [k + 1:, k] = below
+      let rest = map2 (\\row l -> map2 (\\x u -> x - l * u) row a[k, k + 1:]) a[k + 1:, k + 1:] below
+      in a with [k + 1:, k + 1:] = rest
+  def products [n][m][l] (c: [n][m]f64) (a: [n][l]f64) (b: [l][m]f64): [n][m]f64 =
+    loop c = copy c for k < l do
+      c with [0:, 0:] = map2 (\\row x -> map2 (\\z y -> z + x * y) row b[k]) c a[:, k]
+  def paths [n] (a: [n][n]i32): [n][n]i32 =
+    loop a = copy a for k < n do
+      a with [0:, 0:] = map2 (\\row x -> map2 (\\z y -> i32.min z (x + y)) row a[k]) a a[:, k]
+  entry eliminate (n: i64): ([][]f32, [][]f32, [][]f32, [][]f32) =
+    (lu (matrix n n), lu (transpose (matrix n (n + 3))), lu (matrix (2 * n) (2 * n))[::2, ::2],
+     lu (matrix n (n + 5))[:, 5:])
+  entry multiply (n: i64): [][]f64 =
+    let wide [n][m] (a: [n][m]f32) = map (map f64.f32) a
+    in products (wide (matrix n (n + 1))) (wide (matrix n 5)) (wide (matrix 5 (n + 1)))
+  entry shortest (n: i64): [][]i32 = paths (map (map i32.f32) (matrix n n))
+  entry outside (n: i64): [][]f32 =
+    loop a = matrix n n for k < n + 1 do
+      a with [k:, k:] = map (map (* a[k, k])) a[k:, k:]
+";
+
+#[test]
+fn loops_that_change_parts_of_arrays_agree_on_every_engine() {
+    let program = Program::from_source("rounds.fut", ROUNDS).unwrap_or_else(|e| panic!("{e}"));
+    let calls = [
+        ("eliminate", vec![0, 1, 2, 17, 70]),
+        ("multiply", vec![0, 1, 40]),
+        ("shortest", vec![1, 33]),
+        ("outside", vec![0, 3, 20]),
+    ];
+    let call = |engine: &Engine| {
+        let mut session = engine.session(&program);
+        let mut shown = Vec::new();
+        for (entry, sizes) in &calls {
+            for size in sizes {
+                let values = session.call_values(entry, vec![Value::Scalar(Scalar::i64(*size))]);
+                shown.push(match values {
+                    Ok(values) => values.iter().map(|value| format!("{value} ")).collect::<String>(),
+                    Err(error) => error.to_string(),
+                });
+            }
+        }
+        shown
+    };
+    let expected = call(&crate::support::interpreter());
+    for candidate in candidates() {
+        assert_eq!(call(&candidate.engine), expected, "{}", candidate.name);
+    }
+}
+
+/// Which of them are done in blocks of rounds, and why the others are not.
+#[test]
+fn loops_in_blocks_of_rounds() {
+    let program = Program::from_source("rounds.fut", ROUNDS).unwrap_or_else(|e| panic!("{e}"));
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let list = told.clone();
+    let trace = Arc::new(move |event: &Event<'_>| {
+        let text = match event {
+            Event::InBlocks { rounds, .. } => format!("{rounds} rounds"),
+            Event::NotLifted { site, reason } if site.operator == "for" => reason.to_string(),
+            _ => return,
+        };
+        list.lock().expect("nobody panics with the list").push(text);
+    });
+    let engine = Engine::builder().backend(BackendChoice::X86).threads(1).trace(trace).build();
+    let heard = |entry: &str| {
+        told.lock().expect("nobody panics with the list").clear();
+        let values = engine.session(&program).call_values(entry, vec![Value::Scalar(Scalar::i64(30))]);
+        let _ = values.map(drop);
+        told.lock().expect("nobody panics with the list").clone()
+    };
+    for entry in ["eliminate", "multiply"] {
+        let heard = heard(entry);
+        assert!(
+            !heard.is_empty() && heard.iter().all(|text| text.ends_with(" rounds")),
+            "{entry}: {heard:?}"
+        );
+    }
+    let refused = "no blocks of rounds: what a round changes does not begin at a line";
+    assert_eq!(heard("shortest"), [refused]);
 }

@@ -80,7 +80,7 @@ impl Lower<'_> {
             let place = self.flat_view(read.array)?;
             return Ok(self.load(&place, false));
         }
-        let checked = !self.plan.is_unchecked(read.id);
+        let checked = self.is_checked(read.id);
         let view = self.indexed(read.array, &read.index, checked)?;
         if !view.dims.is_empty() {
             return Err(Refusal::new(format!("{} is read as an array inside an expression", read.array)));

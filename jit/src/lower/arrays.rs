@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         match exp {
             Exp::Var(array) => self.view(*array),
             Exp::Read(Read { id, array, index }) => {
-                let checked = !self.plan.is_unchecked(*id);
+                let checked = self.is_checked(*id);
                 self.indexed(*array, index, checked)
             }
             _ => Err(Refusal::new("an array expression")),

@@ -11,7 +11,8 @@
 //!   and scatters inside a body.
 //! - `poll.rs`: where loops ask whether to go on.
 //! - `tile.rs`: several rows of a kernel at once, for reductions that share operands. `stretch.rs`: such reductions, and those of
-//!   neighbouring lanes, some iterations at a time.
+//!   neighbouring lanes, some iterations at a time. `sweep.rs`: kernels whose elements go straight to where an update puts them,
+//!   several rows at once for loops that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
 //! - `inside.rs`: vectors away from borders. `scatter.rs`: writes at computed places.
 //! - `form.rs`: the outer shape of a region.
@@ -39,6 +40,7 @@ mod scan;
 mod scatter;
 mod spread;
 mod stretch;
+mod sweep;
 mod tile;
 mod turns;
 mod value;
@@ -240,7 +242,25 @@ impl Lower<'_> {
     }
 
     fn statements(&mut self, body: &Body) -> Result<(), Refusal> {
-        body.stms.iter().try_for_each(|stm| self.stm(stm))
+        let mut stms = &body.stms[..];
+        while let Some((stm, rest)) = stms.split_first() {
+            match self.owners.sweep(stms) {
+                Some(sweep) => {
+                    self.lower_sweep(&sweep)?;
+                    stms = &stms[2..];
+                }
+                None => {
+                    self.stm(stm)?;
+                    stms = rest;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a read has to ask whether it stays inside.
+    fn is_checked(&self, read: ReadId) -> bool {
+        !self.plan.is_unchecked(read) && !self.owners.is_inside(read)
     }
 
     fn stm(&mut self, stm: &Stm) -> Result<(), Refusal> {

@@ -8,7 +8,8 @@
 //! what follows the statement around it, and in the next round of a loop around it. The two sides of an `if` are
 //! alternatives, also where the code of both is executed: each changes the elements of its own lanes.
 
-use galopvm_kir::{ArrayOp, Body, Exp, Read, Region, Rhs, Stm, VarId, ViewChange};
+use super::sweep::Sweep;
+use galopvm_kir::{ArrayOp, Body, Exp, Read, ReadId, Region, Rhs, Stm, VarId, ViewChange};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is used later.
@@ -26,6 +27,10 @@ pub struct Owners {
     /// Names that statements give to an array that they change in its place, that a loop takes over, or that both sides of an
     /// `if` give.
     kept: HashSet<VarId>,
+    /// What kernels make that goes straight to where the update behind them puts it.
+    swept: HashSet<VarId>,
+    /// Reads of elements that such a kernel makes anew: where they lie, its update has asked.
+    inside: HashSet<ReadId>,
 }
 
 impl Owners {
@@ -40,6 +45,16 @@ impl Owners {
     /// `if` gives what was there before it.
     pub fn is_kept(&self, made: VarId) -> bool {
         self.kept.contains(&made)
+    }
+
+    /// The kernel and the update that statements begin with, if its elements go straight to their places.
+    pub fn sweep<'s>(&self, stms: &'s [Stm]) -> Option<Sweep<'s>> {
+        Sweep::of(stms).filter(|sweep| self.swept.contains(&sweep.made))
+    }
+
+    /// Whether a read is known to stay inside its array where it stands.
+    pub fn is_inside(&self, read: ReadId) -> bool {
+        self.inside.contains(&read)
     }
 
     /// Whether two names are the same elements of the same memory.
@@ -98,8 +113,20 @@ impl Owners {
             later.push(live.clone());
             live.extend(stm.free_vars());
         }
-        for (stm, live) in body.stms.iter().zip(later.into_iter().rev()) {
-            self.statement(region, stm, &live);
+        later.reverse();
+        for (stm, live) in body.stms.iter().zip(&later) {
+            self.statement(region, stm, live);
+        }
+        for (at, live) in later.iter().enumerate().skip(1) {
+            if let Some(sweep) = Sweep::of(&body.stms[at - 1..])
+                && self.is_kept(sweep.changed)
+                && !live.contains(&sweep.made)
+                && let Some(reads) = sweep
+                    .own_reads(&|var| self.may_meet(var, sweep.array), &|var| self.are_same(var, sweep.array))
+            {
+                self.swept.insert(sweep.made);
+                self.inside.extend(reads);
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod layout;
 mod random;
 pub mod regions;
 mod sections;
+pub mod sweeps;
 
 pub use layout::{Layout, any_view};
 pub use random::{Number, Random, rounds};

@@ -1,7 +1,8 @@
 //! Which reads stay inside their arrays: index expressions evaluated over ranges.
 //!
 //! Parameters have the values observed, axes run over their ranges, values from memory may be anything their type
-//! allows, values carried by loops likewise. Inside a branch the condition narrows the names it compares. What is
+//! allows, values carried by loops likewise. Inside a branch the condition narrows the names it compares. An axis whose bound
+//! is the extent of a dimension stays inside that, whatever the two are. What is
 //! proven holds for every launch with the same sizes and scalars, whatever the arrays contain.
 //!
 //! The ranges of the index table know no conditions: with them, 20 of the 551 proofs of the golden files would be missing,
@@ -12,6 +13,7 @@ use crate::numbers::Numbers;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_kir::view::{Place, places};
 use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Exp, Index, Observed, Read, ReadId, Rhs, VarId};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What is known of one read.
@@ -68,7 +70,13 @@ pub fn bounds(region: &CheckedRegion, observed: &Observed) -> Bounds {
         known.unwrap_or(Interval::of_type(ty))
     };
     let ranges = code.vars.iter_ids().map(range).collect();
-    let mut prover = Prover { numbers, ranges, reads: vec![None; code.reads as usize], updates_inside: true };
+    let mut prover = Prover {
+        numbers,
+        ranges,
+        bounds: HashMap::new(),
+        reads: vec![None; code.reads as usize],
+        updates_inside: true,
+    };
     prover.body(&code.body);
     Bounds { reads: prover.reads, updates_inside: prover.updates_inside }
 }
@@ -77,6 +85,8 @@ struct Prover<'a> {
     numbers: Numbers<'a>,
     /// By variable.
     ranges: Vec<Interval>,
+    /// The bounds of axes.
+    bounds: HashMap<VarId, Exp>,
     reads: Vec<Option<ReadBounds>>,
     updates_inside: bool,
 }
@@ -154,6 +164,7 @@ impl Prover<'_> {
 
     fn axes(&mut self, axes: &[Axis]) {
         for axis in axes {
+            self.bounds.insert(axis.var, axis.bound.clone());
             let bound = self.exp(&axis.bound);
             // Where the range is empty the body is not executed; any range will do.
             self.ranges[axis.var.index()] = Interval { low: 0, high: (bound.high - 1).max(0) };
@@ -211,7 +222,7 @@ impl Prover<'_> {
             for (dim, place) in places(index).iter().enumerate() {
                 let range = self.places(place);
                 let extent = self.extent(array, dim);
-                inside &= range.low >= 0 && range.high < extent;
+                inside &= range.low >= 0 && range.high < extent || self.is_whole(array, dim, place);
                 dims.push((range, extent));
             }
         } else {
@@ -239,6 +250,14 @@ impl Prover<'_> {
             range = range.join(apply(ScalarOp::Add, ty, &[range, far]));
         }
         range
+    }
+
+    /// Whether a place is that of an axis which goes over all of the dimension, whatever its extent.
+    fn is_whole(&self, array: VarId, dim: usize, place: &Place<&Exp>) -> bool {
+        let Some(Exp::Var(axis)) = place.start else { return false };
+        let bound = self.bounds.get(axis);
+        let shape = &self.numbers.region.type_of(array).shape;
+        place.open.is_empty() && bound.is_some() && bound == shape.get(dim)
     }
 
     /// The least number of places of a dimension.

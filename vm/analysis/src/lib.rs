@@ -11,6 +11,7 @@
 //! - `reuse/`: writing a result over an array it is mostly copied from. `circuit/`: building arrays in the place they
 //!   are copied to. `memory/`: blocks that share memory.
 //! - `cells.rs`: what a loop reads where it has just written is handed on as a scalar.
+//! - `rounds/`: several rounds of a loop in one sweep over the array that it changes.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
@@ -32,6 +33,7 @@ pub mod memory;
 mod numbers;
 pub mod plan;
 pub mod reuse;
+pub mod rounds;
 pub mod strategy;
 pub mod work;
 

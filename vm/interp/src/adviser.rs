@@ -111,6 +111,16 @@ pub trait Adviser<'a>: Sized + Send {
         Ok(LoopRun::Left)
     }
 
+    /// Executes a loop around operators, if there is a faster way than round by round.
+    fn runs_rounds(
+        _interpreter: &mut Interpreter<'a, Self>,
+        _registers: &mut Registers<'a>,
+        _at: (BlockId, usize),
+        _instr: &'a Instr,
+    ) -> Outcome<LoopRun> {
+        Ok(LoopRun::Left)
+    }
+
     /// Code of a site trapped, and the interpreter did not.
     fn trapped_falsely(&mut self, _site: u32) {}
 

@@ -26,10 +26,20 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 self.end_block(registers, taken, dsts);
             }
             Instr::For { dsts, bound, init, body } => {
+                let run = match self.adviser.opens(registers, (block, index)) {
+                    true => LoopRun::Left,
+                    false => A::runs_rounds(self, registers, (block, index), instr)?,
+                };
+                if run == LoopRun::Done {
+                    return Ok(());
+                }
                 let region = self.adviser.begin_region(registers, Scope::Loop { block, index });
                 self.adviser.executed(Way::Loop);
                 self.count(registers, dsts, *bound, init, *body)?;
                 self.adviser.end_region(registers, region);
+                if let LoopRun::Trapped(site) = run {
+                    self.adviser.trapped_falsely(site);
+                }
             }
             Instr::While { dsts, init, cond, body } => {
                 let region = self.adviser.begin_region(registers, Scope::Loop { block, index });

@@ -553,9 +553,18 @@ impl Lifter<'_> {
         }
     }
 
-    /// One dimension restricted to `start:end:step`. Ranges that leave the dimension or run the wrong way trap.
+    /// One dimension restricted to `start:end:step`.
     fn range(&mut self, view: &Array, dim: usize, parts: [Option<Operand>; 3]) -> Lift<Array> {
         let extent = view.shape[dim].clone();
+        Ok(match self.part(&extent, parts)? {
+            Part::Whole => view.clone(),
+            Part::Reversed => view.reverse(dim),
+            Part::Range { first, count, step } => view.slice(dim, &first, &count, step),
+        })
+    }
+
+    /// The part `start:end:step` of an extent. Ranges that leave it or run the wrong way trap.
+    fn part(&mut self, extent: &Exp, parts: [Option<Operand>; 3]) -> Lift<Part> {
         let [start, end, step] = parts.map(|p| p.map(|o| self.scalar(o)).transpose());
         let (start, end, step) = (start?, end?, step?);
         let step = match step.as_ref().map(constant) {
@@ -564,18 +573,18 @@ impl Lifter<'_> {
             Some(_) => return refuse("a slice whose step is not a constant other than 0"),
         };
         if start.is_none() && end.is_none() && step == 1 {
-            return Ok(view.clone());
+            return Ok(Part::Whole);
         }
         if start.is_none() && end.is_none() && step == -1 {
-            return Ok(view.reverse(dim));
+            return Ok(Part::Reversed);
         }
-        let range = Range::new(&extent, start, end, step);
+        let range = Range::new(extent, start, end, step);
         let Range { low, high, .. } = &range;
         let inside = algebra::and(
             algebra::int(ScalarOp::Le, Exp::int(0), low.clone()),
             algebra::and(
                 algebra::int(ScalarOp::Le, low.clone(), high.clone()),
-                algebra::int(ScalarOp::Le, high.clone(), extent),
+                algebra::int(ScalarOp::Le, high.clone(), extent.clone()),
             ),
         );
         self.require(inside);
@@ -583,7 +592,7 @@ impl Lifter<'_> {
         let count = range.count(length);
         let first = self.bind(ElemType::I64, range.first);
         let count = self.bind(ElemType::I64, count);
-        Ok(view.slice(dim, &first, &count, step))
+        Ok(Part::Range { first, count, step })
     }
 
     fn reshape(&mut self, array: Array, shape: Vec<Exp>) -> Lift<Value> {
@@ -617,22 +626,63 @@ impl Lifter<'_> {
         product
     }
 
+    /// An update of an element or a part. Trailing dimensions may be left whole.
     fn lift_update(&mut self, dst: Def, array: Operand, dims: &[SliceDim], value: Operand) -> Lift<()> {
         let array = self.array(array)?;
-        if dims.len() != array.rank() || dims.iter().any(|d| matches!(d, SliceDim::Range { .. })) {
-            return refuse("an update of more than one element");
+        let mut index = Vec::with_capacity(dims.len());
+        let mut shape = Vec::new();
+        for (dim, part) in dims.iter().enumerate() {
+            let extent = dimension(&array.shape, dim as u32)?.clone();
+            index.push(match part {
+                // The update itself asks whether an element is inside.
+                SliceDim::At(at) => DimIndex::At(self.scalar(*at)?),
+                SliceDim::Range { start, end, step } => {
+                    let (start, count, step) = match self.part(&extent, [*start, *end, *step])? {
+                        Part::Whole => (Exp::int(0), extent, 1),
+                        Part::Reversed => (sub(extent.clone(), Exp::int(1)), extent, -1),
+                        Part::Range { first, count, step } => (first, count, step),
+                    };
+                    shape.push(count.clone());
+                    DimIndex::Slice { start, count, step: Exp::int(step) }
+                }
+            });
         }
-        let index: Vec<Exp> = dims.iter().map(|d| self.slice_index(d)).collect::<Lift<_>>()?;
-        let value = self.scalar(value)?;
+        shape.extend(array.shape[dims.len()..].iter().cloned());
+        let value = match self.value(value) {
+            Value::Scalar(value) if shape.is_empty() => value,
+            Value::Array(part) if part.rank() == shape.len() && !shape.is_empty() => {
+                for (a, b) in part.shape.iter().zip(&shape) {
+                    self.equate(a, b);
+                }
+                // As many places as there are elements: the same numbers, if it has come so far.
+                let part = self.materialise(part)?;
+                let mut extents = part.shape.iter();
+                for dim in &mut index {
+                    if let DimIndex::Slice { count, .. } = dim
+                        && let Some(extent) = extents.next()
+                    {
+                        *count = extent.clone();
+                    }
+                }
+                name_of(&part)?
+            }
+            _ => return refuse("an update by a value of another rank"),
+        };
         let old = self.materialise(array)?;
         let Source::Name(name) = old.source else { return refuse("an update of something without a name") };
         let ty = Type { elem: old.elem, shape: old.shape.clone() };
         let new = self.local(ty.clone());
-        let index = Index::Dims(index.into_iter().map(DimIndex::At).collect());
-        self.emit(vec![new], Rhs::Update { array: name, index, value });
+        self.emit(vec![new], Rhs::Update { array: name, index: Index::Dims(index), value });
         self.define(dst.0, carried_value(new, ty));
         Ok(())
     }
+}
+
+/// A part of a dimension.
+enum Part {
+    Whole,
+    Reversed,
+    Range { first: Exp, count: Exp, step: i64 },
 }
 
 /// The value of a name that stands for itself.

@@ -1,4 +1,5 @@
-//! Loops that would be units of the interpreter, by machine code.
+//! Loops by machine code: those that would be units of the interpreter, and those around operators that can be done in blocks of
+//! rounds (`vm/analysis/src/rounds/`).
 //!
 //! A loop is a site from the first time on that it runs as a unit, and whether code runs it is the tiers' choice, as for an
 //! operator. Code changes copies of the arrays that a loop carries, unless it cannot trap and nobody else holds them: where
@@ -17,6 +18,15 @@ const LEAST_WORK_FOR_A_COPY: u64 = 4;
 /// Operations from which on it pays to ask for code.
 const LEAST_WORK: u64 = 2048;
 
+/// Operations of a loop around operators from which on it pays to ask whether it can be done in blocks of rounds.
+const LEAST_WORK_OF_ROUNDS: u64 = 1 << 16;
+
+/// Rounds from which on it does.
+const LEAST_ROUNDS: i64 = 16;
+
+/// What a round changes of the array, on the average: one part of so many.
+const PART_OF_A_ROUND: u64 = 3;
+
 /// Turns that a `while` is taken to have.
 const WHILE_TURNS: i64 = 64;
 
@@ -27,14 +37,14 @@ pub(super) fn run_loop<'a>(
     (block, index): (BlockId, usize),
     instr: &'a Instr,
 ) -> Outcome<LoopRun> {
-    let (dsts, init, body, turns) = match instr {
-        Instr::For { dsts, bound, init, body } => (dsts, init, *body, registers.int(*bound).max(0)),
-        Instr::While { dsts, init, body, .. } => (dsts, init, *body, WHILE_TURNS),
+    let (init, body, turns) = match instr {
+        Instr::For { bound, init, body, .. } => (init, *body, registers.int(*bound).max(0)),
+        Instr::While { init, body, .. } => (init, *body, WHILE_TURNS),
         _ => return Ok(LoopRun::Left),
     };
     // Only the interpreter ends a loop without end when the fuel is used up.
     let is_counted = run.has_fuel_limit();
-    let Optimizer { tiers, memory, .. } = &mut run.adviser;
+    let Optimizer { tiers, .. } = &mut run.adviser;
     // Most loops are short: those cost no more than this.
     let least = registers.prepared.blocks[body].weight().saturating_mul(turns as u64);
     if !tiers.has_backends() || is_counted || least < LEAST_WORK && !tiers.compiles_all() {
@@ -42,7 +52,46 @@ pub(super) fn run_loop<'a>(
     }
     let site = tiers.loop_site(Site { function: registers.function, block, index });
     let work = tiers.estimate(site, turns, || work(registers, std::iter::once(body), turns));
-    let execution = Execution { block, index, site, width: turns, work };
+    let insists = elements(registers, init).saturating_mul(LEAST_WORK_FOR_A_COPY) > work;
+    run_code(run, registers, Execution { block, index, site, width: turns, work }, instr, insists)
+}
+
+/// Executes a loop around operators in blocks of rounds, if it can be, on the one thread that such code has.
+pub(super) fn run_rounds<'a>(
+    run: &mut Executing<'a>,
+    registers: &mut Registers<'a>,
+    (block, index): (BlockId, usize),
+    instr: &'a Instr,
+) -> Outcome<LoopRun> {
+    let Instr::For { bound, init, .. } = instr else { return Ok(LoopRun::Left) };
+    let turns = registers.int(*bound).max(0);
+    // A shadow goes along, round by round.
+    let is_followed = run.has_fuel_limit() || run.adviser.shadow.is_some();
+    let tiers = &mut run.adviser.tiers;
+    // What rounds change shrinks, or stays.
+    let work = elements(registers, init).saturating_mul(turns as u64) / PART_OF_A_ROUND;
+    let is_small = turns < LEAST_ROUNDS || work < LEAST_WORK_OF_ROUNDS;
+    if is_followed || is_small && !tiers.compiles_all() {
+        return Ok(LoopRun::Left);
+    }
+    let Some(site) = tiers.rounds_site(Site { function: registers.function, block, index }, work, turns)
+    else {
+        return Ok(LoopRun::Left);
+    };
+    run_code(run, registers, Execution { block, index, site, width: turns, work }, instr, false)
+}
+
+fn run_code<'a>(
+    run: &mut Executing<'a>,
+    registers: &mut Registers<'a>,
+    execution: Execution,
+    instr: &'a Instr,
+    insists: bool,
+) -> Outcome<LoopRun> {
+    let (Instr::For { dsts, init, .. } | Instr::While { dsts, init, .. }) = instr else {
+        return Ok(LoopRun::Left);
+    };
+    let Optimizer { tiers, memory, .. } = &mut run.adviser;
     let choice = match tiers.choose(execution, Interpreted::Loop) {
         Choice::Code(Code::Planned { waits, .. }) => Choice::Code(Code::Planned { waits, stands_in: false }),
         // Code that is made at once is no faster than a unit.
@@ -55,19 +104,18 @@ pub(super) fn run_loop<'a>(
         Granted::new(array.clone(), 2)
     };
     let places: Vec<Option<Granted>> = init.iter().map(place).collect();
-    let insists = elements(registers, init).saturating_mul(LEAST_WORK_FOR_A_COPY) > work;
     let wish = Wish { places: &places, changes: None, insists };
     let ran = tiers.run(execution, choice, registers, memory, wish)?;
     drop(places);
     match ran {
         Run::Done(values) => {
-            run.pay(work)?;
+            run.pay(execution.work)?;
             registers.drop_all(init);
             dsts.iter().zip(values).for_each(|(dst, value)| registers.set_value(dst.0, value));
             Ok(LoopRun::Done)
         }
         Run::Interpret => Ok(LoopRun::Left),
-        Run::Trapped => Ok(LoopRun::Trapped(site)),
+        Run::Trapped => Ok(LoopRun::Trapped(execution.site)),
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! - `order.rs`: what becomes of an operator, decided once; `execute.rs`: done. `residence.rs`: where the results of an operator live.
 //! - `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`: making them there. `fused.rs`: operators that run together.
-//! - `loops.rs`: loops of scalar code, by machine code.
+//! - `loops.rs`: loops of scalar code, and those around operators that are done in blocks of rounds, by machine code.
 //! - `layouts/`: arrays in the layout that operators read, for operators and for functions and loops as a whole.
 //! - `shadowed.rs`: where an execution that checks this one looks.
 //!
@@ -197,6 +197,15 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
         instr: &'a Instr,
     ) -> Outcome<LoopRun> {
         loops::run_loop(interpreter, registers, at, instr)
+    }
+
+    fn runs_rounds(
+        interpreter: &mut Executing<'a>,
+        registers: &mut Registers<'a>,
+        at: (BlockId, usize),
+        instr: &'a Instr,
+    ) -> Outcome<LoopRun> {
+        loops::run_rounds(interpreter, registers, at, instr)
     }
 
     fn trapped_falsely(&mut self, site: u32) {

@@ -6,7 +6,7 @@
 //!   `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
 //!   background.
 //!   `fused.rs`: operators that run together. `apart.rs`: whether they are faster apart. `over.rs`: whether a result may be written over an array.
-//!   `part.rs`: kernels for a part of the iterations. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
+//!   `part.rs`: kernels for a part of the iterations. `rounds.rs`: loops around operators. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
 //!
 //! Invariants: the interpreter is always a way out, and its result is the meaning; whatever refuses or fails leaves
 //! its reason; a version is launched only with arrays of its stride classes, and only when every read it does not
@@ -20,6 +20,7 @@ mod launch;
 mod over;
 mod part;
 mod quick;
+mod rounds;
 mod told;
 mod trace;
 mod traps;
@@ -114,6 +115,8 @@ struct SiteState {
     fused: fused::FusedState,
     /// The first operator of the group that it is a kernel of.
     group: Option<Site>,
+    /// Whether it is a loop that is done in blocks of rounds.
+    in_blocks: bool,
     /// Whether it goes over a part of another site's iterations, which is what it is to people.
     is_part: bool,
     /// Kernels for parts of its iterations; nothing where there is none.
@@ -136,6 +139,7 @@ impl Default for SiteState {
             over: over::Found::default(),
             fused: fused::FusedState::default(),
             group: None,
+            in_blocks: false,
             is_part: false,
             parts: Vec::new(),
         }
@@ -220,6 +224,8 @@ pub struct Tiers {
     names: Vec<Site>,
     /// The sites that loops are.
     loops: FxHashMap<Site, u32>,
+    /// The sites that loops in blocks of rounds are.
+    rounds: FxHashMap<Site, u32>,
     worker: Option<Worker>,
     stop: Stop,
     /// Tells what is decided, if somebody wants to know.
@@ -272,6 +278,7 @@ impl Tiers {
             sites,
             names,
             loops: FxHashMap::default(),
+            rounds: FxHashMap::default(),
             worker: None,
             stop,
             explainer,
@@ -513,7 +520,12 @@ impl Tiers {
             return known.clone();
         }
         let Site { function, block, index } = self.names[site as usize];
-        let lifted = lift::lift(&self.module, function, block, index).map(Arc::new);
+        let lifted = lift::lift(&self.module, function, block, index);
+        let lifted = match self.sites[site as usize].in_blocks {
+            true => lifted.and_then(|lifted| self.in_blocks(site, lifted)),
+            false => lifted,
+        };
+        let lifted = lifted.map(Arc::new);
         match &lifted {
             Ok(lifted) => self.tell(site, |name| Event::Lifted { site: name, region: &lifted.region }),
             Err(refusal) => self.tell(site, |name| Event::NotLifted { site: name, reason: &refusal.reason }),

@@ -15,6 +15,8 @@ pub type TraceSink = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
 pub enum Event<'a> {
     /// The operator became a kernel.
     Lifted { site: SiteName, region: &'a VerifiedRegion },
+    /// The loop is done in blocks of so many rounds.
+    InBlocks { site: SiteName, rounds: u32, reason: &'a str },
     /// The operator cannot be a kernel.
     NotLifted { site: SiteName, reason: &'a str },
     /// Decisions were taken.
@@ -39,6 +41,9 @@ impl fmt::Display for Event<'_> {
             Event::Lifted { site, region } => {
                 let (params, reads) = (region.region().params.len(), region.region().reads);
                 write!(f, "{site}: lifted, {params} parameters, {reads} reads")
+            }
+            Event::InBlocks { site, rounds, reason } => {
+                write!(f, "{site}: in blocks of {rounds} rounds: {reason}")
             }
             Event::NotLifted { site, reason } => write!(f, "{site}: not lifted: {reason}"),
             Event::Planned { site, plan } => {
