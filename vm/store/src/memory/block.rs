@@ -1,7 +1,8 @@
 //! A counted block of bytes.
 //!
-//! Blocks start at a multiple of 64 bytes (blocks made of foreign memory start where that starts). A block is written
-//! only through [`Block::bytes_mut`], which refuses while anybody else holds it.
+//! Blocks start at a multiple of 64 bytes (blocks made of foreign memory start where that starts). Large ones start at different
+//! places of a page: places of several arrays that are gone through side by side would have the same low bits of their
+//! addresses otherwise, and be in each other's way in caches and memory. A block is written only through [`Block::bytes_mut`], which refuses while anybody else holds it.
 #![allow(unsafe_code)]
 
 use super::pool::{OutOfMemory, Pool};
@@ -11,6 +12,7 @@ use super::slab::Piece;
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One cache line: the unit of small storage, so that it is aligned without further care.
@@ -36,20 +38,36 @@ pub(super) enum Storage {
     Piece(Piece),
     Part(Part),
     Lines(Vec<Line>),
-    Map(MmapMut),
+    /// A mapping, from a place on.
+    Map(MmapMut, usize),
+}
+
+/// How many blocks were mapped.
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Lines between the starts of mapped blocks, in their pages: no divisor of the lines of a page.
+const STAGGER: usize = 17;
+
+/// Lines of a page.
+const PAGE_LINES: usize = 64;
+
+/// Where in its page the next mapped block starts.
+fn staggered() -> usize {
+    MAPPED.fetch_add(1, Ordering::Relaxed).wrapping_mul(STAGGER) % PAGE_LINES * LINE
 }
 
 impl Storage {
     /// Takes `size` bytes from the system; all are zero.
     pub(super) fn take(size: usize) -> Option<Storage> {
         if size >= MAP_FROM {
-            let map = MmapMut::map_anon(size).ok()?;
+            let first = staggered();
+            let map = MmapMut::map_anon(size.checked_add(first)?).ok()?;
             #[cfg(target_os = "linux")]
             if size >= HUGE_FROM {
                 // Only advice: without huge pages the block works as well.
                 let _ = map.advise(memmap2::Advice::HugePage);
             }
-            return Some(Storage::Map(map));
+            return Some(Storage::Map(map, first));
         }
         let mut lines = Vec::new();
         lines.try_reserve_exact(size.div_ceil(LINE)).ok()?;
@@ -64,7 +82,7 @@ impl Storage {
             Storage::Piece(piece) => piece.size(),
             Storage::Part(part) => part.size(),
             Storage::Lines(lines) => lines.len() * LINE,
-            Storage::Map(map) => map.len(),
+            Storage::Map(map, first) => map.len() - first,
         }
     }
 
@@ -78,7 +96,7 @@ impl Storage {
             Storage::Lines(lines) => unsafe {
                 std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * LINE)
             },
-            Storage::Map(map) => map,
+            Storage::Map(map, first) => &map[*first..],
         }
     }
 
@@ -91,7 +109,7 @@ impl Storage {
             Storage::Lines(lines) => unsafe {
                 std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * LINE)
             },
-            Storage::Map(map) => map,
+            Storage::Map(map, first) => &mut map[*first..],
         }
     }
 }
@@ -335,5 +353,23 @@ impl super::Memory {
             storage.bytes_mut()[..bytes].fill(0);
         }
         Ok(Block::own(self.pool().clone(), storage, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LINE, MAP_FROM, PAGE_LINES, STAGGER, Storage};
+
+    #[test]
+    fn large_blocks_start_at_lines_of_their_own() {
+        let blocks: Vec<Storage> = (0..3).map(|_| Storage::take(MAP_FROM).expect("memory")).collect();
+        let place = |block: &Storage| block.bytes().as_ptr() as usize % (PAGE_LINES * LINE);
+        for block in &blocks {
+            assert_eq!((place(block) % LINE, block.size()), (0, MAP_FROM));
+            assert_eq!(block.bytes().len(), MAP_FROM);
+        }
+        // Other tests map blocks as well, but no whole round of them between two of these.
+        assert!(STAGGER % 2 == 1, "only an odd number goes round all lines of a page");
+        assert!(blocks.windows(2).any(|pair| place(&pair[0]) != place(&pair[1])));
     }
 }
