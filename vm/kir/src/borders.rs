@@ -8,6 +8,7 @@ use crate::algebra::{may_trap, size};
 use crate::ir::{Body, Exp, ReadId, VarId};
 use crate::linear::Definitions;
 use galopvm_base::{ElemType, ScalarOp};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// Borders of a body that are looked for at most.
@@ -41,7 +42,8 @@ pub fn borders(body: &Body, axis: VarId) -> Vec<Border> {
             if found.iter().any(|known| known.exp == *exp) {
                 return;
             }
-            let (left, right) = (spelled_out(left, &definitions), spelled_out(right, &definitions));
+            let room = Cell::new(2 * LARGEST);
+            let [left, right] = [left, right].map(|exp| spelled_out(exp, &definitions, &room));
             let moves = |exp: &Exp| uses(exp, |var| var == axis);
             let is_border = match op {
                 ScalarOp::Mod => moves(&left) && !moves(&right),
@@ -69,11 +71,13 @@ pub fn borders(body: &Body, axis: VarId) -> Vec<Border> {
     found
 }
 
-/// An expression without the names that definitions give.
-fn spelled_out(exp: &Exp, definitions: &Definitions<'_>) -> Exp {
+/// An expression without the names that definitions give, as long as there is room: a name that is used twice in each
+/// of many definitions would grow without end.
+fn spelled_out(exp: &Exp, definitions: &Definitions<'_>, room: &Cell<usize>) -> Exp {
     exp.substitute(&|var| {
         let known = definitions.get(var)?;
-        (size(known) <= LARGEST).then(|| spelled_out(known, definitions))
+        room.set(room.get().checked_sub(size(known))?);
+        Some(spelled_out(known, definitions, room))
     })
 }
 
@@ -88,6 +92,21 @@ mod tests {
     use super::*;
     use crate::text::print_exp;
     use crate::{Rhs, verified_from_text};
+
+    #[test]
+    fn a_name_that_doubles_many_times_is_no_border() {
+        let doubled: String = (0..60).map(|k| format!("let x{} : i64 = x{k} + x{k}\n", k + 1)).collect();
+        let text = format!(
+            "region r (n : i64, A : [n]f32)
+            let y : [n]f32 = kernel j < n do
+              let x0 : i64 = j + 1
+              {doubled} in select(x60 < n, 0.0f32, A[j])
+            in y"
+        );
+        let region = verified_from_text(&text).expect("it reads");
+        let Rhs::Kernel { axes, body } = &region.region().body.stms[0].rhs else { panic!("a kernel") };
+        assert_eq!(borders(body, axes[0].var), []);
+    }
 
     #[test]
     fn comparisons_and_remainders_along_the_axis() {

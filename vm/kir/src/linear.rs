@@ -7,8 +7,9 @@ use crate::ir::{Body, Exp, Rhs, VarId};
 use galopvm_base::{ElemType, ScalarOp};
 use std::collections::{BTreeMap, HashMap};
 
-/// Definitions that are looked through on the way to a sum at most.
-const DEEPEST: usize = 32;
+/// Operations and definitions that are looked through on the way to a sum at most: a name that is used twice in each of them is
+/// spelled out no more than some hundred times.
+const DEEPEST: usize = 16;
 
 /// The scalar definitions of a body, those of bodies inside included.
 pub struct Definitions<'a>(HashMap<VarId, &'a Exp>);

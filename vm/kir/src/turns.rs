@@ -248,10 +248,10 @@ impl Handed {
     }
 }
 
-/// The definition of a name by a statement of the body itself.
+/// The definition of a name by a statement of its own in the body itself.
 fn definition(body: &Body, name: VarId) -> Option<&Exp> {
-    body.stms.iter().find_map(|stm| match &stm.rhs {
-        Rhs::Exps(exps) => exps.get(stm.pat.iter().position(|var| *var == name)?),
+    body.stms.iter().find_map(|stm| match (&stm.pat[..], &stm.rhs) {
+        ([var], Rhs::Exps(exps)) if *var == name => exps.first(),
         _ => None,
     })
 }
@@ -307,5 +307,22 @@ mod tests {
             in u
           in y";
         assert_eq!(found(row), "max after an addition");
+    }
+
+    #[test]
+    fn a_number_that_is_defined_together_with_another_one_is_left_alone() {
+        let row = "let (y : [n]i32, last : i32) = loop (t : [n]i32, x : i32) = (B, d) for j < n do
+            let (v : i32, u : i32) = (x + B[j], B[j] * d)
+            let w : [n]i32 = t with [j] = u
+            in (w, v)
+          in (y, last)";
+        assert_eq!(found(row), "turns hand on what is joined with nothing");
+        assert_eq!(
+            found(
+                &row.replace("(v : i32, u : i32) = (x + B[j], B[j] * d)", "v : i32 = x + B[j]")
+                    .replace("= u", "= v")
+            ),
+            "add"
+        );
     }
 }
