@@ -36,6 +36,9 @@ cp "$fuzzer" "$dir/galopvm-fuzz" || exit 2
 fuzzer=$dir/galopvm-fuzz
 
 targets="sessions far views damage"
+if "$fuzzer" far --guard --count 0 >/dev/null 2>&1; then
+    targets="$targets far:guard sessions:guard"
+fi
 if "$fuzzer" sessions --backend vulkan --count 0 >/dev/null 2>&1; then
     targets="$targets sessions:vulkan far:vulkan"
 else
@@ -49,9 +52,10 @@ run_slice() {
     while left=$((until - $(date +%s))) && [ "$left" -gt 0 ]; do
         start=$(date +%s)000000
         set -- "${name%%:*}" --start "$start" --count 1000000000000 --seconds "$left" --coverage "$coverage"
-        if [ "$name" != "${name%%:*}" ]; then
-            set -- "$@" --backend "${name#*:}"
-        fi
+        case $name in
+        *:guard) set -- "$@" --guard ;;
+        *:*) set -- "$@" --backend "${name#*:}" ;;
+        esac
         begin=$(date +%s)
         code=0
         # A case ends by its limits; what is longer hangs.
@@ -63,7 +67,7 @@ run_slice() {
         if [ "$code" -eq 0 ]; then
             return
         fi
-        number=$(sed -n 's/^case \([0-9][0-9]*\): wrong.*/\1/p' "$dir/slice.txt" | head -n 1)
+        number=$(sed -n 's/^case 0*\([0-9][0-9]*\)\(: wrong.*\| ended the process\)$/\1/p' "$dir/slice.txt" | head -n 1)
         # Without a number the process ended by itself, or had to be ended: the case is one of those from there on.
         finding=$dir/finding-$(echo "$name" | tr : -)-${number:-from-$start}.txt
         {
@@ -97,8 +101,10 @@ done
     awk '{ cases[$1] += $2; time[$1] += $3 }
         END { for (name in cases) printf "%-16s %10d cases in %6d s: %.1f per second\n", name, cases[name], time[name],
               time[name] ? cases[name] / time[name] : 0 }' "$sums" | sort
-    awk -v seconds=$(($(date +%s) - begun)) -v findings="$findings" \
-        'BEGIN { printf "%.2f hours, %d findings\n", seconds / 3600, findings }'
+    # Of processes that have ended: minutes and seconds, user and system.
+    cpu=$(times | tail -n 1 | awk '{ for (k = 1; k <= 2; k++) { split($k, part, "m"); sum += part[1] * 60 + part[2] } print sum }')
+    awk -v seconds=$(($(date +%s) - begun)) -v cpu="$cpu" -v findings="$findings" \
+        'BEGIN { printf "%.2f hours, %.2f of processors, %d findings\n", seconds / 3600, cpu / 3600, findings }'
 } | tee "$dir/summary.txt"
 rm -f "$dir/slice.txt" "$dir/galopvm-fuzz"
 [ "$findings" -eq 0 ]

@@ -62,8 +62,12 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
     (
         "fuzz",
         "galopvm-fuzz",
-        &["base", "bytecode", "frontend", "gpu", "jit", "kir", "lmad", "runtime", "testkit", "vector"],
+        &[
+            "base", "bytecode", "frontend", "gpu", "guard", "jit", "kir", "lmad", "runtime", "testkit",
+            "vector",
+        ],
     ),
+    ("fuzz/guard", "galopvm-guard", &[]),
 ];
 
 /// The only files that may hold unsafe code, and what for.
@@ -79,6 +83,9 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("jit/src/executable.rs", "executable memory and the calls into it"),
     ("jit/src/library.rs", "functions that generated code calls"),
     ("gpu/src/device.rs", "Vulkan commands"),
+    ("fuzz/guard/src/allocator.rs", "pages with nothing behind them"),
+    ("fuzz/guard/src/ended.rs", "signals that end the process"),
+    ("fuzz/guard/tests/guarded.rs", "accesses that end a process"),
 ];
 
 const MAX_LINES: usize = 800;

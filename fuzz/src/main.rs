@@ -30,6 +30,7 @@ mod views;
 
 use case::{Outcome, Tally};
 use corpus::Corpus;
+use galopvm_guard::Guarded;
 use galopvm_runtime::Coverage;
 use sessions::{Kind, Programs};
 use std::path::PathBuf;
@@ -41,7 +42,10 @@ use std::time::{Duration, Instant};
 const COUNT: u64 = 20_000;
 
 const USAGE: &str = "usage: galopvm-fuzz [damage | sessions | far | views] [--program FILE] [--backend vulkan] \
-[--start N] [--count N] [--seconds N] [--threads N] [--coverage FILE]";
+[--start N] [--count N] [--seconds N] [--threads N] [--guard] [--coverage FILE]";
+
+#[global_allocator]
+static ALLOCATOR: Guarded = Guarded;
 
 /// What cases are about.
 enum Target {
@@ -95,6 +99,12 @@ fn arguments() -> Result<Args, String> {
     };
     let mut args = Args { target, start: 0, count: COUNT, longest: None, threads, coverage: None };
     while let Some(word) = words.next() {
+        if word == "--guard" {
+            if !galopvm_guard::guard() {
+                return Err("the system gives no addresses for --guard".into());
+            }
+            continue;
+        }
         let value = words.next();
         let number = || {
             let number = value.as_ref().and_then(|value| value.replace('_', "").parse::<u64>().ok());
@@ -143,6 +153,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    galopvm_guard::tell_cases();
     let (tally, met) = cases(&args);
     met.add_all(&before);
     if !matches!(args.target, Target::Views) {
@@ -173,6 +184,7 @@ fn cases(args: &Args) -> (Tally, Coverage) {
             if number >= end || is_over() {
                 return (tally, met);
             }
+            galopvm_guard::at_case(number);
             let outcome = target.run(number, &met);
             if matches!(outcome, Outcome::Wrong(_)) {
                 stop.store(true, Relaxed);

@@ -436,6 +436,9 @@ impl Trial {
         let session = Session::new(module.clone(), script.setting.options(Some(said.sink())));
         let memory = session.memory().clone();
         memory.set_budget(Some(MEMORY));
+        if galopvm_guard::is_on() {
+            memory.keep_apart();
+        }
         Ok(Trial {
             programs: script.programs,
             setting: script.setting.clone(),

@@ -11,17 +11,23 @@ const MOST: usize = 128 << 20;
 /// Bytes that a thread keeps at most.
 const MOST_LEFT: usize = 4 << 20;
 
-/// Rooms begin at cache lines.
+/// What a room is made of: rooms begin at cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line {
+    _bytes: [u8; LINE],
+}
+
 const LINE: usize = 64;
 
 thread_local! {
-    static LEFT: RefCell<Vec<Vec<u64>>> = const { RefCell::new(Vec::new()) };
+    static LEFT: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The rooms of a piece of a launch.
 #[derive(Default)]
 pub struct Rooms {
-    rooms: Vec<Vec<u64>>,
+    rooms: Vec<Vec<Line>>,
     bytes: usize,
     /// What was asked for in vain.
     refused: Option<u64>,
@@ -31,7 +37,7 @@ impl Rooms {
     /// Those that the thread has left, or none.
     pub fn taken() -> Rooms {
         let rooms = LEFT.try_with(|left| std::mem::take(&mut *left.borrow_mut())).unwrap_or_default();
-        let bytes = rooms.iter().map(|room| 8 * room.len()).sum();
+        let bytes = rooms.iter().map(|room| LINE * room.len()).sum();
         Rooms { rooms, bytes, refused: None }
     }
 
@@ -55,18 +61,19 @@ impl Rooms {
             self.rooms.resize_with(number + 1, Vec::new);
         }
         let room = &mut self.rooms[number];
-        let words = (wanted + LINE).div_ceil(8);
-        if room.len() < words {
-            let others = self.bytes - 8 * room.len();
-            if others + 8 * words > MOST {
+        // Also a room without bytes has an address.
+        let lines = wanted.div_ceil(LINE).max(1);
+        if room.len() < lines {
+            let others = self.bytes - LINE * room.len();
+            if others + LINE * lines > MOST {
                 return None;
             }
             *room = Vec::new();
-            room.try_reserve_exact(words).ok()?;
-            room.resize(words, 0);
-            self.bytes = others + 8 * words;
+            room.try_reserve_exact(lines).ok()?;
+            room.resize(lines, Line { _bytes: [0; LINE] });
+            self.bytes = others + LINE * lines;
         }
-        Some((room.as_mut_ptr() as u64).next_multiple_of(LINE as u64))
+        Some(room.as_mut_ptr() as u64)
     }
 }
 

@@ -69,6 +69,11 @@ impl Storage {
             }
             return Some(Storage::Map(map, first));
         }
+        Storage::allocated(size)
+    }
+
+    /// Takes `size` bytes from the allocator of the process; all are zero.
+    pub(super) fn allocated(size: usize) -> Option<Storage> {
         let mut lines = Vec::new();
         lines.try_reserve_exact(size.div_ceil(LINE)).ok()?;
         lines.resize(size.div_ceil(LINE), Line::ZERO);

@@ -4,7 +4,7 @@
 //! Figures count the bytes asked for. The budget counts all that is held, with what size classes add and what is kept:
 //! it is a promise to the host. Kept blocks are given up before a block is refused.
 
-use super::block::{MAP_FROM, Storage};
+use super::block::{LINE, MAP_FROM, Storage};
 use super::reserve::Offers;
 use super::shelf::Shelves;
 use super::slab::{Cutter, LARGEST_PIECE, Piece, SLAB};
@@ -118,6 +118,8 @@ impl fmt::Display for MemoryStats {
 struct State {
     /// `None` is "no limit".
     budget: Option<u64>,
+    /// Every block is an allocation of its own, as large as asked for, and nothing is kept.
+    keeps_apart: bool,
     /// Kept storage.
     by_class: Vec<Vec<Storage>>,
     /// Bytes of it.
@@ -156,6 +158,7 @@ impl Pool {
         let live = state.figures.live_bytes;
         let failure = |budget| OutOfMemory { requested: bytes as u64, live, budget };
         let (class, size) = size_class(bytes).ok_or_else(|| failure(None))?;
+        let size = if state.keeps_apart { bytes.next_multiple_of(LINE) } else { size };
         let (storage, is_zero) = match state.take_kept(class, size) {
             Some(storage) => {
                 state.figures.reused += 1;
@@ -208,7 +211,7 @@ impl Pool {
         let fits = state.kept + size as u64 <= KEPT_BYTES;
         // Part of a slab gives nothing back to the system.
         let keeps = matches!(storage, Storage::Piece(_)) || fits && !is_over;
-        let Some((class, _)) = size_class(size).filter(|_| keeps) else {
+        let Some((class, _)) = size_class(size).filter(|_| keeps && !state.keeps_apart) else {
             state.figures.held_bytes -= size as u64;
             drop(state);
             // Giving a large one back takes the system a while, in which others may go on.
@@ -235,6 +238,7 @@ impl State {
     /// Storage from the system, if the budget allows it; the error is the budget, if that was the reason.
     fn take_new(&mut self, size: usize) -> Result<Storage, Option<u64>> {
         if size <= LARGEST_PIECE
+            && !self.keeps_apart
             && let Some(piece) = self.cut(size)
         {
             self.figures.cut += 1;
@@ -246,7 +250,8 @@ impl State {
                 return Err(self.budget);
             }
         }
-        let take = || if system::has(size) { Storage::take(size) } else { None };
+        let new = if self.keeps_apart { Storage::allocated } else { Storage::take };
+        let take = || if system::has(size) { new(size) } else { None };
         let storage = take().or_else(|| {
             self.give_up_kept();
             take()
@@ -404,6 +409,14 @@ impl Memory {
     #[inline]
     pub fn set_budget(&self, budget: Option<u64>) {
         self.pool.state().budget = budget;
+    }
+
+    /// From now on every block is an allocation of its own, as large as asked for, and goes back when it ends: an allocator that
+    /// watches accesses sees what leaves a block. For tests; it costs much.
+    pub fn keep_apart(&self) {
+        let mut state = self.pool.state();
+        state.give_up_kept();
+        state.keeps_apart = true;
     }
 
     /// The figures.
