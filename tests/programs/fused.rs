@@ -353,6 +353,46 @@ fn what_is_only_sliced_for_nobody_is_still_there() {
     }
 }
 
+/// A function that a group goes through is not called: what nobody needs of it, and may fail, has to fail all the same.
+#[test]
+fn what_fails_in_a_called_function_fails_in_a_group() {
+    let lost = [
+        "let bad = a[k]",
+        "let s = loop s = 0 for i < 3 do s + a[k + i]",
+        "let s = loop xs = copy a for i < 2 do map (\\x -> x + xs[(k + i) % (length a + k)]) xs",
+        "let one = assert (k < 3) 1i64",
+        "let part = 100 / (k - 7)",
+        "let as = map (\\x -> a[x % 4 + k]) a",
+    ];
+    for lost in lost {
+        for (before, after) in [(lost, ""), ("", lost)] {
+            let text = format!(
+                "#[noinline]
+                 def helper (k: i64) (a: []i64): []i64 =
+                   {before}
+                   let v = map (\\e -> e * 7 + k) a
+                   {after}
+                   in v
+                 entry main (k: i64) (p: []i64): ([]i64, []i64) =
+                   let b = map (+ 1) p
+                   in (b, helper k b)"
+            );
+            let program = Program::from_source("lost.fut", &text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+            let calls = [0, 7].map(|k| {
+                move |session: &Session| {
+                    vec![Value::Scalar(Scalar::i64(k)), ints(session, &[4], &mut Random::new(3))]
+                }
+            });
+            let calls: [Call<'_>; 2] = [&calls[0], &calls[1]];
+            let expected = seen(&program, &plain(), &calls).outcomes;
+            assert!(!expected[1].starts_with('['), "{text}: {expected:?}");
+            for way in ways() {
+                assert_eq!(seen(&program, &way, &calls).outcomes, expected, "{}: {text}", way.name);
+            }
+        }
+    }
+}
+
 /// Sizes that the group computes itself are computed with the types of what they are computed from.
 #[test]
 fn sizes_may_come_from_floats_and_small_integers() {

@@ -46,6 +46,15 @@ pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Gr
             break;
         }
     }
+    // A function that is called is passed by as a whole: what may fail in it must be part of a kernel.
+    let mut carried_out: BTreeSet<usize> = BTreeSet::new();
+    for (at, _) in stms().filter(|(_, stm)| own(stm, &covered)) {
+        carried_out.extend(parts.needs(at)?.lets);
+    }
+    let is_lost = |(at, stm): (usize, &Stm)| !carried_out.contains(&at) && own(stm, &covered);
+    if parts.unused().any(is_lost) {
+        return Err("a function that is called may fail in something that no kernel needs".into());
+    }
     // What repeats a value for an operator of the group alone is read by nobody any more.
     covered.extend(
         sequence

@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
 #[derive(Default)]
 pub(super) struct Needs {
     /// Scalar statements, in order.
-    lets: BTreeSet<usize>,
+    pub lets: BTreeSet<usize>,
     /// Statements that are kernels.
     pub operators: BTreeSet<usize>,
     /// Parameters: of the region, and what operators make.
@@ -60,19 +60,23 @@ impl<'a> Parts<'a> {
         operators.flat_map(|stm| &stm.pat).filter_map(|var| self.register(*var))
     }
 
+    /// What is there only because it may fail, or never end, by its number: nobody uses what it makes.
+    pub fn unused(&self) -> impl Iterator<Item = (usize, &'a Stm)> {
+        let mut used: BTreeSet<VarId> = BTreeSet::new();
+        self.region.body.each_use(&mut |var| _ = used.insert(var));
+        let stms = self.region.body.stms.iter().enumerate();
+        stms.filter(move |(_, stm)| !is_operator(stm) && !stm.pat.iter().any(|var| used.contains(var)))
+    }
+
     /// What a kernel of the region's own body needs.
     pub fn needs(&self, at: usize) -> Result<Needs, String> {
         let mut needs = Needs::default();
         let mut open: Vec<VarId> = Vec::new();
         self.used_by(&self.region.body.stms[at], &mut open);
-        let mut used: BTreeSet<VarId> = BTreeSet::new();
-        self.region.body.each_use(&mut |var| _ = used.insert(var));
-        // A check that traps has no result that anybody uses, and is meant for what comes after it.
-        for (number, stm) in self.region.body.stms[..at].iter().enumerate() {
-            if is_check(stm) && !stm.pat.iter().any(|var| used.contains(var)) {
-                needs.lets.insert(number);
-                self.used_by(stm, &mut open);
-            }
+        // A check is meant for what comes after it.
+        for (number, stm) in self.unused().filter(|(number, stm)| *number < at && is_check(stm)) {
+            needs.lets.insert(number);
+            self.used_by(stm, &mut open);
         }
         let mut seen: BTreeSet<VarId> = BTreeSet::new();
         while let Some(var) = open.pop() {
