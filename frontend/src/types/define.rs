@@ -74,12 +74,14 @@ impl<'a> Checker<'a, '_, '_> {
         let scheme = self.generalise(bind, ty);
         self.finish(mark, diagnostics);
         let broken = self.failed_since(diagnostics);
-        let itself = broken && self.names.globals[id].user && self.means_itself(id, bind, diagnostics);
         if self.names.globals[id].user && !broken {
             crate::matching::check_bind(self, bind);
             self.causality(bind);
             self.recursion(id, bind, &scheme.ty);
         }
+        let itself = self.failed_since(diagnostics)
+            && self.names.globals[id].user
+            && self.means_itself(id, bind, diagnostics);
         let ty = crate::consume::check_bind(self, id, &scheme.ty, broken);
         let mut scheme = Scheme { ty, ..scheme };
         if itself && bind.result.is_none() {

@@ -39,10 +39,11 @@ impl<'a> Checker<'a, '_, '_> {
                 bind.name.text,
                 self.vars.show(&rest)
             );
-            self.report(
-                Diagnostic::error(bind.name.at.span, text)
-                    .with_hint("write the function type as further parameters instead"),
-            );
+            let hint = match rest {
+                Type::Param(_) => "write its result type: nothing in the body says what it gives",
+                _ => "write the function type as further parameters instead",
+            };
+            self.report(Diagnostic::error(bind.name.at.span, text).with_hint(hint));
         }
         self.names.diagnostics.extend(found);
     }

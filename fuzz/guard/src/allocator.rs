@@ -14,9 +14,13 @@ const PAGE: usize = 4096;
 /// Addresses that are set aside: more than a process uses up in a slice of fuzzing.
 const RANGE: usize = 16 << 40;
 
-/// The alignment of what arrays are made of. Other allocations, but for tables that begin as zeros, are those of lists and texts;
-/// they are many, and machine code has no address of them.
+/// The alignment of what arrays are made of.
 const ALIGNMENT: usize = 64;
+
+/// Other allocations, but for tables that begin as zeros, are mostly those of lists and texts, and very many. Machine code has the
+/// addresses of a few: of those with words and of some size one of so many is guarded.
+const ONE_OF: usize = 32;
+const LEAST_OF_OTHERS: usize = 128;
 
 /// Larger ones are mapped by whoever wants them.
 const MOST: usize = 64 << 20;
@@ -28,6 +32,7 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 static BASE: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static OTHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on allocations have nothing behind them; false if the system gives no addresses for it.
 pub fn guard() -> bool {
@@ -87,6 +92,13 @@ fn place(layout: Layout) -> Option<*mut u8> {
     Some(first as *mut u8)
 }
 
+/// Whether an allocation that need not begin as zeros is one that machine code may see.
+fn is_seen(layout: Layout) -> bool {
+    let is_other = || layout.align() >= 8 && layout.size() >= LEAST_OF_OTHERS;
+    layout.align() >= ALIGNMENT
+        || is_on() && is_other() && OTHERS.fetch_add(1, Relaxed).is_multiple_of(ONE_OF)
+}
+
 fn is_guarded(pointer: *mut u8) -> bool {
     let base = BASE.load(Relaxed);
     base != 0 && (base..base + RANGE).contains(&(pointer as usize))
@@ -96,7 +108,7 @@ fn is_guarded(pointer: *mut u8) -> bool {
 // out once: as large as asked for, aligned, and zero like all new pages.
 unsafe impl GlobalAlloc for Guarded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let place = if layout.align() >= ALIGNMENT { place(layout) } else { None };
+        let place = if is_seen(layout) { place(layout) } else { None };
         // SAFETY: the caller keeps the rules of the system's allocator.
         place.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }

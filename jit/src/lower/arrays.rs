@@ -205,7 +205,7 @@ impl<'a> Lower<'a> {
             true => old,
             false => self.copied(&old)?,
         };
-        let place = self.part_of(changed.clone(), index, true)?;
+        let place = self.part_of(changed.clone(), index, !self.plan.is_contained(made))?;
         match new {
             Err(value) if place.dims.is_empty() => self.store(&place, &value),
             Ok(view) if place.dims.len() == view.dims.len() => self.copy_array(&place, &view)?,

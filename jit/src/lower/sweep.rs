@@ -155,7 +155,7 @@ impl<'a> Lower<'a> {
     /// A kernel and the update behind it.
     pub fn lower_sweep(&mut self, sweep: &Sweep<'_>) -> Result<(), Refusal> {
         let old = self.view(sweep.array)?;
-        let place = self.part_of(old.clone(), sweep.index, true)?;
+        let place = self.part_of(old.clone(), sweep.index, !self.plan.is_contained(sweep.changed))?;
         let bounds = sweep.axes.iter().map(|axis| self.exp(&axis.bound)).collect::<Result<Vec<_>, _>>()?;
         let free = self.lanes.is_none() && self.target.lanes() > 1;
         let rounds = if free { Rounds::of(self, sweep) } else { None };

@@ -21,3 +21,10 @@ def product (n: i64) : i64 = if n == 0 then true else n
 
 -- Meant and right.
 def length (n: i64) : i64 = if n <= 0 then 0 else 1 + length (n - 1)
+
+-- Without a type for its result it is right, and of no use: it never ends, and may give anything.
+def (/) (a: i32) (b: i32) = a / b
+def half (x: i32) = x / 2
+
+-- Of a name of its own this is said as it is.
+def forever (x: i32) = forever x

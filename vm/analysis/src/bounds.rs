@@ -1,4 +1,4 @@
-//! Which reads stay inside their arrays: index expressions evaluated over ranges.
+//! Which reads and updates stay inside their arrays: index expressions evaluated over ranges.
 //!
 //! Parameters have the values observed, axes run over their ranges, values from memory may be anything their type
 //! allows, values carried by loops likewise. Inside a branch the condition narrows the names it compares. An axis whose bound
@@ -27,13 +27,13 @@ pub struct ReadBounds {
     pub inside: bool,
 }
 
-/// What is known of the reads of a region.
+/// What is known of the reads and updates of a region.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// By read number.
     pub reads: Vec<Option<ReadBounds>>,
-    /// Every update is proven to stay inside its array.
-    pub updates_inside: bool,
+    /// The updates, by the names of what they make, and whether each stays inside.
+    pub updates: Vec<(VarId, bool)>,
 }
 
 impl Bounds {
@@ -43,6 +43,11 @@ impl Bounds {
             read.as_ref().is_some_and(|r| r.inside).then_some(ReadId::from_index(k))
         };
         self.reads.iter().enumerate().filter_map(inside).collect()
+    }
+
+    /// The updates that are proven to stay inside.
+    pub fn contained(&self) -> Vec<VarId> {
+        self.updates.iter().filter(|(_, inside)| *inside).map(|(made, _)| *made).collect()
     }
 
     /// One line for each read.
@@ -75,10 +80,10 @@ pub fn bounds(region: &CheckedRegion, observed: &Observed) -> Bounds {
         ranges,
         bounds: HashMap::new(),
         reads: vec![None; code.reads as usize],
-        updates_inside: true,
+        updates: Vec::new(),
     };
     prover.body(&code.body);
-    Bounds { reads: prover.reads, updates_inside: prover.updates_inside }
+    Bounds { reads: prover.reads, updates: prover.updates }
 }
 
 struct Prover<'a> {
@@ -88,7 +93,7 @@ struct Prover<'a> {
     /// The bounds of axes.
     bounds: HashMap<VarId, Exp>,
     reads: Vec<Option<ReadBounds>>,
-    updates_inside: bool,
+    updates: Vec<(VarId, bool)>,
 }
 
 impl Prover<'_> {
@@ -98,6 +103,10 @@ impl Prover<'_> {
 
     fn body(&mut self, body: &Body) -> Vec<Interval> {
         for stm in &body.stms {
+            if let Rhs::Update { array, index, .. } = &stm.rhs {
+                let (_, inside) = self.index(*array, index);
+                self.updates.extend(stm.pat.iter().map(|made| (*made, inside)));
+            }
             if let Some(ranges) = self.rhs(&stm.rhs) {
                 for (var, range) in stm.pat.iter().zip(ranges) {
                     self.ranges[var.index()] = range;
@@ -147,11 +156,7 @@ impl Prover<'_> {
                 self.narrowed(cond, false, |prover| other = prover.body(otherwise));
                 return Some(one.into_iter().zip(other).map(|(a, b)| a.join(b)).collect());
             }
-            Rhs::Update { array, index, value } => {
-                let (_, inside) = self.index(*array, index);
-                self.updates_inside &= inside;
-                self.look(value);
-            }
+            Rhs::Update { array: _, index: _, value } => self.look(value),
             Rhs::Manifest { .. } => {}
             Rhs::Array(_) => rhs.each_part(&mut |part| {
                 if let galopvm_kir::walk::Part::Exp(exp) = part {
@@ -222,6 +227,7 @@ impl Prover<'_> {
             for (dim, place) in places(index).iter().enumerate() {
                 let range = self.places(place);
                 let extent = self.extent(array, dim);
+                inside &= self.is_slice(place);
                 inside &= range.low >= 0 && range.high < extent || self.is_whole(array, dim, place);
                 dims.push((range, extent));
             }
@@ -250,6 +256,14 @@ impl Prover<'_> {
             range = range.join(apply(ScalarOp::Add, ty, &[range, far]));
         }
         range
+    }
+
+    /// Whether a slice is one at all: a negative count and a step of 0 are errors, wherever the places are.
+    fn is_slice(&mut self, place: &Place<&Exp>) -> bool {
+        place.open.iter().all(|open| {
+            let is_counted = open.count.is_none_or(|count| self.exp(count).low >= 0);
+            is_counted && open.factors.iter().all(|step| !Interval::point(0).lies_in(self.exp(step)))
+        })
     }
 
     /// Whether a place is that of an axis which goes over all of the dimension, whatever its extent.

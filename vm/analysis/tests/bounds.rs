@@ -110,3 +110,37 @@ fn proven_reads_never_trap() {
     // Not a promise, but a sign that something is proven at all.
     assert!(proven * 2 > fine, "{proven} proofs for {fine} reads that were fine");
 }
+
+#[test]
+fn contained_updates_never_trap() {
+    let mut random = Random::new(8);
+    let (mut contained, mut fine) = (0, 0);
+    for _ in 0..6000 {
+        let depth = random.between(1, 3) as u32;
+        let index = expression(&mut random, depth);
+        let (n, m) = (random.between(1, 5), random.between(1, 4));
+        let (place, value) = match random.below(3) {
+            0 => ("x".to_string(), "1"),
+            1 => (format!("x :+ k * {}", random.between(-2, 2)), "V"),
+            _ => ("x :+ k * s".to_string(), "V"),
+        };
+        let text = format!(
+            "region r (n : i64, m : i64, s : i64, e : i64, k : i64, A : [e]i64, V : [k]i64)\n\
+             let y = kernel i < n, j < m do let x : i64 = {index} let B = A with [{place}] = {value} in x\nin y"
+        );
+        let region = region(&text);
+        for _ in 0..3 {
+            let (s, extent, count) = (random.between(-2, 6), random.between(0, 9), random.between(0, 3));
+            let scalars = [n, m, s, extent, count].map(|v| Value::Scalar(Scalar::i64(v)));
+            let arrays = [extent, count].map(|n| Value::new(ElemType::I64, vec![n], vec![0; n as usize]));
+            let args: Vec<Value> = scalars.into_iter().chain(arrays).collect();
+            let facts = bounds(&region, &observed(&args));
+            let inside = facts.contained().len() == 1;
+            let trapped = evaluate(&region, &args) == Err(RunError::Trap);
+            assert!(!(inside && trapped), "{text}\nn {n} m {m} s {s} e {extent} k {count}");
+            contained += u32::from(inside);
+            fine += u32::from(!trapped);
+        }
+    }
+    assert!(contained * 2 > fine, "{contained} proofs for {fine} updates that were fine");
+}

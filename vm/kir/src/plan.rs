@@ -11,6 +11,7 @@
 //!   pack read1 : 1024 times 256 bytes, 4096 apart, for 1024 rows
 //!   stream 4194304 : no loops inside
 //!   unchecked read0 read2 : the index range lies inside the array
+//!   contained y1 : what is written lies inside the array
 //!   fresh r : nobody else holds a block it could use
 //! ```
 
@@ -41,6 +42,8 @@ macro_rules! decision_table {
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
             Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
                 "These reads are proven to stay inside their arrays for the observed sizes.";
+            Contained "contained" Often Contained (updates: Vec<VarId>)
+                "These updates, told by the names of what they make, are proven to stay inside their arrays for the observed sizes.";
             Fresh "fresh" Often Nothing (result: VarId)
                 "This result of the region gets a block of its own.";
         }
@@ -54,6 +57,8 @@ pub(crate) use decision_table;
 pub enum Claim<'p> {
     /// These reads stay inside their arrays.
     Inside(&'p [ReadId]),
+    /// These updates do.
+    Contained(&'p [VarId]),
 }
 
 macro_rules! claim {
@@ -204,6 +209,13 @@ impl Plan {
     pub fn is_unchecked(&self, read: ReadId) -> bool {
         self.lines.iter().any(|l| matches!(&l.decision, Decision::Unchecked(reads) if reads.contains(&read)))
     }
+
+    /// Whether an update, told by what it makes, is not checked.
+    pub fn is_contained(&self, made: VarId) -> bool {
+        self.lines
+            .iter()
+            .any(|l| matches!(&l.decision, Decision::Contained(updates) if updates.contains(&made)))
+    }
 }
 
 /// Vectors that are computed together at most.
@@ -217,7 +229,7 @@ pub const MOST_WAITING: u32 = 1 << 16;
 
 /// A plan that was checked against its region: every name is an axis or a result of it, each at most once for the same
 /// purpose, and rows that are computed together can be.
-/// (`Unchecked` is a claim about numbers; whoever makes the plan proves it for the launch, see `Unit`.)
+/// (`Unchecked` and `Contained` are claims about numbers; whoever makes the plan proves it for the launch, see `Unit`.)
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VerifiedPlan(Plan);
 
@@ -275,6 +287,17 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
             Some(read) => Err(format!("{read} is not a read of the region")),
             None => Ok(()),
         },
+        Decision::Contained(updates) => {
+            let mut missing: Vec<&VarId> = updates.iter().collect();
+            region.body.visit_stms(&mut |stm| {
+                if matches!(stm.rhs, Rhs::Update { .. }) {
+                    missing.retain(|update| !stm.pat.contains(update));
+                }
+            });
+            missing
+                .first()
+                .map_or(Ok(()), |update| Err(format!("`{}` is not made by an update", name(update))))
+        }
         Decision::Fresh(result) if !region.body.results.contains(&Exp::Var(*result)) => {
             Err(format!("`{}` is not a result of the region", name(result)))
         }

@@ -44,7 +44,9 @@ pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) ->
     if let Some(main) = main {
         facts.choose_packed(main, &mut plan);
     }
-    choose_unchecked(region, &bounds(region, observed), &mut plan);
+    let bounds = bounds(region, observed);
+    choose_unchecked(region, &bounds, &mut plan);
+    choose_contained(region, &bounds, &mut plan);
     facts.choose_blocks(&mut plan);
     plan
 }
@@ -311,4 +313,17 @@ fn choose_unchecked(region: &CheckedRegion, bounds: &Bounds, plan: &mut Plan) {
         let _ = write!(reason, "; {more} more");
     }
     plan.decide(Decision::Unchecked(proven), reason);
+}
+
+fn choose_contained(region: &CheckedRegion, bounds: &Bounds, plan: &mut Plan) {
+    let contained = bounds.contained();
+    if contained.is_empty() {
+        return;
+    }
+    let (all, code) = (bounds.updates.len(), region.region());
+    let names: Vec<&str> = contained.iter().take(TOLD).map(|made| code.name_of(*made)).collect();
+    let more = if contained.len() > TOLD { ", .." } else { "" };
+    let reason =
+        format!("{} of {all} updates write inside their arrays: {}{more}", contained.len(), names.join(", "));
+    plan.decide(Decision::Contained(contained), reason);
 }

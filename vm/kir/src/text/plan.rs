@@ -41,17 +41,18 @@ impl DecisionOperand for ReadId {
     }
 }
 
-impl DecisionOperand for Vec<ReadId> {
+/// As many as there are until the end.
+impl<T: DecisionOperand> DecisionOperand for Vec<T> {
     fn print(&self, region: &Region, text: &mut String) {
-        self.iter().for_each(|read| read.print(region, text));
+        self.iter().for_each(|operand| operand.print(region, text));
     }
 
-    fn parse(parser: &mut Parser, region: &Region) -> Result<Vec<ReadId>, ParseError> {
-        let mut reads = Vec::new();
+    fn parse(parser: &mut Parser, region: &Region) -> Result<Vec<T>, ParseError> {
+        let mut operands = Vec::new();
         while parser.expect_end().is_err() {
-            reads.push(ReadId::parse(parser, region)?);
+            operands.push(T::parse(parser, region)?);
         }
-        Ok(reads)
+        Ok(operands)
     }
 }
 

@@ -9,14 +9,14 @@
 //! between launches.
 
 use super::traps::{cannot_trap, needs_memory};
+use super::version::Proven;
 use crate::Registers;
-use galopvm_analysis::bounds::bounds;
 use galopvm_base::{Bits, Scalar};
 use galopvm_data::Value;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, Passed, ReadId, ResultView, RunError, Type,
-    VarId, VerifiedRegion,
+    Argument, Buffer, Compiled, Launch, Observed, ObservedParam, Passed, ResultView, RunError, Type, VarId,
+    VerifiedRegion,
 };
 use galopvm_lift::{Binding, Lifted};
 use galopvm_lmad::{Lmad, Overlap, disjoint};
@@ -25,7 +25,6 @@ use galopvm_store::error::Trap;
 use galopvm_store::memory::{Block, Memory};
 use galopvm_store::stop::Stop;
 use smallvec::SmallVec;
-use std::cell::OnceCell;
 
 /// Rows without elements that kernels go through.
 const MOST_EMPTY_ROWS: i64 = 1 << 10;
@@ -49,8 +48,6 @@ pub(super) struct Gathered {
     passed: Passed,
     /// Room for the views of results.
     views: Vec<ResultView>,
-    /// Whether all updates of the region stay inside, as soon as somebody asked.
-    updates_inside: OnceCell<bool>,
 }
 
 /// Where results are wanted.
@@ -58,8 +55,8 @@ pub(super) struct Gathered {
 pub(super) struct Places<'p> {
     /// For each result a place, if it has one.
     pub(super) places: &'p [Option<Granted>],
-    /// The reads that are proven to stay inside, in order.
-    pub(super) unchecked: &'p [ReadId],
+    /// What is proven to stay inside.
+    pub(super) unchecked: &'p Proven,
     /// Whether somebody else makes a result in its place, if this code cannot.
     pub(super) insists: bool,
 }
@@ -155,7 +152,6 @@ impl Gathered {
         }
         if !is_known {
             self.shapes.clear();
-            self.updates_inside.take();
             if !lifted.admits(&|var| self.scalar(&lifted.region, var)) {
                 return Err("the sizes do not satisfy the kernel's guards".into());
             }
@@ -401,8 +397,6 @@ impl Gathered {
     /// Whether a launch of the code comes to its end, unless it is stopped.
     fn cannot_fail(&self, lifted: &Lifted, made: &dyn Compiled, places: Places<'_>) -> bool {
         let region = lifted.region.region();
-        let updates_inside = || bounds(&lifted.region, &self.observed(&lifted.region)).updates_inside;
-        (made.needs_no_memory() || !needs_memory(region))
-            && cannot_trap(region, places.unchecked, *self.updates_inside.get_or_init(updates_inside))
+        (made.needs_no_memory() || !needs_memory(region)) && cannot_trap(region, places.unchecked)
     }
 }

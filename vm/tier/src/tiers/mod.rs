@@ -28,6 +28,7 @@ mod version;
 mod worker;
 
 pub use trace::{Event, TraceSink};
+use version::Proven;
 pub use version::{Version, VersionKey};
 
 pub use choice::{Choice, Code, Interpreted, Why};
@@ -544,7 +545,7 @@ impl Tiers {
     ) -> Result<usize, String> {
         let observed = gathered.observed(&lifted.region);
         let classes = gathered.classes();
-        let proven = version::in_order(galopvm_analysis::bounds::bounds(&lifted.region, &observed).proven());
+        let proven = Proven::of(&lifted.region, &observed);
         let state = &mut self.sites[site as usize];
         if let Some(version) = version::find_similar(&state.versions, &classes, &proven, work) {
             return Ok(version);

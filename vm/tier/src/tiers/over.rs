@@ -6,7 +6,7 @@
 use super::Tiers;
 use super::launch;
 use super::traps::{cannot_trap, needs_memory};
-use super::version::in_order;
+use super::version::Proven;
 use crate::coverage::Met;
 use crate::site::{Asking, Memo, rules};
 use crate::told::{ReuseAnswer, Unasked};
@@ -180,8 +180,7 @@ impl Tiers {
             let changes = shape.and_then(|shape| Changes::of(&chosen.changed, &shape));
             // An iteration that is left out must not be one that ends the program.
             let changes = changes.filter(|_| {
-                let proven = galopvm_analysis::bounds::bounds(&lifted.region, observed).proven();
-                cannot_trap(region, &in_order(proven), false) && !needs_memory(region)
+                cannot_trap(region, &Proven::of(&lifted.region, observed)) && !needs_memory(region)
             });
             (reg, changes.map(Arc::new))
         });

@@ -1,17 +1,19 @@
-//! Whether a kernel can trap at all, given the reads that are proven to stay inside.
+//! Whether a kernel can trap at all, given the reads and updates that are proven to stay inside.
 //!
 //! What cannot trap may be computed less often than it is written, and may write over what it reads: nobody will have to
 //! run it again. Kernels of which this is not certain count as those that trap.
 
+use super::version::Proven;
 use galopvm_base::scalar::TrapRule;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Exp, ReadId, Region, Rhs, Stm, VarId};
 
-/// Whether nothing in the region can trap. `proven` is in order, `updates_inside` says that all updates stay inside.
-pub(super) fn cannot_trap(region: &Region, proven: &[ReadId], updates_inside: bool) -> bool {
+/// Whether nothing in the region can trap, given what is proven.
+pub(super) fn cannot_trap(region: &Region, proven: &Proven) -> bool {
     let mut safe = true;
     region.body.visit_stms(&mut |stm| {
-        safe &= matches!(stm.rhs, Rhs::Update { .. }) && updates_inside
+        let is_contained = || stm.pat.iter().all(|made| proven.updates.binary_search(made).is_ok());
+        safe &= matches!(stm.rhs, Rhs::Update { .. }) && is_contained()
             || matches!(
                 stm.rhs,
                 Rhs::Exps(_)
@@ -23,7 +25,7 @@ pub(super) fn cannot_trap(region: &Region, proven: &[ReadId], updates_inside: bo
                     | Rhs::If { .. }
             );
     });
-    region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(exp, proven)));
+    region.body.visit_exps(&mut |exp| exp.visit(&mut |exp| safe &= is_safe(exp, &proven.reads)));
     safe
 }
 

@@ -1,6 +1,8 @@
 //! Compiled versions of a site, and what a launch must be like to use one.
 
 use super::Tiering;
+use galopvm_analysis::bounds::bounds;
+use galopvm_base::TypedId;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
     Backend, Claim, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
@@ -17,8 +19,8 @@ use std::time::Instant;
 pub struct VersionKey {
     /// The classes of all strides of all arrays.
     pub classes: Vec<StrideClass>,
-    /// The reads that it does not check, in order.
-    pub unchecked: Vec<ReadId>,
+    /// The reads and updates that it does not check.
+    pub unchecked: Proven,
     /// The axis that is cut for threads.
     pub threads: Option<VarId>,
     /// The axis across lanes.
@@ -32,13 +34,14 @@ pub struct VersionKey {
 impl VersionKey {
     pub(super) fn new(classes: Vec<StrideClass>, plan: &VerifiedPlan) -> VersionKey {
         let plan = plan.plan();
-        let mut unchecked = Vec::new();
+        let mut unchecked = Proven::default();
         for claim in plan.lines.iter().filter_map(|line| line.decision.claim()) {
             match claim {
-                Claim::Inside(reads) => unchecked.extend_from_slice(reads),
+                Claim::Inside(reads) => unchecked.reads.extend_from_slice(reads),
+                Claim::Contained(updates) => unchecked.updates.extend_from_slice(updates),
             }
         }
-        let unchecked = in_order(unchecked);
+        let unchecked = unchecked.in_order();
         let order = plan.lines.iter().map(|line| line.decision.clone());
         let order = order.filter(|d| matches!(d, Decision::Stretch(..) | Decision::Pack(_))).collect();
         VersionKey {
@@ -149,11 +152,40 @@ const ANY_STRIDE: i64 = 1 << 20;
 /// How far the work of a launch may be from what a version was planned for.
 const SIMILAR: u64 = 4;
 
-/// Read numbers as a set.
-pub(super) fn in_order(mut reads: Vec<ReadId>) -> Vec<ReadId> {
-    reads.sort_unstable();
-    reads.dedup();
-    reads
+/// Accesses that are proven to stay inside their arrays.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Proven {
+    /// Reads, in order.
+    pub reads: Vec<ReadId>,
+    /// Updates, by what they make, in order.
+    pub updates: Vec<VarId>,
+}
+
+impl Proven {
+    /// What is proven for a launch with these numbers.
+    pub(super) fn of(region: &VerifiedRegion, observed: &Observed) -> Proven {
+        let bounds = bounds(region, observed);
+        Proven { reads: bounds.proven(), updates: bounds.contained() }.in_order()
+    }
+
+    fn in_order(mut self) -> Proven {
+        self.reads.sort_unstable();
+        self.reads.dedup();
+        self.updates.sort_unstable();
+        self.updates.dedup();
+        self
+    }
+
+    /// Whether nothing is proven.
+    pub fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.updates.is_empty()
+    }
+
+    /// Whether all that is claimed is proven.
+    fn covers(&self, claimed: &Proven) -> bool {
+        claimed.reads.iter().all(|read| self.reads.binary_search(read).is_ok())
+            && claimed.updates.iter().all(|made| self.updates.binary_search(made).is_ok())
+    }
 }
 
 /// A version for the same strides and about as much work that leaves out the checks that can be left out: another
@@ -161,11 +193,11 @@ pub(super) fn in_order(mut reads: Vec<ReadId>) -> Vec<ReadId> {
 pub(super) fn find_similar(
     versions: &[Version],
     classes: &[StrideClass],
-    proven: &[ReadId],
+    proven: &Proven,
     work: u64,
 ) -> Option<usize> {
     let similar = |v: &Version| work / SIMILAR <= v.work && v.work / SIMILAR <= work;
-    let is_for = |v: &Version| !v.key.is_generic && v.key.classes == classes && v.key.unchecked == proven;
+    let is_for = |v: &Version| !v.key.is_generic && v.key.classes == classes && v.key.unchecked == *proven;
     versions.iter().position(|v| is_for(v) && similar(v))
 }
 
@@ -175,8 +207,8 @@ pub(super) fn find(versions: &[Version], key: &VersionKey) -> Option<usize> {
 }
 
 /// A version for the same strides that claims no more than is proven: where there is no room for a better one.
-pub(super) fn find_usable(versions: &[Version], classes: &[StrideClass], proven: &[ReadId]) -> Option<usize> {
-    let claims_less = |v: &Version| v.key.unchecked.iter().all(|read| proven.contains(read));
+pub(super) fn find_usable(versions: &[Version], classes: &[StrideClass], proven: &Proven) -> Option<usize> {
+    let claims_less = |v: &Version| proven.covers(&v.key.unchecked);
     versions
         .iter()
         .position(|v| v.code.is_some() && !v.key.is_generic && v.key.classes == classes && claims_less(v))
@@ -187,10 +219,13 @@ pub(super) fn find_generic(versions: &[Version]) -> Option<usize> {
     versions.iter().position(|v| v.key.is_generic)
 }
 
-/// What a launch that no version is for looks like, in numbers: the classes of its strides, and the reads that are proven for it.
-pub(super) fn kind(classes: &[StrideClass], proven: &[ReadId]) -> Vec<u64> {
+/// What a launch that no version is for looks like, in numbers: the classes of its strides, and what is proven for it.
+pub(super) fn kind(classes: &[StrideClass], proven: &Proven) -> Vec<u64> {
     let classes = classes.iter().map(|class| *class as u64);
-    classes.chain(proven.iter().map(|read| u64::from(read.0))).collect()
+    let reads = proven.reads.iter().map(|read| u64::from(read.0));
+    // Names and reads have numbers of their own: one of them goes downwards.
+    let updates = proven.updates.iter().map(|made| u64::MAX - made.index() as u64);
+    classes.chain(reads).chain(updates).collect()
 }
 
 /// The versions that may go for another one, by position, and the launches that used them last.
