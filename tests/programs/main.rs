@@ -8,6 +8,7 @@ mod examples;
 mod extents;
 mod fused;
 mod generate;
+mod handwritten;
 mod loops;
 mod merging;
 mod mutation;

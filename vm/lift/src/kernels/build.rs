@@ -367,7 +367,8 @@ impl<'m> Lifter<'m> {
         let Exp::Var(var) = extent else { return false };
         let simple = match size {
             Exp::Var(size) => self.known[*size].depth == 0,
-            Exp::Const(_) => true,
+            // An extent is never negative: the two are compared, and differ.
+            Exp::Const(number) => number.as_i64() >= 0,
             _ => false,
         };
         if !simple || extent == size || !self.is_extent(*var) {
