@@ -70,6 +70,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/lmad/src/lines.rs", "squares of cache lines, turned in wide registers"),
     ("vm/store/src/memory/block.rs", "raw blocks of elements"),
+    ("vm/store/src/array/element.rs", "bytes as elements"),
     ("vm/store/src/array/granted.rs", "blocks that are written and read by one execution"),
     ("vm/store/src/memory/slab.rs", "small pieces of larger storage"),
     ("vm/store/src/memory/reserve.rs", "storage that blocks take in turn"),
