@@ -56,6 +56,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
             "frontend", "stdlib", "jit", "gpu",
         ],
     ),
+    ("hosts/c", "galopvm-c", &["galopvm"]),
     // Others use it for their tests alone.
     ("tests/kit", "galopvm-testkit", &["lmad"]),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
@@ -80,6 +81,8 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("jit/src/executable.rs", "executable memory and the calls into it"),
     ("jit/src/library.rs", "functions that generated code calls"),
     ("gpu/src/device.rs", "Vulkan commands"),
+    ("hosts/c/src/boundary.rs", "exported names, and pointers from C"),
+    ("hosts/c/src/lent.rs", "memory of hosts in C"),
 ];
 
 const MAX_LINES: usize = 800;
