@@ -36,8 +36,15 @@
 //! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set, threads and [`Switches`];
 //!   [`Session::interrupt_flag`] stops a call from another thread.
 //!
+//! C and Python have the same: `docs/embedding.md` says what holds in each language.
+//!
 //! This crate ties the parts together and adds no logic.
 #![forbid(unsafe_code)]
+
+// The first program in Rust of the page for users.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+mod embedding_page {}
 
 mod convert;
 pub mod costs;

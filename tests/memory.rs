@@ -3,7 +3,7 @@
 //! Every program runs on every tier, with arrays in all forms that a host may have them in, and its results are compared with
 //! those of the interpreter over copies.
 
-use galopvm::{Array, BackendChoice, CpuMode, Element, Engine, Program, Value};
+use galopvm::{Array, BackendChoice, CpuMode, ElemType, Element, Engine, Program, Value};
 use std::sync::Arc;
 
 /// All ways of executing: the interpreter, and machine code for each kind of processor, by one thread and by two.
@@ -122,6 +122,14 @@ fn check_lent(text: &str, shapes: &[&[i64]]) {
                     let place = format!("{} {shape:?} {} {:?} round {round}", entry.name, way.name, engine);
                     assert!(found == expected, "{place}");
                     assert!(*way.owner == *kept, "{place}: what was lent is written");
+                }
+                // What is given may be written, wherever it lies.
+                for _ in 0..2 {
+                    let given = Box::new(kept.clone());
+                    let given =
+                        Array::given_view(given, ElemType::I64, way.first, shape, &way.strides).unwrap();
+                    let found = results(session.call_values(&entry.name, arguments(given)));
+                    assert!(found == expected, "{} {shape:?} {} given {:?}", entry.name, way.name, engine);
                 }
                 // The caller's last holder is given up as well.
                 let found = results(session.call_values(&entry.name, arguments(lent)));

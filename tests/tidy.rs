@@ -57,6 +57,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("hosts/c", "galopvm-c", &["galopvm"]),
+    ("hosts/python", "galopvm-python", &["galopvm"]),
     // Others use it for their tests alone.
     ("tests/kit", "galopvm-testkit", &["lmad"]),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
@@ -83,6 +84,7 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("gpu/src/device.rs", "Vulkan commands"),
     ("hosts/c/src/boundary.rs", "exported names, and pointers from C"),
     ("hosts/c/src/lent.rs", "memory of hosts in C"),
+    ("hosts/python/src/arrays.rs", "memory of Python's arrays"),
 ];
 
 const MAX_LINES: usize = 800;

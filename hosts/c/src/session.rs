@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 /// A session. C may use it from several threads by mistake: the second one is told.
 pub struct Session {
     session: Mutex<galopvm::Session>,
+    program: galopvm::Program,
     memory: galopvm::Memory,
     cancelled: Arc<AtomicBool>,
 }
@@ -64,7 +65,10 @@ impl Session {
         results: &mut [MaybeUninit<Option<Box<Value>>>],
     ) -> Result<(), Failure> {
         let mut session = self.lock()?;
-        let entry = session.entry(entry)?.clone();
+        let Some(entry) = self.program.entries().iter().find(|e| e.name == entry) else {
+            // The error says which there are.
+            return Ok(session.entry(entry).map(drop)?);
+        };
         if arguments.len() != entry.params.len() || results.len() != entry.results.len() {
             return Err(Failure::argument(format!(
                 "`{}` takes {} arguments and gives {} results, not {} and {}.",
@@ -94,7 +98,8 @@ export! {
         let out = given(out, "out")?;
         let session = engine.0.session(&program.program);
         let (memory, cancelled) = (session.memory().clone(), session.interrupt_flag());
-        out.write(Some(Box::new(Session { session: Mutex::new(session), memory, cancelled })));
+        let program = program.program.clone();
+        out.write(Some(Box::new(Session { session: Mutex::new(session), program, memory, cancelled })));
     }
 
     /// Calls an entry point. The arguments stay the caller's, so one that is consumed is copied first. Results are new handles.

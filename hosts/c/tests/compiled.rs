@@ -55,6 +55,15 @@ fn library_path(libraries: &Path) -> PathBuf {
     folder
 }
 
+/// The first program in C of the page for users, as a file.
+fn of_the_page() -> PathBuf {
+    let page = std::fs::read_to_string(here("../../docs/embedding.md")).expect("the page");
+    let program = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let path = std::env::temp_dir().join(format!("galopvm-page-{}.c", std::process::id()));
+    std::fs::write(&path, program).expect("a file");
+    path
+}
+
 const C: &[&str] = &["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"];
 const CPP: &[&str] = &["g++", "-x", "c++"];
 
@@ -74,6 +83,16 @@ fn programs_in_c_run_with_both_libraries() {
             assert!(told.contains("all as the header says"), "{told}");
         }
     }
+}
+
+#[test]
+fn the_program_of_the_page_runs() {
+    if !has(C[0]) {
+        return;
+    }
+    let path = of_the_page();
+    assert_eq!(run(path.to_str().expect("a path"), C, false, &[]), "40\n");
+    let _ = std::fs::remove_file(path);
 }
 
 #[test]
