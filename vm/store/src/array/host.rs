@@ -176,7 +176,9 @@ mod tests {
     fn what_is_lent_is_seen_by_any_view_and_copied_before_it_changes() {
         let memory = Memory::default();
         let owner: Arc<[i16]> = (0..12).collect();
-        let views: [(i64, [i64; 2], [i64; 2], Vec<i16>); 5] = [
+        // First element, extents, strides; and the elements that are seen.
+        type Seen = (i64, [i64; 2], [i64; 2], Vec<i16>);
+        let views: [Seen; 5] = [
             (0, [3, 4], [4, 1], (0..12).collect()),
             (0, [4, 3], [1, 4], vec![0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]),
             (11, [3, 4], [-4, -1], (0..12).rev().collect()),
