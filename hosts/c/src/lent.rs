@@ -22,7 +22,7 @@ unsafe impl Send for Stretch {}
 unsafe impl Sync for Stretch {}
 
 impl Stretch {
-    /// A stretch at an address; no memory is needed for no bytes. Nothing is released of it before [`Stretch::is_taken`].
+    /// A stretch at an address; no memory is needed for no bytes. It is not released before [`Stretch::released_by`] says how.
     pub fn new(first: *mut u8, bytes: usize) -> Stretch {
         let first = if bytes == 0 { std::ptr::NonNull::dangling().as_ptr() } else { first };
         Stretch { first, bytes, release: None, context: std::ptr::null_mut() }
