@@ -101,7 +101,9 @@ fn results(values: Result<Vec<Value>, galopvm::Error>) -> Vec<(Vec<i64>, Vec<i64
 fn check_lent(text: &str, shapes: &[&[i64]]) {
     let program = program(text);
     let mut reference = engine(BackendChoice::Interp, CpuMode::Scalar, 1).session(&program);
-    for engine in engines() {
+    // One that looks itself whether it may do what it does.
+    let checking = Engine::builder().backend(BackendChoice::X86).check(true).build();
+    for engine in engines().into_iter().chain([checking]) {
         let mut session = engine.session(&program);
         for (entry, shape) in program.entries().iter().flat_map(|e| shapes.iter().map(move |s| (e, *s))) {
             for way in ways(shape) {
