@@ -25,8 +25,8 @@ fn named<T: Copy + Display>(all: &[T], name: &str) -> PyResult<T> {
 }
 
 impl Options {
-    /// The engine, and the bounds of calls.
-    pub fn engine(&self) -> PyResult<(Engine, Limits)> {
+    /// The engine, and the bounds of calls. In a child of the process that loaded the package it has threads of its own.
+    pub fn engine(&self, is_child: bool) -> PyResult<(Engine, Limits)> {
         let mut builder = Engine::builder();
         if let Some(name) = &self.backend {
             builder = builder.backend(named(&BackendChoice::ALL, name)?);
@@ -34,7 +34,8 @@ impl Options {
         if let Some(name) = &self.cpu {
             builder = builder.cpu(named(&CpuMode::ALL, name)?);
         }
-        if let Some(threads) = self.threads {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        if let Some(threads) = self.threads.or_else(|| is_child.then(all)) {
             if threads == 0 {
                 return Err(PyValueError::new_err("threads must be 1 or more"));
             }

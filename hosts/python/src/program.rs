@@ -2,6 +2,7 @@
 
 use crate::convert::{Place, argument, record_classes, result};
 use crate::error::exception;
+use crate::forks;
 use crate::options::Options;
 use crate::parts::Parts;
 use crate::run::{Known, call};
@@ -17,30 +18,49 @@ const KEPT: usize = 16;
 
 /// What all entry points of a program use.
 struct Shared {
-    engine: Engine,
+    options: Options,
     limits: Limits,
     program: galopvm::Program,
+    /// Only looked at with Python's lock, so that it is free in a child of the process.
+    executing: Mutex<Executing>,
+}
+
+/// What executes the calls of one process.
+struct Executing {
+    process: usize,
+    engine: Engine,
     memory: Memory,
     /// Sessions that nobody uses now: calls from several threads at the same time have one each.
-    idle: Mutex<Vec<Session>>,
+    idle: Vec<Session>,
 }
 
 impl Shared {
-    fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
-        // The list is whole between any two statements.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn session(&self) -> Session {
-        let idle = self.idle().pop();
-        idle.unwrap_or_else(|| self.engine.session_in(&self.program, self.memory.clone()))
-    }
-
-    fn keep(&self, session: Session) {
-        let mut idle = self.idle();
-        if idle.len() < KEPT {
-            idle.push(session);
+    /// What executes calls in this process. What a child has of its parent waits for threads that it has not.
+    fn executing(&self) -> PyResult<MutexGuard<'_, Executing>> {
+        // All in it is whole between any two statements.
+        let mut executing = self.executing.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = forks::count();
+        if executing.process != process {
+            let (engine, _) = self.options.engine(true)?;
+            let new = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+            // Dropping it might wait as well.
+            std::mem::forget(std::mem::replace(&mut *executing, new));
         }
+        Ok(executing)
+    }
+
+    fn session(&self) -> PyResult<Session> {
+        let mut executing = self.executing()?;
+        let idle = executing.idle.pop();
+        Ok(idle.unwrap_or_else(|| executing.engine.session_in(&self.program, executing.memory.clone())))
+    }
+
+    fn keep(&self, session: Session) -> PyResult<()> {
+        let mut executing = self.executing()?;
+        if executing.idle.len() < KEPT {
+            executing.idle.push(session);
+        }
+        Ok(())
     }
 }
 
@@ -62,10 +82,12 @@ pub struct Entry {
 }
 
 impl Program {
-    fn new(py: Python<'_>, program: galopvm::Program, options: &Options) -> PyResult<Program> {
-        let (engine, limits) = options.engine()?;
-        let shared = Shared { engine, limits, program, memory: Memory::default(), idle: Mutex::default() };
-        let shared = Arc::new(shared);
+    fn new(py: Python<'_>, program: galopvm::Program, options: Options) -> PyResult<Program> {
+        let process = forks::count();
+        let (engine, limits) = options.engine(process > 0)?;
+        let executing = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+        let executing = Mutex::new(executing);
+        let shared = Arc::new(Shared { options, limits, program, executing });
         let entries = PyDict::new(py);
         for entry in shared.program.entries() {
             entries.set_item(&entry.name, Entry::new(py, &shared, entry)?)?;
@@ -158,11 +180,11 @@ impl Entry {
         named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let arguments = self.arguments(arguments, named)?;
-        let mut session = self.shared.session();
+        let mut session = self.shared.session()?;
         let outcome = call(py, &mut session, &self.shared.limits, &self.name, &arguments, &self.known);
         // A session with a mistake takes no more calls.
         if !outcome.as_ref().is_err_and(|e| e.is_instance_of::<pyo3::exceptions::PyRuntimeError>(py)) {
-            self.shared.keep(session);
+            self.shared.keep(session)?;
         }
         drop(arguments);
         let mut values = outcome?.into_iter();
@@ -242,7 +264,7 @@ impl Program {
     /// Figures of the memory of the program's values; what NumPy lends is not in them.
     #[getter]
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.shared.memory.stats();
+        let stats = self.shared.executing()?.memory.stats();
         let figures = PyDict::new(py);
         figures.set_item("live_bytes", stats.live_bytes)?;
         figures.set_item("peak_bytes", stats.peak_bytes)?;
@@ -282,7 +304,7 @@ macro_rules! makers {
         ) -> PyResult<Program> {
             let options = Options { backend, cpu, threads, memory_limit, fuel, timeout };
             let program = py.detach(|| $make).map_err(|error| exception(&error))?;
-            Program::new(py, program, &options)
+            Program::new(py, program, options)
         }
     )+};
 }

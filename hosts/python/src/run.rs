@@ -6,6 +6,7 @@
 //! difference to the caller: programs are pure, and what Python lends is never written.
 
 use crate::error::exception;
+use crate::forks;
 use galopvm::{Error, ErrorKind, Limits, Session, Value};
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -23,18 +24,20 @@ const BETWEEN: Duration = Duration::from_millis(20);
 pub type Outcome = Result<Vec<Value>, Error>;
 
 thread_local! {
-    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    /// Whether this is the main thread; known for one process.
+    static IS_MAIN: Cell<Option<(usize, bool)>> = const { Cell::new(None) };
 }
 
 /// Whether Python tells this thread of signals.
 fn is_main(py: Python<'_>) -> PyResult<bool> {
-    if let Some(is_main) = IS_MAIN.get() {
+    let process = forks::count();
+    if let Some((_, is_main)) = IS_MAIN.get().filter(|known| known.0 == process) {
         return Ok(is_main);
     }
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;
     let is_main = main.eq(threading.call_method0("get_ident")?)?;
-    IS_MAIN.set(Some(is_main));
+    IS_MAIN.set(Some((process, is_main)));
     Ok(is_main)
 }
 

@@ -323,6 +323,22 @@ class Running(unittest.TestCase):
         ticker.join()
         self.assertGreater(len(ticks), 10)
 
+    @unittest.skipUnless(hasattr(os, "fork"), "there are no forks here")
+    def test_children_of_the_process_go_on(self):
+        prog, xs = program(), np.arange(300_000.0)
+        self.assertTrue(np.array_equal(prog.more(xs), xs + 1))
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            # A child ends without what the parent has to tidy up.
+            try:
+                right = all(np.array_equal(p.more(xs), xs + 1) for p in (prog, program()) for _ in range(20))
+                os._exit(0 if right else 1)
+            except BaseException:
+                os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(np.array_equal(prog.more(xs), xs + 1))
+
     def test_many_threads_share_a_program(self):
         prog, wrong = program(), []
 
