@@ -34,7 +34,7 @@ case "$tool" in
         # Left out is what takes many minutes, and what needs calls of the system that it has not: files as blocks, advice about
         # large ones.
         exec cargo +nightly miri test --target-dir target/miri -p galopvm-store --lib -- \
-            memory::reserve memory::shelf memory::pool::tests::classes array:: \
+            memory::given memory::reserve memory::shelf memory::pool::tests::classes array:: \
             --skip copies_of_every_kind --skip large_copies
         ;;
     *)

@@ -1,11 +1,13 @@
 //! Values of Rust types to values of programs and back.
 //!
 //! Scalars are Rust's scalars, arrays of one dimension are slices and vectors, arrays of any rank are [`Array`].
-//! Several values together are tuples.
+//! Several values together are tuples. Vectors that are given, shared slices and [`Array`]s are passed on without copying; slices
+//! that are only shown are copied.
 
-use crate::error::Error;
+use crate::error::{Error, of_trap};
 use galopvm_base::Scalar;
-use galopvm_runtime::{Array, Element, Memory, Value};
+use galopvm_runtime::{Array, Element, Memory, Value, f16};
+use std::sync::Arc;
 
 /// What can be given to an entry point as one value.
 pub trait IntoValue {
@@ -58,7 +60,7 @@ impl IntoValue for &Array {
 impl<T: Element> IntoValue for &[T] {
     fn into_value(self, memory: &Memory) -> Result<Value, Error> {
         let length = i64::try_from(self.len()).unwrap_or(i64::MAX);
-        let array = Array::from_slice(memory, self, &[length]).map_err(|trap| Error::Run(trap.into()))?;
+        let array = Array::from_slice(memory, self, &[length]).map_err(of_trap)?;
         Ok(Value::Array(array))
     }
 }
@@ -70,8 +72,16 @@ impl<T: Element> IntoValue for &Vec<T> {
 }
 
 impl<T: Element> IntoValue for Vec<T> {
-    fn into_value(self, memory: &Memory) -> Result<Value, Error> {
-        self.as_slice().into_value(memory)
+    fn into_value(self, _: &Memory) -> Result<Value, Error> {
+        let shape = [i64::try_from(self.len()).unwrap_or(i64::MAX)];
+        Ok(Value::Array(Array::from_vec(self, &shape).map_err(of_trap)?))
+    }
+}
+
+impl<T: Element> IntoValue for Arc<[T]> {
+    fn into_value(self, _: &Memory) -> Result<Value, Error> {
+        let shape = [i64::try_from(self.len()).unwrap_or(i64::MAX)];
+        Ok(Value::Array(Array::lent(self, &shape).map_err(of_trap)?))
     }
 }
 
@@ -104,34 +114,35 @@ impl FromValue for Array {
 
 impl<T: Element> FromValue for Vec<T> {
     fn from_value(value: Value) -> Result<Vec<T>, Error> {
-        let wrong = || Error::Type(format!("the value is a {}, not a []{}", value.ty(), T::TYPE));
-        match &value {
-            Value::Array(array) if array.rank() == 1 => array.to_vec().ok_or_else(wrong),
+        let ty = value.ty();
+        let wrong = || Error::Type(format!("the value is a {ty}, not a []{}", T::TYPE));
+        match value {
+            Value::Array(array) if array.rank() == 1 => array.into_vec().map_err(|_| wrong()),
             _ => Err(wrong()),
         }
     }
 }
 
-/// The bits of an element, as registers hold them.
-fn bits_of<T: Element>(element: T) -> u64 {
+/// A number or truth value as a scalar of the machine.
+pub fn scalar<T: Element>(value: T) -> Scalar {
     let mut bytes = [0; 8];
-    element.write(&mut bytes);
-    u64::from_le_bytes(bytes)
+    value.write(&mut bytes);
+    Scalar::new(T::TYPE, u64::from_le_bytes(bytes))
 }
 
 macro_rules! scalars {
     ($($rust:ty)+) => {$(
         impl IntoValue for $rust {
             fn into_value(self, _: &Memory) -> Result<Value, Error> {
-                Ok(Value::Scalar(Scalar::new(<$rust as Element>::TYPE, bits_of(self))))
+                Ok(Value::Scalar(scalar(self)))
             }
         }
 
         impl FromValue for $rust {
             fn from_value(value: Value) -> Result<$rust, Error> {
                 match value {
-                    Value::Scalar(scalar) if scalar.ty == <$rust as Element>::TYPE => {
-                        Ok(<$rust as Element>::read(&scalar.bits.to_le_bytes()))
+                    Value::Scalar(found) if found.ty == <$rust as Element>::TYPE => {
+                        Ok(<$rust as Element>::read(&found.bits.to_le_bytes()))
                     }
                     other => {
                         let wanted = <$rust as Element>::TYPE;
@@ -143,7 +154,7 @@ macro_rules! scalars {
     )+};
 }
 
-scalars! { i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool }
+scalars! { i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 bool }
 
 impl Arguments for Vec<Value> {
     fn into_values(self, _: &Memory) -> Result<Vec<Value>, Error> {

@@ -148,6 +148,12 @@ impl EngineBuilder {
         self
     }
 
+    /// All bounds of calls at once.
+    pub fn limits(mut self, limits: Limits) -> EngineBuilder {
+        self.config.limits = limits;
+        self
+    }
+
     /// Receives one event for everything that happens at parallel operators.
     pub fn trace(mut self, sink: TraceSink) -> EngineBuilder {
         self.config.trace = Some(sink);

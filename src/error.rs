@@ -1,7 +1,7 @@
 //! Everything that can go wrong between a program's text and its values.
 
 use galopvm_base::{Diagnostic, Sources};
-use galopvm_runtime::{RuntimeError, stack};
+use galopvm_runtime::{RuntimeError, Trap, stack};
 use std::fmt;
 use std::sync::Arc;
 
@@ -117,6 +117,11 @@ impl std::error::Error for Error {
             _ => None,
         }
     }
+}
+
+/// What goes wrong with an array outside of a call.
+pub(crate) fn of_trap(trap: Trap) -> Error {
+    Error::Run(trap.into())
 }
 
 impl From<RuntimeError> for Error {

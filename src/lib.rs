@@ -24,7 +24,11 @@
 //! }
 //! ```
 //!
-//! - Arrays of any rank are [`Array`], made by [`Session::array`]; they are passed on without copying.
+//! - Arrays of any rank are [`Array`]. [`Session::array`] copies elements, [`Session::give`] takes a vector,
+//!   [`Session::borrow`] and [`Session::borrow_view`] look at elements where they are. Arrays are passed on without copying;
+//!   [`Array::as_slice`] looks at results where they are, and [`Array::into_vec`] takes them.
+//! - [`Engine`] and [`Program`] can be used from any thread, at the same time; a [`Session`] can be sent to another thread. Many threads
+//!   have a session each. An [`Array`] can be given to calls in several sessions.
 //! - Errors carry what people need: source messages with line, caret and hint ([`Error::Compile`]), run-time
 //!   errors with a stack of places ([`Error::Run`]). Nothing panics, whatever the program or its arguments are;
 //!   a mistake of galopvm itself is an error, too ([`Error::Internal`]).
@@ -32,8 +36,15 @@
 //! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set, threads and [`Switches`];
 //!   [`Session::interrupt_flag`] stops a call from another thread.
 //!
+//! C and Python have the same: `docs/embedding.md` says what holds in each language.
+//!
 //! This crate ties the parts together and adds no logic.
 #![forbid(unsafe_code)]
+
+// The first program in Rust of the page for users.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+mod embedding_page {}
 
 mod convert;
 pub mod costs;
@@ -44,8 +55,9 @@ pub mod program;
 mod session;
 #[cfg(test)]
 mod tests;
+mod threads;
 
-pub use convert::{Arguments, FromValue, IntoValue, Results};
+pub use convert::{Arguments, FromValue, IntoValue, Results, scalar};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
 pub use error::{Error, Messages};
 pub use program::{Compiling, Program};
@@ -59,7 +71,7 @@ pub use galopvm_gpu::Route;
 pub use galopvm_jit::CpuMode;
 pub use galopvm_kir::{Backend, Machine};
 pub use galopvm_runtime::{
-    Array, Element, ErrorKind, Event, ExplainSink, Explained, Limits, Memory, MemoryStats, PlanFigures,
-    PlanPhases, RuntimeError, ShowSink, Shown, SiteReport, Switch, Switches, Tier, TraceSink, Value,
-    available_memory, data,
+    Array, Block, Element, ErrorKind, Event, ExplainSink, Explained, Given, Limits, Memory, MemoryStats,
+    PlanFigures, PlanPhases, RuntimeError, ShowSink, Shown, SiteReport, Switch, Switches, Tier, TraceSink,
+    Value, available_memory, data, f16,
 };

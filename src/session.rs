@@ -2,7 +2,7 @@
 
 use crate::convert::{Arguments, Results};
 use crate::engine::Engine;
-use crate::error::{Error, guarded};
+use crate::error::{Error, guarded, of_trap};
 use crate::program::Program;
 use galopvm_bytecode::{Entry, ValueType};
 use galopvm_runtime::{
@@ -12,7 +12,8 @@ use galopvm_runtime::{
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A program with memory, limits and what was compiled of it. It can be sent to another thread.
+/// A program with memory, limits and what was compiled of it. It can be sent to another thread; each thread that calls at the same
+/// time as others has a session of its own, of one engine and one program.
 pub struct Session {
     inner: galopvm_runtime::Session,
     engine: Engine,
@@ -82,9 +83,39 @@ impl Session {
         function.map_or(Vec::new(), |f| f.params.iter().map(|p| f.regs[*p]).collect())
     }
 
-    /// An array of any rank from its elements in row-major order.
+    /// An array of any rank from its elements in row-major order, which are copied.
     pub fn array<T: Element>(&self, elements: &[T], shape: &[i64]) -> Result<Array, Error> {
-        Array::from_slice(self.inner.memory(), elements, shape).map_err(|trap| Error::Run(trap.into()))
+        Array::from_slice(self.inner.memory(), elements, shape).map_err(of_trap)
+    }
+
+    /// An array of any rank from a vector of its elements in row-major order, without a copy. The vector becomes the array's
+    /// memory: a call that consumes the array writes in it, and [`Array::into_vec`] gives it back.
+    pub fn give<T: Element>(&self, elements: Vec<T>, shape: &[i64]) -> Result<Array, Error> {
+        Array::from_vec(elements, shape).map_err(of_trap)
+    }
+
+    /// An array of any rank of elements in row-major order that somebody else owns, without a copy: `Arc<[T]>`, `Vec<T>`, or
+    /// whatever shows them as a slice. The owner is held as long as the array, or a result that lies in it, is there. Its elements are
+    /// never written: a call that consumes the array copies it first.
+    pub fn borrow<T: Element>(
+        &self,
+        owner: impl AsRef<[T]> + Send + Sync + 'static,
+        shape: &[i64],
+    ) -> Result<Array, Error> {
+        Array::lent(owner, shape).map_err(of_trap)
+    }
+
+    /// A view of elements that somebody else owns, as [`Session::borrow`]: the first element is number `first` of them, and
+    /// `strides` are the distances between neighbours in each dimension, in elements. So transposed, reversed and cut out arrays are
+    /// taken as they are.
+    pub fn borrow_view<T: Element>(
+        &self,
+        owner: impl AsRef<[T]> + Send + Sync + 'static,
+        first: i64,
+        shape: &[i64],
+        strides: &[i64],
+    ) -> Result<Array, Error> {
+        Array::lent_view(owner, first, shape, strides).map_err(of_trap)
     }
 
     /// The memory that values live in.

@@ -56,6 +56,8 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
             "frontend", "stdlib", "jit", "gpu",
         ],
     ),
+    ("hosts/c", "galopvm-c", &["galopvm"]),
+    ("hosts/python", "galopvm-python", &["galopvm"]),
     // Others use it for their tests alone.
     ("tests/kit", "galopvm-testkit", &["lmad"]),
     ("benches", "galopvm-bench", &["galopvm", "base"]),
@@ -74,6 +76,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("vm/lmad/src/lines.rs", "squares of cache lines, turned in wide registers"),
     ("vm/store/src/memory/block.rs", "raw blocks of elements"),
+    ("vm/store/src/array/element.rs", "bytes as elements"),
     ("vm/store/src/array/granted.rs", "blocks that are written and read by one execution"),
     ("vm/store/src/memory/slab.rs", "small pieces of larger storage"),
     ("vm/store/src/memory/reserve.rs", "storage that blocks take in turn"),
@@ -86,6 +89,9 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
     ("fuzz/guard/src/allocator.rs", "pages with nothing behind them"),
     ("fuzz/guard/src/ended.rs", "signals that end the process"),
     ("fuzz/guard/tests/guarded.rs", "accesses that end a process"),
+    ("hosts/c/src/boundary.rs", "exported names, and pointers from C"),
+    ("hosts/c/src/lent.rs", "memory of hosts in C"),
+    ("hosts/python/src/arrays.rs", "memory of Python's arrays"),
 ];
 
 const MAX_LINES: usize = 800;

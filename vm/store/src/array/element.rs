@@ -1,4 +1,7 @@
-//! Elements as values of Rust types.
+//! Elements as values of Rust types, one by one and as slices.
+//!
+//! Elements in blocks are little-endian: where the processor's order is another one, they are no slices.
+#![allow(unsafe_code)]
 
 use galopvm_base::ElemType;
 
@@ -62,4 +65,30 @@ impl Element for bool {
             *place = self as u8;
         }
     }
+}
+
+/// The bytes of elements as they are in memory.
+pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: the types of elements (the trait is sealed) are numbers and truth values without padding, all of whose bytes are
+    // initialised; bytes need no alignment, and the result borrows the elements.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
+/// The bytes of elements for writing. Whoever writes the bytes of truth values writes 0 and 1 only, as into any array.
+pub(crate) fn bytes_of_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `bytes_of`, and the result borrows the elements mutably. Every pattern of bytes is a number; what writes
+    // arrays of truth values keeps their invariant.
+    unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
+}
+
+/// Bytes as the elements that they are, if they begin where one may begin, are whole ones, and mean the same to the processor.
+pub(crate) fn elements_of<T: Element>(bytes: &[u8]) -> Option<&[T]> {
+    let is_number = T::TYPE != ElemType::Bool || bytes.iter().all(|byte| *byte <= 1);
+    if cfg!(target_endian = "big") || !is_number {
+        return None;
+    }
+    // SAFETY: the types of elements are numbers, all of whose patterns are valid, and truth values, of which it was looked at; no
+    // others implement the sealed trait.
+    let (before, elements, after) = unsafe { bytes.align_to::<T>() };
+    (before.is_empty() && after.is_empty()).then_some(elements)
 }

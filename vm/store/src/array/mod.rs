@@ -1,6 +1,6 @@
 //! Arrays: a view (LMAD) of a counted block.
 //!
-//! - `element.rs`: elements as bytes and as Rust values. `view.rs`: indices and slices with Futhark's meaning and
+//! - `element.rs`: elements as bytes and as Rust values. `host.rs`: a host's elements as arrays, and back. `view.rs`: indices and slices with Futhark's meaning and
 //!   messages. `copy.rs`: moving elements from one view to another by the kind of copy. `granted.rs`: writing into
 //!   blocks that others of the same execution hold.
 //!
@@ -8,8 +8,9 @@
 //! only the view.
 
 mod copy;
-mod element;
+pub(crate) mod element;
 mod granted;
+mod host;
 pub mod view;
 
 pub use element::Element;
@@ -77,16 +78,8 @@ impl Array {
 
     /// A row-major array of the elements of a slice, which must be as many as the shape says.
     pub fn from_slice<T: Element>(memory: &Memory, elements: &[T], shape: &[i64]) -> Result<Array, Trap> {
+        host::check_count(elements.len(), shape)?;
         let mut array = Array::fresh(memory, T::TYPE, shape)?;
-        if array.elements() != i64::try_from(elements.len()).unwrap_or(i64::MAX)
-            || shape.iter().any(|n| *n < 0)
-        {
-            let shape = view::shape_text(shape);
-            return Err(Trap::new(format!(
-                "{} elements do not make an array of shape {shape}.",
-                elements.len()
-            )));
-        }
         let bytes = array.block.bytes_mut().expect("nobody else has seen a fresh block");
         for (place, element) in bytes.chunks_exact_mut(T::TYPE.bytes()).zip(elements) {
             element.write(place);
@@ -101,10 +94,15 @@ impl Array {
         if !lmad.fits((block.len() / elem.bytes()) as i64) || lmad.dims.iter().any(|d| d.size < 0) {
             return None;
         }
-        if elem == ElemType::Bool && lmad.places().any(|place| load(block.bytes(), 1, place) > 1) {
-            return None;
+        let array = Array { block, elem, lmad };
+        (elem != ElemType::Bool || array.holds_truth_values()).then_some(array)
+    }
+
+    fn holds_truth_values(&self) -> bool {
+        match self.row_major_bytes() {
+            Some(bytes) => bytes.iter().all(|byte| *byte <= 1),
+            None => self.iter_bits().all(|bits| bits <= 1),
         }
-        Some(Array { block, elem, lmad })
     }
 
     /// The element type.
@@ -365,18 +363,6 @@ impl Array {
     pub fn iter_bits(&self) -> impl Iterator<Item = Bits> + '_ {
         let (bytes, width) = (self.block.bytes(), self.elem.bytes());
         self.lmad.places().map(move |place| load(bytes, width, place))
-    }
-
-    /// The elements in row-major order, if they have this type.
-    #[inline]
-    pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
-        if T::TYPE != self.elem {
-            return None;
-        }
-        Some(match self.row_major_bytes() {
-            Some(bytes) => bytes.chunks_exact(T::TYPE.bytes()).map(T::read).collect(),
-            None => self.iter_bits().map(|bits| T::read(&bits.to_le_bytes())).collect(),
-        })
     }
 }
 

@@ -1,10 +1,11 @@
 //! A counted block of bytes.
 //!
-//! Blocks start at a multiple of 64 bytes (blocks made of foreign memory start where that starts). Large ones start at different
+//! Blocks start at a multiple of 64 bytes (blocks of a host's memory start where that starts). Large ones start at different
 //! places of a page: places of several arrays that are gone through side by side would have the same low bits of their
 //! addresses otherwise, and be in each other's way in caches and memory. A block is written only through [`Block::bytes_mut`], which refuses while anybody else holds it.
 #![allow(unsafe_code)]
 
+use super::given::Given;
 use super::pool::{OutOfMemory, Pool};
 use super::reserve::Part;
 use super::shelf::Shelf;
@@ -12,7 +13,7 @@ use super::slab::Piece;
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 /// One cache line: the unit of small storage, so that it is aligned without further care.
@@ -122,8 +123,9 @@ impl Storage {
 /// Memory that somebody else owns; it is only read.
 pub(super) type Foreign = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-enum Source {
+pub(super) enum Source {
     Own { storage: Option<Storage>, pool: Arc<Pool> },
+    Given(Box<dyn Given>),
     Foreign { owner: Foreign, range: Range<usize> },
 }
 
@@ -152,6 +154,7 @@ impl Inner {
         match &self.source {
             Source::Own { storage: Some(storage), .. } => &storage.bytes()[..self.bytes],
             Source::Own { storage: None, .. } => &[],
+            Source::Given(memory) => &memory.bytes()[..self.bytes],
             // An owner whose memory shrinks gives an empty block, and every access is checked against that.
             Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or(&[]),
         }
@@ -163,6 +166,7 @@ impl Inner {
         match &mut self.source {
             Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..self.bytes]),
             Source::Own { storage: None, .. } => Some(&mut []),
+            Source::Given(memory) => Some(&mut memory.bytes_mut()[..self.bytes]),
             Source::Foreign { .. } => None,
         }
     }
@@ -217,7 +221,28 @@ impl Block {
 
     #[inline]
     pub(super) fn own(pool: Arc<Pool>, storage: Option<Storage>, bytes: usize) -> Block {
-        Block(Arc::new(Inner::new(Source::Own { storage, pool }, bytes)))
+        Block::of_source(Source::Own { storage, pool }, bytes)
+    }
+
+    #[inline]
+    pub(super) fn of_source(source: Source, bytes: usize) -> Block {
+        Block(Arc::new(Inner::new(source, bytes)))
+    }
+
+    /// The memory that a host gave, if this is its only holder and it is as wanted; else the block.
+    pub(super) fn take_given(
+        self,
+        is_wanted: impl FnOnce(&Box<dyn Given>) -> bool,
+    ) -> Result<Box<dyn Given>, Block> {
+        match &self.0.source {
+            Source::Given(memory) if is_wanted(memory) => {}
+            _ => return Err(self),
+        }
+        let mut inner = Arc::try_unwrap(self.0).map_err(Block)?;
+        match std::mem::replace(&mut inner.source, Source::Given(Box::new(Vec::<u8>::new()))) {
+            Source::Given(memory) => Ok(memory),
+            _ => unreachable!("it was looked at"),
+        }
     }
 
     /// Part of memory that somebody else owns, without copying; it is never written. Nothing if the range is not
@@ -225,7 +250,7 @@ impl Block {
     #[inline]
     pub fn foreign(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Option<Block> {
         let bytes = (*owner).as_ref().get(range.clone())?.len();
-        Some(Block(Arc::new(Inner::new(Source::Foreign { owner, range }, bytes))))
+        Some(Block::of_source(Source::Foreign { owner, range }, bytes))
     }
 
     /// The bytes.
@@ -263,20 +288,20 @@ impl Block {
     /// Whether the block may be written at all: it is not somebody else's memory.
     #[inline]
     pub fn is_own(&self) -> bool {
-        matches!(self.0.source, Source::Own { .. })
+        !self.is_foreign()
     }
 
     /// Whether this is the only holder of a block that may be written.
     #[inline]
     pub fn is_unique(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && matches!(self.0.source, Source::Own { .. })
+        self.references() == 1 && self.is_own()
     }
 
     /// Whether the bytes are still there: those of a file that was shortened are gone.
     #[inline]
     pub fn is_intact(&self) -> bool {
         match &self.0.source {
-            Source::Own { .. } => true,
+            Source::Own { .. } | Source::Given(_) => true,
             Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).is_some(),
         }
     }
@@ -287,10 +312,12 @@ impl Block {
         matches!(self.0.source, Source::Foreign { .. })
     }
 
-    /// How many hold the block.
+    /// How many hold the block. What those did that hold it no longer has happened before.
     #[inline]
     pub fn references(&self) -> usize {
-        Arc::strong_count(&self.0)
+        let count = Arc::strong_count(&self.0);
+        fence(Ordering::Acquire);
+        count
     }
 
     /// Number of bytes.

@@ -1,13 +1,14 @@
 //! Blocks of bytes, where they come from and where they go when nobody holds them any more.
 //!
 //! - `block.rs`: a counted block. `pool.rs`: the budget, the free lists, the figures. `slab.rs`: small storage.
-//!   `system.rs`: what the system can give. `mapped.rs`: files as blocks. `shelf.rs`: copies in other layouts, kept with
+//!   `system.rs`: what the system can give. `mapped.rs`: files as blocks. `given.rs`: a host's memory as blocks. `shelf.rs`: copies in other layouts, kept with
 //!   their block. `reserve.rs`: storage that blocks take in turn.
 //!
 //! Invariants: elements in blocks are little-endian; a fresh block has unspecified but initialised contents; running
 //! out of memory is a value ([`OutOfMemory`]), never an abort.
 
 mod block;
+mod given;
 mod mapped;
 mod pool;
 mod reserve;
@@ -17,6 +18,7 @@ mod system;
 
 pub use block::Block;
 pub use block::Exclusive;
+pub use given::Given;
 pub use mapped::{MappedFile, SHORTENED};
 pub use pool::{Memory, MemoryStats, OutOfMemory};
 pub use system::available;

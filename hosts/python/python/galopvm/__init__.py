@@ -1,0 +1,43 @@
+"""Runs data-parallel array programs in the Futhark language, on NumPy arrays, without copying them.
+
+>>> import galopvm, numpy
+>>> program = galopvm.compile("entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs")
+>>> program.scale(10, numpy.array([1.0, 2.5]))
+array([10., 25.])
+>>> program.scale(a=2, xs=[1.0, 2.0, 3.0])
+array([2., 4., 6.])
+
+Arrays are passed in where they are, with their strides: transposed, reversed and sliced arrays as well. Other libraries' arrays
+come by DLPack. Results are NumPy arrays over the memory that the program made; they never share memory with arguments. While
+a program runs the interpreter lock is released, and Ctrl-C ends the call. Arrays must not be written by other threads meanwhile.
+"""
+
+from ._galopvm import (
+    CompileError,
+    Entry,
+    Error,
+    LimitError,
+    LoadError,
+    Opaque,
+    Program,
+    RunError,
+    __version__,
+    compile,
+    from_bytecode,
+    load,
+)
+
+__all__ = [
+    "CompileError",
+    "Entry",
+    "Error",
+    "LimitError",
+    "LoadError",
+    "Opaque",
+    "Program",
+    "RunError",
+    "__version__",
+    "compile",
+    "from_bytecode",
+    "load",
+]

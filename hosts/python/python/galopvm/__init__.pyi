@@ -1,0 +1,81 @@
+from os import PathLike
+from typing import Any, List, Mapping, Optional, Tuple, Union
+
+__version__: str
+
+class Error(Exception):
+    """What galopvm reports."""
+
+class CompileError(Error):
+    """The source does not compile; the text shows where, with its lines."""
+
+class LoadError(Error):
+    """A file cannot be read, or is no program."""
+
+class RunError(Error):
+    """The program failed. The text has the call sites."""
+
+class LimitError(RunError):
+    """A bound of memory, fuel, time or depth is reached."""
+
+class Opaque:
+    """A value that only programs take apart: a sum, or one of a type that a module hides."""
+
+    @property
+    def type(self) -> str: ...
+
+class Entry:
+    """An entry point: called with its arguments in order, or by the names of its parameters."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def params(self) -> List[Tuple[str, str]]: ...
+    @property
+    def results(self) -> List[str]: ...
+    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+
+class Program:
+    """A compiled program. Each entry point is an attribute that can be called."""
+
+    @property
+    def entries(self) -> Mapping[str, Entry]: ...
+    @property
+    def warnings(self) -> Optional[str]: ...
+    @property
+    def memory(self) -> Mapping[str, int]: ...
+    def to_bytecode(self) -> bytes: ...
+    def __getattr__(self, name: str) -> Entry: ...
+
+def compile(
+    source: str,
+    *,
+    name: str = ...,
+    backend: Optional[str] = ...,
+    cpu: Optional[str] = ...,
+    threads: Optional[int] = ...,
+    memory_limit: Optional[int] = ...,
+    fuel: Optional[int] = ...,
+    timeout: Optional[float] = ...,
+) -> Program: ...
+def load(
+    path: Union[str, "PathLike[str]"],
+    *,
+    backend: Optional[str] = ...,
+    cpu: Optional[str] = ...,
+    threads: Optional[int] = ...,
+    memory_limit: Optional[int] = ...,
+    fuel: Optional[int] = ...,
+    timeout: Optional[float] = ...,
+) -> Program: ...
+def from_bytecode(
+    data: bytes,
+    *,
+    name: str = ...,
+    backend: Optional[str] = ...,
+    cpu: Optional[str] = ...,
+    threads: Optional[int] = ...,
+    memory_limit: Optional[int] = ...,
+    fuel: Optional[int] = ...,
+    timeout: Optional[float] = ...,
+) -> Program: ...

@@ -1,0 +1,327 @@
+//! Objects of Python to values of programs and back, as the types of entry points say.
+
+use crate::arrays::{Held, shown};
+use crate::parts::Parts;
+use galopvm::{Array, ElemType, Scalar, Value, ValueType, f16, scalar};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+/// A value that only programs take apart: a sum, or one of a type that a module hides. It can be given to entry points.
+#[pyclass(frozen, module = "galopvm")]
+pub struct Opaque {
+    /// The type as the source writes it.
+    #[pyo3(get)]
+    r#type: String,
+    values: Vec<Value>,
+}
+
+#[pymethods]
+impl Opaque {
+    fn __repr__(&self) -> String {
+        format!("<galopvm value of type {}>", self.r#type)
+    }
+}
+
+/// One parameter or result of an entry point.
+pub struct Place {
+    /// For messages: a parameter's name, or its number.
+    pub name: String,
+    /// The type as the source writes it.
+    pub ty: String,
+    pub parts: Parts,
+    /// The types of the values.
+    pub types: Vec<ValueType>,
+    /// The named tuples of the records in the parts, in order.
+    pub records: Vec<Py<PyAny>>,
+}
+
+/// The type without the mark that it is consumed.
+fn plain(ty: &str) -> &str {
+    ty.trim_start_matches('*')
+}
+
+/// The named tuples of the records in some parts, outer ones first.
+pub fn record_classes(
+    py: Python<'_>,
+    name: &str,
+    parts: &Parts,
+    classes: &mut Vec<Py<PyAny>>,
+) -> PyResult<()> {
+    match parts {
+        Parts::One | Parts::Opaque(_) => Ok(()),
+        Parts::Tuple(items) => items.iter().try_for_each(|item| record_classes(py, name, item, classes)),
+        Parts::Record(fields) => {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+            let options = PyDict::new(py);
+            // What is no name in Python gets a number.
+            options.set_item("rename", true)?;
+            let class =
+                py.import("collections")?.getattr("namedtuple")?.call((name, names), Some(&options))?;
+            classes.push(class.unbind());
+            fields.iter().try_for_each(|(field, parts)| record_classes(py, field, parts, classes))
+        }
+    }
+}
+
+/// The values of an argument.
+pub fn argument(object: &Bound<'_, PyAny>, place: &Place, values: &mut Vec<Value>) -> PyResult<()> {
+    Taking { place, types: place.types.iter() }.take(object, &place.parts, values)
+}
+
+struct Taking<'a> {
+    place: &'a Place,
+    types: std::slice::Iter<'a, ValueType>,
+}
+
+impl Taking<'_> {
+    fn wrong(&self, object: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+        let given = object.get_type().name().map_or_else(|_| "object".to_string(), |name| name.to_string());
+        PyTypeError::new_err(format!("`{}` is {wanted}, not {given}", self.place.name))
+    }
+
+    fn take(&mut self, object: &Bound<'_, PyAny>, parts: &Parts, values: &mut Vec<Value>) -> PyResult<()> {
+        match parts {
+            Parts::One => {
+                let Some(ty) = self.types.next() else { return Err(self.wrong(object, "no value")) };
+                values.push(self.one(object, *ty)?);
+                Ok(())
+            }
+            Parts::Opaque(count) => {
+                self.types.by_ref().take(*count).for_each(drop);
+                let opaque = object.cast::<Opaque>().ok().map(Bound::get);
+                let fits = opaque.filter(|o| o.values.len() == *count && o.r#type == plain(&self.place.ty));
+                let Some(opaque) = fits else {
+                    let wanted = format!("a value of type {} that a program made", plain(&self.place.ty));
+                    return Err(self.wrong(object, &wanted));
+                };
+                values.extend(opaque.values.iter().cloned());
+                Ok(())
+            }
+            Parts::Tuple(items) => {
+                let objects = self.items(object, items.len())?;
+                objects.iter().zip(items).try_for_each(|(object, parts)| self.take(object, parts, values))
+            }
+            Parts::Record(fields) => {
+                let objects = self.fields(object, fields)?;
+                let pairs = objects.iter().zip(fields);
+                pairs.into_iter().try_for_each(|(object, (_, parts))| self.take(object, parts, values))
+            }
+        }
+    }
+
+    fn items<'py>(&self, object: &Bound<'py, PyAny>, count: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let wrong = || self.wrong(object, &format!("a tuple of {count} values"));
+        let items: Vec<Bound<'py, PyAny>> = object.extract().map_err(|_| wrong())?;
+        if items.len() == count { Ok(items) } else { Err(wrong()) }
+    }
+
+    /// The fields of a dictionary, a named tuple or another object with attributes, or a tuple in their order.
+    fn fields<'py>(
+        &self,
+        object: &Bound<'py, PyAny>,
+        fields: &[(String, Parts)],
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let names = || fields.iter().map(|(name, _)| name.as_str());
+        let wrong = || self.wrong(object, &format!("a record of {}", names().collect::<Vec<_>>().join(", ")));
+        if let Ok(dict) = object.cast::<PyDict>() {
+            if dict.len() != fields.len() {
+                return Err(wrong());
+            }
+            return names().map(|name| dict.get_item(name)?.ok_or_else(wrong)).collect();
+        }
+        let attributes: PyResult<Vec<_>> = names().map(|name| object.getattr(name)).collect();
+        match attributes {
+            Ok(attributes) => Ok(attributes),
+            Err(_) if object.is_instance_of::<PyTuple>() => self.items(object, fields.len()),
+            Err(_) => Err(wrong()),
+        }
+    }
+
+    fn one(&self, object: &Bound<'_, PyAny>, ty: ValueType) -> PyResult<Value> {
+        if ty.is_scalar() {
+            self.scalar(object, ty.elem).map(Value::Scalar)
+        } else {
+            self.array(object, ty).map(Value::Array)
+        }
+    }
+
+    fn scalar(&self, object: &Bound<'_, PyAny>, ty: ElemType) -> PyResult<Scalar> {
+        let found = match ty {
+            ElemType::I8 => object.extract().map(scalar::<i8>),
+            ElemType::I16 => object.extract().map(scalar::<i16>),
+            ElemType::I32 => object.extract().map(scalar::<i32>),
+            ElemType::I64 => object.extract().map(scalar::<i64>),
+            ElemType::U8 => object.extract().map(scalar::<u8>),
+            ElemType::U16 => object.extract().map(scalar::<u16>),
+            ElemType::U32 => object.extract().map(scalar::<u32>),
+            ElemType::U64 => object.extract().map(scalar::<u64>),
+            ElemType::F16 => object.extract().map(|x| scalar(f16::from_f64(x))),
+            ElemType::F32 => object.extract().map(|x: f64| scalar(x as f32)),
+            ElemType::F64 => object.extract().map(scalar::<f64>),
+            ElemType::Bool => object.extract().map(scalar::<bool>),
+        };
+        found.map_err(|error| match error.is_instance_of::<PyTypeError>(object.py()) {
+            true => self.wrong(object, &format!("of type {ty}")),
+            false => error,
+        })
+    }
+
+    fn array(&self, object: &Bound<'_, PyAny>, ty: ValueType) -> PyResult<Array> {
+        let py = object.py();
+        let found = match shown(object)? {
+            Some(found) => Some(found),
+            // Lists, and arrays of other libraries.
+            None => shown(&numpy_array(object, ty.elem).map_err(|error| self.no_array(object, ty, error))?)?,
+        };
+        let Some(found) = found else { return Err(self.wrong(object, &format!("an array {ty}"))) };
+        if found.elem != Some(ty.elem) || found.shape.len() != usize::from(ty.rank) {
+            let given = object.getattr("dtype").map_or_else(|_| "other elements".into(), |d| d.to_string());
+            return Err(PyTypeError::new_err(format!(
+                "`{}` is an array {ty}, that is {} of {} dimensions, not {given} of {}",
+                self.place.name,
+                numpy_name(ty.elem),
+                ty.rank,
+                found.shape.len()
+            )));
+        }
+        if let Some(array) = found.lend()? {
+            return Ok(array);
+        }
+        // Elements that begin between others, as fields of structures may.
+        let copy = numpy(py)?.call_method1("ascontiguousarray", (object,))?;
+        let copy = shown(&copy)?.map(|found| found.lend()).transpose()?.flatten();
+        copy.ok_or_else(|| {
+            PyValueError::new_err(format!("`{}` is an array that cannot be read", self.place.name))
+        })
+    }
+
+    fn no_array(&self, object: &Bound<'_, PyAny>, ty: ValueType, error: PyErr) -> PyErr {
+        let wrong = self.wrong(object, &format!("an array {ty}"));
+        wrong.set_cause(object.py(), Some(error));
+        wrong
+    }
+}
+
+/// The name of an element type in NumPy.
+pub fn numpy_name(ty: ElemType) -> &'static str {
+    match ty {
+        ElemType::I8 => "int8",
+        ElemType::I16 => "int16",
+        ElemType::I32 => "int32",
+        ElemType::I64 => "int64",
+        ElemType::U8 => "uint8",
+        ElemType::U16 => "uint16",
+        ElemType::U32 => "uint32",
+        ElemType::U64 => "uint64",
+        ElemType::F16 => "float16",
+        ElemType::F32 => "float32",
+        ElemType::F64 => "float64",
+        ElemType::Bool => "bool",
+    }
+}
+
+fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static NUMPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    NUMPY.get_or_try_init(py, || py.import("numpy").map(|m| m.into_any().unbind())).map(|m| m.bind(py))
+}
+
+fn as_array(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    AS_ARRAY.get_or_try_init(py, || numpy(py)?.getattr("asarray").map(Bound::unbind)).map(|f| f.bind(py))
+}
+
+/// An object as an array of NumPy: over the same memory, by DLPack, where that is offered.
+fn numpy_array<'py>(object: &Bound<'py, PyAny>, ty: ElemType) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = numpy(object.py())?;
+    if object.hasattr("__dlpack__")? {
+        return numpy.call_method1("from_dlpack", (object,));
+    }
+    if object.hasattr("__array__")? || object.hasattr("__array_interface__")? {
+        return numpy.call_method1("asarray", (object,));
+    }
+    numpy.call_method1("asarray", (object, numpy_name(ty)))
+}
+
+/// The object of a result's values.
+pub fn result(
+    py: Python<'_>,
+    place: &Place,
+    values: &mut impl Iterator<Item = Value>,
+) -> PyResult<Py<PyAny>> {
+    Making { place, records: place.records.iter() }.make(py, &place.parts, values)
+}
+
+struct Making<'a> {
+    place: &'a Place,
+    records: std::slice::Iter<'a, Py<PyAny>>,
+}
+
+impl Making<'_> {
+    fn make(
+        &mut self,
+        py: Python<'_>,
+        parts: &Parts,
+        values: &mut impl Iterator<Item = Value>,
+    ) -> PyResult<Py<PyAny>> {
+        match parts {
+            Parts::One => match values.next() {
+                Some(value) => object_of(py, value),
+                None => Ok(py.None()),
+            },
+            Parts::Opaque(count) => {
+                let values = values.take(*count).collect();
+                Ok(Py::new(py, Opaque { r#type: plain(&self.place.ty).to_string(), values })?.into_any())
+            }
+            Parts::Tuple(items) => {
+                let items: Vec<_> =
+                    items.iter().map(|parts| self.make(py, parts, values)).collect::<PyResult<_>>()?;
+                Ok(PyTuple::new(py, items)?.into_any().unbind())
+            }
+            Parts::Record(fields) => {
+                let class = self.records.next();
+                let items: Vec<_> =
+                    fields.iter().map(|(_, parts)| self.make(py, parts, values)).collect::<PyResult<_>>()?;
+                let items = PyTuple::new(py, items)?;
+                match class {
+                    Some(class) => class.call1(py, items),
+                    None => Ok(items.into_any().unbind()),
+                }
+            }
+        }
+    }
+}
+
+fn object_of(py: Python<'_>, value: Value) -> PyResult<Py<PyAny>> {
+    match value {
+        Value::Scalar(scalar) => scalar_object(py, scalar),
+        Value::Array(array) => {
+            let held = Bound::new(py, Held::new(array))?;
+            match as_array(py) {
+                Ok(as_array) => Ok(as_array.call1((held,))?.unbind()),
+                // Without NumPy the memory shows itself.
+                Err(_) => Ok(held.into_any().unbind()),
+            }
+        }
+    }
+}
+
+fn scalar_object(py: Python<'_>, scalar: Scalar) -> PyResult<Py<PyAny>> {
+    let bits = scalar.bits;
+    match scalar.ty {
+        ElemType::I8 => (bits as i8).into_py_any(py),
+        ElemType::I16 => (bits as i16).into_py_any(py),
+        ElemType::I32 => (bits as i32).into_py_any(py),
+        ElemType::I64 => (bits as i64).into_py_any(py),
+        ElemType::U8 => (bits as u8).into_py_any(py),
+        ElemType::U16 => (bits as u16).into_py_any(py),
+        ElemType::U32 => (bits as u32).into_py_any(py),
+        ElemType::U64 => bits.into_py_any(py),
+        ElemType::F16 => f16::from_bits(bits as u16).to_f64().into_py_any(py),
+        ElemType::F32 => f32::from_bits(bits as u32).into_py_any(py),
+        ElemType::F64 => f64::from_bits(bits).into_py_any(py),
+        ElemType::Bool => (bits != 0).into_py_any(py),
+    }
+}

@@ -1,0 +1,331 @@
+//! Programs and their entry points, as objects.
+
+use crate::convert::{Place, argument, record_classes, result};
+use crate::error::exception;
+use crate::forks;
+use crate::options::Options;
+use crate::parts::Parts;
+use crate::run::{Known, call};
+use galopvm::{Engine, EntryValue, Limits, Memory, Session, Value, ValueType};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Sessions that are kept for further calls.
+const KEPT: usize = 16;
+
+/// What all entry points of a program use.
+struct Shared {
+    options: Options,
+    limits: Limits,
+    program: galopvm::Program,
+    /// Only looked at with Python's lock, so that it is free in a child of the process.
+    executing: Mutex<Executing>,
+}
+
+/// What executes the calls of one process.
+struct Executing {
+    process: usize,
+    engine: Engine,
+    memory: Memory,
+    /// Sessions that nobody uses now: calls from several threads at the same time have one each.
+    idle: Vec<Session>,
+}
+
+impl Shared {
+    /// What executes calls in this process. What a child has of its parent waits for threads that it has not.
+    fn executing(&self) -> PyResult<MutexGuard<'_, Executing>> {
+        // All in it is whole between any two statements.
+        let mut executing = self.executing.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = forks::count();
+        if executing.process != process {
+            let (engine, _) = self.options.engine(true)?;
+            let new = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+            // Dropping it might wait as well.
+            std::mem::forget(std::mem::replace(&mut *executing, new));
+        }
+        Ok(executing)
+    }
+
+    fn session(&self) -> PyResult<Session> {
+        let mut executing = self.executing()?;
+        let idle = executing.idle.pop();
+        Ok(idle.unwrap_or_else(|| executing.engine.session_in(&self.program, executing.memory.clone())))
+    }
+
+    fn keep(&self, session: Session) -> PyResult<()> {
+        let mut executing = self.executing()?;
+        if executing.idle.len() < KEPT {
+            executing.idle.push(session);
+        }
+        Ok(())
+    }
+}
+
+/// A compiled program. Each entry point is an attribute that can be called; `entries` has all of them by name.
+#[pyclass(frozen, module = "galopvm")]
+pub struct Program {
+    shared: Arc<Shared>,
+    entries: Py<PyDict>,
+}
+
+/// An entry point: called with its arguments in order, or by the names of its parameters.
+#[pyclass(frozen, module = "galopvm")]
+pub struct Entry {
+    shared: Arc<Shared>,
+    name: String,
+    params: Vec<Place>,
+    results: Vec<Place>,
+    known: Known,
+}
+
+impl Program {
+    fn new(py: Python<'_>, program: galopvm::Program, options: Options) -> PyResult<Program> {
+        let process = forks::count();
+        let (engine, limits) = options.engine(process > 0)?;
+        let executing = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+        let executing = Mutex::new(executing);
+        let shared = Arc::new(Shared { options, limits, program, executing });
+        let entries = PyDict::new(py);
+        for entry in shared.program.entries() {
+            entries.set_item(&entry.name, Entry::new(py, &shared, entry)?)?;
+        }
+        Ok(Program { shared, entries: entries.unbind() })
+    }
+}
+
+/// The places of parameters or results, whose values have these types.
+fn places(py: Python<'_>, values: &[EntryValue], types: &[ValueType]) -> PyResult<Vec<Place>> {
+    let mut types = types.iter().copied();
+    let place = |(number, value): (usize, &EntryValue)| {
+        let count = value.values as usize;
+        let parts = Parts::of(&value.ty, count);
+        let name =
+            if value.name.is_empty() { format!("argument {}", number + 1) } else { value.name.clone() };
+        let mut records = Vec::new();
+        record_classes(py, "record", &parts, &mut records)?;
+        Ok(Place { name, ty: value.ty.clone(), parts, types: types.by_ref().take(count).collect(), records })
+    };
+    values.iter().enumerate().map(place).collect()
+}
+
+impl Entry {
+    fn new(py: Python<'_>, shared: &Arc<Shared>, entry: &galopvm::Entry) -> PyResult<Entry> {
+        let function = shared.program.module().module().functions.get(entry.function);
+        let params: Vec<ValueType> =
+            function.map_or(Vec::new(), |f| f.params.iter().map(|p| f.regs[*p]).collect());
+        let results: Vec<ValueType> = function.map_or(Vec::new(), |f| f.results.clone());
+        Ok(Entry {
+            shared: shared.clone(),
+            name: entry.name.clone(),
+            params: places(py, &entry.params, &params)?,
+            results: places(py, &entry.results, &results)?,
+            known: Known::default(),
+        })
+    }
+
+    /// The arguments in order, given by place or by name.
+    fn arguments(
+        &self,
+        given: &Bound<'_, PyTuple>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Value>> {
+        let mut values = Vec::with_capacity(self.params.len());
+        let by_place = given.len();
+        let by_name = named.map_or(0, |named| named.len());
+        if by_place + by_name != self.params.len() {
+            return Err(PyTypeError::new_err(format!(
+                "{}() takes {} arguments ({}), {} are given",
+                self.name,
+                self.params.len(),
+                self.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", "),
+                by_place + by_name
+            )));
+        }
+        for (number, place) in self.params.iter().enumerate() {
+            if number < by_place {
+                argument(&given.get_item(number)?, place, &mut values)?;
+                continue;
+            }
+            let found = named.map(|named| named.get_item(&place.name)).transpose()?.flatten();
+            let Some(found) = found else {
+                return Err(PyTypeError::new_err(format!(
+                    "{}() needs the argument `{}`",
+                    self.name, place.name
+                )));
+            };
+            argument(&found, place, &mut values)?;
+        }
+        Ok(values)
+    }
+
+    fn signature(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
+        let results: Vec<&str> = self.results.iter().map(|r| r.ty.as_str()).collect();
+        let results =
+            if let [result] = results[..] { result.to_string() } else { format!("({})", results.join(", ")) };
+        format!("{}({}) -> {results}", self.name, params.join(", "))
+    }
+}
+
+#[pymethods]
+impl Entry {
+    #[pyo3(signature = (*arguments, **named))]
+    fn __call__(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyTuple>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let arguments = self.arguments(arguments, named)?;
+        let mut session = self.shared.session()?;
+        let outcome = call(py, &mut session, &self.shared.limits, &self.name, &arguments, &self.known);
+        // A session with a mistake takes no more calls.
+        if !outcome.as_ref().is_err_and(|e| e.is_instance_of::<pyo3::exceptions::PyRuntimeError>(py)) {
+            self.shared.keep(session)?;
+        }
+        drop(arguments);
+        let mut values = outcome?.into_iter();
+        if let [place] = &self.results[..] {
+            return result(py, place, &mut values);
+        }
+        let results: Vec<_> =
+            self.results.iter().map(|place| result(py, place, &mut values)).collect::<PyResult<_>>()?;
+        Ok(PyTuple::new(py, results)?.into_any().unbind())
+    }
+
+    /// The name of the entry point.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the entry point.
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.name
+    }
+
+    /// Names and types of the parameters, as the source writes them; `*` in front of a type that is consumed.
+    #[getter]
+    fn params(&self) -> Vec<(&str, &str)> {
+        self.params.iter().map(|p| (p.name.as_str(), p.ty.as_str())).collect()
+    }
+
+    /// Types of the results, as the source writes them.
+    #[getter]
+    fn results(&self) -> Vec<&str> {
+        self.results.iter().map(|r| r.ty.as_str()).collect()
+    }
+
+    #[getter]
+    fn __doc__(&self) -> String {
+        self.signature()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<galopvm entry {}>", self.signature())
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// All entry points by name, in the order of the source.
+    #[getter]
+    fn entries<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
+        PyMappingProxy::new(py, self.entries.bind(py).as_mapping())
+    }
+
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let entries = self.entries.bind(py);
+        entries.get_item(name)?.map(Bound::unbind).ok_or_else(|| {
+            let names: Vec<&str> = self.shared.program.entries().iter().map(|e| e.name.as_str()).collect();
+            PyAttributeError::new_err(format!(
+                "there is no entry point `{name}`; there are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    fn __dir__(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut names: Vec<String> = self.entries.bind(py).keys().extract()?;
+        names.extend(["entries", "warnings", "memory", "to_bytecode"].map(String::from));
+        Ok(names)
+    }
+
+    /// Warnings of the compilation as people read them, or None.
+    #[getter]
+    fn warnings(&self) -> Option<String> {
+        self.shared.program.warnings().map(|messages| messages.render(false))
+    }
+
+    /// Figures of the memory of the program's values; what NumPy lends is not in them.
+    #[getter]
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.shared.executing()?.memory.stats();
+        let figures = PyDict::new(py);
+        figures.set_item("live_bytes", stats.live_bytes)?;
+        figures.set_item("peak_bytes", stats.peak_bytes)?;
+        figures.set_item("held_bytes", stats.held_bytes)?;
+        figures.set_item("allocations", stats.allocations)?;
+        figures.set_item("copied_bytes", stats.copied_bytes.iter().sum::<u64>())?;
+        Ok(figures)
+    }
+
+    /// The bytes of a `.gbc` file, which `galopvm.from_bytecode` and `galopvm.load` take.
+    fn to_bytecode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.shared.program.to_bytecode())
+    }
+
+    fn __repr__(&self) -> String {
+        let names: Vec<&str> = self.shared.program.entries().iter().map(|e| e.name.as_str()).collect();
+        format!("<galopvm program with {}>", names.join(", "))
+    }
+}
+
+macro_rules! makers {
+    ($($(#[$doc:meta])* fn $name:ident($first:ident: $ty:ty, $($second:ident: $second_ty:ty = $default:expr)?) $make:block)+) => {$(
+        $(#[$doc])*
+        #[pyfunction]
+        #[pyo3(signature = ($first, *, $($second = $default,)? backend=None, cpu=None, threads=None, memory_limit=None, fuel=None, timeout=None))]
+        #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+        pub fn $name(
+            py: Python<'_>,
+            $first: $ty,
+            $($second: $second_ty,)?
+            backend: Option<String>,
+            cpu: Option<String>,
+            threads: Option<usize>,
+            memory_limit: Option<u64>,
+            fuel: Option<u64>,
+            timeout: Option<f64>,
+        ) -> PyResult<Program> {
+            let options = Options { backend, cpu, threads, memory_limit, fuel, timeout };
+            let program = py.detach(|| $make).map_err(|error| exception(&error))?;
+            Program::new(py, program, options)
+        }
+    )+};
+}
+
+makers! {
+    /// Compiles source text. `name` is what messages call it; imports are looked for from its folder.
+    ///
+    /// `backend` is what executes parallel work ("auto", "interp", "vector", "x86", ..), `cpu` the greatest instruction set ("scalar",
+    /// "avx2", "avx512"), `threads` the number of worker threads, `memory_limit` the bytes that the program's values may take,
+    /// `fuel` the operations that one call may execute in the interpreter, and `timeout` the seconds that one call may take.
+    fn compile(source: String, name: String = "source.fut".to_string()) {
+        galopvm::Program::from_source(&name, &source)
+    }
+
+    /// The program in a file: source, or bytecode. Options are those of `compile`.
+    fn load(path: PathBuf,) {
+        galopvm::Program::load(&path)
+    }
+
+    /// The program of the bytes of a `.gbc` file. Options are those of `compile`.
+    fn from_bytecode(data: Vec<u8>, name: String = "bytecode.gbc".to_string()) {
+        galopvm::Program::from_bytecode(&name, &data)
+    }
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Builds the wheel, installs it into an empty virtual environment, and runs the tests there: sh hosts/python/test.sh
+# The environment lies in the build folder and is kept; what it needs (maturin, numpy) is installed when it is made.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+export CARGO_TARGET_DIR
+work=$CARGO_TARGET_DIR/python
+python=${PYTHON:-python3}
+
+if [ ! -x "$work/venv/bin/maturin" ]; then
+    rm -rf "$work/venv"
+    "$python" -m venv "$work/venv"
+    "$work/venv/bin/pip" install -q maturin numpy
+fi
+rm -rf "$work/wheels"
+"$work/venv/bin/maturin" build -q --release --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
+"$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/wheels/galopvm-*.whl
+# From another folder, so that it is the installed package that is tested.
+cd "$work"
+"$work/venv/bin/python" -m unittest discover -s "$here/tests" -v
