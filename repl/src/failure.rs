@@ -89,6 +89,20 @@ impl From<galopvm::Error> for Failure {
     }
 }
 
+/// What the system says, without its number.
+pub fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(message, _)| message.to_lowercase())
+}
+
+/// An error of a call as text: what a run of the program would say.
+pub fn message(error: &galopvm::Error) -> String {
+    match error {
+        galopvm::Error::Run(error) => format!("Error: {error}"),
+        other => other.to_string(),
+    }
+}
+
 /// Messages about source as text, in colour on a terminal.
 pub fn rendered(messages: &Messages) -> String {
     messages.render(colours())

@@ -24,8 +24,11 @@ mod input;
 mod interrupt;
 mod repl;
 mod run;
+mod server;
 mod settings;
 mod stats;
+mod tuning;
+mod values;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -52,6 +55,7 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Server(server::Args),
     Check(check::Args),
     Compile(compile::Args),
     Dis(dis::Args),
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         };
         let result = match cli.command {
             Command::Run(args) => run::run(args),
+            Command::Server(args) => server::run(args),
             Command::Check(args) => check::run(args),
             Command::Compile(args) => compile::run(args),
             Command::Dis(args) => dis::run(args),
