@@ -25,6 +25,8 @@ pub enum Failure {
     Internal,
     /// As `User`; everything has been said.
     Told,
+    /// As `Run`; everything has been said.
+    Failed,
     /// Writing results failed.
     Output(io::Error),
 }
@@ -55,6 +57,7 @@ impl Failure {
             }
             Failure::Internal => INTERNAL,
             Failure::Told => USER,
+            Failure::Failed => RUN,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {
@@ -86,6 +89,16 @@ impl From<galopvm::Error> for Failure {
             galopvm::Error::Type(message) => Failure::user(message, ""),
             galopvm::Error::Internal(_) => Failure::Internal,
         }
+    }
+}
+
+/// What a failure says, for those who do not end with it.
+pub fn text(failure: Failure) -> String {
+    match failure {
+        Failure::User(text) | Failure::Run(text) | Failure::Interrupted(text) => text,
+        Failure::Internal => "a mistake of galopvm".into(),
+        Failure::Told | Failure::Failed => String::new(),
+        Failure::Output(error) => system(&error),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `galopvm` binary.
 //!
 //! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
+//! - `values/`: types and composite values for those who drive programs; `spec/`: test blocks. `tuning.rs`: tuning parameters.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
 //!   `json.rs`: text for programs.
@@ -26,7 +27,9 @@ mod repl;
 mod run;
 mod server;
 mod settings;
+mod spec;
 mod stats;
+mod test;
 mod tuning;
 mod values;
 
@@ -55,6 +58,7 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Test(test::Args),
     Server(server::Args),
     Check(check::Args),
     Compile(compile::Args),
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         };
         let result = match cli.command {
             Command::Run(args) => run::run(args),
+            Command::Test(args) => test::run(args),
             Command::Server(args) => server::run(args),
             Command::Check(args) => check::run(args),
             Command::Compile(args) => compile::run(args),
