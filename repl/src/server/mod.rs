@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
 use crate::tuning::Tuning;
-use crate::values::Types;
+use crate::values::{Attributes, Types, attributes};
 use crate::{input, run};
 use clap::ValueEnum;
 use galopvm::Program;
@@ -38,7 +38,7 @@ const LONGEST_LINE: u64 = 64 << 20;
 pub struct Args {
     /// The program: Futhark source, or a .gbc file
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    file: PathBuf,
     /// How calls are written: `call` with one variable for the whole result and `output`, or with one for each component of a
     /// tuple and `outputs`, as before Futhark 0.26. Both are understood unless one is asked for
     #[arg(long, value_enum, value_name = "GENERATION", default_value = "both")]
@@ -52,6 +52,9 @@ pub struct Args {
     /// Print everything that --profile and --log print
     #[arg(short = 'D', long)]
     debugging: bool,
+    /// The source that the program was compiled from: `attributes` tells those of its definitions
+    #[arg(long, value_name = "FILE", hide = true)]
+    attributes_of: Option<PathBuf>,
     /// Print no warnings
     #[arg(short = 'w', long)]
     no_warnings: bool,
@@ -90,12 +93,13 @@ pub fn run(args: Args) -> Outcome {
     if let Some(warnings) = program.warnings().filter(|_| !args.no_warnings) {
         say(&crate::failure::rendered(warnings));
     }
-    let attributes = source.text().map_or_else(|_| Default::default(), crate::values::attributes);
-    serve(&args, &program, attributes)
+    let told = args.attributes_of.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+    let text = told.as_deref().or(source.text().ok());
+    serve(&args, &program, text.map(attributes).unwrap_or_default())
 }
 
 /// Answers commands until there are no more.
-pub fn serve(args: &Args, program: &Program, attributes: crate::values::Attributes) -> Outcome {
+fn serve(args: &Args, program: &Program, attributes: Attributes) -> Outcome {
     let interrupts = Interrupts::listen();
     if args.tuning.print_params {
         let mut out = io::stdout().lock();

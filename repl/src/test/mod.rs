@@ -23,6 +23,9 @@ use std::time::Duration;
 /// Most time of a case, if nothing is said.
 const TIME: Duration = Duration::from_secs(300);
 
+/// Operations after which a case that says no result has just to run: nothing trusted more is fast enough.
+const REFERENCE_FUEL: u64 = 10_000_000;
+
 /// Stack of a thread that tests programs; those that compile and run have their own where this is not enough.
 const STACK: usize = 16 << 20;
 
@@ -95,7 +98,11 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(mut args: Args) -> Plan {
+    fn new(mut args: Args, concurrency: usize) -> Plan {
+        // Programs that are tested side by side would wait for each other's kernels.
+        if concurrency > 1 {
+            args.settings.threads.get_or_insert(1);
+        }
         if args.interpreted {
             args.settings.backend = BackendChoice::Interp;
         }
@@ -105,7 +112,8 @@ impl Plan {
         excluded.extend(["disable".into(), "notest".into(), format!("no_{backend}")]);
         let engine = args.settings.builder().timeout(time).build();
         let reference = (backend != BackendChoice::Interp).then(|| {
-            args.settings.builder().timeout(time).backend(BackendChoice::Interp).check(false).build()
+            let builder = args.settings.builder().timeout(time).fuel(REFERENCE_FUEL);
+            builder.backend(BackendChoice::Interp).check(false).build()
         });
         Plan { engine, reference, args, excluded }
     }
@@ -121,12 +129,13 @@ pub fn run(args: Args) -> Outcome {
     let json = args.json.clone();
     let threads =
         args.concurrency.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = threads.min(programs.len());
     let mut report = Report::new(programs.len(), !args.no_terminal);
-    let plan = Arc::new(Plan::new(args));
+    let plan = Arc::new(Plan::new(args, threads));
     let programs = Arc::new(programs);
     let next = Arc::new(AtomicUsize::new(0));
     let (tell, told) = mpsc::channel();
-    for _ in 0..threads.min(programs.len()) {
+    for _ in 0..threads {
         let (plan, programs, next, tell) = (plan.clone(), programs.clone(), next.clone(), tell.clone());
         let work = move || {
             while let Some(path) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
