@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod asm;
+mod bench;
 mod bundle;
 mod check;
 mod compile;
@@ -65,6 +66,7 @@ Examples:
 enum Command {
     Run(run::Args),
     Test(test::Args),
+    Bench(bench::Args),
     Server(server::Args),
     Check(check::Args),
     Compile(compile::Args),
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         let result = match cli.command {
             Command::Run(args) => run::run(args),
             Command::Test(args) => test::run(args),
+            Command::Bench(args) => bench::run(args),
             Command::Server(args) => server::run(args),
             Command::Check(args) => check::run(args),
             Command::Compile(args) => compile::run(args),

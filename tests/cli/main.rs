@@ -1,8 +1,10 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`, `data.rs`, `sources.rs`, `server.rs`: tests by subject; the others are here.
+//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`: tests by subject; the others are here.
 
+mod blocks;
 mod data;
+mod executables;
 mod limits;
 mod process;
 mod prompt;

@@ -5,7 +5,7 @@
 //!
 //! Programs are tested in threads of this process: a run that fails, or reaches a limit, ends its case only.
 
-mod difference;
+pub mod difference;
 mod program;
 mod property;
 mod report;
