@@ -222,7 +222,7 @@ fn convert(memory: &Memory, out: &mut dyn Write, format: Format) -> Outcome {
 }
 
 /// The values that `-g` asks for: themselves, or a random one of a type.
-fn generate(memory: &Memory, text: &str, bounds: &Bounds, seed: u64) -> Result<Vec<Value>, Failure> {
+pub fn generate(memory: &Memory, text: &str, bounds: &Bounds, seed: u64) -> Result<Vec<Value>, Failure> {
     if let Ok(values) = data::read_values(memory, text.as_bytes()) {
         return Ok(values);
     }

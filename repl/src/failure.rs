@@ -25,6 +25,8 @@ pub enum Failure {
     Internal,
     /// As `User`; everything has been said.
     Told,
+    /// As `Run`; everything has been said.
+    Failed,
     /// Writing results failed.
     Output(io::Error),
 }
@@ -55,6 +57,7 @@ impl Failure {
             }
             Failure::Internal => INTERNAL,
             Failure::Told => USER,
+            Failure::Failed => RUN,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {
@@ -86,6 +89,30 @@ impl From<galopvm::Error> for Failure {
             galopvm::Error::Type(message) => Failure::user(message, ""),
             galopvm::Error::Internal(_) => Failure::Internal,
         }
+    }
+}
+
+/// What a failure says, for those who do not end with it.
+pub fn text(failure: Failure) -> String {
+    match failure {
+        Failure::User(text) | Failure::Run(text) | Failure::Interrupted(text) => text,
+        Failure::Internal => "a mistake of galopvm".into(),
+        Failure::Told | Failure::Failed => String::new(),
+        Failure::Output(error) => system(&error),
+    }
+}
+
+/// What the system says, without its number.
+pub fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(message, _)| message.to_lowercase())
+}
+
+/// An error of a call as text: what a run of the program would say.
+pub fn message(error: &galopvm::Error) -> String {
+    match error {
+        galopvm::Error::Run(error) => format!("Error: {error}"),
+        other => other.to_string(),
     }
 }
 

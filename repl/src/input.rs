@@ -1,5 +1,6 @@
 //! Programs and values from standard input or files, with messages that show the place.
 
+use crate::bundle;
 use crate::deadline::Bounds;
 use crate::failure::{Failure, colours};
 use galopvm::data::{self, DataError, Reader};
@@ -95,7 +96,11 @@ fn standard_values(memory: &Memory) -> std::io::Result<data::Input> {
 pub fn bytes_of(path: &Path) -> Result<Input, Failure> {
     if path != Path::new("-") {
         let name = path.display().to_string();
-        return Ok(Input { name, bytes: galopvm::program::read(path)?, is_standard_input: false });
+        let bytes = match bundle::program_in(path) {
+            Some(bytes) => bytes,
+            None => galopvm::program::read(path)?,
+        };
+        return Ok(Input { name, bytes, is_standard_input: false });
     }
     let mut bytes = Vec::new();
     match std::io::stdin().lock().read_to_end(&mut bytes) {

@@ -1,6 +1,8 @@
 //! The `galopvm` binary.
 //!
 //! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
+//! - `values/`: types and composite values for those who drive programs; `spec/`: test blocks. `tuning.rs`: tuning parameters.
+//! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
 //!   `json.rs`: text for programs.
@@ -10,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod asm;
+mod bench;
+mod bundle;
 mod check;
 mod compile;
 mod datacmp;
@@ -24,13 +28,22 @@ mod input;
 mod interrupt;
 mod repl;
 mod run;
+mod server;
 mod settings;
+mod spec;
+mod stand;
 mod stats;
+mod test;
+mod tuning;
+mod upstream;
+mod values;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use upstream::Compiler;
 
 /// Runs data-parallel array programs in the Futhark language, without a compile step.
 #[derive(Parser)]
@@ -52,8 +65,12 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Test(test::Args),
+    Bench(bench::Args),
+    Server(server::Args),
     Check(check::Args),
     Compile(compile::Args),
+    Stand(stand::Args),
     Dis(dis::Args),
     Asm(asm::Args),
     Dump(dump::Args),
@@ -62,12 +79,28 @@ enum Command {
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
     Repl(repl::Args),
+    #[command(hide = true)]
+    C(upstream::Args),
+    #[command(hide = true)]
+    Multicore(upstream::Args),
+    #[command(hide = true)]
+    Vm(upstream::Args),
 }
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(failure::report_panic));
     let code = failure::carried_out(|| {
-        let cli = match Cli::try_parse() {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        if let Some(code) = stand::standing(&arguments) {
+            return code;
+        }
+        if upstream::is_called_futhark(arguments.first())
+            && arguments.get(1).is_some_and(|word| word == "--version" || word == "-V")
+        {
+            let _ = writeln!(std::io::stdout(), "{}", upstream::version());
+            return 0;
+        }
+        let cli = match Cli::try_parse_from(&arguments) {
             Ok(cli) => cli,
             Err(message) => {
                 // Help and version go to standard output with code 0, complaints to standard error with 2.
@@ -77,8 +110,12 @@ fn main() -> ExitCode {
         };
         let result = match cli.command {
             Command::Run(args) => run::run(args),
+            Command::Test(args) => test::run(args),
+            Command::Bench(args) => bench::run(args),
+            Command::Server(args) => server::run(args),
             Command::Check(args) => check::run(args),
             Command::Compile(args) => compile::run(args),
+            Command::Stand(args) => stand::run(args),
             Command::Dis(args) => dis::run(args),
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
@@ -87,6 +124,8 @@ fn main() -> ExitCode {
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),
             Command::Repl(args) => repl::run(args),
+            Command::C(args) => upstream::run(args, Compiler::Sequential),
+            Command::Multicore(args) | Command::Vm(args) => upstream::run(args, Compiler::Parallel),
         };
         result.map_or_else(Failure::report, |()| 0)
     });

@@ -6,6 +6,7 @@ use crate::input;
 use crate::interrupt::Interrupts;
 use crate::settings::{Called, Settings};
 use crate::stats::Phases;
+use crate::tuning::Tuning;
 use galopvm::{Session, Shown, Value, data};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -72,28 +73,6 @@ struct Measurement {
     debugging: bool,
 }
 
-/// Values of the program's tuning parameters. There are no others: galopvm decides by the sizes that it sees.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Tuning")]
-struct Tuning {
-    /// Give a tuning parameter, #[param(NAME)] in the source, a value
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    param: Vec<(String, i64)>,
-    /// Read values of tuning parameters from this file, a line NAME=VALUE for each [default: FILE.tuning, if there is
-    /// one]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_tuning")]
-    tuning: Option<PathBuf>,
-    /// Do not look for FILE.tuning
-    #[arg(long)]
-    no_tuning: bool,
-    /// Print the tuning parameters of the program and their class, and end
-    #[arg(long)]
-    print_params: bool,
-    /// Where compiled code may be kept; not used
-    #[arg(long, value_name = "FILE")]
-    cache_file: Option<PathBuf>,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   echo '[1, 2, 3] [4, 5, 6]' | galopvm run dot.fut
@@ -129,7 +108,7 @@ pub fn run(args: Args) -> Outcome {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
-    tune(&mut session, &args.tuning, &args.called.file)?;
+    args.tuning.apply(&mut session, &args.called.file)?;
     let entry = session.entry(&args.called.entry)?.clone();
     phases.end("prepare");
     let time = args.settings.timeout;
@@ -208,7 +187,7 @@ fn print(results: &[Value], output: &Output) -> io::Result<()> {
 }
 
 /// Prints what the program shows, as Futhark's programs do. They do not stop anywhere.
-fn show(shown: &Shown<'_>) {
+pub fn show(shown: &Shown<'_>) {
     if shown.stops {
         return;
     }
@@ -221,43 +200,4 @@ fn show(shown: &Shown<'_>) {
 
 fn print_line(text: &str) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{text}")
-}
-
-/// An assignment of a tuning parameter.
-fn assignment(text: &str) -> Result<(String, i64), String> {
-    let parsed = text.split_once('=').and_then(|(name, value)| Some((name, value.trim().parse().ok()?)));
-    match parsed {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_string(), value)),
-        _ => Err("NAME=NUMBER is wanted".into()),
-    }
-}
-
-/// Gives tuning parameters the values of a file, then those of the command line. Files are often made for several back
-/// ends: what the program does not have is no mistake there.
-fn tune(session: &mut Session, tuning: &Tuning, program: &Path) -> Result<(), Failure> {
-    let mut beside = program.as_os_str().to_owned();
-    beside.push(".tuning");
-    let beside = Some(PathBuf::from(beside)).filter(|path| !tuning.no_tuning && path.is_file());
-    if let Some(path) = tuning.tuning.as_ref().or(beside.as_ref()) {
-        let bytes = galopvm::program::read(path)?;
-        let name = path.display().to_string();
-        for (k, line) in galopvm::program::source_text(&name, &bytes)?.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let (param, value) = assignment(line).map_err(|error| {
-                Failure::user(
-                    format!("{name}:{}: {error}", k + 1),
-                    "write a line `NAME=NUMBER` for each parameter",
-                )
-            })?;
-            if session.set_param(&param, value).is_err() && tuning.tuning.is_some() {
-                say(&format!("note: {name}:{}: the program has no tuning parameter `{param}`", k + 1));
-            }
-        }
-    }
-    for (param, value) in &tuning.param {
-        session.set_param(param, *value)?;
-    }
-    Ok(())
 }

@@ -121,7 +121,7 @@ fn phases_text(parts: &galopvm::PlanPhases) -> String {
 }
 
 /// What became of one parallel operator.
-fn site_line(site: &SiteReport) -> String {
+pub fn site_line(site: &SiteReport) -> String {
     let profile = &site.profile;
     let mut line = format!("{}: {} executions, {} elements", site.name, profile.executions, profile.elements);
     for version in &site.versions {

@@ -1,11 +1,14 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`, `data.rs`, `sources.rs`: tests by subject; the others are here.
+//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`: tests by subject; the others are here.
 
+mod blocks;
 mod data;
+mod executables;
 mod limits;
 mod process;
 mod prompt;
+mod server;
 mod sources;
 
 use process::{Folder, Ran, command, in_order};

@@ -1,0 +1,49 @@
+//! The regular expressions that say which message is expected.
+
+use regex::{Regex, RegexBuilder};
+
+/// Whether an expression matches somewhere in a text; line ends are ordinary characters. Braces that repeat nothing stand
+/// for themselves, as in the expressions that Futhark's tools read; an expression that is none is looked for as it is written.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let compiled = compile(pattern).or_else(|| compile(&escaped(pattern)));
+    compiled.map_or_else(|| text.contains(pattern), |regex| regex.is_match(text))
+}
+
+fn compile(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).dot_matches_new_line(true).build().ok()
+}
+
+/// The expression with braces taken as characters.
+fn escaped(pattern: &str) -> String {
+    let mut escaped = String::new();
+    let mut quoted = false;
+    for c in pattern.chars() {
+        if !quoted && (c == '{' || c == '}') {
+            escaped.push('\\');
+        }
+        quoted = c == '\\' && !quoted;
+        escaped.push(c);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn expressions_match_anywhere() {
+        for (pattern, text, found) in [
+            ("", "anything", true),
+            ("a.*b", "xa\nyb", true),
+            ("Error*", "Erro", true),
+            ("{a: i32}", "type {a: i32} is", true),
+            ("x{2}", "xx", true),
+            ("\\[3\\]", "[3]", true),
+            ("(", "a (b", true),
+            ("^b", "a\nb", false),
+        ] {
+            assert_eq!(matches(pattern, text), found, "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! galopvm in the place of `futhark`: `c`, `multicore` and `vm` make what looks like a compiled program.
+//!
+//! Futhark's `test`, `bench`, `autotune` and `literate` run `EXE BACKEND PROG -o BIN --server`, then `./BIN` with the options of a
+//! server. BIN is a shell script with the program's bytecode behind it.
+
+use crate::failure::{Failure, Outcome, colours, say, system};
+use crate::stand::output_of;
+use crate::{bundle, input};
+use galopvm::{Compiling, Imports};
+use galopvm_base::Sources;
+use std::path::{Path, PathBuf};
+
+/// The version of Futhark that programs and tools may count with.
+const FUTHARK: &str = "0.28.0";
+
+/// Make an executable as Futhark's compilers do: a script that starts galopvm on the compiled program
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  galopvm c sum.fut && ./sum < sum.in
+  futhark test --futhark=galopvm --backend=vm tests/")]
+pub struct Args {
+    /// The program: Futhark source, or a .gbc file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The executable to make [default: FILE without its extension]
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The executable speaks the server protocol
+    #[arg(long)]
+    server: bool,
+    /// The executable runs an entry point, as is done without this
+    #[arg(long, conflicts_with = "server")]
+    executable: bool,
+    /// Print no warnings
+    #[arg(short = 'w')]
+    no_warnings: bool,
+    /// Treat warnings as errors
+    #[arg(long = "Werror")]
+    warnings_are_errors: bool,
+    /// Check sizes and indices everywhere, which is done anyway
+    #[arg(long)]
+    safe: bool,
+    /// Print more about compiling; there is nothing to print
+    #[arg(short, long, num_args = 0..=1, require_equals = true)]
+    verbose: Option<Option<String>>,
+}
+
+/// Which compiler galopvm stands for.
+#[derive(Clone, Copy)]
+pub enum Compiler {
+    /// One thread, as sequential C has.
+    Sequential,
+    /// All threads.
+    Parallel,
+}
+
+/// Carries out the command.
+pub fn run(args: Args, compiler: Compiler) -> Outcome {
+    let source = input::bytes_of(&args.file)?;
+    let bounds = crate::deadline::Bounds::default();
+    let program = source.program(Compiling::default(), bounds)?;
+    let warned = !args.no_warnings && warn(&source);
+    if warned && args.warnings_are_errors {
+        return Err(Failure::Told);
+    }
+    let output = output_of(args.output, &args.file)?;
+    let own = std::env::current_exe()
+        .map_err(|error| Failure::user(format!("cannot find galopvm itself: {}", system(&error)), ""))?;
+    let command = if args.server {
+        let source = std::path::absolute(&args.file).unwrap_or(args.file);
+        format!("server --attributes-of {}", quoted(&source)?)
+    } else {
+        "run".into()
+    };
+    let threads = match compiler {
+        Compiler::Sequential => " --threads 1",
+        Compiler::Parallel => "",
+    };
+    let script = format!("#!/bin/sh\nexec {} {command}{threads} \"$0\" \"$@\"\n", quoted(&own)?);
+    bundle::write(&output, &mut script.as_bytes(), &program.to_bytecode())
+}
+
+/// Prints the warnings about a source; whether there are any.
+fn warn(source: &input::Input) -> bool {
+    let Ok(text) = source.text() else { return false };
+    let mut sources = Sources::new();
+    let file = sources.add(source.name.as_str(), text);
+    let report = galopvm_frontend::check_with(&mut sources, file, Imports::Anywhere);
+    let all: Vec<_> = report.diagnostics.iter().chain(&report.warnings).collect();
+    all.iter().for_each(|warning| say(&warning.render(&sources, colours())));
+    !all.is_empty()
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().ok_or_else(|| {
+        Failure::user(format!("{}: the name of this file is not UTF-8", path.display()), "rename it")
+    })?;
+    Ok(format!("'{}'", text.replace('\'', "'\\''")))
+}
+
+/// Whether this process was started by the name of Futhark's compiler.
+pub fn is_called_futhark(name: Option<&std::ffi::OsString>) -> bool {
+    name.and_then(|name| Path::new(name).file_stem()).is_some_and(|stem| stem == "futhark")
+}
+
+/// What `futhark --version` prints.
+pub fn version() -> String {
+    format!(
+        "Futhark {FUTHARK}\ngalopvm {}: a virtual machine for Futhark programs, in the place of the compiler",
+        env!("CARGO_PKG_VERSION")
+    )
+}

@@ -1,0 +1,236 @@
+//! Records, sums and arrays, made of parts and read part by part.
+//!
+//! A value of the language is the list of the machine's values that its type says ([`Type::parts`]). A function here takes
+//! lists that fit their types; where it makes an array of rows, it checks that they agree in their extents.
+
+use super::{Constructor, Shape, Slot, Type, rank_of};
+use galopvm::{Array, ElemType, Memory, Scalar, Value, ValueType};
+use std::slice::Iter;
+use std::sync::Arc;
+
+/// What is wrong, for people.
+type Made<T> = Result<T, String>;
+
+/// The values of a type whose list does not fit it. Nobody should ever see this.
+const MISFIT: &str = "The value does not fit its type.";
+
+/// The extents of an array of so many dimensions; an array of rows has more, which are those of the rows.
+pub fn outer_shape(rank: u8, parts: &[Value]) -> Made<Vec<i64>> {
+    let array = parts.first().and_then(Value::as_array);
+    let shape = array.and_then(|array| array.shape().get(..rank.into()).map(<[i64]>::to_vec));
+    shape.ok_or_else(|| "This array consists of nothing, and has no extents.".into())
+}
+
+/// The element of an array at an index inside it.
+pub fn element(ty: &Type, parts: &[Value], index: &[i64]) -> Made<Vec<Value>> {
+    let mut out = Vec::new();
+    let mut parts = parts.iter();
+    each_leaf(ty, 0, &mut |kept| {
+        let part = parts.next().and_then(|part| row(part, index)).ok_or(MISFIT)?;
+        out.extend(kept.map(|_| part));
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// Puts an element into an array at an index inside it, in place where nobody else holds the array.
+pub fn set(memory: &Memory, ty: &Type, parts: &mut [Value], index: &[i64], element: &[Value]) -> Made<()> {
+    // All shapes first: a refusal changes nothing.
+    let mut checked = (parts.iter(), element.iter());
+    each_leaf(ty, 0, &mut |kept| {
+        let old = checked.0.next().and_then(|part| row(part, index)).ok_or(MISFIT)?;
+        let new = kept.map(|_| checked.1.next().ok_or(MISFIT)).transpose()?;
+        match new.filter(|new| shape(new) != shape(&old)) {
+            Some(new) => {
+                let (found, wanted) = (shape_text(&shape(new)), shape_text(&shape(&old)));
+                Err(format!(
+                    "The element has the shape {found} where the array has elements of shape {wanted}."
+                ))
+            }
+            None => Ok(()),
+        }
+    })?;
+    let (mut parts, mut element) = (parts.iter_mut(), element.iter());
+    each_leaf(ty, 0, &mut |kept| {
+        let (Some(Value::Array(array)), Some(_)) = (parts.next(), kept) else { return Ok(()) };
+        let new = element.next().ok_or(MISFIT)?;
+        write(memory, array, index, new)
+    })
+}
+
+/// An array of this shape from elements in row-major order, which are as many as it says.
+pub fn array(memory: &Memory, ty: &Type, shape: &[i64], elements: &[&[Value]]) -> Made<Vec<Value>> {
+    let mut elements: Vec<Iter<'_, Value>> = elements.iter().map(|parts| parts.iter()).collect();
+    let mut out = Vec::new();
+    leaf_types(ty, 0, &mut |leaf, kept| {
+        if !kept {
+            return zeros(memory, leaf.elem, shape).map(|array| out.push(array));
+        }
+        let rows: Option<Vec<&Value>> = elements.iter_mut().map(Iter::next).collect();
+        let made = stacked(memory, leaf, shape, &rows.ok_or(MISFIT)?)?;
+        out.push(Value::Array(made));
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// Refuses arrays that are not all of the same outer shape.
+pub fn same_outer_shape(rank: u8, arrays: &[&[Value]]) -> Made<()> {
+    let shapes: Vec<Vec<i64>> = arrays.iter().filter_map(|parts| outer_shape(rank, parts).ok()).collect();
+    match shapes.iter().find(|shape| **shape != shapes[0]) {
+        Some(other) => {
+            let (one, other) = (shape_text(&shapes[0]), shape_text(other));
+            Err(format!("The arrays differ in their shapes: {one} and {other}."))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The parts of one field after the other.
+pub fn fields(types: impl Iterator<Item = Arc<Type>>, mut parts: &[Value]) -> Vec<&[Value]> {
+    let mut fields = Vec::new();
+    for ty in types {
+        let (own, rest) = parts.split_at(ty.parts().len().min(parts.len()));
+        fields.push(own);
+        parts = rest;
+    }
+    fields
+}
+
+/// The constructor of a sum's value, and its number.
+pub fn constructor<'t>(constructors: &'t [Constructor], parts: &[Value]) -> Made<&'t Constructor> {
+    let tag = parts.first().and_then(Value::as_scalar).map(Scalar::as_i64);
+    let found = tag.and_then(|tag| constructors.get(usize::try_from(tag).ok()?));
+    found.ok_or_else(|| "The value has no constructor of its type.".into())
+}
+
+/// The payload of a sum's value: the parts of each item.
+pub fn payload(constructor: &Constructor, parts: &[Value]) -> Made<Vec<Vec<Value>>> {
+    let mut slots = constructor.slots.iter();
+    let mut items = Vec::new();
+    for ty in &constructor.payload {
+        let own = slots.by_ref().take(ty.parts().len());
+        let own: Option<Vec<Value>> = own.map(|slot| parts.get(slot + 1).cloned()).collect();
+        items.push(own.ok_or(MISFIT)?);
+    }
+    Ok(items)
+}
+
+/// A value of a sum from the parts of the payload. Slots that the constructor does not use hold nothing in particular.
+pub fn construct(
+    memory: &Memory,
+    number: usize,
+    constructor: &Constructor,
+    slots: &[Slot],
+    payload: &[Value],
+) -> Made<Vec<Value>> {
+    let mut parts = vec![Value::Scalar(Scalar::from_int(ElemType::I8, number as i64))];
+    for (slot, Slot { ty, extents }) in slots.iter().enumerate() {
+        let own = constructor.slots.iter().position(|own| *own == slot).and_then(|k| payload.get(k));
+        parts.push(match own {
+            Some(part) => part.clone(),
+            None if ty.is_scalar() => Value::Scalar(Scalar::from_int(ty.elem, 0)),
+            None => zeros(memory, ty.elem, extents)?,
+        });
+    }
+    Ok(parts)
+}
+
+/// Visits what an array of such elements consists of: whether the element has that part, and its type there.
+fn each_leaf(ty: &Type, above: u8, visit: &mut dyn FnMut(Option<ValueType>) -> Made<()>) -> Made<()> {
+    leaf_types(ty, above, &mut |leaf, kept| visit(kept.then_some(leaf)))
+}
+
+fn leaf_types(ty: &Type, above: u8, visit: &mut dyn FnMut(ValueType, bool) -> Made<()>) -> Made<()> {
+    match &ty.shape {
+        Shape::Scalar(elem) => visit(ValueType { elem: *elem, rank: above }, true),
+        Shape::Array(extents, element) => leaf_types(element, above + rank_of(extents), visit),
+        Shape::Record(fields) if fields.is_empty() => {
+            visit(ValueType { elem: ElemType::Bool, rank: above }, above > 0)
+        }
+        Shape::Record(fields) => fields.iter().try_for_each(|(_, ty)| leaf_types(ty, above, visit)),
+        Shape::Sum(_, slots) => {
+            visit(ValueType { elem: ElemType::I8, rank: above }, true)?;
+            slots.iter().try_for_each(|slot| visit(ValueType { rank: slot.ty.rank + above, ..slot.ty }, true))
+        }
+        Shape::Opaque(parts) => {
+            parts.iter().try_for_each(|ty| visit(ValueType { rank: ty.rank + above, ..*ty }, true))
+        }
+    }
+}
+
+/// The row of an array at an index, or its element.
+fn row(part: &Value, index: &[i64]) -> Option<Value> {
+    let array = part.as_array()?;
+    if array.rank() == index.len() {
+        return array.get(index).map(Value::Scalar);
+    }
+    let mut row = array.clone();
+    for i in index {
+        if row.rank() < 2 || !(0..row.shape()[0]).contains(i) {
+            return None;
+        }
+        row = row.row(*i);
+    }
+    Some(Value::Array(row))
+}
+
+/// The extents of a value.
+fn shape(value: &Value) -> Vec<i64> {
+    value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec())
+}
+
+fn shape_text(shape: &[i64]) -> String {
+    shape.iter().map(|extent| format!("[{extent}]")).collect()
+}
+
+fn zeros(memory: &Memory, elem: ElemType, shape: &[i64]) -> Made<Value> {
+    let mut array = Array::fresh(memory, elem, shape).map_err(|error| error.to_string())?;
+    // Fresh elements may be anything.
+    for position in 0..array.elements() {
+        let index = index_of(position, shape);
+        array.set(memory, &index, Scalar::from_int(elem, 0)).map_err(|trap| trap.to_string())?;
+    }
+    Ok(Value::Array(array))
+}
+
+/// Writes a value over the row of an array at an index.
+fn write(memory: &Memory, array: &mut Array, index: &[i64], value: &Value) -> Made<()> {
+    let mut put = |index: &[i64], scalar| array.set(memory, index, scalar).map_err(|trap| trap.to_string());
+    match value {
+        Value::Scalar(scalar) => put(index, *scalar),
+        Value::Array(row) => {
+            let shape = row.shape();
+            for (position, bits) in row.iter_bits().enumerate() {
+                let inner = index_of(position as i64, &shape);
+                put(&[index, &inner].concat(), Scalar::new(row.elem(), bits))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// One array of rows, which have to agree in their extents.
+fn stacked(memory: &Memory, row: ValueType, outer: &[i64], rows: &[&Value]) -> Made<Array> {
+    let inner = rows.first().map_or_else(|| vec![0; row.rank.into()], |first| shape(first));
+    if let Some(other) = rows.iter().find(|row| shape(row) != inner) {
+        let (one, other) = (shape_text(&inner), shape_text(&shape(other)));
+        return Err(format!("The elements differ in their shapes: {one} and {other}."));
+    }
+    let whole = [outer, &inner].concat();
+    let mut array = Array::fresh(memory, row.elem, &whole).map_err(|error| error.to_string())?;
+    for (position, row) in rows.iter().enumerate() {
+        write(memory, &mut array, &index_of(position as i64, outer), row)?;
+    }
+    Ok(array)
+}
+
+/// The index of an element from its place in row-major order.
+fn index_of(mut position: i64, shape: &[i64]) -> Vec<i64> {
+    let mut index = vec![0; shape.len()];
+    for (i, extent) in index.iter_mut().zip(shape).rev() {
+        *i = position % (*extent).max(1);
+        position /= (*extent).max(1);
+    }
+    index
+}

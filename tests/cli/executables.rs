@@ -1,0 +1,73 @@
+//! Executables that `galopvm stand`, `c` and `vm` make, and galopvm in the place of `futhark`.
+#![cfg(unix)]
+
+use super::process::{Folder, Ran};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const SUM: &str = "entry main (xs: []i32) = i32.sum xs\n#[slow]\nentry twice (x: i32) = (x, 2 * x)\n";
+
+fn start(folder: &Folder, program: &str, arguments: &[&str], input: &str) -> Ran {
+    let mut child = Command::new(folder.0.join(program))
+        .args(arguments)
+        .current_dir(&folder.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the executable starts");
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
+    Ran::new(arguments, child.wait_with_output().expect("the executable ends"))
+}
+
+#[test]
+fn executables_need_nothing_else() {
+    let folder = Folder::new("stand");
+    folder.write("sum.fut", SUM).run("stand sum.fut", "").prints("");
+    start(&folder, "sum", &[], "[1, 2]").prints("3i32\n");
+    start(&folder, "sum", &["-e", "twice", "-t", "times", "-r", "2"], "4").prints("4i32\n8i32\n");
+    assert_eq!(String::from_utf8_lossy(&folder.read("times")).lines().count(), 2);
+    start(&folder, "sum", &["--nothing"], "").fails(2, &["--nothing"]);
+    folder.run("run sum", "[7]").prints("7i32\n");
+    folder.run("stand sum.fut -o sum.fut", "").fails(2, &["add -o FILE"]);
+    folder.run("stand nothing.fut", "").fails(2, &["nothing.fut: no such file"]);
+    // What follows the program may be anything: then there is none.
+    folder.write("cut", &folder.read("sum")[..4000]).run("run cut", "").fails(2, &["cut"]);
+}
+
+#[test]
+fn launchers_start_galopvm() {
+    let folder = Folder::new("launch it's");
+    folder.write("sum.fut", SUM).run("c sum.fut", "").prints("");
+    start(&folder, "sum", &["-b"], "[1, 2]").succeeds();
+    folder.run("vm sum.fut -o served --server", "").prints("");
+    let script = "attributes twice\ninputs main\noutputs twice\n";
+    start(&folder, "served", &["--num-threads=1"], script)
+        .prints("%%% OK\nslow\n%%% OK\n[]i32\n%%% OK\ni32\ni32\n%%% OK\n");
+    folder
+        .write("wrong.fut", "entry main (x: i32) = x + true")
+        .run("vm wrong.fut -o w --server", "")
+        .fails(2, &["wrong.fut:1:"]);
+    // The program inside is verified like any other.
+    let mut damaged = folder.read("served");
+    let middle = damaged.len() - 60;
+    damaged[middle] ^= 0xff;
+    folder.write("served", &damaged);
+    start(&folder, "served", &[], "types\n").fails(2, &["served"]);
+}
+
+#[test]
+fn futhark_is_another_name() {
+    let folder = Folder::new("futhark");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_galopvm"), folder.0.join("futhark")).expect("a link");
+    let ran = start(&folder, "futhark", &["--version"], "");
+    ran.succeeds();
+    assert!(ran.text().starts_with("Futhark 0."), "{}", ran.text());
+    folder.write("sum.fut", SUM).write("wrong.fut", "entry main (x: i32) = x + true");
+    start(&folder, "futhark", &["check", "sum.fut"], "").prints("");
+    start(&folder, "futhark", &["check", "wrong.fut"], "").fails(2, &["wrong.fut"]);
+    start(&folder, "futhark", &["dataset", "-g", "[2]i8"], "").succeeds();
+    start(&folder, "futhark", &["run", "sum.fut"], "[1]").prints("1i32\n");
+    start(&folder, "futhark", &["multicore", "sum.fut", "-o", "m", "--server"], "").prints("");
+    start(&folder, "m", &[], "entry_points").prints("%%% OK\nmain\ntwice\n%%% OK\n");
+}
