@@ -117,7 +117,7 @@ fn what_is_wrong_is_shown() {
         "expected [0i64, 1i64, 2i64, >7i64<, 4i64]",
         "dataset: #1 (\"2i64\"):",
         "Program succeeded, but expected failure:",
-        "dataset: #2 (\"1\"):",
+        "dataset: #2 (\"1i32\"):",
         "values of types (i32)",
         "dataset: #3",
         "Expected message:",
@@ -147,9 +147,9 @@ fn benchmarks_are_printed_and_written_as_futhark_does() {
         "short:       ",
         "μs (95% CI: [",
         "])\n[1000]i32:   ",
-        "#4 (\"[7]\"):",
+        "#4 (\"[7i32]\"):",
         "expected 8, got 7",
-        "\nsum.fut:over (no tuning file):\n#0 (\"[1, 2]\"):",
+        "\nsum.fut:over (no tuning file):\n#0 (\"[1i32, 2i32]\"):",
         "μs (95% CI: [",
     ]);
     let json = String::from_utf8(folder.read("old.json")).expect("text");
@@ -164,7 +164,7 @@ fn benchmarks_are_printed_and_written_as_futhark_does() {
             "\"bytes\"",
             "expected 8",
             "\"sum.fut:over\"",
-            "\"#0 (\\\"[1, 2]\\\")\"",
+            "\"#0 (\\\"[1i32, 2i32]\\\")\"",
         ],
     );
     let ran = folder.run("bench sum.fut -r 1 -e over --no-convergence-phase --compare old.json", "");

@@ -188,22 +188,22 @@ fn bench(
             Ok(times) => {
                 let (low, high) = statistics::interval(times);
                 print(&format!("{:10.0}μs (95% CI: [{low:10.1}, {high:10.1}])", statistics::mean(times)))?;
-                let before = earlier.and_then(|earlier| earlier.times(&name, &case.description()));
+                let before = earlier.and_then(|earlier| earlier.times(&name, &case.description));
                 print(&before.map_or_else(String::new, |before| statistics::comparison(&before, times)))?;
                 print("\n")?;
             }
             Err(wrong) => print(&format!("\n{}\n", wrong.trim_end()))?,
         }
         let bytes = session.memory_stats().peak_bytes;
-        all.push(Measured { program: name, dataset: case.description(), bytes, times });
+        all.push(Measured { program: name, dataset: case.description.clone(), bytes, times });
     }
     Ok(())
 }
 
 fn short(case: &Case) -> String {
-    let name = case.description();
+    let name = &case.description;
     if name.chars().count() <= NAME {
-        name
+        name.clone()
     } else {
         name.chars().take(NAME - 3).chain("...".chars()).collect()
     }

@@ -12,6 +12,9 @@
 //!
 //! Words before `input` are tags; `random` and `script` among them say what its braces hold.
 
+use galopvm::Memory;
+use galopvm::data::{self, Style};
+
 /// What a program says of itself.
 #[derive(Default, PartialEq, Debug)]
 pub struct Spec {
@@ -34,8 +37,8 @@ pub struct Spec {
 pub struct Case {
     /// The entry point.
     pub entry: String,
-    /// The name, if it has one.
-    pub name: Option<String>,
+    /// What people and tools call the case.
+    pub description: String,
     /// Its tags.
     pub tags: Vec<String>,
     /// The arguments.
@@ -76,23 +79,32 @@ pub enum Expected {
     Error(String),
 }
 
-impl Case {
-    /// What people and tools call the case.
-    pub fn description(&self) -> String {
-        if let Some(name) = &self.name {
-            return name.clone();
-        }
-        match &self.given {
-            Given::Random(types) => one_line(types),
-            Given::File(file) | Given::ScriptFile(file) => file.clone(),
-            Given::Values(text) | Given::Script(text) => {
-                let line = one_line(text);
-                let short: String = line.chars().take(50).collect();
-                let dots = if short.len() < line.len() { "..." } else { "" };
-                format!("#{} (\"{short}{dots}\")", self.index)
-            }
-        }
+/// What Futhark's tools call a case without a name: its types, its file, or the beginning of its values.
+fn described(given: &Given, index: usize) -> String {
+    match given {
+        Given::Random(types) => one_line(types),
+        Given::File(file) | Given::ScriptFile(file) => file.clone(),
+        Given::Values(text) => numbered(index, &values_text(text).unwrap_or_else(|| text.clone())),
+        Given::Script(text) => numbered(index, text),
     }
+}
+
+fn numbered(index: usize, text: &str) -> String {
+    let line = one_line(text);
+    let short: String = line.chars().take(50).collect();
+    let dots = if short.len() < line.len() { "..." } else { "" };
+    format!("#{index} (\"{short}{dots}\")")
+}
+
+/// The text of values with the type of each number.
+fn values_text(text: &str) -> Option<String> {
+    let values = data::read_values(&Memory::default(), text.as_bytes()).ok()?;
+    let mut out = Vec::new();
+    for value in &values {
+        data::write_text_in(&mut out, value, Style::Data).ok()?;
+        out.push(b' ');
+    }
+    String::from_utf8(out).ok()
 }
 
 /// Text with single blanks between its words.
@@ -278,7 +290,8 @@ impl<'t> Block<'t> {
             ((false, text), false) => Given::Values(text),
         };
         let expected = self.expected()?;
-        Ok(Some(Case { entry: String::new(), name, tags, given, expected, index }))
+        let description = name.unwrap_or_else(|| described(&given, index));
+        Ok(Some(Case { entry: String::new(), description, tags, given, expected, index }))
     }
 
     fn name(&mut self) -> Result<Option<String>, String> {
@@ -316,9 +329,9 @@ mod tests {
              -- structure gpu { A 1 B/C 2 }\n-- warning: unused\n\ndef f = 1\n-- ==\n-- property: p q\n",
         )
         .expect("a right block");
-        let case = |entry: &str, name: Option<&str>, tags: &[&str], given, expected, index| Case {
+        let case = |entry: &str, name: &str, tags: &[&str], given, expected, index| Case {
             entry: entry.into(),
-            name: name.map(str::to_string),
+            description: name.into(),
             tags: tags.iter().map(|tag| tag.to_string()).collect(),
             given,
             expected,
@@ -328,16 +341,23 @@ mod tests {
             [
                 case(
                     entry,
-                    Some("small"),
+                    "small",
                     &["nobench"],
                     Given::Values("[1, 2] \"}\" ".into()),
                     Expected::Values("3 ".into()),
                     0,
                 ),
-                case(entry, None, &["random"], Given::Random("[10]i32\n   f32 ".into()), Expected::Auto, 1),
                 case(
                     entry,
-                    None,
+                    "[10]i32 f32",
+                    &["random"],
+                    Given::Random("[10]i32\n   f32 ".into()),
+                    Expected::Auto,
+                    1,
+                ),
+                case(
+                    entry,
+                    "data/x.in.gz",
                     &[],
                     Given::File("data/x.in.gz".into()),
                     Expected::Error("out of.*bounds".into()),
@@ -351,8 +371,6 @@ mod tests {
             (spec.structures, spec.warnings, spec.properties),
             (1, vec!["unused".into()], vec!["p".into(), "q".into()])
         );
-        let names: Vec<String> = spec.cases[..3].iter().map(Case::description).collect();
-        assert_eq!(names, ["small", "[10]i32 f32", "data/x.in.gz"]);
     }
 
     #[test]
@@ -362,7 +380,10 @@ mod tests {
         assert_eq!(parse("def x = 1\n"), Ok(Spec::default()));
         let long =
             parse(&format!("-- ==\n-- script input {{ f {} }}\n", "1 ".repeat(40))).expect("a right block");
-        assert_eq!(long.cases[0].description(), format!("#0 (\"f {}...\")", "1 ".repeat(24)));
+        assert_eq!(long.cases[0].description, format!("#0 (\"f {}...\")", "1 ".repeat(24)));
+        let values = parse("-- ==\n-- input { [1.5, 2] true } input { 2 (3) }\n").expect("a right block");
+        let names: Vec<&str> = values.cases.iter().map(|case| case.description.as_str()).collect();
+        assert_eq!(names, ["#0 (\"[1.5f64, 2.0f64] true\")", "#1 (\"2 (3)\")"]);
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Data<'_> {
     fn reference(&self, case: &Case) -> String {
         let stem = self.program.file_stem().unwrap_or_default().to_string_lossy();
         let case_name: String =
-            case.description().chars().map(|c| if c == '/' || c == ' ' { '_' } else { c }).collect();
+            case.description.chars().map(|c| if c == '/' || c == ' ' { '_' } else { c }).collect();
         format!("data/{stem}:{}-{case_name}.out", case.entry)
     }
 }

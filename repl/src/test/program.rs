@@ -212,11 +212,11 @@ fn kind_of(case: &Case) -> Kind {
 }
 
 fn case_name(case: &Case) -> String {
-    format!("{}:{}", case.entry, case.description())
+    format!("{}:{}", case.entry, case.description)
 }
 
 fn context_of(case: &Case) -> String {
-    format!("Entry point: {}; dataset: {}", case.entry, case.description())
+    format!("Entry point: {}; dataset: {}", case.entry, case.description)
 }
 
 fn expect_message(expected: &str, found: &str) -> Result<(), String> {
