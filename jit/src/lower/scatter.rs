@@ -2,11 +2,10 @@
 //!
 //! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
 //! place stays, and operators are applied in the order of the iterations. Of a histogram whose order does not show several
-//! iterations are written at a time, each to a copy of the arrays, if the launch has copies.
+//! iterations are written at a time, each to a copy of the arrays, if the launch has copies. There a vector of places is first
+//! compared with the extents: mostly all lie inside, and no iteration has to ask.
 //!
-//! Where the plan says so, and for such a histogram, the lanes go across the innermost axis for the body: places and values of a few
-//! vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written. Of a
-//! histogram with copies all places of a vector are compared with the extents at once: mostly all lie inside.
+//! Where the plan says so, the lanes go across the innermost axis for the body: places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
 
 use super::access::{View, ViewDim};
 use super::control::Span;
@@ -27,14 +26,6 @@ pub struct Writes<'a> {
     combine: Option<&'a Combine>,
     /// Where, one for each array; so many times as iterations are written at a time, each to its copy.
     copies: Vec<Vec<View>>,
-}
-
-/// What a body gave for all lanes.
-enum Noted {
-    /// The same for all of them.
-    Uniform(Value),
-    /// In memory.
-    Lanes(View),
 }
 
 impl Lower<'_> {
@@ -94,9 +85,7 @@ impl Lower<'_> {
         writes: &Writes<'_>,
     ) -> Result<(), Refusal> {
         let Some(axis) = form.axes.last() else { return Err(Refusal::new("a scatter without an axis")) };
-        let copies = writes.copies.len();
-        let has_lanes = copies > 1 && self.target.lanes() > 1 && is_straight(writes.body);
-        let groups = self.plan.groups(axis.var).or(has_lanes.then_some(1));
+        let groups = self.plan.groups(axis.var);
         if let Some(groups) = groups {
             self.lanes = Some(Lanes { groups });
             let step = self.lane_count() as i64;
@@ -113,7 +102,16 @@ impl Lower<'_> {
                 })?;
             self.lanes = None;
         }
-        if copies > 1 && groups.is_none() {
+        let copies = writes.copies.len();
+        let lanes = self.target.lanes() as i64;
+        // A body that is worth lanes is not computed twice.
+        if copies > 1 && lanes > 1 && groups.is_none() && is_straight(writes.body) {
+            let span = Span { low, high, step: lanes, few: false };
+            (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
+                l.scatter_vector(axis, counter, writes)?;
+                Ok(Vec::new())
+            })?;
+        } else if copies > 1 {
             let span = Span { low, high, step: copies as i64, few: false };
             (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
                 for copy in 0..copies {
@@ -137,90 +135,25 @@ impl Lower<'_> {
         self.put_values(writes, values, copy)
     }
 
-    /// All lanes: what the body gives is noted, and then written lane by lane.
-    fn scatter_noted(&mut self, writes: &Writes<'_>) -> Result<(), Refusal> {
+    /// As many iterations as there are lanes, one after the other to each copy, without a question if no place lies outside.
+    fn scatter_vector(&mut self, axis: &Axis, first: Reg, writes: &Writes<'_>) -> Result<(), Refusal> {
+        self.lanes = Some(Lanes { groups: 1 });
+        self.bind_lane_axis(axis.var, first);
         let values = self.body(writes.body)?;
-        let beyond = (writes.copies.len() > 1).then(|| self.beyond(writes, &values));
-        let base = self.b.op(Op::Word(record::NOTES), &[]);
-        let mut notes: Vec<Noted> = Vec::new();
-        let first = self.b.int(0);
-        let lane = Value { ty: ElemType::I64, rep: Rep::Linear { start: first, step: Factor::Const(1) } };
-        for (k, value) in values.into_iter().enumerate() {
-            if !value.varies() {
-                notes.push(Noted::Uniform(value));
-                continue;
-            }
-            let offset = (k * record::NOTE * 8) as i32;
-            let base = self.b.op(Op::AluImm(Bin::Add, Width::W64, offset), &[base]);
-            let dims = vec![ViewDim { extent: Value::int(record::NOTE as i64), stride: Factor::Const(1) }];
-            let note = View { elem: value.ty, base, fixed: Vec::new(), dims, made: None };
-            self.store(&note.row(std::slice::from_ref(&lane)), &value);
-            notes.push(Noted::Lanes(note));
-        }
-        let lanes = self.lanes.take();
-        let count = lanes.map_or(1, |lanes| lanes.groups) * self.target.lanes();
-        match beyond {
-            Some(beyond) => self.put_noted(writes, &notes, count, beyond)?,
-            None => self.put_noted_each(writes, &notes, count)?,
-        }
-        self.lanes = lanes;
-        Ok(())
-    }
-
-    /// The lanes whose place lies outside.
-    fn beyond(&mut self, writes: &Writes<'_>, values: &[Value]) -> Reg {
-        let dims = writes.copies[0].first().map_or(&[][..], |array| &array.dims);
-        let masks: Vec<Reg> = values
-            .iter()
-            .zip(dims)
-            .map(|(index, dim)| {
-                let (index, extent) = (self.raw(index, true), self.raw(&dim.extent, true));
-                let Raw::Many(masks) = self.cmp(Cond::BelowEq, Lane::I64, &extent, &index) else {
-                    unreachable!("lanes are compared")
-                };
-                self.any_of(&masks)
-            })
-            .collect();
-        self.any_of(&masks)
-    }
-
-    /// What a lane noted.
-    fn taken(&mut self, notes: &[Noted], lane: &Value) -> Vec<Value> {
-        let mut value = |note: &Noted| match note {
-            Noted::Uniform(value) => value.clone(),
-            Noted::Lanes(view) => self.load(&view.row(std::slice::from_ref(lane)), true),
-        };
-        notes.iter().map(&mut value).collect()
-    }
-
-    /// Writes what the lanes noted, in a loop.
-    fn put_noted_each(&mut self, writes: &Writes<'_>, notes: &[Noted], count: usize) -> Result<(), Refusal> {
-        let (low, high) = (self.b.int(0), self.b.int(count as i64));
-        self.counted(Span { low, high, step: 1, few: true }, &[], &[], &mut |l, counter, _| {
-            let values = l.taken(notes, &Value::uniform(ElemType::I64, counter));
-            l.put_values(writes, values, 0)?;
-            Ok(Vec::new())
-        })?;
-        Ok(())
-    }
-
-    /// Writes what the lanes noted, one after the other to each copy, without a question if no place is `beyond`.
-    fn put_noted(
-        &mut self,
-        writes: &Writes<'_>,
-        notes: &[Noted],
-        count: usize,
-        beyond: Reg,
-    ) -> Result<(), Refusal> {
+        let beyond = self.beyond(writes, &values);
+        self.lanes = None;
+        let lanes = self.target.lanes();
         let (all, some, done) = (self.b.block(), self.b.block(), self.b.block());
         let before = self.b.current();
         self.b.open_from(Scope::Branch, before);
         self.b.start(all);
-        for lane in 0..count {
-            // What was read for another lane may have been written since.
+        for lane in 0..lanes {
+            // What was read for another iteration may have been written since.
             self.b.open_from(Scope::Branch, self.b.current());
+            let at = self.b.op(Op::AluImm(Bin::Add, Width::W64, lane as i32), &[first]);
+            self.bind_scalar(axis.var, Value::uniform(ElemType::I64, at));
+            let mut index = self.body(writes.body)?;
             let arrays = &writes.copies[lane % writes.copies.len()];
-            let mut index = self.taken(notes, &Value::int(lane as i64));
             let items = index.split_off(arrays.first().map_or(0, |array| array.dims.len()));
             self.put_inside(arrays, writes.combine, &index, items)?;
             self.b.close();
@@ -229,11 +162,58 @@ impl Lower<'_> {
         self.b.end(Op::Jump(done), &[]);
         self.b.open_from(Scope::Branch, before);
         self.b.start(some);
-        self.put_noted_each(writes, notes, count)?;
+        let end = self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes as i32), &[first]);
+        let span = Span { low: first, high: end, step: 1, few: true };
+        self.counted(span, &[], &[], &mut |l, counter, _| {
+            l.scatter_one(axis, counter, writes, 0)?;
+            Ok(Vec::new())
+        })?;
         self.b.close();
         self.b.end(Op::Jump(done), &[]);
         self.b.end_of(before, Op::BranchAny(some, all), &[beyond]);
         self.b.start(done);
+        Ok(())
+    }
+
+    /// The lanes whose place lies outside.
+    fn beyond(&mut self, writes: &Writes<'_>, values: &[Value]) -> Reg {
+        let dims = writes.copies[0].first().map_or(&[][..], |array| &array.dims);
+        let mut masks = Vec::new();
+        for (index, dim) in values.iter().zip(dims) {
+            let (index, extent) = (self.raw(index, true), self.raw(&dim.extent, true));
+            if let Raw::Many(outside) = self.cmp(Cond::BelowEq, Lane::I64, &extent, &index) {
+                masks.extend(outside);
+            }
+        }
+        self.any_of(&masks)
+    }
+
+    /// All lanes: what the body gives is noted, and then written lane by lane.
+    fn scatter_noted(&mut self, writes: &Writes<'_>) -> Result<(), Refusal> {
+        let values = self.body(writes.body)?;
+        let base = self.b.op(Op::Word(record::NOTES), &[]);
+        let mut notes: Vec<View> = Vec::new();
+        let first = self.b.int(0);
+        let lane = Value { ty: ElemType::I64, rep: Rep::Linear { start: first, step: Factor::Const(1) } };
+        for (k, value) in values.iter().enumerate() {
+            let offset = (k * record::NOTE * 8) as i32;
+            let base = self.b.op(Op::AluImm(Bin::Add, Width::W64, offset), &[base]);
+            let dims = vec![ViewDim { extent: Value::int(record::NOTE as i64), stride: Factor::Const(1) }];
+            let note = View { elem: value.ty, base, fixed: Vec::new(), dims, made: None };
+            self.store(&note.row(std::slice::from_ref(&lane)), value);
+            notes.push(note);
+        }
+        let lanes = self.lanes.take();
+        let count = self.b.int((lanes.map_or(1, |lanes| lanes.groups) * self.target.lanes()) as i64);
+        let span = Span { low: first, high: count, step: 1, few: true };
+        self.counted(span, &[], &[], &mut |l, counter, _| {
+            let at = Value::uniform(ElemType::I64, counter);
+            let values =
+                notes.iter().map(|note| l.load(&note.row(std::slice::from_ref(&at)), true)).collect();
+            l.put_values(writes, values, 0)?;
+            Ok(Vec::new())
+        })?;
+        self.lanes = lanes;
         Ok(())
     }
 
