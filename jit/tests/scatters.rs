@@ -154,6 +154,39 @@ fn threads_count_apart_where_nobody_can_tell() {
     }
 }
 
+/// Vectors of places that lie inside but for a few of them, places that are alike for all iterations, and places along two axes.
+#[test]
+fn vectors_of_places_are_compared_with_extents_at_once() {
+    let texts = [
+        "region few (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
+        let r = hist D i < n do in (to_i64(P[i]), V[i]) by (a = 0) (b) do in a + b
+        in r",
+        "region one (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
+        let r = hist D i < n do in (w - m, V[i]) by (a = 0) (b) do in a ^ b
+        in r",
+        "region two (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m][w]i64)
+        let r = hist D i < n do in (to_i64(P[i]), i % w, 1) by (a = 0) (b) do in a + b
+        in r",
+    ];
+    let mut random = Random::new(23);
+    for text in texts {
+        for (n, m, w) in [(5003usize, 12usize, 14usize), (4096, 3, 3), (2000, 5, 4)] {
+            for beyond in [vec![], vec![(777, -1), (1500, m as i32), (1999, i32::MIN)]] {
+                let mut places: Vec<u64> = (0..n).map(|_| random.below(m) as u64).collect();
+                for (at, place) in beyond {
+                    places[at] = ElemType::I32.mask() & i64::from(place) as u64;
+                }
+                let places = Arg::Array(ElemType::I32, places, Lmad::row_major(&[n as i64]));
+                let values = array(ElemType::I64, &[n as i64], &mut random);
+                let shape = [m as i64, w as i64];
+                let axes = if text.contains("[m][w]") { 2 } else { 1 };
+                let old = array(ElemType::I64, &shape[..axes], &mut random);
+                check(text, &[size(n), size(m), size(w), places, values, old]);
+            }
+        }
+    }
+}
+
 #[test]
 fn several_arrays_and_axes() {
     let text =

@@ -2,12 +2,14 @@
 //!
 //! It is in single assignment and knows nothing of arrays, axes or lanes: a value is one machine register. What a
 //! register holds is its [`Class`]; scalar floats live in vector registers. Branches carry no values, jumps do, so
-//! no edge is critical. `op.rs` is the table of operations, `field.rs` what they carry. `build.rs` makes code, `sweep.rs`
+//! no edge is critical. `op.rs` is the table of operations, `field.rs` what they carry. `build.rs` makes code, `fold.rs` says
+//! what operations come to, `sweep.rs`
 //! removes what nobody uses, `text.rs` and `parse.rs` are its text form, `verify.rs` says what code must be like;
 //! `crate::allocate` and the targets consume it.
 
 pub mod build;
 mod field;
+mod fold;
 mod op;
 mod parse;
 pub mod sweep;

@@ -281,8 +281,15 @@ operations! {
     Lea(addr: Addr) = "lea" (addr) -> Int, Pure;
     /// A scalar element into a general register.
     Load(mem: Mem, addr: Addr) = "load" (addr) -> Int, Reads;
+    /// A signed element of 32 bits into a general register, extended to 64.
+    LoadLong(addr: Addr) = "load_long" (addr) -> Int, Reads;
     /// A scalar element from a general register: value, base, index.
     Store(mem: Mem, addr: Addr) = "store" (Int, addr) -> none, Writes;
+    /// An element becomes what arithmetic (`Add`, `Sub`, `And`, `Or`, `Xor`) makes of it and of a general register: that, base,
+    /// index.
+    Update(bin: Bin, width: Width, addr: Addr) = "update" (Int, addr) -> none, Writes;
+    /// The same with an immediate instead of the register: base, index.
+    UpdateImm(bin: Bin, width: Width, value: i32, addr: Addr) = "update_imm" (addr) -> none, Writes;
     /// A scalar float into a vector register.
     LoadFloat(lane: Lane, addr: Addr) = "load_float" (addr) -> Vec, Reads;
     /// A scalar float: value, base, index.
@@ -301,6 +308,9 @@ operations! {
     VConst(bin: Bin, lane: Lane, extent: Extent, bits: i64) = "v_const" (Vec) -> Vec, Pure;
     /// Vector or scalar-float arithmetic.
     V(bin: Bin, lane: Lane, extent: Extent) = "v" (Vec, Vec) -> Vec, Pure;
+    /// Vector arithmetic for the lanes of a mask, the first operand elsewhere: mask, operands. Only where masks have registers
+    /// of their own.
+    VMasked(bin: Bin, lane: Lane) = "v_masked" (Mask, Vec, Vec) -> Vec, Pure;
     /// Square root.
     Sqrt(lane: Lane, extent: Extent) = "sqrt" (Vec) -> Vec, Pure;
     /// Rounding to whole numbers.
@@ -317,6 +327,8 @@ operations! {
     Iota(lane: Lane, start: u32) = "iota" () -> Vec, Trivial;
     /// Lane-wise comparison; the result is a mask.
     Cmp(cond: Cond, lane: Lane) = "cmp" (Vec, Vec) -> Mask, Pure;
+    /// Whether no bit is set in both lanes (`Eq`), or some is (`Ne`). Only where masks have registers of their own.
+    Test(cond: Cond, lane: Lane) = "test" (Vec, Vec) -> Mask, Pure;
     /// Lane-wise choice: mask, if set, if clear.
     Blend(lane: Lane) = "blend" (Mask, Vec, Vec) -> Vec, Pure;
     /// A shift of all lanes by an immediate.
@@ -381,6 +393,8 @@ operations! {
     Jump(to: Label) = "jump" () -> none, Ends;
     /// To the first block if the comparison holds, else to the second.
     BranchIf(cond: Cond, width: Width, yes: Label, no: Label) = "branch_if" (Int, Int) -> none, Ends;
+    /// The same with an immediate second operand.
+    BranchIfImm(cond: Cond, width: Width, value: i32, yes: Label, no: Label) = "branch_if_imm" (Int) -> none, Ends;
     /// To the first block if the low 32 bits of the value are not all 0.
     BranchBool(yes: Label, no: Label) = "branch_bool" (Int) -> none, Ends;
     /// To the first block if some lane is set.

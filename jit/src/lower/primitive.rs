@@ -148,13 +148,7 @@ impl Lower<'_> {
         if !lane.is_wide() {
             return masks[k];
         }
-        let (mask, upper) = (masks[k / 2], k % 2 == 1);
-        // A mask register's low bits serve the lower half as they are.
-        if self.target.masks() == Class::Mask && !upper {
-            mask
-        } else {
-            self.b.op(Op::MaskHalf(upper), &[mask])
-        }
+        self.b.op(Op::MaskHalf(k % 2 == 1), &[masks[k / 2]])
     }
 
     /// `condition ? a : b`; bools are masks or 0 and 1.

@@ -2,19 +2,22 @@
 //!
 //! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
 //! place stays, and operators are applied in the order of the iterations. Of a histogram whose order does not show several
-//! iterations are written at a time, each to a copy of the arrays, if the launch has copies.
+//! iterations are written at a time, each to a copy of the arrays, if the launch has copies. There a vector of places is first
+//! compared with the extents: mostly all lie inside, and no iteration has to ask.
 //!
 //! Where the plan says so, the lanes go across the innermost axis for the body: places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
 
 use super::access::{View, ViewDim};
 use super::control::Span;
 use super::form::Form;
+use super::primitive::Raw;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::lir::build::Scope;
-use crate::lir::{Bin, Cond, Op, Reg, Width};
+use crate::lir::{Bin, Cond, Lane, Op, Reg, Width};
 use crate::record;
 use galopvm_base::ElemType;
+use galopvm_kir::kernel::is_straight;
 use galopvm_kir::{Axis, Body, Combine, Refusal};
 
 /// What is written, and how.
@@ -82,7 +85,8 @@ impl Lower<'_> {
         writes: &Writes<'_>,
     ) -> Result<(), Refusal> {
         let Some(axis) = form.axes.last() else { return Err(Refusal::new("a scatter without an axis")) };
-        if let Some(groups) = self.plan.groups(axis.var) {
+        let groups = self.plan.groups(axis.var);
+        if let Some(groups) = groups {
             self.lanes = Some(Lanes { groups });
             let step = self.lane_count() as i64;
             if step as usize > record::NOTE {
@@ -99,7 +103,15 @@ impl Lower<'_> {
             self.lanes = None;
         }
         let copies = writes.copies.len();
-        if copies > 1 {
+        let lanes = self.target.lanes() as i64;
+        // A body that is worth lanes is not computed twice.
+        if copies > 1 && lanes > 1 && groups.is_none() && is_straight(writes.body) {
+            let span = Span { low, high, step: lanes, few: false };
+            (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
+                l.scatter_vector(axis, counter, writes)?;
+                Ok(Vec::new())
+            })?;
+        } else if copies > 1 {
             let span = Span { low, high, step: copies as i64, few: false };
             (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
                 for copy in 0..copies {
@@ -121,6 +133,59 @@ impl Lower<'_> {
         self.bind_scalar(axis.var, Value::uniform(ElemType::I64, at));
         let values = self.body(writes.body)?;
         self.put_values(writes, values, copy)
+    }
+
+    /// As many iterations as there are lanes, one after the other to each copy, without a question if no place lies outside.
+    fn scatter_vector(&mut self, axis: &Axis, first: Reg, writes: &Writes<'_>) -> Result<(), Refusal> {
+        self.lanes = Some(Lanes { groups: 1 });
+        self.bind_lane_axis(axis.var, first);
+        let values = self.body(writes.body)?;
+        let beyond = self.beyond(writes, &values);
+        self.lanes = None;
+        let lanes = self.target.lanes();
+        let (all, some, done) = (self.b.block(), self.b.block(), self.b.block());
+        let before = self.b.current();
+        self.b.open_from(Scope::Branch, before);
+        self.b.start(all);
+        for lane in 0..lanes {
+            // What was read for another iteration may have been written since.
+            self.b.open_from(Scope::Branch, self.b.current());
+            let at = self.b.op(Op::AluImm(Bin::Add, Width::W64, lane as i32), &[first]);
+            self.bind_scalar(axis.var, Value::uniform(ElemType::I64, at));
+            let mut index = self.body(writes.body)?;
+            let arrays = &writes.copies[lane % writes.copies.len()];
+            let items = index.split_off(arrays.first().map_or(0, |array| array.dims.len()));
+            self.put_inside(arrays, writes.combine, &index, items)?;
+            self.b.close();
+        }
+        self.b.close();
+        self.b.end(Op::Jump(done), &[]);
+        self.b.open_from(Scope::Branch, before);
+        self.b.start(some);
+        let end = self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes as i32), &[first]);
+        let span = Span { low: first, high: end, step: 1, few: true };
+        self.counted(span, &[], &[], &mut |l, counter, _| {
+            l.scatter_one(axis, counter, writes, 0)?;
+            Ok(Vec::new())
+        })?;
+        self.b.close();
+        self.b.end(Op::Jump(done), &[]);
+        self.b.end_of(before, Op::BranchAny(some, all), &[beyond]);
+        self.b.start(done);
+        Ok(())
+    }
+
+    /// The lanes whose place lies outside.
+    fn beyond(&mut self, writes: &Writes<'_>, values: &[Value]) -> Reg {
+        let dims = writes.copies[0].first().map_or(&[][..], |array| &array.dims);
+        let mut masks = Vec::new();
+        for (index, dim) in values.iter().zip(dims) {
+            let (index, extent) = (self.raw(index, true), self.raw(&dim.extent, true));
+            if let Raw::Many(outside) = self.cmp(Cond::BelowEq, Lane::I64, &extent, &index) {
+                masks.extend(outside);
+            }
+        }
+        self.any_of(&masks)
     }
 
     /// All lanes: what the body gives is noted, and then written lane by lane.
@@ -191,17 +256,29 @@ impl Lower<'_> {
         let outside = self.b.current();
         self.b.open_from(Scope::Branch, outside);
         self.b.start(write);
-        let places: Vec<View> = arrays.iter().map(|array| array.row(index)).collect();
-        let values = self.combined_with_old(&places, combine, items)?;
-        for (place, value) in places.iter().zip(&values) {
-            self.store(place, value);
-        }
+        self.put_inside(arrays, combine, index, items)?;
         self.b.close();
         self.b.end(Op::Jump(done), &[]);
         self.b.start(pass);
         self.b.end(Op::Jump(done), &[]);
         self.b.end_of(outside, branch, &operands);
         self.b.start(done);
+        Ok(())
+    }
+
+    /// Writes values at an index that lies inside.
+    fn put_inside(
+        &mut self,
+        arrays: &[View],
+        combine: Option<&Combine>,
+        index: &[Value],
+        items: Vec<Value>,
+    ) -> Result<(), Refusal> {
+        let places: Vec<View> = arrays.iter().map(|array| array.row(index)).collect();
+        let values = self.combined_with_old(&places, combine, items)?;
+        for (place, value) in places.iter().zip(&values) {
+            self.store(place, value);
+        }
         Ok(())
     }
 

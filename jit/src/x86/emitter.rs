@@ -72,6 +72,10 @@ impl Assembler for Emitter {
                 self.compare(width, a, b);
                 condition(cond)
             }
+            (Op::BranchIfImm(cond, width, value, ..), &[a]) => {
+                self.compare_imm(width, a, value);
+                condition(cond)
+            }
             (Op::BranchBool(..), &[a]) => {
                 dynasm!(self.asm ; .arch x64 ; test Rd(a), Rd(a));
                 Condition::NotEqual

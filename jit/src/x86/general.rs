@@ -78,9 +78,14 @@ impl Emitter {
     }
 
     pub fn choose(&mut self, out: u8, test: u8, set: u8, clear: u8) {
-        self.move_int(0, clear);
-        dynasm!(self.asm ; .arch x64 ; test Rd(test), Rd(test) ; cmovne rax, Rq(set));
-        self.move_int(out, 0);
+        dynasm!(self.asm ; .arch x64 ; test Rd(test), Rd(test));
+        if out == set {
+            dynasm!(self.asm ; .arch x64 ; cmove Rq(out), Rq(clear));
+        } else {
+            // A move leaves the flags as they are.
+            self.move_int(out, clear);
+            dynasm!(self.asm ; .arch x64 ; cmovne Rq(out), Rq(set));
+        }
     }
 
     pub fn choose_float(&mut self, out: u8, test: u8, set: u8, clear: u8) {
@@ -112,6 +117,13 @@ impl Emitter {
         match width {
             Width::W32 => dynasm!(self.asm ; .arch x64 ; cmp Rd(a), Rd(b)),
             Width::W64 => dynasm!(self.asm ; .arch x64 ; cmp Rq(a), Rq(b)),
+        }
+    }
+
+    pub fn compare_imm(&mut self, width: Width, a: u8, value: i32) {
+        match width {
+            Width::W32 => dynasm!(self.asm ; .arch x64 ; cmp Rd(a), value),
+            Width::W64 => dynasm!(self.asm ; .arch x64 ; cmp Rq(a), value),
         }
     }
 
@@ -186,6 +198,17 @@ impl Emitter {
             self.move_int(out, 0);
             return;
         }
+        match (bin, width) {
+            (Bin::Add, Width::W32) if out != a && out != b => {
+                dynasm!(self.asm ; .arch x64 ; lea Rd(out), [Rq(a) + Rq(b)]);
+                return;
+            }
+            (Bin::Add, Width::W64) if out != a && out != b => {
+                dynasm!(self.asm ; .arch x64 ; lea Rq(out), [Rq(a) + Rq(b)]);
+                return;
+            }
+            _ => {}
+        }
         // The first operand is replaced: bring it to the result, or to rax if the result is the second operand.
         let commutes = bin != Bin::Sub;
         let (into, b) = match () {
@@ -215,6 +238,10 @@ impl Emitter {
     pub fn alu_imm(&mut self, bin: Bin, width: Width, out: u8, a: u8, value: i32) {
         let count = value as i8;
         match (bin, width) {
+            (Bin::Add, Width::W32) if out != a => {
+                dynasm!(self.asm ; .arch x64 ; lea Rd(out), [Rq(a) + value]);
+                return;
+            }
             (Bin::Add, Width::W64) if out != a => {
                 dynasm!(self.asm ; .arch x64 ; lea Rq(out), [Rq(a) + value]);
                 return;

@@ -111,6 +111,8 @@ impl Target for Isa {
             Op::Fma(..) => ResultPlace::Replacing(2),
             // The value stays where it is unless it is mended.
             Op::Mend(..) => ResultPlace::Replacing(0),
+            // The other lanes stay as they are.
+            Op::VMasked(..) => ResultPlace::Replacing(1),
             Op::Help(..) => ResultPlace::In(HELP_RESULT),
             // These write their result before they have read all operands.
             Op::Gather(_) | Op::GatherEach(_) => ResultPlace::Apart,
@@ -129,6 +131,7 @@ impl Target for Isa {
             | Op::ChooseFloat
             | Op::Lea(_)
             | Op::Load(..)
+            | Op::LoadLong(_)
             | Op::LoadFloat(..)
             | Op::ToFloat(_)
             | Op::FromFloat(_)
@@ -144,6 +147,7 @@ impl Target for Isa {
             | Op::LoadSplat(..)
             | Op::Iota(..)
             | Op::Cmp(..)
+            | Op::Test(..)
             | Op::Blend(_)
             | Op::VShiftImm(..)
             | Op::Convert(..)
@@ -165,6 +169,8 @@ impl Target for Isa {
             | Op::Version => ResultPlace::Anywhere,
             // These have no result.
             Op::Store(..)
+            | Op::Update(..)
+            | Op::UpdateImm(..)
             | Op::StoreFloat(..)
             | Op::VStore(..)
             | Op::VStoreMask(..)
@@ -173,6 +179,7 @@ impl Target for Isa {
             | Op::PollAt(..)
             | Op::Jump(_)
             | Op::BranchIf(..)
+            | Op::BranchIfImm(..)
             | Op::BranchBool(..)
             | Op::BranchAny(..)
             | Op::Return

@@ -75,6 +75,23 @@ impl Emitter {
         }
     }
 
+    /// Arithmetic that replaces the lanes of a mask.
+    pub fn bin_masked(&mut self, bin: Bin, lane: Lane, out: u8, mask: u8, by: u8) {
+        match rows::bin(bin, lane) {
+            Some(row) if self.isa.is_512() => {
+                self.simd(Instr { mask, ..Instr::new(row, Length::L512, out, out, Place::Reg(by)) });
+            }
+            _ => self.lacks(Op::VMasked(bin, lane)),
+        }
+    }
+
+    pub fn test_lanes(&mut self, cond: Cond, lane: Lane, out: u8, a: u8, b: u8) {
+        match rows::test_int(cond, lane) {
+            Some(row) if self.isa.is_512() => self.v3(row, Length::L512, out, a, b),
+            _ => self.lacks(Op::Test(cond, lane)),
+        }
+    }
+
     pub fn blend(&mut self, lane: Lane, out: u8, mask: u8, set: u8, clear: u8) {
         let full = self.full();
         if self.isa.is_512() {

@@ -8,7 +8,7 @@ use super::encode::{Instr, Length, Place, Prefix, Row};
 use super::isa::MASK_SCRATCH;
 use super::rows;
 use crate::library::OPERAND_BYTES;
-use crate::lir::{Addr, Bin, Lane, Mem};
+use crate::lir::{Addr, Bin, Lane, Mem, Op, Width};
 use crate::target::Target;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
@@ -25,7 +25,7 @@ macro_rules! at_address {
             2 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 2 * Rq($index) + disp] $($after)*),
             4 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 4 * Rq($index) + disp] $($after)*),
             8 => dynasm!($self.asm ; .arch x64 ; $($before)* [Rq($base) + 8 * Rq($index) + disp] $($after)*),
-            _ => $self.lacks(crate::lir::Op::Lea($addr)),
+            _ => $self.lacks(Op::Lea($addr)),
         }
     }};
 }
@@ -39,6 +39,42 @@ impl Emitter {
             Mem::U16 => at_address!(self, addr, base, index, (movzx Rd(out), WORD), ()),
             Mem::B32 => at_address!(self, addr, base, index, (mov Rd(out),), ()),
             Mem::B64 => at_address!(self, addr, base, index, (mov Rq(out),), ()),
+        }
+    }
+
+    pub fn load_long(&mut self, out: u8, addr: Addr, base: u8, index: u8) {
+        at_address!(self, addr, base, index, (movsxd Rq(out), DWORD), ());
+    }
+
+    pub fn update(&mut self, bin: Bin, width: Width, by: u8, addr: Addr, base: u8, index: u8) {
+        match (bin, width) {
+            (Bin::Add, Width::W32) => at_address!(self, addr, base, index, (add), (, Rd(by))),
+            (Bin::Add, Width::W64) => at_address!(self, addr, base, index, (add), (, Rq(by))),
+            (Bin::Sub, Width::W32) => at_address!(self, addr, base, index, (sub), (, Rd(by))),
+            (Bin::Sub, Width::W64) => at_address!(self, addr, base, index, (sub), (, Rq(by))),
+            (Bin::And, Width::W32) => at_address!(self, addr, base, index, (and), (, Rd(by))),
+            (Bin::And, Width::W64) => at_address!(self, addr, base, index, (and), (, Rq(by))),
+            (Bin::Or, Width::W32) => at_address!(self, addr, base, index, (or), (, Rd(by))),
+            (Bin::Or, Width::W64) => at_address!(self, addr, base, index, (or), (, Rq(by))),
+            (Bin::Xor, Width::W32) => at_address!(self, addr, base, index, (xor), (, Rd(by))),
+            (Bin::Xor, Width::W64) => at_address!(self, addr, base, index, (xor), (, Rq(by))),
+            _ => self.lacks(Op::Update(bin, width, addr)),
+        }
+    }
+
+    pub fn update_imm(&mut self, bin: Bin, width: Width, value: i32, addr: Addr, base: u8, index: u8) {
+        match (bin, width) {
+            (Bin::Add, Width::W32) => at_address!(self, addr, base, index, (add DWORD), (, value)),
+            (Bin::Add, Width::W64) => at_address!(self, addr, base, index, (add QWORD), (, value)),
+            (Bin::Sub, Width::W32) => at_address!(self, addr, base, index, (sub DWORD), (, value)),
+            (Bin::Sub, Width::W64) => at_address!(self, addr, base, index, (sub QWORD), (, value)),
+            (Bin::And, Width::W32) => at_address!(self, addr, base, index, (and DWORD), (, value)),
+            (Bin::And, Width::W64) => at_address!(self, addr, base, index, (and QWORD), (, value)),
+            (Bin::Or, Width::W32) => at_address!(self, addr, base, index, (or DWORD), (, value)),
+            (Bin::Or, Width::W64) => at_address!(self, addr, base, index, (or QWORD), (, value)),
+            (Bin::Xor, Width::W32) => at_address!(self, addr, base, index, (xor DWORD), (, value)),
+            (Bin::Xor, Width::W64) => at_address!(self, addr, base, index, (xor QWORD), (, value)),
+            _ => self.lacks(Op::UpdateImm(bin, width, value, addr)),
         }
     }
 

@@ -47,6 +47,9 @@ impl Emitter {
             Op::Lea(addr) => self.lea(out, addr, a, b),
 
             Op::Load(mem, addr) => self.load_int(mem, out, addr, a, b),
+            Op::LoadLong(addr) => self.load_long(out, addr, a, b),
+            Op::UpdateImm(bin, width, value, addr) => self.update_imm(bin, width, value, addr, a, b),
+            Op::Update(bin, width, addr) => self.update(bin, width, a, addr, b, c),
             Op::Store(mem, addr) => self.store_int(mem, a, addr, b, c),
             Op::LoadFloat(lane, addr) => {
                 let row = if lane.is_wide() { rows::LOAD_F64 } else { rows::LOAD_F32 };
@@ -93,6 +96,7 @@ impl Emitter {
             // An encoding of what the instruction set does not have would mean something else.
             Op::V(bin, lane, Extent::All)
             | Op::VConst(bin, lane, Extent::All, _)
+            | Op::VMasked(bin, lane)
             | Op::VShiftImm(bin, lane, _)
                 if !self.isa.has_bin(bin, lane) =>
             {
@@ -107,6 +111,8 @@ impl Emitter {
             Op::VConst(bin, lane, extent, bits) => self.bin_constant(bin, lane, extent, bits, out, a),
             Op::V(bin, lane, Extent::One) => self.bin_scalar(bin, lane, out, a, b),
             Op::V(bin, lane, Extent::All) => self.bin(bin, lane, out, a, b),
+            // The result took the first operand's register.
+            Op::VMasked(bin, lane) => self.bin_masked(bin, lane, out, a, c),
             Op::Sqrt(lane, Extent::One) => {
                 self.one_source(rows::scalar(rows::sqrt(lane), lane), out, a, None)
             }
@@ -143,6 +149,7 @@ impl Emitter {
             Op::Reverse(lane) => self.reverse(lane, out, a),
 
             Op::Cmp(cond, lane) => self.compare_lanes(cond, lane, out, a, b),
+            Op::Test(cond, lane) => self.test_lanes(cond, lane, out, a, b),
             Op::Blend(lane) => self.blend(lane, out, a, b, c),
             Op::MaskAll => self.mask_all(out),
             Op::MaskLogic(bin) => self.mask_logic(bin, out, a, b),
@@ -173,7 +180,9 @@ impl Emitter {
             Op::Return => self.leave(0),
             Op::Trap => self.leave(1),
             // Jumps and branches have a way of their own into an assembler.
-            Op::Jump(_) | Op::BranchIf(..) | Op::BranchBool(..) | Op::BranchAny(..) => self.lacks(op),
+            Op::Jump(_) | Op::BranchIf(..) | Op::BranchIfImm(..) | Op::BranchBool(..) | Op::BranchAny(..) => {
+                self.lacks(op)
+            }
         }
     }
 

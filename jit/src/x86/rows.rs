@@ -3,7 +3,7 @@
 use super::encode::Map::{M0F, M3A, M38};
 use super::encode::Prefix::{F2, F3, None as NP, P66};
 use super::encode::{Row, row, row_w0};
-use crate::lir::{Bin, Change, Lane, Mem, Round};
+use crate::lir::{Bin, Change, Cond, Lane, Mem, Round};
 
 pub const MOV_ALIGNED: Row = row(P66, M0F, 0x6f, 1);
 pub const MOV_ALIGNED_SSE: Row = row(NP, M0F, 0x28, 0);
@@ -169,6 +169,16 @@ pub fn compare_float(lane: Lane) -> Row {
 /// Comparison of integers into a mask register by an immediate predicate.
 pub fn compare_int(lane: Lane, unsigned: bool) -> Row {
     row(P66, M3A, if unsigned { 0x1e } else { 0x1f }, lane.is_wide() as u8)
+}
+
+/// Whether lanes of integers have bits in common, into a mask register.
+pub fn test_int(cond: Cond, lane: Lane) -> Option<Row> {
+    let prefix = match cond {
+        Cond::Eq => F3,
+        Cond::Ne => P66,
+        _ => return None,
+    };
+    (!lane.is_float()).then(|| row(prefix, M38, 0x27, lane.is_wide() as u8))
 }
 
 /// Ordered comparison of scalar floats into the flags.

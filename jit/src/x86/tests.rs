@@ -10,14 +10,18 @@ use galopvm_kir::{Refusal, Vectors};
 fn emitted(op: Op, mode: CpuMode) -> Result<Vec<u8>, Refusal> {
     let isa = Isa { mode };
     let mut builder = Builder::new(isa.masks());
-    let word = builder.op(Op::Word(0), &[]);
     let args: Vec<_> = op
         .operands()
         .into_iter()
-        .map(|kind| match kind.class(isa.masks()) {
-            Class::Int => word,
-            Class::Vec => builder.op(Op::ToFloat(Lane::F64), &[word]),
-            Class::Mask => builder.op(Op::MaskAll, &[]),
+        .zip(0..)
+        .map(|(kind, k)| {
+            // Each operand is another one: of what is twice the same an operation may come to less.
+            let word = builder.op(Op::Word(k), &[]);
+            match kind.class(isa.masks()) {
+                Class::Int => word,
+                Class::Vec => builder.op(Op::ToFloat(Lane::F64), &[word]),
+                Class::Mask => builder.op(Op::MaskAll, &[]),
+            }
         })
         .collect();
     match op.result() {
@@ -55,6 +59,11 @@ fn what_has_no_instructions_is_refused() {
         ("alu.add.w64", ALL),
         ("alu.fmax.w64", NONE),
         ("alu_imm.min_s.w64.1", NONE),
+        ("load_long.x4+0", ALL),
+        ("update.sub.w32.x8+4", ALL),
+        ("update.mul.w64.+0", NONE),
+        ("update_imm.xor.w64.-3.x1+4", ALL),
+        ("update_imm.shl.w32.1.+0", NONE),
         ("round.floor.f64.one", VECTORS),
         ("fma.f32.one", VECTORS),
         ("splat.i32", VECTORS),
@@ -80,6 +89,13 @@ fn what_has_no_instructions_is_refused() {
         ("cmp.lt.f32", VECTORS),
         ("cmp.below.i32", VECTORS),
         ("blend.i32", VECTORS),
+        ("test.eq.i64", WIDEST),
+        ("test.ne.i32", WIDEST),
+        ("test.lt.i32", NONE),
+        ("test.eq.f32", NONE),
+        ("v_masked.add.i32", WIDEST),
+        ("v_masked.div.f64", WIDEST),
+        ("v_masked.div.i64", NONE),
         ("mask_half.upper", VECTORS),
         ("mask_all", VECTORS),
         ("help.exp:f32.all", VECTORS),

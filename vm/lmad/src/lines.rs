@@ -3,8 +3,11 @@
 //! A square of `n` by `n` takes `log2 n` rounds, each of which interleaves the elements of line `k` with those of line `k + n/2`.
 //! That needs registers as long as a line, and enough of them; other processors have no such squares.
 //!
-//! Invariant: memory is touched through checked slices alone; what is unsafe is that instructions are there, which is asked
-//! before, and that lines written past the caches begin where those of memory do.
+//! Squares are turned a strip at a time: along the lines of the source. While a strip is turned, the next one, which is
+//! expected beside it, is asked for: its lines are too short for the processor to see that they go on.
+//!
+//! Invariant: all of a strip lies between its first and its last lines, which are taken out of slices, and so checked, before
+//! memory is touched. That instructions are there is asked before; lines written past the caches begin where those of memory do.
 #![allow(unsafe_code)]
 
 /// Bytes of a cache line.
@@ -37,48 +40,96 @@ pub(crate) fn settle() {
     }
 }
 
+/// Squares one after the other along the lines of the source.
+pub(crate) struct Strip<'a> {
+    pub target: &'a mut [u8],
+    /// The place of the first element.
+    pub to: i64,
+    pub source: &'a [u8],
+    /// The place of the first element.
+    pub from: i64,
+    /// How many squares, at least one.
+    pub count: i64,
+}
+
 impl Square {
-    /// Turns the square whose first elements are at these places; there are such squares.
-    pub fn turn<const W: usize>(&self, target: &mut [u8], to: i64, source: &[u8], from: i64) {
+    /// Turns the squares of a strip; there are such squares.
+    pub fn turn<const W: usize>(&self, strip: Strip<'_>) {
         #[cfg(target_arch = "x86_64")]
-        x86::turn::<W>(self, target, to, source, from);
+        x86::turn::<W>(self, strip);
         #[cfg(not(target_arch = "x86_64"))]
-        unreachable!("{to} {from} {} {}: no processor of this kind has squares", target.len(), source.len());
+        unreachable!("{} {} {}: no processor of this kind has squares", strip.to, strip.from, strip.count);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{LINE, Square};
+    use super::{LINE, Square, Strip};
     use std::arch::x86_64::*;
-
-    /// A line's bytes.
-    type Line = [u8; LINE];
 
     pub fn turns<const W: usize>() -> bool {
         let is_wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
         is_wide && (W > 1 || is_x86_feature_detected!("avx512vbmi"))
     }
 
-    pub fn turn<const W: usize>(square: &Square, target: &mut [u8], to: i64, source: &[u8], from: i64) {
-        // SAFETY: whoever has squares asked `turns` whether the instructions are there.
+    pub fn turn<const W: usize>(square: &Square, strip: Strip<'_>) {
+        let sides = Sides::of::<W>(square, strip);
+        // SAFETY: whoever has squares asked `turns` whether the instructions are there, and the sides were checked.
         unsafe {
             match W {
-                1 => bytes(square, target, to, source, from),
-                2 => words(square, target, to, source, from),
-                4 => doubles(square, target, to, source, from),
-                _ => quads(square, target, to, source, from),
+                1 => bytes(sides),
+                2 => words(sides),
+                4 => doubles(sides),
+                _ => quads(sides),
             }
+        }
+    }
+
+    /// A strip as bytes. All its lines lie in memory, those of the target in memory that nobody else holds; with `past`, each
+    /// begins where one of memory does.
+    struct Sides {
+        target: *mut u8,
+        source: *const u8,
+        /// Bytes from a line of the target to the next one.
+        row: isize,
+        /// Bytes from a line of the source to the next one.
+        col: isize,
+        squares: usize,
+        past: bool,
+    }
+
+    impl Sides {
+        fn of<const W: usize>(square: &Square, strip: Strip<'_>) -> Sides {
+            let (side, squares) = (LINE / W, strip.count as usize);
+            let [row, col] = [square.row, square.col].map(|distance| distance as isize * W as isize);
+            // Lines lie evenly, so all of them between the first and the last one.
+            let ends = |first: i64, distance: isize, lines: usize| {
+                let first = first as isize * W as isize;
+                [first, first + (lines as isize - 1) * distance]
+            };
+            let are_inside = |ends: [isize; 2], length: usize, bytes: usize| {
+                let is_inside = |at: isize| usize::try_from(at).is_ok_and(|at| at + length <= bytes);
+                assert!(ends.into_iter().all(is_inside), "strips lie inside");
+            };
+            let (from, to) = (ends(strip.from, col, side), ends(strip.to, row, squares * side));
+            are_inside(from, squares * LINE, strip.source.len());
+            are_inside(to, LINE, strip.target.len());
+            let target = strip.target.as_mut_ptr().wrapping_offset(to[0]);
+            let source = strip.source.as_ptr().wrapping_offset(from[0]);
+            let begins = target.addr().is_multiple_of(LINE) && (row as usize).is_multiple_of(LINE);
+            debug_assert!(!square.past || begins, "lines of memory");
+            Sides { target, source, row, col, squares, past: square.past }
         }
     }
 
     /// A function that turns squares of one width of elements.
     macro_rules! squares {
         ($name:ident, $elem:ty, $features:literal, $permute:ident) => {
+            /// # Safety
+            /// The sides are what they say.
             #[target_feature(enable = $features)]
-            fn $name(square: &Square, target: &mut [u8], to: i64, source: &[u8], from: i64) {
-                const W: usize = size_of::<$elem>();
-                const SIDE: usize = LINE / W;
+            unsafe fn $name(sides: Sides) {
+                const SIDE: usize = LINE / size_of::<$elem>();
                 const HALVES: [[$elem; SIDE]; 2] = {
                     let mut halves = [[0; SIDE]; 2];
                     let mut k = 0;
@@ -91,23 +142,33 @@ mod x86 {
                     halves
                 };
                 let (low, high) = (register(&HALVES[0]), register(&HALVES[1]));
-                let mut lines = [_mm512_setzero_si512(); SIDE];
-                for (c, line) in lines.iter_mut().enumerate() {
-                    let at = (from + c as i64 * square.col) as usize * W;
-                    *line = register(source[at..].first_chunk::<LINE>().expect("squares lie inside"));
-                }
-                for _ in 0..SIDE.ilog2() {
-                    let before = lines;
-                    for k in 0..SIDE / 2 {
-                        let (a, b) = (before[k], before[k + SIDE / 2]);
-                        lines[2 * k] = $permute(a, low, b);
-                        lines[2 * k + 1] = $permute(a, high, b);
+                let beside = SIDE as isize * sides.col;
+                for square in 0..sides.squares {
+                    let source = sides.source.wrapping_add(square * LINE);
+                    let mut lines = [_mm512_setzero_si512(); SIDE];
+                    for (c, line) in lines.iter_mut().enumerate() {
+                        let place = source.wrapping_offset(c as isize * sides.col);
+                        // SAFETY: the line lies in memory, any bytes of which are a value of the register. A place that is
+                        // only asked for may be anywhere.
+                        unsafe {
+                            _mm_prefetch::<_MM_HINT_T1>(place.wrapping_offset(beside).cast());
+                            *line = _mm512_loadu_si512(place.cast());
+                        }
                     }
-                }
-                for (r, line) in lines.iter().enumerate() {
-                    let at = (to + r as i64 * square.row) as usize * W;
-                    let place = target[at..].first_chunk_mut::<LINE>().expect("squares lie inside");
-                    write(place, *line, square.past);
+                    for _ in 0..SIDE.ilog2() {
+                        let before = lines;
+                        for k in 0..SIDE / 2 {
+                            let (a, b) = (before[k], before[k + SIDE / 2]);
+                            lines[2 * k] = $permute(a, low, b);
+                            lines[2 * k + 1] = $permute(a, high, b);
+                        }
+                    }
+                    let first = (square * SIDE) as isize;
+                    for (r, line) in lines.iter().enumerate() {
+                        let place = sides.target.wrapping_offset((first + r as isize) * sides.row);
+                        // SAFETY: the line lies in memory that nobody else holds.
+                        unsafe { write(place, *line, sides.past) }
+                    }
                 }
             }
         };
@@ -126,17 +187,17 @@ mod x86 {
         unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
     }
 
+    /// # Safety
+    /// A line at the place may be written; with `past`, it begins where one of memory does.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn write(place: &mut Line, line: __m512i, past: bool) {
-        let at = place.as_mut_ptr();
-        if past {
-            debug_assert!(at.addr().is_multiple_of(LINE), "a line of memory");
-            // SAFETY: the place has as many bytes as the register, and begins where a line of memory does: `Square::past`.
-            unsafe { _mm512_stream_si512(at.cast(), line) }
-        } else {
-            // SAFETY: the place has as many bytes as the register.
-            unsafe { _mm512_storeu_si512(at.cast(), line) }
+    unsafe fn write(place: *mut u8, line: __m512i, past: bool) {
+        // SAFETY: as promised.
+        unsafe {
+            match past {
+                true => _mm512_stream_si512(place.cast(), line),
+                false => _mm512_storeu_si512(place.cast(), line),
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! what is beside such squares, it is a square that goes through a buffer. The remainder is moved element by element.
 
 use crate::CopyDim;
-use crate::lines::{self, LINE, Square};
+use crate::lines::{self, LINE, Square, Strip};
 use crate::transfer::{element, line};
 use std::ops::Range;
 
@@ -79,10 +79,9 @@ impl<const W: usize> Matrix<'_, W> {
                 let (low, right) = (rows.end.min(row + block as i64), cols.end.min(col + block as i64));
                 go(((low - row) * (right - col)) as usize * W)?;
                 for col in (col..right).step_by(side) {
-                    for row in (row..low).step_by(side) {
-                        let (to, from) = self.place(row, col);
-                        square.turn::<W>(self.target, to, self.source, from);
-                    }
+                    let (to, from) = self.place(row, col);
+                    let count = (low - row) / side as i64;
+                    square.turn::<W>(Strip { target: self.target, to, source: self.source, from, count });
                 }
             }
         }

@@ -131,7 +131,7 @@ impl Vectors<'_> {
 
     /// Many vectors where little but a sum is kept for each lane: a wide stripe of columns is then read row by row.
     fn strands(&mut self, lane: VarId, bodies: &[&Body]) {
-        let Size { loops, expressions, .. } = Size::of(bodies);
+        let Size { loops, leaves, expressions, .. } = Size::of(bodies);
         let mut is_wide = false;
         bodies.iter().for_each(|body| {
             body.visit_stms(&mut |stm| {
@@ -149,7 +149,9 @@ impl Vectors<'_> {
         } else {
             (1, format!("{expressions} expressions have enough to do in between"))
         };
-        match is_wide && groups > 1 {
+        // Where each turn asks which lanes go on, that takes longer than the work, which then hardly needs more registers.
+        let has_room = leaves && registers > 16;
+        match is_wide && groups > 1 && !has_room {
             true => self.groups(lane, groups / 2, format!("{why}; half as many for elements of 64 bits")),
             false => self.groups(lane, groups, why),
         }
@@ -239,15 +241,18 @@ impl Vectors<'_> {
 struct Size {
     folds: usize,
     loops: bool,
+    /// Lanes leave a loop one by one.
+    leaves: bool,
     expressions: usize,
 }
 
 impl Size {
     fn of(bodies: &[&Body]) -> Size {
-        let mut size = Size { folds: 0, loops: false, expressions: 0 };
+        let mut size = Size { folds: 0, loops: false, leaves: false, expressions: 0 };
         for body in bodies {
             body.visit_stms(&mut |stm| {
                 size.folds += usize::from(matches!(stm.rhs, Rhs::Reduce { .. }));
+                size.leaves |= matches!(stm.rhs, Rhs::While { .. });
                 size.loops |= matches!(stm.rhs, Rhs::While { .. } | Rhs::For { .. });
             });
             body.visit_exps(&mut |exp| exp.visit(&mut |_| size.expressions += 1));
@@ -258,7 +263,7 @@ impl Size {
 
 /// True if bodies do little but fold one thing.
 pub(super) fn is_short_fold(bodies: &[&Body]) -> bool {
-    let Size { folds, loops, expressions } = Size::of(bodies);
+    let Size { folds, loops, expressions, .. } = Size::of(bodies);
     folds == 1 && !loops && expressions <= SHORT_FOLD
 }
 
