@@ -1,5 +1,6 @@
 #!/bin/sh
 # Builds the wheel, installs it into an empty virtual environment, and runs the tests there: sh hosts/python/test.sh
+# The engine in it is the one that `cargo test` has built; with --release it is the one that users get.
 # The environment lies in the build folder and is kept; what it needs (maturin, numpy) is installed when it is made.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +16,7 @@ if [ ! -x "$work/venv/bin/maturin" ]; then
     "$work/venv/bin/pip" install -q maturin numpy
 fi
 rm -rf "$work/wheels"
-"$work/venv/bin/maturin" build -q --release --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
+"$work/venv/bin/maturin" build -q --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/wheels/galopvm-*.whl
 # From another folder, so that it is the installed package that is tested.
 cd "$work"

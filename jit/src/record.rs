@@ -205,7 +205,8 @@ impl<'l> Record<'l> {
         for ((word, ty), block) in results.zip(blocks) {
             let at = *word as usize;
             self.words[at] = block.as_mut_ptr() as u64;
-            self.words[at + 1 + ty.rank()] = (block.len() / copies * 8) as u64;
+            // Code that writes copies in turn writes the only one again and again.
+            self.words[at + 1 + ty.rank()] = if copies > 1 { (block.len() / copies * 8) as u64 } else { 0 };
         }
         Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
     }

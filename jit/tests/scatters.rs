@@ -4,6 +4,7 @@
 mod support;
 
 use galopvm_base::{ElemType, Scalar, ScalarOp};
+use galopvm_kir::{Machine, Plan};
 use galopvm_lmad::{Dim, Lmad};
 use std::fmt::Write;
 use support::*;
@@ -151,6 +152,36 @@ fn threads_count_apart_where_nobody_can_tell() {
         let by = Arg::Array(ElemType::I64, by, Lmad::row_major(&[n as i64]));
         let at = indices(n, 5, &mut random);
         check(&text, &[size(n), at, by, size(5), array(ElemType::I64, &[5], &mut random)]);
+    }
+}
+
+/// Pieces of several threads count in arrays of their own, which have copies or not, as caches and iterations say.
+#[test]
+fn pieces_have_as_many_copies_as_pay() {
+    let text = "region count (n : i64, m : i64, P : [n]i64, V : [n]i64, D : [m]i64)
+        let r = hist D i < n do in (P[i], V[i]) by (a = 0) (b) do in a + b
+        in r";
+    let region = region(text);
+    let mut random = Random::new(29);
+    for (n, m) in [(300, 7), (4000, 7), (4000, 100), (20_000, 100), (50_000, 1000), (50_000, 20_000)] {
+        let at = indices(n, m, &mut random);
+        let values = array(ElemType::I64, &[n as i64], &mut random);
+        let args = [size(n), size(m as usize), at, values, array(ElemType::I64, &[m], &mut random)];
+        let expected = reference(&region, &args);
+        for cpu in modes() {
+            for (l1_bytes, l2_bytes) in [(1 << 8, 1 << 20), (1 << 14, 1 << 16), (1 << 20, 1 << 22)] {
+                for threads in [1, 2, 3] {
+                    let machine =
+                        Machine { threads, thread_grain: 1 << 9, l1_bytes, l2_bytes, ..machine(cpu) };
+                    let title =
+                        format!("{n} to {m}, {cpu}, {threads} threads, caches of {l1_bytes} and {l2_bytes}");
+                    let code = compile_on(&region, Plan::default(), &args, &machine, false);
+                    let code = code.unwrap_or_else(|e| panic!("{e}\n{title}"));
+                    let got = run(&region, code.as_ref(), &args);
+                    compare(&region, &title, &expected, &got, 0.0, code.as_ref());
+                }
+            }
+        }
     }
 }
 
