@@ -45,13 +45,10 @@ fn run(source: &str, compiler: &[&str], is_static: bool, arguments: &[&str]) -> 
 
 /// A folder in which the shared library has the name that programs look for.
 fn library_path(libraries: &Path) -> PathBuf {
-    let folder = libraries.join(format!("galopvm-c-{}", std::process::id()));
+    let folder = libraries.join("galopvm-c");
     std::fs::create_dir_all(&folder).expect("a folder");
-    let link = folder.join("libgalopvm.so.0");
-    if !link.exists() {
-        // Another test of this process may be as far.
-        let _ = std::fs::copy(libraries.join("libgalopvm_c.so"), &link);
-    }
+    // It may be there from another test, or from another run.
+    let _ = std::os::unix::fs::symlink(libraries.join("libgalopvm_c.so"), folder.join("libgalopvm.so.0"));
     folder
 }
 
