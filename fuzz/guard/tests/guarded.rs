@@ -65,6 +65,19 @@ fn nothing_is_left_of_an_allocation() {
 }
 
 #[test]
+fn a_thread_that_works_for_cases_tells_those_under_way() {
+    if is_apart() {
+        let worker = std::thread::spawn(|| std::process::abort());
+        drop(worker.join());
+        return;
+    }
+    assert_eq!(
+        ended(&apart("a_thread_that_works_for_cases_tells_those_under_way")),
+        (Some(libc::SIGABRT), true)
+    );
+}
+
+#[test]
 fn allocations_can_be_used_and_grow() {
     if is_apart() {
         let mut lines = Vec::new();

@@ -229,19 +229,11 @@ impl Block {
         Block(Arc::new(Inner::new(source, bytes)))
     }
 
-    /// The memory that a host gave, if this is its only holder and it is as wanted; else the block.
-    pub(super) fn take_given(
-        self,
-        is_wanted: impl FnOnce(&Box<dyn Given>) -> bool,
-    ) -> Result<Box<dyn Given>, Block> {
-        match &self.0.source {
-            Source::Given(memory) if is_wanted(memory) => {}
-            _ => return Err(self),
-        }
-        let mut inner = Arc::try_unwrap(self.0).map_err(Block)?;
-        match std::mem::replace(&mut inner.source, Source::Given(Box::new(Vec::<u8>::new()))) {
-            Source::Given(memory) => Ok(memory),
-            _ => unreachable!("it was looked at"),
+    /// The memory that a host gave, if this is its only holder.
+    pub(super) fn given_mut(&mut self) -> Option<&mut dyn Given> {
+        match &mut Arc::get_mut(&mut self.0)?.source {
+            Source::Given(memory) => Some(&mut **memory),
+            Source::Own { .. } | Source::Foreign { .. } => None,
         }
     }
 

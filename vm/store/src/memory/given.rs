@@ -58,10 +58,10 @@ impl Block {
     }
 
     /// The vector that was given, if this is its only holder; else the block.
-    pub fn into_vec<T: Element>(self) -> Result<Vec<T>, Block> {
-        let taken = self.take_given(|memory| (&**memory as &dyn Any).is::<Vec<T>>())?;
-        let vector: Result<Box<Vec<T>>, _> = (taken as Box<dyn Any>).downcast();
-        Ok(*vector.expect("it was looked at"))
+    pub fn into_vec<T: Element>(mut self) -> Result<Vec<T>, Block> {
+        let vector = self.given_mut().and_then(|memory| (memory as &mut dyn Any).downcast_mut::<Vec<T>>());
+        // The block ends here, and nobody looks at what is left.
+        vector.map(std::mem::take).ok_or(self)
     }
 }
 
