@@ -284,6 +284,9 @@ class Running(unittest.TestCase):
 
     @unittest.skipIf(sys.platform == "win32", "signals are sent otherwise there")
     def test_a_call_ends_with_the_keyboard(self):
+        # Where the tests run in the background, Python is started with the signal ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         for backend in ("interp", "auto"):
             prog = program(backend)
             waits = [self.interrupted(prog.spin) for _ in range(3)]
