@@ -2,7 +2,7 @@
 
 use galopvm::{Backend, Machine, Program, Scalar, Switches, Value};
 use galopvm_jit::{CpuMode, X86Backend};
-use galopvm_kir::{Compiled, Reference, Refusal, Unit};
+use galopvm_kir::{Compiled, Reference, Refusal, Rhs, Unit};
 use galopvm_runtime::{Limits, Options, Session, Tiering};
 use galopvm_vector::Vector;
 use std::sync::{Arc, Mutex};
@@ -148,6 +148,50 @@ fn only_what_changes_is_made() {
             ),
             &[0.0, 1.0, 30.0, 3000.0],
         );
+    }
+}
+
+/// A back end for rows: it takes no kernel over the rows of a matrix.
+struct OfRows(Arc<dyn Backend>);
+
+impl Backend for OfRows {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        let mut kernels = 0;
+        unit.region.region().body.visit_stms(&mut |stm| {
+            kernels += if matches!(stm.rhs, Rhs::Kernel { .. }) { stm.rhs.axes().len() } else { 0 };
+        });
+        match kernels {
+            0 | 1 => self.0.compile(unit),
+            _ => Err(Refusal::new("a kernel over rows")),
+        }
+    }
+}
+
+/// Matrices of which several columns, or rectangles, change.
+const SEVERAL_PARTS: [&str; 4] = [
+    "if c == 0 || c == n + 1 then a[r, c] + a[r, c] + v else a[r, c]",
+    "if c == k || c == n then a[r, c] * 3 + 1 else a[r, c]",
+    "if c < 2 || c > k + 3 then a[r, c] - v * 2 + a[r, c] else a[r, c]",
+    "if r > 0 && (c == 1 || c == n) then a[r, c] + a[0, c] * 5 else a[r, c]",
+];
+
+#[test]
+fn code_for_rows_makes_the_part_that_changes_and_nothing_else() {
+    for part in SEVERAL_PARTS.iter().chain(&PARTS) {
+        for elem in ["i64", "f32"] {
+            let text = parts_program(elem, part);
+            agree(&text, &[6.0, 35.0]);
+            let plain = outcomes(&text, &[6.0, 35.0], Switches::OFF, None);
+            for backend in backends() {
+                let name = backend.name();
+                let found = outcomes(&text, &[6.0, 35.0], Switches::ON, Some(Arc::new(OfRows(backend))));
+                assert_eq!(found, plain, "rows by {name}\n{text}");
+            }
+        }
     }
 }
 

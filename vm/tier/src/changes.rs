@@ -77,6 +77,11 @@ impl Changes {
         (changes.count() < Lmad::row_major(shape).elements()).then_some(changes)
     }
 
+    /// These elements of a vector.
+    pub fn rows(rows: Rows) -> Changes {
+        Changes(vec![Part { rows, columns: None, shift: 0 }])
+    }
+
     /// The number of elements.
     pub fn count(&self) -> i64 {
         self.0.iter().map(Part::count).sum()

@@ -13,7 +13,7 @@ use galopvm_interp::{Outcome, Registers, Work, iterations, work};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::Granted;
 use galopvm_store::error::ErrorKind;
-use galopvm_tier::{Choice, Execution, Interpreted, Run, Wish};
+use galopvm_tier::{Changes, Choice, Execution, Interpreted, Run, Wish};
 
 /// Executes an operator, a scatter or a histogram.
 pub(super) fn execute<'a>(
@@ -86,9 +86,11 @@ fn run_operator<'a>(
     outputs: Placing,
 ) -> Outcome<()> {
     let Execution { site, width, .. } = execution;
+    let window = outputs.window().map(Changes::rows);
     let wish = Wish {
         places: &outputs.places,
-        changes: outputs.changes().map(|changes| &**changes),
+        changes: outputs.changes().map(|changes| &**changes).or(window.as_ref()),
+        others_stay: window.is_some(),
         insists: false,
     };
     match run_code(run, registers, execution, choice, wish)? {

@@ -104,7 +104,7 @@ fn run_code<'a>(
         Granted::new(array.clone(), 2)
     };
     let places: Vec<Option<Granted>> = init.iter().map(place).collect();
-    let wish = Wish { places: &places, changes: None, insists };
+    let wish = Wish { places: &places, insists, ..Wish::default() };
     let ran = tiers.run(execution, choice, registers, memory, wish)?;
     drop(places);
     match ran {

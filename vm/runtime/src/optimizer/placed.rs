@@ -11,6 +11,7 @@ use super::Executing;
 use super::residence::{Placing, Target};
 use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use galopvm_interp::{Adviser, Arrays, Outcome, PIECE, Registers, Way, copy_to, inputs, mismatch, set_rows};
+use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::error::Trap;
 use galopvm_store::memory::Memory;
@@ -235,6 +236,12 @@ fn row_by_row<'a>(
             let place = place.with_view(place.array().lmad().fix(0, i));
             if !place.holds(&row) {
                 fits(&place, &row)?;
+                // Other columns are as an earlier pass over another part left them.
+                let columns = |lmad: &Lmad| window.map(|w| lmad.triplet(0, w.first, w.count, w.step));
+                let (place, row) = match (columns(place.array().lmad()), columns(row.lmad())) {
+                    (Some(there), Some(here)) => (place.with_view(there), row.with_view(here)),
+                    _ => (place, row),
+                };
                 store_row(run.adviser.memory, place, &row)?;
             }
         }

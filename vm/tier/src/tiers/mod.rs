@@ -169,6 +169,8 @@ pub struct Wish<'w> {
     pub places: &'w [Option<Granted>],
     /// The elements of the result that change, if all others may be left as they are.
     pub changes: Option<&'w Changes>,
+    /// The others have to be left as they are: they may be what an earlier pass over other parts made of them.
+    pub others_stay: bool,
     /// Somebody else makes a result in its place, if code cannot: it is not to make a copy of the array first.
     pub insists: bool,
 }
@@ -354,6 +356,10 @@ impl Tiers {
             && self.attempt_changes(site, registers, memory, wanted, place, changes)?
         {
             return Ok(Run::Done(vec![Value::Array(place.array().clone())]));
+        }
+        if wish.others_stay {
+            self.fell_back(site, "only a part of a row is made", work);
+            return Ok(Run::Interpret);
         }
         match self.attempt(site, registers, memory, wanted)? {
             Attempt::Done(values) => Ok(Run::Done(values)),
