@@ -19,7 +19,8 @@ pub const COPIES: usize = 4;
 
 /// The operators of the results of a region, if it is a histogram that threads may count apart.
 pub fn operators(region: &VerifiedRegion, form: &Form<'_>) -> Option<Vec<ScalarOp>> {
-    let Shape::Scatter(_, Some(combine)) = form.shape else { return None };
+    // What a scan feeds comes in its order.
+    let (Shape::Scatter(_, Some(combine)), None) = (&form.shape, &form.feed) else { return None };
     let ops = combine.scalar_ops()?;
     let of_results: Vec<ScalarOp> = form.results.iter().map(|number| ops[*number]).collect();
     let is_fit = |(op, ty): (&ScalarOp, &galopvm_kir::Type)| {

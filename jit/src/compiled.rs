@@ -189,7 +189,7 @@ impl Native {
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
             Shape::Fold(..) => Kind::Fold,
-            Shape::Scan(..) => Kind::Scan,
+            Shape::Scan(..) | Shape::Fed(_) => Kind::Scan,
             Shape::Scatter(..) => Kind::Scatter,
             Shape::Loop(..) => Kind::Loop,
         };
@@ -200,7 +200,7 @@ impl Native {
             results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
-            values: form.body().results.len(),
+            values: form.noted(),
             apart: apart::operators(region, &form),
             region: region.clone(),
             plan: plan.clone(),
@@ -557,8 +557,8 @@ impl Extent {
 /// reduction or scan, which has one of each.
 fn noted(form: &Form<'_>) -> usize {
     match form.shape {
-        Shape::Scatter(body, _) => body.results.len(),
-        Shape::Fold(body, _) | Shape::Scan(body, _) => body.results.len().div_ceil(NOTE),
+        Shape::Scatter(..) => form.noted(),
+        Shape::Fold(..) | Shape::Scan(..) | Shape::Fed(_) => form.noted().div_ceil(NOTE),
         Shape::Map(_) | Shape::Loop(..) => 0,
     }
 }

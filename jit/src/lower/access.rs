@@ -72,6 +72,9 @@ pub fn mem_of(ty: ElemType) -> Mem {
 impl Lower<'_> {
     /// A read of one element.
     pub fn read(&mut self, read: &Read) -> Result<Value, Refusal> {
+        if let Some(value) = self.fed.get(&read.array) {
+            return Ok(value.clone());
+        }
         if let Some((axis, view)) = self.packed.get(&read.id).cloned() {
             let at = self.scalar_var(axis)?;
             return Ok(self.load(&view.row(&[at]), false));

@@ -1,7 +1,7 @@
 //! The outer shape of a region: what its one statement is, and what the plan says about its axes.
 
 use galopvm_base::Scalar;
-use galopvm_kir::kernel::{is_elementwise, is_scalar_code};
+use galopvm_kir::kernel::{Feed, is_elementwise, is_scalar_code};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
     Axis, Body, Combine, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion,
@@ -15,15 +15,17 @@ pub enum Shape<'a> {
     Fold(&'a Body, &'a Combine),
     /// All prefixes along the one axis.
     Scan(&'a Body, &'a Combine),
+    /// A kernel along the axis of a scan, which it reads at its own index only.
+    Fed(&'a Body),
     /// A scatter, or with an operator a histogram.
     Scatter(&'a Body, Option<&'a Combine>),
     /// A loop outside of all operators.
     Loop(&'a Stm, &'a Body),
 }
 
-/// A region as this back end takes it: scalar lets, then one kernel, reduction, scan, scatter or loop. A kernel's body may end with a
-/// kernel that makes its results; that one is a form too, with any statements in front. Other arrays that it makes are
-/// copied to the results.
+/// A region as this back end takes it: scalar lets, then one kernel, reduction, scan, scatter or loop; in front of a kernel or scatter may
+/// be a scan that it reads index by index. A kernel's body may end with a kernel that makes its results; that one is a form too,
+/// with any statements in front. Other arrays that it makes are copied to the results.
 pub struct Form<'a> {
     /// The statements in front.
     pub lets: &'a [Stm],
@@ -33,6 +35,8 @@ pub struct Form<'a> {
     pub shape: Shape<'a>,
     /// For each result of the region, the number of the statement's result.
     pub results: Vec<usize>,
+    /// The scan that the statement reads as it goes.
+    pub feed: Option<Feed<'a>>,
 }
 
 impl<'a> Form<'a> {
@@ -41,6 +45,13 @@ impl<'a> Form<'a> {
         let body = &region.region().body;
         let Some((last, lets)) = body.stms.split_last() else {
             return Err(Refusal::new("the region computes nothing"));
+        };
+        let (feed, lets) = match lets.split_last() {
+            Some((scan, front)) => match Feed::of(region.region(), scan, last) {
+                Some(feed) => (Some(feed), front),
+                None => (None, lets),
+            },
+            None => (None, lets),
         };
         let is_let = |stm: &Stm| match &stm.rhs {
             Rhs::Exps(_) => true,
@@ -55,6 +66,7 @@ impl<'a> Form<'a> {
             return Err(Refusal::new("the region has several statements"));
         }
         let (axes, shape) = match &last.rhs {
+            Rhs::Kernel { axes, body } if feed.is_some() => (&axes[..], Shape::Fed(body)),
             Rhs::Kernel { axes, body } => (&axes[..], Shape::Map(body)),
             Rhs::Reduce { axes, body, combine } => (&axes[..], Shape::Fold(body, combine)),
             Rhs::Scatter { axes, body, combine, .. } => (&axes[..], Shape::Scatter(body, combine.as_ref())),
@@ -94,7 +106,7 @@ impl<'a> Form<'a> {
                 return Err(Refusal::new("a loop begins with an array that is made inside the region"));
             }
         }
-        Ok(Form { lets, axes, shape, results })
+        Ok(Form { lets, axes, shape, results, feed })
     }
 
     /// The kernel at the end of the body that makes its results, with the statements in front of it.
@@ -107,7 +119,7 @@ impl<'a> Form<'a> {
             _ => None,
         };
         let results = self.results.iter().map(number).collect::<Option<Vec<usize>>>()?;
-        Some(Form { lets, axes, shape: Shape::Map(body), results })
+        Some(Form { lets, axes, shape: Shape::Map(body), results, feed: None })
     }
 
     /// The body.
@@ -116,6 +128,7 @@ impl<'a> Form<'a> {
             Shape::Map(body)
             | Shape::Fold(body, _)
             | Shape::Scan(body, _)
+            | Shape::Fed(body)
             | Shape::Scatter(body, _)
             | Shape::Loop(_, body) => body,
         }
@@ -169,9 +182,22 @@ impl<'a> Form<'a> {
     pub fn work(&self, region: &VerifiedRegion, observed: &Observed) -> u64 {
         let operator = match self.shape {
             Shape::Fold(_, combine) | Shape::Scan(_, combine) => body_work(region, observed, &combine.body),
-            Shape::Map(_) | Shape::Scatter(..) | Shape::Loop(..) => 0,
+            Shape::Map(_) | Shape::Fed(_) | Shape::Scatter(..) | Shape::Loop(..) => 0,
         };
-        body_work(region, observed, self.body()).saturating_add(operator)
+        let of_feed = |feed: &Feed<'_>| {
+            let operator = body_work(region, observed, &feed.combine.body);
+            body_work(region, observed, feed.body).saturating_add(operator)
+        };
+        let feed = self.feed.as_ref().map_or(0, of_feed);
+        body_work(region, observed, self.body()).saturating_add(operator).saturating_add(feed)
+    }
+
+    /// The values of an iteration that pieces note: what a reduction or scan combines, the places and values of a scatter.
+    pub fn noted(&self) -> usize {
+        match (&self.shape, &self.feed) {
+            (Shape::Fed(_), Some(feed)) => feed.body.results.len(),
+            _ => self.body().results.len(),
+        }
     }
 }
 

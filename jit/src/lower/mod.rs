@@ -100,6 +100,8 @@ pub struct Lower<'a> {
     loads: HashMap<Reg, (Lane, Addr, Parts)>,
     /// Expressions whose value was asked for a whole vector.
     expected: Vec<(Exp, Value)>,
+    /// Prefixes that are read as they are computed, at the current index.
+    fed: HashMap<VarId, Value>,
     /// Reads whose elements are copied to arrays over an axis.
     packed: HashMap<ReadId, (VarId, View)>,
     /// Blocks that trap, to be placed at the end.

@@ -13,7 +13,7 @@ use super::control::Span;
 use super::form::{Form, Shape, extent};
 use super::owners::Owners;
 use super::primitive::Raw;
-use super::scan::Prefixes;
+use super::scan::{Onward, Prefixes};
 use super::stretch::Stretches;
 use super::tile::Tile;
 use super::value::{Factor, Rep, Value, lane_of};
@@ -128,6 +128,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         used: used_names(job.region),
         loads: HashMap::new(),
         expected: Vec::new(),
+        fed: HashMap::new(),
         packed: HashMap::new(),
         cold: Vec::new(),
         loops: 0,
@@ -179,17 +180,15 @@ impl<'a> Lower<'a> {
                 self.note(&values);
             }
             Shape::Scan(body, combine) => {
-                let values = match job.role {
-                    Role::Results => {
-                        let places = self.whole_results(job.places)?;
-                        self.scan_piece(form, (body, combine), places, (low, high))?
-                    }
-                    Role::Totals => self.lower_reduce(form.axes, Some((low, high)), body, combine)?,
-                    Role::Joined => self.joined(combine, (low, high))?,
-                };
-                if job.role != Role::Results {
-                    self.note(&values);
-                }
+                let [axis] = form.axes else { return Err(Refusal::new("a scan over several axes")) };
+                let onward =
+                    |places: Vec<View>| Onward::Stored(form.results.iter().copied().zip(places).collect());
+                self.whole_scan(job, (axis, body, combine), &onward, (low, high))?;
+            }
+            Shape::Fed(_) => {
+                let Some(feed) = form.feed else { return Err(Refusal::new("internal: no scan feeds it")) };
+                let onward = |places| Onward::Mapped(feed.names, form, places);
+                self.whole_scan(job, (feed.axis, feed.body, feed.combine), &onward, (low, high))?;
             }
         }
         self.b.end(Op::Return, &[]);
@@ -200,14 +199,30 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A piece of a scan: the first one begins with the neutral elements, others with what those before them came to.
-    fn scan_piece(
+    /// What a launch wants of a piece of a scan.
+    fn whole_scan<'f>(
         &mut self,
-        form: &Form<'_>,
-        (body, combine): (&Body, &Combine),
-        views: Vec<View>,
-        (low, high): (Reg, Reg),
-    ) -> Result<Vec<Value>, Refusal> {
+        job: &Job<'_>,
+        (axis, body, combine): (&'f Axis, &'f Body, &'f Combine),
+        onward: &dyn Fn(Vec<View>) -> Onward<'f>,
+        range: (Reg, Reg),
+    ) -> Result<(), Refusal> {
+        let values = match job.role {
+            Role::Results => {
+                let onward = onward(self.whole_results(job.places)?);
+                let start = self.before_piece(combine, range.0)?;
+                self.scan(&Prefixes { axis, body, combine, onward, is_one_run: true }, range, &start)?;
+                return Ok(());
+            }
+            Role::Totals => self.lower_reduce(std::slice::from_ref(axis), Some(range), body, combine)?,
+            Role::Joined => self.joined(combine, range)?,
+        };
+        self.note(&values);
+        Ok(())
+    }
+
+    /// What a piece of a scan begins with: the first one with the neutral elements, others with what those before them came to.
+    fn before_piece(&mut self, combine: &Combine, low: Reg) -> Result<Vec<Value>, Refusal> {
         let neutral = self.exps(&combine.neutral)?;
         let types: Vec<ElemType> = neutral.iter().map(|value| value.ty).collect();
         let before = self.partial(&types, &Value::int(0));
@@ -218,9 +233,7 @@ impl<'a> Lower<'a> {
             let (one, other) = (self.raw(a, false), self.raw(b, false));
             start.push(self.select(&is_first, lane_of(a.ty), &one, &other).typed(a.ty));
         }
-        let places = form.results.iter().copied().zip(views).collect();
-        let [axis] = form.axes else { return Err(Refusal::new("a scan over several axes")) };
-        self.scan(&Prefixes { axis, body, combine, places, is_one_run: true }, (low, high), &start)
+        Ok(start)
     }
 
     fn result_view(&mut self, k: usize, elem: ElemType, dims: Vec<ViewDim>) -> View {
@@ -575,7 +588,10 @@ pub fn piece_axis(
     form: &Form<'_>,
     threads: usize,
 ) -> usize {
-    if matches!(form.shape, Shape::Fold(..) | Shape::Scan(..) | Shape::Scatter(..) | Shape::Loop(..)) {
+    if matches!(
+        form.shape,
+        Shape::Fold(..) | Shape::Scan(..) | Shape::Fed(_) | Shape::Scatter(..) | Shape::Loop(..)
+    ) {
         return 0;
     }
     if let Some(at) = plan.threads().and_then(|v| form.axes.iter().position(|a| a.var == v)) {

@@ -5,16 +5,21 @@
 //! moved up by one lane, by two, by four and so on, and then combined with what came before it. That waits for nothing but
 //! one operation for each register: its last lane is known before what came before it is. In strict mode lanes are used only where the
 //! order of combination cannot be seen.
+//!
+//! What reads the prefixes index by index may take them as they are computed: a kernel or a scatter in the lanes of the scan, a histogram
+//! one row after the other.
 
 use super::access::View;
 use super::control::Span;
+use super::form::Form;
 use super::primitive::Raw;
+use super::scatter::Writes;
 use super::value::{Factor, Parts, Rep, Value, lane_of};
 use super::{Lanes, Lower};
 use crate::lir::{Op, Reg};
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::kernel::is_scalar_code;
-use galopvm_kir::{Axis, Body, Combine, Refusal};
+use galopvm_kir::{Axis, Body, Combine, Refusal, VarId};
 
 /// A scan, and where its prefixes go.
 pub struct Prefixes<'f> {
@@ -24,10 +29,20 @@ pub struct Prefixes<'f> {
     pub body: &'f Body,
     /// The operator.
     pub combine: &'f Combine,
-    /// Arrays over the axis, each with the number of the value whose prefixes it is given.
-    pub places: Vec<(usize, View)>,
-    /// The places are written from one end to the other: past the caches, if the launch says so.
+    /// What becomes of the prefixes.
+    pub onward: Onward<'f>,
+    /// What is written goes from one end to the other: past the caches, if the launch says so.
     pub is_one_run: bool,
+}
+
+/// What becomes of prefixes.
+pub enum Onward<'f> {
+    /// They go to arrays over the axis, each with the number of the value whose prefixes it is given.
+    Stored(Vec<(usize, View)>),
+    /// They are read by the kernel of a form, under these names, which makes these arrays.
+    Mapped(&'f [VarId], &'f Form<'f>, Vec<View>),
+    /// They are read by a scatter along an axis, under these names.
+    Scattered(&'f [VarId], &'f Axis, &'f Writes<'f>),
 }
 
 impl Lower<'_> {
@@ -49,15 +64,35 @@ impl Lower<'_> {
             l.bind_scalar(scan.axis.var, index.clone());
             let items = l.body(scan.body)?;
             let next = l.operate(scan.combine, before, &items)?;
-            l.store_prefixes(scan, &index, &next);
+            l.hand_on(scan, &index, &next)?;
             Ok(next)
         })?;
         Ok(last)
     }
 
-    fn store_prefixes(&mut self, scan: &Prefixes<'_>, index: &Value, prefixes: &[Value]) {
-        for (number, place) in &scan.places {
-            self.store(&place.row(std::slice::from_ref(index)), &prefixes[*number]);
+    fn hand_on(&mut self, scan: &Prefixes<'_>, index: &Value, prefixes: &[Value]) -> Result<(), Refusal> {
+        let mut feed = |names: &[VarId], axis: &Axis| {
+            for (name, value) in names.iter().zip(prefixes) {
+                self.fed.insert(*name, value.clone());
+            }
+            self.bind_scalar(axis.var, index.clone());
+        };
+        match &scan.onward {
+            Onward::Stored(places) => {
+                for (number, place) in places {
+                    self.store(&place.row(std::slice::from_ref(index)), &prefixes[*number]);
+                }
+                Ok(())
+            }
+            Onward::Mapped(names, form, places) => {
+                feed(names, &form.axes[0]);
+                let values = self.body(form.body())?;
+                self.store_element(form, places, &values)
+            }
+            Onward::Scattered(names, axis, writes) => {
+                feed(names, axis);
+                self.scatter_here(writes)
+            }
         }
     }
 
@@ -69,7 +104,11 @@ impl Lower<'_> {
         let as_numbers =
             |op| matches!(op, ScalarOp::And | ScalarOp::Or | ScalarOp::Xor | ScalarOp::Min | ScalarOp::Max);
         let fit = |(op, value): (&ScalarOp, &Value)| value.ty != ElemType::Bool || as_numbers(*op);
-        let fits = is_free && ops.iter().zip(start).all(fit);
+        let in_lanes = match scan.onward {
+            Onward::Stored(_) | Onward::Mapped(..) => true,
+            Onward::Scattered(.., writes) => self.stores_lanes(writes),
+        };
+        let fits = is_free && in_lanes && ops.iter().zip(start).all(fit);
         (fits && is_scalar_code(self.region.region(), scan.body)).then_some(ops)
     }
 
@@ -126,7 +165,7 @@ impl Lower<'_> {
             last.push(end);
         }
         let rep = Rep::Linear { start: counter, step: Factor::Const(1) };
-        self.store_prefixes(scan, &Value { ty: ElemType::I64, rep }, &prefixes);
+        self.hand_on(scan, &Value { ty: ElemType::I64, rep }, &prefixes)?;
         Ok(last)
     }
 

@@ -5,19 +5,22 @@
 //! iterations are written at a time, each to a copy of the arrays, if the launch has copies. There a vector of places is first
 //! compared with the extents: mostly all lie inside, and no iteration has to ask.
 //!
-//! Where the plan says so, the lanes go across the innermost axis for the body: places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing that the body reads is written.
+//! Where the plan says so, the lanes go across the innermost axis for the body. A scatter stores its lanes, the first one first; for
+//! a histogram places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing
+//! that the body reads is written.
 
 use super::access::{View, ViewDim};
 use super::control::Span;
 use super::form::Form;
 use super::primitive::Raw;
-use super::value::{Factor, Rep, Value};
+use super::scan::{Onward, Prefixes};
+use super::value::{Factor, Parts, Rep, Value};
 use super::{Lanes, Lower};
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Lane, Op, Reg, Width};
 use crate::record;
 use galopvm_base::ElemType;
-use galopvm_kir::kernel::is_straight;
+use galopvm_kir::kernel::{Feed, is_scalar_code, is_straight};
 use galopvm_kir::{Axis, Body, Combine, Refusal};
 
 /// What is written, and how.
@@ -55,7 +58,15 @@ impl Lower<'_> {
             1 => vec![arrays.iter().map(|(view, _)| view.clone()).collect()],
             _ => (0..copies).map(&mut of_copy).collect(),
         };
-        self.scatter_axes(form, 0, range, &Writes { body, combine, copies })
+        let writes = Writes { body, combine, copies };
+        let (Some(feed), [axis]) = (form.feed, form.axes) else {
+            return self.scatter_axes(form, 0, range, &writes);
+        };
+        let start = self.exps(&feed.combine.neutral)?;
+        let onward = Onward::Scattered(feed.names, axis, &writes);
+        let Feed { axis, body, combine, .. } = feed;
+        self.scan(&Prefixes { axis, body, combine, onward, is_one_run: false }, range, &start)?;
+        Ok(())
     }
 
     fn scatter_axes(
@@ -97,7 +108,10 @@ impl Lower<'_> {
             (low, _) =
                 self.counted(Span { low, high, step, few: false }, &[], &[], &mut |l, counter, _| {
                     l.bind_lane_axis(axis.var, counter);
-                    l.scatter_noted(writes)?;
+                    match writes.combine {
+                        Some(_) => l.scatter_noted(writes)?,
+                        None => l.scatter_here(writes)?,
+                    }
                     Ok(Vec::new())
                 })?;
             self.lanes = None;
@@ -133,6 +147,44 @@ impl Lower<'_> {
         self.bind_scalar(axis.var, Value::uniform(ElemType::I64, at));
         let values = self.body(writes.body)?;
         self.put_values(writes, values, copy)
+    }
+
+    /// Whether the lanes can store what they give, in their order.
+    pub fn stores_lanes(&self, writes: &Writes<'_>) -> bool {
+        writes.combine.is_none() && is_scalar_code(self.region.region(), writes.body)
+    }
+
+    /// The iteration whose index is bound, or those of all lanes, where there are no copies.
+    pub fn scatter_here(&mut self, writes: &Writes<'_>) -> Result<(), Refusal> {
+        let mut values = self.body(writes.body)?;
+        if self.lanes.is_none() {
+            return self.put_values(writes, values, 0);
+        }
+        let arrays = &writes.copies[0];
+        let items = values.split_off(arrays.first().map_or(0, |array| array.dims.len()));
+        let outer = self.mask.clone();
+        let inside = self.inside_lanes(writes, &values);
+        self.mask = Some(inside);
+        for (array, item) in arrays.iter().zip(&items) {
+            self.store(&array.row(&values), item);
+        }
+        self.mask = outer;
+        Ok(())
+    }
+
+    /// The active lanes whose place lies inside.
+    fn inside_lanes(&mut self, writes: &Writes<'_>, index: &[Value]) -> Parts {
+        let dims = writes.copies[0].first().map_or(&[][..], |array| &array.dims);
+        let mut inside = self.mask_or_all();
+        for (index, dim) in index.iter().zip(dims) {
+            let (index, extent) = (self.raw(index, true), self.raw(&dim.extent, true));
+            if let Raw::Many(fit) = self.cmp(Cond::Below, Lane::I64, &index, &extent) {
+                for (mask, fit) in inside.iter_mut().zip(fit) {
+                    *mask = self.b.op(Op::MaskLogic(Bin::And), &[*mask, fit]);
+                }
+            }
+        }
+        inside
     }
 
     /// As many iterations as there are lanes, one after the other to each copy, without a question if no place lies outside.

@@ -169,9 +169,8 @@ impl Emitter {
         }
     }
 
-    /// For each set lane, lowest first: its number in ecx, its index in rdx. Ends with `next`'s work.
-    fn for_each_lane(&mut self, mask: u8, wide: bool, work: impl Fn(&mut Self)) {
-        let (next, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+    /// A bit for each set lane, in eax.
+    fn lane_bits(&mut self, mask: u8, wide: bool) {
         if wide && !self.isa.is_512() {
             // 64-bit lanes: the sign bits of doubles.
             self.v2_full(Row { w: true, prefix: Prefix::P66, ..rows::MASK_BITS }, 0, Place::Reg(mask));
@@ -182,6 +181,11 @@ impl Emitter {
                 dynasm!(self.asm ; .arch x64 ; movzx eax, al);
             }
         }
+    }
+
+    /// For each lane whose bit is set in eax, lowest first: its number in ecx, its index in rdx.
+    fn for_each_lane(&mut self, work: impl Fn(&mut Self)) {
+        let (next, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         dynasm!(self.asm
             ; .arch x64
             ; =>next
@@ -211,7 +215,8 @@ impl Emitter {
         self.keep_indices(mem, indices);
         self.clear(full, s0);
         self.store_whole(s0, ELEMENTS);
-        self.for_each_lane(mask, mem == Mem::B64, |e| match mem {
+        self.lane_bits(mask, mem == Mem::B64);
+        self.for_each_lane(|e| match mem {
             Mem::S8 => dynasm!(e.asm ; .arch x64 ; movsx edx, BYTE [Rq(base) + rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx),
             Mem::U8 => dynasm!(e.asm ; .arch x64 ; movzx edx, BYTE [Rq(base) + rdx] ; mov [rsp + 4 * rcx + ELEMENTS], edx),
             Mem::S16 => {
@@ -229,20 +234,37 @@ impl Emitter {
     pub fn scatter_each(&mut self, mem: Mem, value: u8, mask: u8, base: u8, indices: [u8; 2]) {
         self.keep_indices(mem, indices);
         self.store_whole(value, ELEMENTS);
-        self.for_each_lane(mask, mem == Mem::B64, |e| {
-            let size = mem.bytes() as i8;
-            let shift = size.trailing_zeros() as i8;
-            dynasm!(e.asm ; .arch x64 ; shl rdx, shift ; add rdx, Rq(base));
+        let wide = mem == Mem::B64;
+        let (some, done) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+        let lanes = self.isa.vectors().bytes() as i32 / if wide { 8 } else { 4 };
+        self.lane_bits(mask, wide);
+        dynasm!(self.asm ; .arch x64 ; cmp eax, (1 << lanes) - 1 ; jne =>some);
+        for lane in 0..lanes {
+            dynasm!(self.asm ; .arch x64 ; mov rdx, [rsp + 8 * lane]);
             match mem {
-                Mem::B64 => dynasm!(e.asm ; .arch x64 ; mov rcx, [rsp + 8 * rcx + ELEMENTS] ; mov [rdx], rcx),
-                Mem::B32 => dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], ecx),
-                Mem::S16 | Mem::U16 => {
-                    dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], cx);
-                }
-                Mem::S8 | Mem::U8 => {
-                    dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS] ; mov [rdx], cl);
-                }
+                Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov rcx, [rsp + (8 * lane + ELEMENTS)]),
+                _ => dynasm!(self.asm ; .arch x64 ; mov ecx, [rsp + (4 * lane + ELEMENTS)]),
             }
+            self.store_at_index(mem, base);
+        }
+        dynasm!(self.asm ; .arch x64 ; jmp =>done ; =>some);
+        self.for_each_lane(|e| {
+            match mem {
+                Mem::B64 => dynasm!(e.asm ; .arch x64 ; mov rcx, [rsp + 8 * rcx + ELEMENTS]),
+                _ => dynasm!(e.asm ; .arch x64 ; mov ecx, [rsp + 4 * rcx + ELEMENTS]),
+            }
+            e.store_at_index(mem, base);
         });
+        dynasm!(self.asm ; .arch x64 ; =>done);
+    }
+
+    /// Stores rcx at the index in rdx.
+    fn store_at_index(&mut self, mem: Mem, base: u8) {
+        match mem {
+            Mem::B64 => dynasm!(self.asm ; .arch x64 ; mov [Rq(base) + 8 * rdx], rcx),
+            Mem::B32 => dynasm!(self.asm ; .arch x64 ; mov [Rq(base) + 4 * rdx], ecx),
+            Mem::S16 | Mem::U16 => dynasm!(self.asm ; .arch x64 ; mov [Rq(base) + 2 * rdx], cx),
+            Mem::S8 | Mem::U8 => dynasm!(self.asm ; .arch x64 ; mov [Rq(base) + rdx], cl),
+        }
     }
 }

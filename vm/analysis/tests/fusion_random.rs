@@ -399,7 +399,7 @@ fn inputs(random: &mut Random, least: usize) -> (Vec<Value>, Observed) {
 
 #[test]
 fn fusion_changes_no_result_and_no_trap() {
-    let (mut fused, mut joined, mut traps, mut values) = (0, 0, 0, 0);
+    let (mut fused, mut joined, mut fed, mut traps, mut values) = (0, 0, 0, 0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let rounds = rounds(700);
     for seed in 0..rounds {
@@ -424,6 +424,7 @@ fn fusion_changes_no_result_and_no_trap() {
                     assert!(!printed.contains(&format!("let {name} : [")), "{name} is made: {}", context());
                 }
                 Fusion::Join(..) => joined += 1,
+                Fusion::Feed(..) => fed += 1,
                 Fusion::Keep(_) => {
                     let reason = format!("{:?}", line.reason);
                     let kind = reason.split('(').next().unwrap_or_default();
@@ -438,7 +439,7 @@ fn fusion_changes_no_result_and_no_trap() {
             *(if x.is_ok() { &mut values } else { &mut traps }) += 1;
         }
     }
-    println!("{fused} fused, {joined} joined, {values} with values, {traps} traps");
+    println!("{fused} fused, {joined} joined, {fed} fed, {values} with values, {traps} traps");
     reasons.iter().for_each(|(reason, count)| println!("{count:6} {reason}"));
     // Programs in which nothing happens would agree as well.
     assert!(fused as u64 > rounds / 4 && joined as u64 > rounds / 20, "{fused} fused, {joined} joined");

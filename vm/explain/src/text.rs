@@ -408,6 +408,7 @@ impl Page {
         for fact in &fused.facts {
             let what = match &fact.fate {
                 Fate::Joined(other) => format!("{} and {other} are computed together", fact.made),
+                Fate::Fed(reader) => format!("{} is read by {reader} as it is computed", fact.made),
                 Fate::Kept => format!("{} is made", fact.made),
                 Fate::Computed(readers) => {
                     let reads = if readers.len() == 1 { "reads" } else { "read" };

@@ -30,6 +30,62 @@ pub fn is_straight(body: &Body) -> bool {
     straight
 }
 
+/// A scan whose prefixes are read by one kernel or scatter along an axis of the same length, each at its own index: it can be computed
+/// iteration by iteration with its reader, and no array of prefixes has to be made.
+#[derive(Clone, Copy)]
+pub struct Feed<'a> {
+    /// The names of the prefixes.
+    pub names: &'a [VarId],
+    /// The scan's axis.
+    pub axis: &'a Axis,
+    /// What is combined.
+    pub body: &'a Body,
+    /// By what.
+    pub combine: &'a Combine,
+}
+
+impl<'a> Feed<'a> {
+    /// The scan as the feed of a statement of the region's own body, if it is one. A reader that does more than scalar code would
+    /// lose lanes or rows that it has by itself, and so would one whose scan has no lanes.
+    pub fn of(region: &Region, scan: &'a Stm, reader: &Stm) -> Option<Feed<'a>> {
+        let Rhs::Scan { axis, body, combine } = &scan.rhs else { return None };
+        let (at, code) = match &reader.rhs {
+            Rhs::Kernel { axes, body: code } if has_lanes(region, body, combine) => (one(axes)?, code),
+            Rhs::Scatter { axes, body: code, .. } => (one(axes)?, code),
+            _ => return None,
+        };
+        let is_simple = is_straight(code) && is_scalar_code(region, code);
+        if !is_simple || at.bound != axis.bound || !combine.acc.iter().all(|var| is_scalar(region, *var)) {
+            return None;
+        }
+        // Nothing may see the prefixes but reads of the reader at its own index.
+        let (mut uses, mut own) = (0, 0);
+        region.body.each_use(&mut |var| uses += usize::from(scan.pat.contains(&var)));
+        code.visit_reads(&mut |read| {
+            let is_own = matches!(&read.index, Index::Dims(dims)
+                if matches!(&dims[..], [DimIndex::At(Exp::Var(var))] if *var == at.var));
+            own += usize::from(scan.pat.contains(&read.array) && is_own);
+        });
+        (uses == own && own > 0).then_some(Feed { names: &scan.pat, axis, body, combine })
+    }
+}
+
+fn one(axes: &[Axis]) -> Option<&Axis> {
+    match axes {
+        [axis] => Some(axis),
+        _ => None,
+    }
+}
+
+fn is_scalar(region: &Region, var: VarId) -> bool {
+    region.vars[var].ty.as_ref().is_some_and(Type::is_scalar)
+}
+
+/// Whether a scan can go across the lanes.
+fn has_lanes(region: &Region, body: &Body, combine: &Combine) -> bool {
+    combine.scalar_ops().is_some() && is_scalar_code(region, body)
+}
+
 /// How the lanes go across the innermost axis of a reduction that has them for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spread {
@@ -63,12 +119,11 @@ pub fn spread(region: &Region, axes: &[Axis], body: &Body, combine: &Combine) ->
 
 /// True if a body computes scalars of elements, ifs and sequential loops included.
 pub fn is_scalar_code(region: &Region, body: &Body) -> bool {
-    let is_scalar = |var: &VarId| region.vars[*var].ty.as_ref().is_some_and(Type::is_scalar);
     let mut plain = true;
     body.visit_stms(&mut |stm| {
         let has_lanes =
             matches!(stm.rhs, Rhs::Exps(_) | Rhs::If { .. } | Rhs::For { .. } | Rhs::While { .. });
-        plain &= has_lanes && stm.pat.iter().all(is_scalar);
+        plain &= has_lanes && stm.pat.iter().all(|var| is_scalar(region, *var));
     });
     body.visit_exps(&mut |exp| {
         exp.visit(&mut |part| match part {

@@ -38,7 +38,7 @@ impl Change {
             return match fusion {
                 Fusion::Fuse(_, readers) => self.fuse(body, at, readers),
                 Fusion::Join(_, second) => self.join(body, at, *second),
-                Fusion::Keep(_) => false,
+                Fusion::Feed(..) | Fusion::Keep(_) => false,
             };
         }
         let mut made = false;

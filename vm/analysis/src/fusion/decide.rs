@@ -2,8 +2,10 @@
 //!
 //! In each body, from the outside in: every statement is computed where it is read, if that is right and pays; then
 //! statements over the same axes that read the same places are joined; both once more until nothing changes. Later
-//! decisions see what earlier ones made, so the region is changed on the way.
+//! decisions see what earlier ones made, so the region is changed on the way. At the end scans are looked for that can be read as
+//! they go.
 
+use super::feed::feeds;
 use super::inline::inline;
 use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker, price_fuse};
@@ -86,9 +88,10 @@ fn decided(region: &CheckedRegion, observed: &Observed) -> Decided {
     };
     let mut body = std::mem::take(&mut decision.region.body);
     decision.body(&mut body);
+    decision.region.body = body;
+    decision.feed();
     decision.fusions.lines.append(&mut decision.kept);
     decision.fusions.keep_names(region.region(), &decision.region);
-    decision.region.body = body;
     let Decision { fusions, region, is_for_sizes, .. } = decision;
     Decided { fusions, region, is_for_sizes }
 }
@@ -251,6 +254,15 @@ impl Decision {
             first += 1;
         }
         joined
+    }
+
+    /// Scans of the region's own body that are read as they go are not kept.
+    fn feed(&mut self) {
+        for line in feeds(&self.region, self.names, &self.sizes) {
+            let Fusion::Feed(scan, _) = line.fusion else { continue };
+            self.kept.retain(|kept| kept.fusion != Fusion::Keep(scan));
+            self.fusions.lines.push(line);
+        }
     }
 
     fn line(&mut self, fusion: Fusion, reason: Reason, saving: Unwritten) {

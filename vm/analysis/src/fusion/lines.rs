@@ -3,6 +3,7 @@
 //! ```text
 //! fuse a into b : reads 1, saves 8000 bytes
 //! join c with d : shares x, saves 4000 bytes
+//! feed p to q : reads 2, saves 16000 bytes
 //! keep e : a result of the region
 //! ```
 //!
@@ -22,6 +23,9 @@ pub enum Fusion {
     Fuse(VarId, Vec<VarId>),
     /// Two statements over the same axes become one.
     Join(VarId, VarId),
+    /// The prefixes of a scan are read as they are computed, by the statement that makes the other name: both stay what they are, and
+    /// run in one loop.
+    Feed(VarId, VarId),
     /// The array is made.
     Keep(VarId),
 }
@@ -83,7 +87,7 @@ pub struct Fusions {
 impl Fusions {
     /// True if the region stays as it is.
     pub fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| matches!(line.fusion, Fusion::Keep(_)))
+        self.lines.iter().all(|line| matches!(line.fusion, Fusion::Keep(_) | Fusion::Feed(..)))
     }
 
     /// Keeps the names of copies that reasons speak of, which only the changed region has.
@@ -137,6 +141,7 @@ impl Fusions {
                     format!("fuse {} into {}", name(made), readers.join(", "))
                 }
                 Fusion::Join(first, second) => format!("join {} with {}", name(first), name(second)),
+                Fusion::Feed(scan, reader) => format!("feed {} to {}", name(scan), name(reader)),
                 Fusion::Keep(made) => format!("keep {}", name(made)),
             };
             let saving = line.saving.map_or(String::new(), |saving| format!(", {saving}"));
@@ -172,6 +177,10 @@ impl Fusions {
                 Some(("join", rest)) => {
                     let (first, second) = two(rest, " with ")?;
                     Fusion::Join(first, named(&second)?)
+                }
+                Some(("feed", rest)) => {
+                    let (scan, reader) = two(rest, " to ")?;
+                    Fusion::Feed(scan, named(&reader)?)
                 }
                 Some(("keep", rest)) => Fusion::Keep(named(rest)?),
                 _ => return Err(error(format!("`{decision}` is not a decision"))),

@@ -4,7 +4,7 @@
 //!   goes in the array behind it. `reads.rs`: who reads a kernel's results, where, how often. `traps.rs`: which bodies
 //!   cannot trap. `price.rs`: what a fusion costs and saves. `known.rs`: what is kept of all that. Facts only.
 //! - `judge.rs`: whether a fusion is right, and whether it pays. `decide.rs`: all fusions of a region, in order, each
-//!   with its reason; `reason.rs` has the reasons, `lines.rs` is the text form.
+//!   with its reason; `feed.rs`: scans whose prefixes are read as they are computed; `reason.rs` has the reasons, `lines.rs` is the text form.
 //! - `inline.rs`, `join.rs`: the changes. `apply.rs`: the region after a decision.
 //!
 //! Invariants:
@@ -15,6 +15,7 @@
 
 mod apply;
 mod decide;
+mod feed;
 mod inline;
 mod join;
 mod judge;

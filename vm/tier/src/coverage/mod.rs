@@ -200,6 +200,7 @@ rows! {
     FusionAlone "fusion.alone": "an operator stays alone";
     FusionComputed "fusion.computed": "an operator is computed where others read it";
     FusionJoined "fusion.joined": "an operator runs together with another one";
+    FusionFed "fusion.fed": "prefixes are read as they are computed";
     FusionKept "fusion.kept": "an operator of a group stays as it is";
     FusionRan "fusion.ran": "a group ran";
     FusionUnmade "fusion.unmade": "an array of a group was never made";

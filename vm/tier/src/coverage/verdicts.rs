@@ -181,6 +181,7 @@ impl From<&Fate> for Met {
         match fate {
             Fate::Computed(_) => Met::FusionComputed,
             Fate::Joined(_) => Met::FusionJoined,
+            Fate::Fed(_) => Met::FusionFed,
             Fate::Kept => Met::FusionKept,
         }
     }

@@ -6,16 +6,18 @@
 use super::step::{Parts, is_operator, step};
 use super::{Fate, Group, Line, lets};
 use crate::sentence::Sentence;
-use galopvm_analysis::fusion::{Fused, Fusion, Fusions, Reason, Word, fuse};
+use galopvm_analysis::fusion::{Fused, Fusion, FusionLine, Fusions, Reason, Word, fuse};
 use galopvm_bytecode::RegId;
 use galopvm_kir::{Observed, Region, Stm, VarId};
 use galopvm_lift::{Binding, Sequence};
 use std::collections::BTreeSet;
 
-/// The group that starts with the first operator of a part, or why that runs by itself.
-pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Group, String> {
+/// The group that starts with the first operator of a part, or why that runs by itself. Scans run with their readers if they are
+/// `fed`.
+pub fn group(sequence: &Sequence, observed: &Observed, from: usize, fed: bool) -> Result<Group, String> {
     let whole = &sequence.lifted;
-    let Fused { fusions, region: after, is_for_sizes } = fuse(&whole.region, observed);
+    let Fused { mut fusions, region: after, is_for_sizes } = fuse(&whole.region, observed);
+    fusions.lines.retain(|line| fed || !matches!(line.fusion, Fusion::Feed(..)));
     let before = whole.region.region();
     let (lines, links) = told(sequence, before, &fusions);
     let mut covered = BTreeSet::from([from]);
@@ -64,9 +66,12 @@ pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Gr
             .map(|(at, _)| *at)
             .collect::<Vec<_>>(),
     );
+    let feeds = feeds(&fusions, before, after.region());
+    let feed_of = |at| feeds.iter().find(|(_, reader)| *reader == at).map(|(scan, _)| *scan);
+    let is_feed = |at| feeds.iter().any(|(scan, _)| *scan == at);
     let mut steps = Vec::new();
-    for (at, _) in stms().filter(|(_, stm)| own(stm, &covered)) {
-        steps.push(step(&parts, at)?);
+    for (at, _) in stms().filter(|(at, stm)| own(stm, &covered) && !is_feed(*at)) {
+        steps.push(step(&parts, feed_of(at), at)?);
     }
     if let Some((_, others)) = steps.split_last_mut() {
         others.iter_mut().for_each(|step| step.over.fill(None));
@@ -95,11 +100,26 @@ pub fn group(sequence: &Sequence, observed: &Observed, from: usize) -> Result<Gr
         for_sizes: (is_for_sizes && is_fused).then(|| after.region().clone()),
         sizes: lets(&whole.region),
         whole: whole.clone(),
+        is_fed: !feeds.is_empty(),
         steps,
         covered: covered.into_iter().collect(),
         unmade,
         lines,
     })
+}
+
+/// The scans that run with a reader, each with that one: statements of the region's own body after its fusions, which keep names.
+fn feeds(fusions: &Fusions, before: &Region, after: &Region) -> Vec<(usize, usize)> {
+    let binder = |var: &VarId| {
+        let is_first =
+            |stm: &Stm| stm.pat.first().is_some_and(|first| after.name_of(*first) == before.name_of(*var));
+        after.body.stms.iter().position(is_first)
+    };
+    let feed = |line: &FusionLine| match &line.fusion {
+        Fusion::Feed(scan, reader) => Some((binder(scan)?, binder(reader)?)),
+        _ => None,
+    };
+    fusions.lines.iter().filter_map(feed).collect()
 }
 
 /// A reason of the analysis about registers instead of names.
@@ -137,6 +157,10 @@ fn told(
             Fusion::Join(made, other) => {
                 let fate = register(other).map_or(Fate::Kept, Fate::Joined);
                 (made, fate, vec![*other])
+            }
+            Fusion::Feed(made, reader) => {
+                let fate = register(reader).map_or(Fate::Kept, Fate::Fed);
+                (made, fate, vec![*reader])
             }
             Fusion::Keep(made) => (made, Fate::Kept, Vec::new()),
         };

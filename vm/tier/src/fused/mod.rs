@@ -46,6 +46,8 @@ pub struct Group {
     for_sizes: Option<Region>,
     /// Scalars that the part computes, for sizes.
     sizes: HashMap<VarId, Exp>,
+    /// Some scan runs in one loop with its reader.
+    pub is_fed: bool,
     /// The kernels, in order.
     pub steps: Vec<Step>,
     /// The operators, by their numbers in the block, in order.
@@ -69,6 +71,29 @@ pub struct Step {
     pub operator: usize,
 }
 
+/// How far groups go with scans and writes at computed places, which not every back end takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scans {
+    /// They are kernels of groups, and scans run in one loop with what reads them.
+    #[default]
+    Fed,
+    /// They are kernels of groups.
+    Alone,
+    /// They are in no group.
+    Out,
+}
+
+impl Scans {
+    /// What is tried next where a group that was found so cannot be compiled.
+    pub fn less(self, group: &Group) -> Option<Scans> {
+        match self {
+            Scans::Fed if group.is_fed => Some(Scans::Alone),
+            Scans::Fed | Scans::Alone => Some(Scans::Out),
+            Scans::Out => None,
+        }
+    }
+}
+
 /// What happens to an operator, with others that are spoken of by their first results, or by names of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fate<R = RegId> {
@@ -76,6 +101,8 @@ pub enum Fate<R = RegId> {
     Computed(Vec<R>),
     /// It runs together with another one.
     Joined(R),
+    /// Its prefixes are read by this one as they are computed.
+    Fed(R),
     /// It stays as it is.
     Kept,
 }
@@ -85,7 +112,7 @@ impl<R> Fate<R> {
     pub fn others(&self) -> &[R] {
         match self {
             Fate::Computed(readers) => readers,
-            Fate::Joined(other) => std::slice::from_ref(other),
+            Fate::Joined(other) | Fate::Fed(other) => std::slice::from_ref(other),
             Fate::Kept => &[],
         }
     }
@@ -95,6 +122,7 @@ impl<R> Fate<R> {
         match self {
             Fate::Computed(_) => "computed where it is read",
             Fate::Joined(_) => "joined",
+            Fate::Fed(_) => "read as it is computed",
             Fate::Kept => "kept",
         }
     }
@@ -106,6 +134,7 @@ impl Fate {
         match self {
             Fate::Computed(readers) => Fate::Computed(readers.iter().map(|reg| name(*reg)).collect()),
             Fate::Joined(other) => Fate::Joined(name(*other)),
+            Fate::Fed(reader) => Fate::Fed(name(*reader)),
             Fate::Kept => Fate::Kept,
         }
     }
@@ -137,6 +166,7 @@ impl Line {
                 list.text(if readers.len() == 1 { " reads it" } else { " read it" })
             }
             Fate::Joined(other) => made.text(" and ").register(*other).text(" are computed together"),
+            Fate::Fed(reader) => made.text(" is read by ").register(*reader).text(" as it is computed"),
             Fate::Kept => made.text(" is kept"),
         }
     }

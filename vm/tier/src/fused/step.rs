@@ -146,13 +146,19 @@ fn is_check(stm: &Stm) -> bool {
     matches!(exps.as_slice(), [Exp::Op(ScalarOp::Div, _, args)] if args[0] == Exp::int(1) && is_condition(&args[1]))
 }
 
-/// The region of one statement.
-pub(super) fn step(parts: &Parts<'_>, at: usize) -> Result<Step, String> {
-    let needs = parts.needs(at)?;
+/// The region of one statement, with the scan that feeds it, if there is one.
+pub(super) fn step(parts: &Parts<'_>, feed: Option<usize>, at: usize) -> Result<Step, String> {
+    let mut needs = parts.needs(at)?;
     let Parts { region: fused, sequence, .. } = parts;
     let stm = &fused.body.stms[at];
     let mut others = Body { stms: fused.body.stms.clone(), results: fused.body.results.clone() };
     others.stms.remove(at);
+    if let Some(feed) = feed {
+        let Needs { lets, params, .. } = parts.needs(feed)?;
+        needs.lets.extend(lets);
+        needs.params.extend(params);
+        needs.params.retain(|var| !fused.body.stms[feed].pat.contains(var));
+    }
     let mut wanted = BTreeSet::new();
     others.each_use(&mut |var| _ = wanted.insert(var));
     let (mut results, mut registers) = (Vec::new(), Vec::new());
@@ -172,8 +178,8 @@ pub(super) fn step(parts: &Parts<'_>, at: usize) -> Result<Step, String> {
             (None, None) => return Err("what another kernel makes has no register".into()),
         });
     }
-    let mut stms: Vec<Stm> = needs.lets.iter().map(|at| fused.body.stms[*at].clone()).collect();
-    stms.push(stm.clone());
+    let numbers = needs.lets.iter().copied().chain(feed).chain([at]);
+    let stms = numbers.map(|at| fused.body.stms[at].clone()).collect();
     let mut region = Region {
         name: format!("{}_{at}", fused.name),
         vars: fused.vars.clone(),

@@ -123,12 +123,12 @@ impl Tiers {
         let Apart { group, together, runs, .. } = apart;
         if runs.is_partial || runs.least.is_none_or(|least| least >= together) {
             fused.found = Some(group);
-        } else if fused.without_scans {
-            fused.asking.give_up();
-        } else {
+        } else if let Some(less) = fused.scans.less(&group.group) {
             // There may be a smaller one.
-            fused.without_scans = true;
+            fused.scans = less;
             fused.comparison = Comparison::default();
+        } else {
+            fused.asking.give_up();
         }
         false
     }

@@ -7,7 +7,7 @@ use super::apart::{Comparison, Found};
 use super::launch;
 use super::{Attempt, Code, Event, SiteState, Tiers, Wanted};
 use crate::coverage::Met;
-use crate::fused::{Fate, Group, group};
+use crate::fused::{Fate, Group, Scans, group};
 use crate::profile::Tier;
 use crate::site::{Asking, rules};
 use crate::told::{DecisionKind, DecisionSeen, Explained, FusedSeen};
@@ -28,8 +28,8 @@ pub(super) struct FusedState {
     /// Whether one is looked for and run: not after launches that did not come off for another reason than that code was not
     /// ready.
     pub(super) asking: Asking,
-    /// Scans and writes at computed places cannot be compiled here.
-    pub(super) without_scans: bool,
+    /// What can be compiled here of scans and writes at computed places.
+    pub(super) scans: Scans,
     /// Whether its operators are faster apart.
     pub(super) comparison: Comparison,
 }
@@ -39,7 +39,7 @@ impl Default for FusedState {
         FusedState {
             found: None,
             asking: Asking::new(&rules::GROUPS),
-            without_scans: false,
+            scans: Scans::default(),
             comparison: Comparison::default(),
         }
     }
@@ -88,11 +88,12 @@ impl Tiers {
 
     fn look_for(&self, site: u32, registers: &dyn Registers) -> Result<Group, String> {
         let Site { function, block, index } = self.names[site as usize];
-        let scans = !self.sites[site as usize].fused.without_scans;
-        let sequence =
-            lift_sequence(&self.module, function, block, index, scans).map_err(|refusal| refusal.reason)?;
+        let scans = self.sites[site as usize].fused.scans;
+        let sequence = lift_sequence(&self.module, function, block, index, scans != Scans::Out)
+            .map_err(|refusal| refusal.reason)?;
         let gathered = launch::gather(&sequence.lifted, registers)?;
-        group(&sequence, &gathered.observed(&sequence.lifted.region), index)
+        let observed = gathered.observed(&sequence.lifted.region);
+        group(&sequence, &observed, index, scans == Scans::Fed)
     }
 
     /// Gives each kernel of a group a site, and tells what was decided.
@@ -182,13 +183,14 @@ impl Tiers {
         }
     }
 
-    /// After some failures a group is given up; if scans or writes at computed places may have been the reason, it is
-    /// looked for without them.
+    /// After some failures a group is given up; if scans or writes at computed places may have been the reason, one is looked for that
+    /// asks less of the back end.
     pub fn did_not_run(&mut self, site: u32, is_refused: bool) {
         let fused = &mut self.sites[site as usize].fused;
         fused.asking.fail();
-        if is_refused && !fused.without_scans {
-            fused.without_scans = true;
+        let less = fused.found.as_ref().and_then(|found| fused.scans.less(&found.group));
+        if is_refused && let Some(less) = less {
+            fused.scans = less;
             fused.asking.forgive();
             fused.found = None;
         } else if is_refused || fused.asking.is_given_up() {
