@@ -45,6 +45,8 @@ pub(super) struct FunState {
     naturals: HashSet<Atom>,
     /// Arrays of the numbers from 0.
     pub counters: HashSet<Atom>,
+    /// Arrays of copies of a value.
+    pub copied: HashMap<Atom, Atom>,
     /// Variables whose statements cannot end the program, though such statements can.
     pub sure: HashSet<Var>,
     /// Tuning parameters that were read: whether they are given, and their values.
@@ -125,6 +127,11 @@ impl FunState {
     /// True inside of a function that is going to be derived.
     pub fn is_derived(&self) -> bool {
         self.open.iter().any(|open| open.derived)
+    }
+
+    /// The statements of the current block.
+    pub fn current(&self) -> &[Stm] {
+        self.open.last().map_or(&[], |open| &open.stms)
     }
 
     /// True if an atom may be used outside of the current block.

@@ -40,6 +40,7 @@ impl FunState {
         let rows = self.shape(value);
         let array = self.emit(Op::Replicate { count, value }, ty);
         self.know_shape(array, &[&[count], rows.as_slice()].concat());
+        self.copied.insert(array, value);
         array
     }
 

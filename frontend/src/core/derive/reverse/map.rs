@@ -7,6 +7,7 @@
 use super::super::super::ir::*;
 use super::super::{Derive, Derived, activity};
 use super::adjoint::{Adjoint, Part};
+use super::sums::Spread;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::ValueType;
 
@@ -55,8 +56,13 @@ impl Derive<'_> {
     pub(super) fn back_rows(&mut self, rows: Rows<'_>) -> Derived<Vec<Option<Atom>>> {
         let wide: Vec<Var> = rows.free.iter().copied().filter(|var| takes_whole(rows.body, *var)).collect();
         if self.depth > 0 || wide.is_empty() {
-            return self.back_all_rows(rows);
+            return Ok(self.back_all_rows(&rows, true)?.unwrap_or_default());
         }
+        let before = self.back.adjoints.clone();
+        if let Some(back) = self.back_all_rows(&rows, false)? {
+            return Ok(back);
+        }
+        self.back.adjoints = before;
         let count = self.rows_at_once(rows.width, &wide);
         self.back_some_rows(rows, count)
     }
@@ -108,7 +114,7 @@ impl Derive<'_> {
             .map(|adjoint| adjoint.map(|adjoint| self.fun.some_rows(adjoint, (from, to), width)))
             .collect();
         let free = rows.free.clone();
-        let back = self.back_all_rows(Rows { width, arrays, adjoints, ..rows })?;
+        let back = self.back_all_rows(&Rows { width, arrays, adjoints, ..rows }, true)?.unwrap_or_default();
         let mut results = Vec::new();
         for (k, whole) in own.iter().zip(moved) {
             results.push(match back[*k] {
@@ -132,54 +138,107 @@ impl Derive<'_> {
         Ok(back)
     }
 
-    fn back_all_rows(&mut self, rows: Rows<'_>) -> Derived<Vec<Option<Atom>>> {
-        let Rows { width, body, arrays, adjoints, given: outside, wanted, free } = rows;
-        let mut all = arrays.clone();
-        all.extend(adjoints.iter().flatten());
+    /// One map over all rows. Nothing if rows make arrays that have to be summed up, where there may be no room for them.
+    fn back_all_rows(&mut self, rows: &Rows<'_>, has_room: bool) -> Derived<Option<Vec<Option<Atom>>>> {
+        let Rows { width, body, free, .. } = rows;
         let outer = (std::mem::take(&mut self.back.adjoints), std::mem::replace(&mut self.again, true));
         self.depth += 1;
+        let mut all: Vec<Atom> = rows.arrays.iter().chain(rows.adjoints.iter().flatten()).copied().collect();
+        all.retain(|array| !self.is_copied(*array));
         let params = self.fun.begin_rows(&all);
-        let (own, mut given) = (&params[..arrays.len()], params[arrays.len()..].iter());
-        self.bind(&body.params, own);
-        self.onward_stms(&body.stms)?;
-        for (result, adjoint) in body.results.iter().zip(&adjoints) {
-            let row = adjoint.and_then(|_| given.next());
-            row.iter().for_each(|row| self.contribute(*result, **row));
-        }
-        outside.iter().for_each(|(to, adjoint)| self.contribute(*to, *adjoint));
-        self.back_stms(&body.stms)?;
+        self.go_back_in_row(rows, params.iter().copied())?;
         let mut results: Vec<Atom> = Vec::new();
         let mut back: Vec<Option<Atom>> = Vec::new();
-        for (param, wanted) in body.params.iter().zip(wanted) {
-            let adjoint = if wanted { self.take(*param) } else { None };
+        for (param, wanted) in body.params.iter().zip(&rows.wanted) {
+            let adjoint = if *wanted { self.take(*param) } else { None };
             results.extend(adjoint);
             back.push(adjoint);
         }
-        let left: Vec<Adjoint> = free.iter().map(|var| self.leave(*var)).collect();
-        for adjoint in &left {
-            results.extend(adjoint.whole);
+        let mut left: Vec<(Adjoint, Option<Spread>)> = Vec::new();
+        for var in free {
+            let adjoint = self.leave(*var);
+            let spread = adjoint.whole.and_then(|whole| self.spread(whole, &params));
+            left.push((adjoint, spread));
+        }
+        let is_wide = |(adjoint, spread): &(Adjoint, Option<Spread>)| {
+            spread.is_none() && adjoint.whole.is_some_and(|whole| !self.fun.type_of(whole).is_scalar())
+        };
+        if !has_room && left.iter().any(is_wide) {
+            self.fun.end(Vec::new());
+            (self.back.adjoints, self.again) = outer;
+            self.depth -= 1;
+            return Ok(None);
+        }
+        for (adjoint, spread) in &left {
+            match spread {
+                Some(spread) => results.extend(spread.taken.iter().map(|var| Atom::Var(*var))),
+                None => results.extend(adjoint.whole),
+            }
             results.extend(adjoint.parts.iter().flat_map(Part::atoms));
         }
-        let atoms = self.fun.end_rows(width, &all, &params, results);
+        let mut atoms = self.fun.end_rows(*width, &all, &params, results).into_iter();
+        let back = back.into_iter().map(|adjoint| adjoint.and_then(|_| atoms.next())).collect();
+        let sums = self.sum_left(*width, left, &mut atoms);
         (self.back.adjoints, self.again) = outer;
         self.depth -= 1;
-        let mut atoms = atoms.into_iter();
-        let back = back.into_iter().map(|adjoint| adjoint.and_then(|_| atoms.next())).collect();
-        for (var, adjoint) in free.into_iter().zip(left) {
-            let whole = adjoint.whole.and_then(|_| atoms.next());
-            if let Some(rows) = whole {
-                let sum = self.fun.sum_rows(rows);
-                self.know_as(sum, var);
-                self.contribute(Atom::Var(var), sum);
-            }
+        for (var, adjoint) in free.iter().zip(sums) {
+            adjoint.whole.iter().for_each(|whole| self.know_as(*whole, *var));
+            self.arrive(*var, adjoint);
+        }
+        Ok(Some(back))
+    }
+
+    /// Executes a row and goes back through it.
+    fn go_back_in_row(&mut self, rows: &Rows<'_>, params: impl Iterator<Item = Atom>) -> Derived<()> {
+        let mut params = params;
+        let mut row = |d: &Self, array: Atom| match d.fun.copied.get(&array) {
+            Some(value) if d.is_copied(array) => *value,
+            _ => params.next().unwrap_or(array),
+        };
+        let own: Vec<Atom> = rows.arrays.iter().map(|array| row(self, *array)).collect();
+        let adjoints: Vec<Option<Atom>> =
+            rows.adjoints.iter().map(|adjoint| adjoint.map(|adjoint| row(self, adjoint))).collect();
+        self.bind(&rows.body.params, &own);
+        self.onward_stms(&rows.body.stms)?;
+        for (result, adjoint) in rows.body.results.iter().zip(adjoints) {
+            adjoint.iter().for_each(|adjoint| self.contribute(*result, *adjoint));
+        }
+        rows.given.iter().for_each(|(to, adjoint)| self.contribute(*to, *adjoint));
+        self.back_stms(&rows.body.stms)
+    }
+
+    /// Whether an array holds copies of a value that can be used instead.
+    fn is_copied(&self, array: Atom) -> bool {
+        self.fun.copied.get(&array).is_some_and(|value| self.fun.visible(*value))
+    }
+
+    /// What all rows left: sums of wholes, and parts as arrays.
+    fn sum_left(
+        &mut self,
+        width: Atom,
+        left: Vec<(Adjoint, Option<Spread>)>,
+        atoms: &mut impl Iterator<Item = Atom>,
+    ) -> Vec<Adjoint> {
+        let mut sums = Vec::new();
+        for (adjoint, spread) in left {
+            let whole = match (&spread, adjoint.whole) {
+                (Some(spread), _) => {
+                    let taken: Vec<Atom> = atoms.by_ref().take(spread.taken.len()).collect();
+                    Some(self.sum_spread(width, spread, &taken))
+                }
+                (None, Some(_)) => atoms.next().map(|rows| self.fun.sum_rows(rows)),
+                (None, None) => None,
+            };
+            let mut parts = Vec::new();
             for part in adjoint.parts {
                 let atoms: Vec<Atom> = atoms.by_ref().take(part.index.len() + 1).collect();
                 let mut part = part.with_atoms(&atoms);
                 part.extents.insert(0, width);
-                self.contribute_part(var, part);
+                parts.push(part);
             }
+            sums.push(Adjoint { whole, parts });
         }
-        Ok(back)
+        sums
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `adjoint.rs`: adjoints and what adds to them.
 //! - `views.rs`: arrays that show, change or join others.
+//! - `sums.rs`: sums over rows of a map.
 //! - `branch.rs`, `loops.rs`, `map.rs`, `combine.rs`, `index_space.rs`: what has blocks.
 //!
 //! Invariants:
@@ -15,6 +16,7 @@ mod combine;
 mod index_space;
 mod loops;
 mod map;
+mod sums;
 mod views;
 
 use super::super::ir::*;
