@@ -1,8 +1,9 @@
 //! Derivatives of generated programs: forward mode is what differences of values say, reverse mode is its transposed, and second
 //! derivatives do not depend on how modes are mixed.
 
-use crate::support::interpreter;
+use crate::support::{candidates, interpreter};
 use galopvm::{Engine, Program, Session};
+use galopvm_base::ScalarOp;
 use galopvm_testkit::{Random, rounds};
 use std::fmt::Write;
 
@@ -91,23 +92,23 @@ impl Author<'_> {
             14 => format!("copy {x} with [1:3] = {y}[2:4]"),
             15 => format!("loop a = copy {x} for i < {N} do a with [i] = f64.sin (a[{at}] * {y}[i])"),
             16 => format!("loop a = {x} for i < 3 do map2 (\\v w -> f64.sin (v * w) + f64.i64 i) a {y}"),
-            17 => format!(
-                "(loop (a, j) = ({x}, 0) while j < 3 do (map (\\v -> f64.sin (v + {s})) a, j + 1)).0"
-            ),
+            17 => {
+                format!("(loop (a, j) = ({x}, 0) while j < 3 do (map (\\v -> f64.sin (v + {s})) a, j + 1)).0")
+            }
             18 => format!("scatter (copy {x}) (map (\\i -> {at}) (iota {N})) {y}"),
             19 => format!("reduce_by_index (copy {x}) (+) 0 (map (\\i -> {at}) (iota {N})) {y}"),
             20 => format!("reduce_by_index (copy {x}) f64.max f64.lowest (map (\\i -> {at}) (iota {N})) {y}"),
             21 => format!("reduce_by_index (copy {x}) (*) 1 (map (\\i -> {at}) (iota {N})) {y}"),
-            22 => format!(
-                "if {s} < {} then {x} else map (* {}) {y}",
-                self.scalar(&[], 1),
-                self.scalar(&[], 1)
-            ),
+            22 => {
+                format!("if {s} < {} then {x} else map (* {}) {y}", self.scalar(&[], 1), self.scalar(&[], 1))
+            }
             23 => format!("scan (\\(a, b) (c, d) -> (c * a, d + c * b)) (1, 0) (zip {x} {y}) |> map (.1)"),
             24 => format!(
                 "map (\\i -> f64.sum (map (\\j -> {x}[(i + j) % {N}] * {m}[j, {k}]) (iota {N}))) (iota {N})"
             ),
-            25 => format!("map (\\i -> loop a = {x}[i] for j < {K} do f64.sin (a * {m}[{at}, j])) (iota {N})"),
+            25 => {
+                format!("map (\\i -> loop a = {x}[i] for j < {K} do f64.sin (a * {m}[{at}, j])) (iota {N})")
+            }
             26 => format!("map (\\v -> if v < {s} then {x}[1] * v else {y}[2]) {x}"),
             27 => format!("(concat {x}[1:] [{s}]) :> [{N}]f64"),
             28 => format!(
@@ -128,7 +129,10 @@ impl Author<'_> {
             3 => format!("transpose (map (\\c -> scan (+) 0 (map f64.sin c)) (transpose {m}))"),
             4 => format!("scan (map2 (+)) (replicate {K} 0) {m}"),
             5 => format!("copy {m} with [{}] = {o}[1]", self.random.below(N)),
-            6 => format!("loop a = copy {m} for i < {N} do a with [i, {}] = f64.sin {x}[i] * a[{at}, 0]", self.random.below(K)),
+            6 => format!(
+                "loop a = copy {m} for i < {N} do a with [i, {}] = f64.sin {x}[i] * a[{at}, 0]",
+                self.random.below(K)
+            ),
             7 => format!("map (\\r -> map (\\i -> r[(i * 2) % {K}] * {x}[i]) (iota {K})) {m}"),
             8 => format!("unflatten (reverse (flatten {m}) :> [{N} * {K}]f64)"),
             9 => format!("map (\\w -> map (\\j -> w * {m}[{}, j]) (iota {K})) {x}", self.random.below(N)),
@@ -152,7 +156,9 @@ impl Author<'_> {
             8 => format!("f64.sum (filter (> {}) {x})", self.scalar(&[], 1)),
             9 => format!("f64.sum (reduce (map2 (*)) (replicate {K} 1) (map (map f64.cos) {m}))"),
             10 => format!("loop a = {} for v in {x} do f64.sin (a * v + {y}[1])", self.scalar(&[], 1)),
-            11 => format!("let (a, b) = partition (> {}) {x} in f64.sum a - f64.product b", self.scalar(&[], 1)),
+            11 => {
+                format!("let (a, b) = partition (> {}) {x} in f64.sum a - f64.product b", self.scalar(&[], 1))
+            }
             _ => format!("f64.sum (map (\\r -> f64.maximum r * r[1]) {m})"),
         }
     }
@@ -261,7 +267,8 @@ fn check(engine: &Engine, random: &mut Random) -> bool {
     let value = case.call("value", &[&p]);
     let forward = case.call("forward", &[&p, &d]);
     let reverse = case.call("reverse", &[&p, &a]);
-    case.same("values beside tangents", &value, &case.session.call::<Vec<f64>>("both", (&p[..], &d[..])).unwrap_or_default(), 0.0);
+    let beside = case.call("both", &[&p, &d]);
+    case.same("values beside tangents", &value, &beside, 0.0);
     case.same("transposed", &[dot(&forward, &a)], &[dot(&d, &reverse)], 1e-10);
     let says = difference(&mut case, &p, &d);
     says.iter().for_each(|slope| case.same("differences", slope, &forward, 1e-4));
@@ -275,15 +282,21 @@ fn check(engine: &Engine, random: &mut Random) -> bool {
 }
 
 /// Several directions at once.
-fn many(case: &mut Case, (p, d, a, b): (&[f64], &[f64], &[f64], &[f64]), (forward, reverse): (&[f64], &[f64])) {
+fn many(
+    case: &mut Case,
+    (p, d, a, b): (&[f64], &[f64], &[f64], &[f64]),
+    (forward, reverse): (&[f64], &[f64]),
+) {
     let pair = |case: &Case, x: &[f64], y: &[f64]| {
         case.session.array(&[x, y].concat(), &[2, x.len() as i64]).expect("an array of two rows")
     };
     let (directions, adjoints) = (pair(case, p, d), pair(case, a, b));
-    let rows: galopvm::Array = case.session.call("forwards", (p, directions)).unwrap_or_else(|e| panic!("{e}\n{}", case.text));
+    let rows: galopvm::Array =
+        case.session.call("forwards", (p, directions)).unwrap_or_else(|e| panic!("{e}\n{}", case.text));
     let rows = rows.into_vec::<f64>().expect("numbers");
     case.same("the second of two directions", &rows[1 + N..], forward, 1e-12);
-    let rows: galopvm::Array = case.session.call("reverses", (p, adjoints)).unwrap_or_else(|e| panic!("{e}\n{}", case.text));
+    let rows: galopvm::Array =
+        case.session.call("reverses", (p, adjoints)).unwrap_or_else(|e| panic!("{e}\n{}", case.text));
     let rows = rows.into_vec::<f64>().expect("numbers");
     case.same("the first of two adjoints", &rows[..ALL], reverse, 1e-10);
 }
@@ -298,4 +311,120 @@ fn derivatives_of_generated_programs_agree_with_differences_and_with_each_other(
         told += u64::from(check(&engine, &mut random));
     }
     assert!(told * 2 > count, "differences said something of {told} of {count} programs");
+}
+
+/// An expression in `x` and `y` that is one scalar operation, and where they lie; nothing for operations that no number moves by.
+fn expression(op: ScalarOp) -> Option<(&'static str, [f64; 2])> {
+    use ScalarOp::*;
+    let around = [-2.0, 2.0];
+    let (positive, small, above) = ([0.1, 3.0], [-0.9, 0.9], [1.1, 4.0]);
+    Some(match op {
+        Add => ("x + y", around),
+        Sub => ("x - y", around),
+        Mul => ("x * y", around),
+        Div => ("x / (y + 4)", around),
+        Mod => ("x % (y + 4)", around),
+        Pow => ("(x + 3) ** y", around),
+        Min => ("f64.min x y", around),
+        Max => ("f64.max x y", around),
+        Neg => ("f64.neg x * y", around),
+        Abs => ("f64.abs x * y", around),
+        Sqrt => ("f64.sqrt x * y", positive),
+        CopySign => ("f64.copysign x y", around),
+        Fma => ("f64.fma x y (x * 2)", around),
+        Select => ("if x < y then x else y * 2", around),
+        Rsqrt => ("f64.rsqrt x * y", positive),
+        Cbrt => ("f64.cbrt x * y", positive),
+        Exp => ("f64.exp x * y", around),
+        Log => ("f64.log x * y", positive),
+        Log2 => ("f64.log2 x * y", positive),
+        Log10 => ("f64.log10 x * y", positive),
+        Log1p => ("f64.log1p x * y", small),
+        Sin => ("f64.sin x * y", around),
+        Cos => ("f64.cos x * y", around),
+        Tan => ("f64.tan x * y", small),
+        Asin => ("f64.asin x * y", small),
+        Acos => ("f64.acos x * y", small),
+        Atan => ("f64.atan x * y", around),
+        Sinh => ("f64.sinh x * y", around),
+        Cosh => ("f64.cosh x * y", around),
+        Tanh => ("f64.tanh x * y", around),
+        Asinh => ("f64.asinh x * y", around),
+        Acosh => ("f64.acosh x * y", above),
+        Atanh => ("f64.atanh x * y", small),
+        Erf => ("f64.erf x * y", around),
+        Erfc => ("f64.erfc x * y", around),
+        Atan2 => ("f64.atan2 x y", around),
+        Hypot => ("f64.hypot x y", around),
+        Scale => ("f64.ldexp x 3 * y", around),
+        NextAfter => ("f64.nextafter x y * y", around),
+        // They have no derivative, are constant but for jumps, or are no functions on floats to floats.
+        Gamma | Lgamma | Sgn | Floor | Ceil | Trunc | Round | IsNan | IsInf | Eq | Ne | Lt | Le | Gt | Ge => {
+            return None;
+        }
+        Quot | Rem | And | Or | Xor | Shl | Shr | Ushr | Not | Popc | Clz | Ctz | MulHi | ToBits
+        | FromBits => {
+            return None;
+        }
+    })
+}
+
+#[test]
+fn every_scalar_operation_has_the_derivative_that_differences_say() {
+    let engine = interpreter();
+    let mut random = Random::new(0x5ca1);
+    for op in ScalarOp::ALL {
+        let Some((body, [low, high])) = expression(*op) else { continue };
+        let text = format!(
+            "def f (x: f64, y: f64) = {body}
+             entry value (x: f64) (y: f64) = f (x, y)
+             entry forward (x: f64) (y: f64) = [jvp f (x, y) (1, 0), jvp f (x, y) (0, 1)]
+             entry reverse (x: f64) (y: f64) = let (a, b) = vjp f (x, y) 1 in [a, b]"
+        );
+        let program = Program::from_source("operation.fut", &text).unwrap_or_else(|e| panic!("{op}: {e}"));
+        let mut session = engine.session(&program);
+        let mut told = 0;
+        for _ in 0..100 {
+            let (x, y) = (random.real(low, high), random.real(low, high));
+            let mut value = |x: f64, y: f64| session.call::<f64>("value", (x, y)).expect("a number");
+            let slopes = |value: &mut dyn FnMut(f64, f64) -> f64, h: f64| {
+                let by_x = (value(x + h, y) - value(x - h, y)) / (2.0 * h);
+                [by_x, (value(x, y + h) - value(x, y - h)) / (2.0 * h)]
+            };
+            let (wide, near) = (slopes(&mut value, 1e-4), slopes(&mut value, 1e-5));
+            let close = |a: &[f64], b: &[f64], most: f64| {
+                a.iter().zip(b).all(|(a, b)| (a - b).abs() <= most * (1.0 + b.abs()))
+            };
+            let forward: Vec<f64> = session.call("forward", (x, y)).expect("two numbers");
+            let reverse: Vec<f64> = session.call("reverse", (x, y)).expect("two numbers");
+            assert!(close(&forward, &reverse, 1e-14), "{op} at {x}, {y}: {forward:?}, {reverse:?}");
+            if close(&wide, &near, 1e-5) {
+                told += 1;
+                assert!(close(&forward, &near, 1e-5), "{op} at {x}, {y}: {forward:?}, differences {near:?}");
+            }
+        }
+        assert!(told > 80, "{op}: differences said something at {told} of 100 points");
+    }
+}
+
+#[test]
+fn derivatives_do_not_depend_on_the_engine() {
+    let plain = interpreter();
+    for seed in 0..rounds(12) {
+        let mut random = Random::new(0xe9 + seed);
+        let text = program(&mut random);
+        let program = Program::from_source("derived.fut", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (p, a) = (numbers(&mut random, ALL), numbers(&mut random, 1 + N));
+        let mut reverse = |engine: &Engine| {
+            let result: Result<Vec<f64>, _> = engine.session(&program).call("reverse", (&p[..], &a[..]));
+            result.unwrap_or_else(|e| panic!("{e}\n{text}"))
+        };
+        let meaning = reverse(&plain);
+        for candidate in candidates() {
+            let found = reverse(&candidate.engine);
+            let scale = 1.0 + size(&meaning);
+            let fits = meaning.iter().zip(&found).all(|(a, b)| (a - b).abs() <= 1e-5 * scale);
+            assert!(fits, "{}: {meaning:?}\n{found:?}\n{text}", candidate.name);
+        }
+    }
 }

@@ -205,7 +205,6 @@ pub(super) fn vars(vars: &[Var]) -> Vec<Atom> {
     vars.iter().map(|var| Atom::Var(*var)).collect()
 }
 
-
 struct Free<'a> {
     activity: &'a Activity,
     inside: HashSet<Var>,

@@ -143,7 +143,8 @@ impl FunState {
         params: &[Atom],
         results: Vec<Atom>,
     ) -> Vec<Atom> {
-        let direct: Vec<Option<Atom>> = results.iter().map(|result| self.outside(*result, params, arrays)).collect();
+        let direct: Vec<Option<Atom>> =
+            results.iter().map(|result| self.outside(*result, params, arrays)).collect();
         let made: Vec<Atom> =
             results.iter().zip(&direct).filter(|(_, direct)| direct.is_none()).map(|(r, _)| *r).collect();
         let types: Vec<ValueType> = made.iter().map(|a| self.type_of(*a).array_of()).collect();

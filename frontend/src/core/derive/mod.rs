@@ -84,7 +84,8 @@ impl<'f> Derive<'f> {
         {
             diagnostic = diagnostic.with_place(span, "this depends on what is derived by");
         }
-        Err(Box::new(diagnostic))
+        let hint = "a function can bring a derivative of its own: `with_vjp`, for `vjp`";
+        Err(Box::new(diagnostic.with_hint(hint)))
     }
 
     /// What stands for an operand.
@@ -166,7 +167,46 @@ impl<'f> Derive<'f> {
                     _ => self.fun.emit_all(op, &types),
                 };
                 self.bind(&stm.defs, &atoms);
+                self.know_results(&stm.op, &atoms);
             }
+        }
+    }
+
+    /// What is known of the extents of a statement's results, from those of its operands.
+    fn know_results(&mut self, op: &Op, results: &[Atom]) {
+        match op {
+            Op::Map { width, .. } => {
+                let width = self.value(*width);
+                results.iter().for_each(|result| self.fun.know(*result, 0, width));
+            }
+            Op::Replicate { count, .. } | Op::Iota { count, .. } => {
+                let count = self.value(*count);
+                results.iter().for_each(|result| self.fun.know(*result, 0, count));
+            }
+            Op::Scan { arrays: like, .. }
+            | Op::Scatter { dests: like, .. }
+            | Op::Hist { dests: like, .. } => {
+                like.iter().zip(results).for_each(|(like, result)| self.know_like(*result, *like, 0));
+            }
+            Op::Update { array, .. }
+            | Op::Copy { array }
+            | Op::Manifest { array }
+            | Op::Reverse { array, .. }
+            | Op::Rotate { array, .. } => {
+                results.iter().for_each(|result| self.know_like(*result, *array, 0));
+            }
+            Op::Index { array, index } => {
+                results.iter().for_each(|result| self.know_like(*result, *array, index.len()));
+            }
+            _ => {}
+        }
+    }
+
+    /// A value has the extents of an array, or of its elements at so many indices.
+    fn know_like(&mut self, value: Atom, array: Var, depth: usize) {
+        let shape = self.fun.known_shape(self.value(Atom::Var(array)));
+        for (d, extent) in shape.iter().skip(depth).enumerate() {
+            extent.iter().for_each(|extent| self.fun.know(value, d as u32, *extent));
         }
     }
 

@@ -41,9 +41,10 @@ pub(super) struct Point<'p> {
 pub(super) fn depends(op: ScalarOp, ty: ElemType, operand: usize) -> bool {
     use ScalarOp::*;
     match op {
-        Add | Sub | Mul | Div | Mod | Min | Max | Neg | Abs | Sqrt | Fma | Rsqrt | Cbrt | Exp | Log | Log2
-        | Log10 | Log1p | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh
-        | Gamma | Lgamma | Erf | Erfc | Atan2 | Hypot | ToBits | FromBits | Not | Quot | Rem => true,
+        Add | Sub | Mul | Div | Mod | Min | Max | Neg | Abs | Sqrt | Fma | Rsqrt | Cbrt | Exp | Log
+        | Log2 | Log10 | Log1p | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh
+        | Acosh | Atanh | Gamma | Lgamma | Erf | Erfc | Atan2 | Hypot | ToBits | FromBits | Not | Quot
+        | Rem => true,
         Pow => operand == 0 || ty.is_float(),
         And | Or => ty == ElemType::Bool,
         Shl | Shr | Ushr | CopySign | NextAfter | Scale => operand == 0,
@@ -210,7 +211,12 @@ impl FunState {
     }
 
     /// A partial derivative applied to a tangent of type `from`, or transposed to an adjoint of it; gives a value of type `to`.
-    pub(super) fn through(&mut self, partial: Partial, (from, to): (ElemType, ElemType), moved: Atom) -> Atom {
+    pub(super) fn through(
+        &mut self,
+        partial: Partial,
+        (from, to): (ElemType, ElemType),
+        moved: Atom,
+    ) -> Atom {
         if is_zero(moved) {
             return zero(to);
         }

@@ -4,8 +4,8 @@
 //! block ends: in a map the indices and values of all rows become arrays, and are added to the adjoint at once.
 
 use super::super::super::ir::*;
-use super::super::code::is_zero;
 use super::super::Derive;
+use super::super::code::is_zero;
 use galopvm_base::Scalar;
 
 /// A contribution to elements, or rows, of an array.
@@ -170,4 +170,3 @@ impl Part {
         vec![Atom::Const(Scalar::i64(-1)); self.index.len()]
     }
 }
-

@@ -18,7 +18,10 @@ impl Derive<'_> {
     ) -> Derived<()> {
         let free = self.free(&branches);
         let cond = self.value(cond);
-        let mut gone = [self.back_branch(branches[0], &free, adjoints)?, self.back_branch(branches[1], &free, adjoints)?];
+        let mut gone = [
+            self.back_branch(branches[0], &free, adjoints)?,
+            self.back_branch(branches[1], &free, adjoints)?,
+        ];
         self.stand_at(stm);
         let arriving: Vec<Adjoint> = (0..free.len()).map(|k| self.join(free[k], k, &mut gone)).collect();
         let [(mut then, _), (mut otherwise, _)] = gone;

@@ -129,7 +129,8 @@ impl Derive<'_> {
     pub(super) fn onward_combined(&mut self, stm: &Stm) -> Derived<()> {
         let Some(fold) = fold(&stm.op) else { return self.onward_hist(stm) };
         let kind = kind(fold.body);
-        let simple = fold.neutral.iter().all(|n| !self.activity.atom(*n)) && self.free(&[fold.body]).is_empty();
+        let simple =
+            fold.neutral.iter().all(|n| !self.activity.atom(*n)) && self.free(&[fold.body]).is_empty();
         let scalars = fold.body.params.iter().all(|p| self.fun.vars[*p].is_scalar());
         match (kind, fold.is_scan) {
             (Kind::Columns, _) if self.has_columns(&fold) => {
@@ -234,9 +235,8 @@ impl Derive<'_> {
         let body = self.twice(fold);
         let adjoints: Vec<Option<Atom>> =
             adjoints.iter().map(|a| a.map(|adjoint| self.fun.copies(width, adjoint))).collect();
-        let wanted: Vec<bool> = (0..3 * n)
-            .map(|k| (n..2 * n).contains(&k) && self.activity.var(fold.arrays[k - n]))
-            .collect();
+        let wanted: Vec<bool> =
+            (0..3 * n).map(|k| (n..2 * n).contains(&k) && self.activity.var(fold.arrays[k - n])).collect();
         let arrays = [before, rows, behind].concat();
         let (given, free) = (Vec::new(), Vec::new());
         let back = self.back_rows(Rows { width, body: &body, arrays, adjoints, given, wanted, free })?;
@@ -390,7 +390,8 @@ impl Derive<'_> {
 
     /// An operator that goes over elements, as a map of one on elements over columns.
     fn over_columns(&mut self, stm: &Stm, fold: &Fold<'_>) -> Block {
-        let [Stm { op: Op::Map { width: columns, arrays: order, body, .. }, .. }] = &fold.body.stms[..] else {
+        let [Stm { op: Op::Map { width: columns, arrays: order, body, .. }, .. }] = &fold.body.stms[..]
+        else {
             return Block::default();
         };
         let n = fold.arrays.len();

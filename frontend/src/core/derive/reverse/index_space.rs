@@ -364,12 +364,9 @@ impl Derive<'_> {
                 let value = self.value(values[k]);
                 let (ty, shape) = (self.fun.type_of(value), self.fun.shape(value));
                 let inside = self.fun.inside(adjoint, &index);
-                let moved = self.fun.choose(
-                    inside,
-                    ty,
-                    &mut |fun| fun.row_at(adjoint, &index),
-                    &mut |fun| fun.zeros_of(ty.elem, &shape),
-                );
+                let moved = self.fun.choose(inside, ty, &mut |fun| fun.row_at(adjoint, &index), &mut |fun| {
+                    fun.zeros_of(ty.elem, &shape)
+                });
                 self.fun.know_shape(moved, &shape);
                 self.contribute(values[k], moved);
             }

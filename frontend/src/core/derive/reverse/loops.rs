@@ -7,6 +7,7 @@
 use super::super::super::ir::*;
 use super::super::{Derive, Derived};
 use super::adjoint::{Adjoint, Part};
+use super::lean::lean_arrays;
 use super::map::takes_whole;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::ValueType;
@@ -29,8 +30,12 @@ pub(in super::super) enum Kept {
 pub(in super::super) struct Rounds {
     /// How many there were.
     count: Atom,
-    /// What was carried into each.
-    carried: Vec<Atom>,
+    /// What was carried into each, where it was kept.
+    carried: Vec<Option<Atom>>,
+    /// What stands for variables of every round of which the extents alone matter.
+    names: Vec<(Var, Atom)>,
+    /// Variables of rounds that were kept by themselves.
+    reads: Vec<(Var, Atom)>,
 }
 
 /// An array with an element for each round of what they add to an array.
@@ -61,39 +66,67 @@ impl Derive<'_> {
         self.again |= counters == 0;
         let init = self.all_values(init);
         let types = self.types(&stm.defs);
-        let mut kept = Vec::new();
-        for atom in &init {
-            let shape = self.fun.shape(*atom);
-            let row = self.fun.zeros_of(self.fun.type_of(*atom).elem, &shape);
-            kept.push(self.fun.copies(count, row));
-        }
-        let deep = types.iter().map(|ty| ty.array_of());
-        let all: Vec<ValueType> = [NUMBER].into_iter().chain(types.iter().copied()).chain(deep).collect();
+        let lean = lean_arrays(body, counters, &|var| !self.fun.vars[var].is_scalar());
+        let whole: Vec<usize> = (0..init.len()).filter(|k| lean.iter().all(|l| l.position != *k)).collect();
+        let reads: Vec<(Var, usize, usize)> =
+            lean.iter().flat_map(|l| l.reads.iter().map(|(var, depth)| (*var, *depth, l.position))).collect();
+        let mut kept: Vec<Atom> = whole.iter().map(|k| self.room_for_rounds(count, init[*k], 0)).collect();
+        kept.extend(reads.iter().map(|(_, depth, k)| self.room_for_rounds(count, init[*k], *depth)));
+        let deep: Vec<ValueType> = kept.iter().map(|a| self.fun.type_of(*a)).collect();
+        let all: Vec<ValueType> = [&[NUMBER], types.as_slice(), &deep].concat();
         let params = self.fun.begin_repeated(&all);
         let (own, arrays) = params[1..].split_at(types.len());
         self.fun.natural(params[0]);
-        let mut next: Vec<Atom> = Vec::new();
-        for (k, array) in arrays.iter().enumerate() {
-            self.check_extents(init[k], own[k]);
-            let shape = self.fun.shape(kept[k]);
-            self.fun.know_shape(*array, &shape);
-            let with = self.fun.with(*array, &[SliceDim::At(params[0])], own[k]);
-            self.fun.sure.extend(with.var());
-            next.push(with);
+        for (k, own) in own.iter().enumerate() {
+            self.check_extents(init[k], *own);
         }
         self.bind(&body.params, if counters == 1 { &params } else { own });
+        let mut next: Vec<Atom> = Vec::new();
+        let firsts: Vec<Atom> = whole.iter().map(|k| own[*k]).collect();
+        self.keep_in_round(params[0], arrays, &kept, &firsts, &mut next);
         self.copy_stms(&body.stms);
+        let read: Vec<Atom> = reads.iter().map(|(var, ..)| self.value(Atom::Var(*var))).collect();
+        self.keep_in_round(params[0], &arrays[whole.len()..], &kept[whole.len()..], &read, &mut next);
         let mut results = self.all_values(&body.results);
         results.extend(next);
         let body = self.fun.end(results);
         self.again = outer;
-        let op = Op::For { bound: count, init: [init, kept].concat(), body };
+        let op = Op::For { bound: count, init: [init.as_slice(), &kept].concat(), body };
         let atoms = self.fun.emit_all(op, &all[1..]);
-        let (values, carried) = atoms.split_at(types.len());
+        let (values, made) = atoms.split_at(types.len());
         self.bind(&stm.defs, values);
-        let rounds = Rounds { count, carried: carried.to_vec() };
+        let mut carried = vec![None; types.len()];
+        whole.iter().zip(made).for_each(|(k, array)| carried[*k] = Some(*array));
+        let names = lean.iter().flat_map(|l| l.names.iter().map(|name| (*name, init[l.position]))).collect();
+        let reads = reads.iter().map(|(var, ..)| *var).zip(made[whole.len()..].iter().copied()).collect();
+        let rounds = Rounds { count, carried, names, reads };
         self.back.kept.extend(stm.defs.first().map(|def| (*def, Kept::Rounds(rounds))));
         Ok(())
+    }
+
+    /// An array for a value of each round: one like this, or elements of it.
+    fn room_for_rounds(&mut self, count: Atom, like: Atom, depth: usize) -> Atom {
+        let (ty, shape) = (self.fun.type_of(like), self.fun.shape(like));
+        let row = self.fun.zeros_of(ty.elem, shape.get(depth..).unwrap_or(&[]));
+        self.fun.copies(count, row)
+    }
+
+    /// Keeps values of a round in arrays with the extents of others.
+    fn keep_in_round(
+        &mut self,
+        round: Atom,
+        arrays: &[Atom],
+        like: &[Atom],
+        values: &[Atom],
+        next: &mut Vec<Atom>,
+    ) {
+        for ((array, like), value) in arrays.iter().zip(like).zip(values) {
+            let shape = self.fun.shape(*like);
+            self.fun.know_shape(*array, &shape);
+            let with = self.fun.with(*array, &[SliceDim::At(round)], *value);
+            self.fun.sure.extend(with.var());
+            next.push(with);
+        }
     }
 
     /// What is kept of all rounds has one shape. A loop that carries arrays of other extents into later rounds ends here.
@@ -103,7 +136,10 @@ impl Derive<'_> {
             let same = self.fun.size_op(ScalarOp::Eq, was, is);
             if self.fun.fact(same) != Some(true) {
                 let message = "The derivative of a loop in which arrays change their sizes: from {} to {}.";
-                self.fun.emit_all(Op::Assert { cond: same, message: message.to_string(), args: vec![was, is] }, &[]);
+                self.fun.emit_all(
+                    Op::Assert { cond: same, message: message.to_string(), args: vec![was, is] },
+                    &[],
+                );
                 self.fun.know(now, d, was);
             }
         }
@@ -140,7 +176,9 @@ impl Derive<'_> {
         adjoints: &[Option<Atom>],
     ) -> Derived<()> {
         let kept = stm.defs.first().and_then(|def| self.back.kept.get(def)).cloned();
-        let Some(Kept::Rounds(Rounds { count, carried })) = kept else { return self.refuse(stm, "this loop") };
+        let Some(Kept::Rounds(Rounds { count, carried, names, reads })) = kept else {
+            return self.refuse(stm, "this loop");
+        };
         let own: Vec<usize> = (0..init.len()).filter(|k| self.activity.var(stm.defs[*k])).collect();
         // In a map, an array for each row would be more than what is added to it.
         let (apart, free): (Vec<Var>, Vec<Var>) =
@@ -168,8 +206,16 @@ impl Derive<'_> {
         let last = self.fun.size_op(ScalarOp::Sub, count, Atom::i64(1));
         let round = self.fun.size_op(ScalarOp::Sub, last, params[0]);
         let mut given = vec![round; counters];
-        for array in &carried {
-            given.push(self.fun.row_at(*array, &[round]));
+        for (k, array) in carried.iter().enumerate() {
+            given.push(match array {
+                Some(array) => self.fun.row_at(*array, &[round]),
+                None => self.value(init[k]),
+            });
+        }
+        self.back.known.extend(names.iter().copied());
+        for (var, array) in &reads {
+            let value = self.fun.row_at(*array, &[round]);
+            self.back.known.insert(*var, value);
         }
         self.bind(&body.params, &given);
         let (moved, sums) = params[1..].split_at(own.len());
@@ -190,6 +236,9 @@ impl Derive<'_> {
             let adjoint = self.take_or_zeros(*var);
             results.push(adjoint);
         }
+        names.iter().chain(&reads).for_each(|(var, _)| {
+            self.back.known.remove(var);
+        });
         let (mut types, mut added) = (types, Vec::new());
         for var in &apart {
             let left = self.leave(*var);

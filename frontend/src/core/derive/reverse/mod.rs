@@ -3,6 +3,7 @@
 //! - `adjoint.rs`: adjoints and what adds to them.
 //! - `views.rs`: arrays that show, change or join others.
 //! - `sums.rs`: sums over rows of a map.
+//! - `lean.rs`: arrays of which loops keep what was read.
 //! - `branch.rs`, `loops.rs`, `map.rs`, `combine.rs`, `index_space.rs`: what has blocks.
 //!
 //! Invariants:
@@ -14,6 +15,7 @@ mod adjoint;
 mod branch;
 mod combine;
 mod index_space;
+mod lean;
 mod loops;
 mod map;
 mod sums;
@@ -32,6 +34,8 @@ pub(super) struct Return {
     adjoints: HashMap<Var, Adjoint>,
     /// What was kept of statements, by their first variables.
     kept: HashMap<Var, loops::Kept>,
+    /// Variables of a round that need not be made again.
+    known: HashMap<Var, Atom>,
     /// Statements that were written as others, by their first variables.
     instead: HashMap<Var, Block>,
 }
@@ -63,6 +67,11 @@ impl Derive<'_> {
     }
 
     fn onward_stm(&mut self, stm: &Stm) -> Derived<()> {
+        let known: Vec<Atom> = stm.defs.iter().map_while(|def| self.back.known.get(def).copied()).collect();
+        if !known.is_empty() && known.len() == stm.defs.len() {
+            self.bind(&stm.defs, &known);
+            return Ok(());
+        }
         if let Some(branch) = self.branch(&stm.op) {
             self.onward_stms(&branch.stms)?;
             let results = self.all_values(&branch.results);

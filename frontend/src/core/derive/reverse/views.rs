@@ -154,7 +154,13 @@ impl Derive<'_> {
         copy
     }
 
-    fn back_flat_update(&mut self, (array, value): (Var, Var), offset: Atom, strides: &[Atom], adjoint: Atom) {
+    fn back_flat_update(
+        &mut self,
+        (array, value): (Var, Var),
+        offset: Atom,
+        strides: &[Atom],
+        adjoint: Atom,
+    ) {
         let (offset, strides) = (self.value(offset), self.all_values(strides));
         let new = self.value(Atom::Var(value));
         let (Atom::Var(whole), ty) = (adjoint, self.fun.type_of(new)) else { return };
@@ -169,7 +175,8 @@ impl Derive<'_> {
         if self.activity.var(array) {
             let none = self.fun.zeros_like(new);
             let Atom::Var(value) = none else { return };
-            let rest = self.like(adjoint, |array| Op::FlatUpdate { array, offset, strides: strides.clone(), value });
+            let rest =
+                self.like(adjoint, |array| Op::FlatUpdate { array, offset, strides: strides.clone(), value });
             self.contribute(Atom::Var(array), rest);
         }
     }
@@ -197,9 +204,9 @@ impl Derive<'_> {
         let op = Op::Iota { ty, count: width, start: super::super::code::zero(ty), step: one(ty) };
         let numbers = self.fun.emit(op, self.fun.type_of(adjoint));
         self.fun.know(numbers, 0, width);
-        let products = self.fun.map_rows(width, &[numbers, adjoint], &mut |fun, rows| {
-            fun.scalar(ScalarOp::Mul, ty, rows)
-        });
+        let products = self
+            .fun
+            .map_rows(width, &[numbers, adjoint], &mut |fun, rows| fun.scalar(ScalarOp::Mul, ty, rows));
         let sum = self.fun.sum_rows(products);
         self.contribute(step, sum);
     }
