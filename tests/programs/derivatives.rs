@@ -415,7 +415,7 @@ fn derivatives_do_not_depend_on_the_engine() {
         let text = program(&mut random);
         let program = Program::from_source("derived.fut", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let (p, a) = (numbers(&mut random, ALL), numbers(&mut random, 1 + N));
-        let mut reverse = |engine: &Engine| {
+        let reverse = |engine: &Engine| {
             let result: Result<Vec<f64>, _> = engine.session(&program).call("reverse", (&p[..], &a[..]));
             result.unwrap_or_else(|e| panic!("{e}\n{text}"))
         };

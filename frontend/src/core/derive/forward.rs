@@ -3,8 +3,8 @@
 //! An operator over rows goes over rows of tangents as well; what it combines are pairs of a value and its tangent.
 
 use super::super::ir::*;
-use super::code::arrays_of;
-use super::scalar::Point;
+use super::code::{arrays_of, zero};
+use super::scalar::{Point, depends};
 use super::{Derive, Derived, activity};
 use galopvm_bytecode::ValueType;
 
@@ -82,7 +82,7 @@ impl Derive<'_> {
             let at = Point { op, ty, args: &values, value };
             let to = op.result_type(ty);
             let mut sum = None;
-            for (k, arg) in args.iter().enumerate().filter(|(k, _)| super::scalar::depends(op, ty, *k)) {
+            for (k, arg) in args.iter().enumerate().filter(|(k, _)| depends(op, ty, *k)) {
                 if !self.activity.atom(*arg) {
                     continue;
                 }
@@ -91,7 +91,7 @@ impl Derive<'_> {
                 let part = self.fun.through(partial, (ty, to), tangent);
                 sum = Some(sum.map_or(part, |sum| self.fun.plus(sum, part)));
             }
-            return Ok(sum.unwrap_or(super::code::zero(to)));
+            return Ok(sum.unwrap_or(zero(to)));
         }
         if let Op::Convert { from, to, a } = stm.op {
             let tangent = self.tangent(a);

@@ -6,7 +6,7 @@
 use super::super::super::ir::*;
 use super::super::Derive;
 use super::super::code::is_zero;
-use galopvm_base::Scalar;
+use galopvm_base::{Scalar, ScalarOp};
 
 /// A contribution to elements, or rows, of an array.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Derive<'_> {
 
     fn product(&mut self, extents: &[Atom]) -> Atom {
         let (first, rest) = (extents[0], &extents[1..]);
-        rest.iter().fold(first, |product, n| self.fun.size_op(galopvm_base::ScalarOp::Mul, product, *n))
+        rest.iter().fold(first, |product, n| self.fun.size_op(ScalarOp::Mul, product, *n))
     }
 
     /// The adjoint of a free variable at the end of a block that is executed for each row of something: what can leave the

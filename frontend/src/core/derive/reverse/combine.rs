@@ -7,6 +7,7 @@
 //! - Other scans of scalars: adjoints are a linear recurrence, which is a scan from the end.
 //! - Whatever else: a loop over rows.
 
+use super::super::super::fuse::substitute;
 use super::super::super::ir::*;
 use super::super::code::{arrays_of, zero};
 use super::super::{Derive, Derived, activity};
@@ -259,7 +260,7 @@ impl Derive<'_> {
         let given = [first.results, rows].concat();
         let put: Vec<(Var, Atom)> = second.params.iter().copied().zip(given).collect();
         let mut second = Block { params: Vec::new(), ..second };
-        super::super::super::fuse::substitute(&mut second, &put);
+        substitute(&mut second, &put);
         stms.extend(second.stms);
         for (param, own) in params[n..2 * n].iter().zip(&own) {
             if self.activity.var(*own) {
@@ -279,7 +280,7 @@ impl Derive<'_> {
             let ty = self.fun.vars[var];
             self.fun.var(ty)
         });
-        super::super::super::fuse::substitute(&mut copy, &names);
+        substitute(&mut copy, &names);
         copy
     }
 

@@ -1,9 +1,10 @@
 //! Arrays that show, change or join others: their adjoints are shown, cut and put together the other way round.
 
 use super::super::super::ir::*;
+use super::super::code::zero;
 use super::super::{Derive, Derived};
 use super::adjoint::Part;
-use galopvm_base::ScalarOp;
+use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_bytecode::ValueType;
 
 impl Derive<'_> {
@@ -59,7 +60,7 @@ impl Derive<'_> {
             Op::Iota { ty, count, start, step } => {
                 let sum = self.fun.sum_rows(adjoint);
                 self.contribute(*start, sum);
-                let each = self.fun.convert(*ty, galopvm_base::ElemType::I64, sum);
+                let each = self.fun.convert(*ty, ElemType::I64, sum);
                 self.contribute(*count, each);
                 if self.activity.atom(*step) {
                     self.back_step(*ty, *step, adjoint);
@@ -199,9 +200,9 @@ impl Derive<'_> {
     }
 
     /// The step of a range: each number moves by as many of it as are before it.
-    fn back_step(&mut self, ty: galopvm_base::ElemType, step: Atom, adjoint: Atom) {
+    fn back_step(&mut self, ty: ElemType, step: Atom, adjoint: Atom) {
         let width = self.fun.dim(adjoint, 0);
-        let op = Op::Iota { ty, count: width, start: super::super::code::zero(ty), step: one(ty) };
+        let op = Op::Iota { ty, count: width, start: zero(ty), step: one(ty) };
         let numbers = self.fun.emit(op, self.fun.type_of(adjoint));
         self.fun.know(numbers, 0, width);
         let products = self
@@ -230,6 +231,6 @@ fn index_of(dim: SliceDim) -> Option<Atom> {
     }
 }
 
-fn one(ty: galopvm_base::ElemType) -> Atom {
-    Atom::Const(galopvm_base::Scalar::from_int(ty, 1))
+fn one(ty: ElemType) -> Atom {
+    Atom::Const(Scalar::from_int(ty, 1))
 }
