@@ -160,6 +160,11 @@ impl<'f> Derive<'f> {
                 let accs = activity::vars(&self.arrays(accs));
                 self.bind(&stm.defs, &accs);
             }
+            Op::Map { width, arrays, body } => {
+                let types = self.types(&stm.defs);
+                let atoms = self.copy_map(*width, arrays, body, &types);
+                self.bind(&stm.defs, &atoms);
+            }
             op => {
                 let (op, types) = (self.copy_op(op), self.types(&stm.defs));
                 let atoms = match types[..] {
@@ -172,13 +177,41 @@ impl<'f> Derive<'f> {
         }
     }
 
+    /// Executes a map, whose rows have the extents that those of its arrays have.
+    fn copy_map(&mut self, width: Atom, arrays: &[Var], body: &Block, types: &[ValueType]) -> Vec<Atom> {
+        let (width, arrays) = (self.value(width), self.arrays(arrays));
+        let rows = self.types(&body.params);
+        let shapes: Vec<Vec<Option<Atom>>> =
+            arrays.iter().map(|array| self.fun.known_shape(Atom::Var(*array))).collect();
+        let params = self.fun.begin_repeated(&rows);
+        for (param, shape) in params.iter().zip(&shapes) {
+            self.know_some(*param, shape.get(1..).unwrap_or(&[]), 0);
+        }
+        self.bind(&body.params, &params);
+        self.copy_stms(&body.stms);
+        let results = self.all_values(&body.results);
+        let shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|a| self.fun.known_shape(*a)).collect();
+        let body = self.fun.end(results);
+        let atoms = self.fun.emit_all(Op::Map { width, arrays, body }, types);
+        for (atom, shape) in atoms.iter().zip(shapes) {
+            let shape: Vec<Option<Atom>> =
+                shape.into_iter().map(|extent| extent.filter(|e| self.fun.visible(*e))).collect();
+            self.fun.know(*atom, 0, width);
+            self.know_some(*atom, &shape, 1);
+        }
+        atoms
+    }
+
+    /// Remembers the extents of an array's dimensions, from one on, that are known.
+    fn know_some(&mut self, array: Atom, shape: &[Option<Atom>], from: u32) {
+        for (d, extent) in shape.iter().enumerate() {
+            extent.iter().for_each(|extent| self.fun.know(array, from + d as u32, *extent));
+        }
+    }
+
     /// What is known of the extents of a statement's results, from those of its operands.
     fn know_results(&mut self, op: &Op, results: &[Atom]) {
         match op {
-            Op::Map { width, .. } => {
-                let width = self.value(*width);
-                results.iter().for_each(|result| self.fun.know(*result, 0, width));
-            }
             Op::Replicate { count, .. } | Op::Iota { count, .. } => {
                 let count = self.value(*count);
                 results.iter().for_each(|result| self.fun.know(*result, 0, count));
@@ -205,9 +238,7 @@ impl<'f> Derive<'f> {
     /// A value has the extents of an array, or of its elements at so many indices.
     fn know_like(&mut self, value: Atom, array: Var, depth: usize) {
         let shape = self.fun.known_shape(self.value(Atom::Var(array)));
-        for (d, extent) in shape.iter().skip(depth).enumerate() {
-            extent.iter().for_each(|extent| self.fun.know(value, d as u32, *extent));
-        }
+        self.know_some(value, shape.get(depth..).unwrap_or(&[]), 0);
     }
 
     /// The value of a statement that may need none: arithmetic and extents.

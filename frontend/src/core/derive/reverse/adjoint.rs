@@ -44,9 +44,14 @@ impl Derive<'_> {
 
     /// Adds to the adjoint of elements of an array.
     pub(super) fn contribute_part(&mut self, to: Var, part: Part) {
-        if self.activity.var(to) && !is_zero(part.value) {
-            self.back.adjoints.entry(to).or_default().parts.push(part);
+        if !self.activity.var(to) || is_zero(part.value) {
+            return;
         }
+        let array = self.value(Atom::Var(to));
+        if self.is_each_once(array, &part) {
+            return self.contribute(Atom::Var(to), part.value);
+        }
+        self.back.adjoints.entry(to).or_default().parts.push(part);
     }
 
     /// Takes the adjoint of a variable, if anything depends on it.
@@ -99,11 +104,7 @@ impl Derive<'_> {
 
     /// An adjoint with contributions to many of its elements.
     fn add_parts(&mut self, whole: Atom, part: &Part) -> Atom {
-        if let ([at], [_]) = (&part.index[..], &part.extents[..])
-            && self.fun.counters.contains(at)
-            && self.fun.dim(whole, 0) == self.fun.dim(part.value, 0)
-        {
-            // Each element once, in order.
+        if self.is_each_once(whole, part) {
             return self.fun.plus(whole, part.value);
         }
         let count = self.product(&part.extents);
@@ -116,6 +117,14 @@ impl Derive<'_> {
         flat.extend_from_slice(shape.get(part.extents.len()..).unwrap_or(&[]));
         let value = self.fun.reshaped(part.value, &flat);
         self.fun.add_at(whole, &index, value)
+    }
+
+    /// Whether a contribution is to each element of an array, once and in order.
+    fn is_each_once(&mut self, array: Atom, part: &Part) -> bool {
+        match (&part.index[..], &part.extents[..]) {
+            ([at], [count]) => self.fun.counters.contains(at) && self.fun.dim(array, 0) == *count,
+            _ => false,
+        }
     }
 
     fn product(&mut self, extents: &[Atom]) -> Atom {

@@ -40,8 +40,11 @@ impl Derive<'_> {
             whole.iter().for_each(|whole| self.know_as(*whole, var));
             let mut parts = Vec::new();
             for part in adjoint.parts {
-                let atoms: Vec<Atom> = atoms.by_ref().take(part.index.len() + 1).collect();
-                parts.push(part.with_atoms(&atoms));
+                let fixed = self.is_fixed(&part);
+                let count = if fixed { 1 } else { part.index.len() + 1 };
+                let given: Vec<Atom> = atoms.by_ref().take(count).collect();
+                let index = if fixed { part.index.as_slice() } else { &[] };
+                parts.push(part.with_atoms(&[index, &given].concat()));
             }
             self.arrive(var, Adjoint { whole, parts });
         }
@@ -89,15 +92,22 @@ impl Derive<'_> {
         }
         for own in 0..2 {
             for part in std::mem::take(&mut gone[own].1[k].parts) {
-                let value = self.nothing_at(var, &part);
-                let mut nothing = part.nowhere();
-                nothing.push(value);
-                gone[own].0.results.extend(part.atoms());
-                gone[1 - own].0.results.extend(nothing);
+                let nothing = self.nothing_at(var, &part);
+                if !self.is_fixed(&part) {
+                    gone[own].0.results.extend(&part.index);
+                    gone[1 - own].0.results.extend(part.nowhere());
+                }
+                gone[own].0.results.push(part.value);
+                gone[1 - own].0.results.push(nothing);
                 joined.parts.push(Part { may_miss: true, ..part });
             }
         }
         joined
+    }
+
+    /// Whether a contribution goes to an index from outside of the branch: where the other one is taken, nothing is added there.
+    fn is_fixed(&self, part: &Part) -> bool {
+        part.index.iter().all(|at| self.fun.visible(*at))
     }
 
     /// A zero as an array has it at an index.

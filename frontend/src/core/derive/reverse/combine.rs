@@ -11,7 +11,6 @@ use super::super::super::fuse::substitute;
 use super::super::super::ir::*;
 use super::super::code::{arrays_of, zero};
 use super::super::{Derive, Derived, activity};
-use super::adjoint::Part;
 use super::map::Rows;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_bytecode::ValueType;
@@ -207,8 +206,11 @@ impl Derive<'_> {
             fun.scalar(ScalarOp::Select, ElemType::I64, &[is, row[0], width])
         });
         let place = self.least(width, places, width);
-        let part = Part { may_miss: true, ..Part::at(vec![place], *adjoint) };
-        self.contribute_part(*array, part);
+        let moved = self.fun.map_rows(width, &[numbers], &mut |fun, row| {
+            let is = fun.size_op(ScalarOp::Eq, row[0], place);
+            fun.scalar(ScalarOp::Select, ty, &[is, *adjoint, zero(ty)])
+        });
+        self.contribute(Atom::Var(*array), moved);
         Ok(())
     }
 
