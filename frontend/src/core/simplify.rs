@@ -77,11 +77,7 @@ impl Sweep<'_> {
     }
 
     fn drop_made(&self, stm: &mut Stm) {
-        let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
-        if matches!(stm.op, Op::Map { .. }) && !live.contains(&true) {
-            // It stays because its body can end the program.
-            live.iter_mut().take(1).for_each(|first| *first = true);
-        }
+        let live = self.live_results(stm);
         retain(&mut stm.defs, &live);
         for block in stm.op.blocks_mut() {
             retain(&mut block.results, &live);
@@ -90,11 +86,10 @@ impl Sweep<'_> {
 
     /// Drops what a loop carries only to make more of itself.
     fn drop_carried(&self, stm: &mut Stm) {
-        let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
+        let live = self.live_results(stm);
         if !live.contains(&false) {
             return;
         }
-        self.carry(&stm.op, &mut live);
         retain(&mut stm.defs, &live);
         match &mut stm.op {
             Op::For { init, body, .. } => {
@@ -115,6 +110,18 @@ impl Sweep<'_> {
         }
     }
 
+    /// Which results a branch, map or loop that stays has to make.
+    fn live_results(&self, stm: &Stm) -> Vec<bool> {
+        let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
+        self.carry(&stm.op, &mut live);
+        if !live.contains(&true) && !matches!(stm.op, Op::If { .. }) {
+            // It stays because its body can end the program, or does not end.
+            live.iter_mut().take(1).for_each(|first| *first = true);
+            self.carry(&stm.op, &mut live);
+        }
+        live
+    }
+
     /// Adds what the rounds of a loop need to make what is live.
     fn carry(&self, op: &Op, live: &mut [bool]) {
         let (cond, body, counters) = match op {
@@ -122,7 +129,7 @@ impl Sweep<'_> {
             Op::While { cond, body, .. } => (Some(cond), body, 0),
             _ => return,
         };
-        loop {
+        while live.contains(&false) {
             let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
             used.see(body, live);
             let mut next: Vec<bool> = body.params[counters..].iter().map(|p| used.used[p.index()]).collect();
@@ -146,35 +153,33 @@ impl Sweep<'_> {
             if !self.is_live(stm) {
                 continue;
             }
-            let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
-            match stm.op {
-                Op::If { .. } | Op::Map { .. } => {}
-                Op::For { .. } | Op::While { .. } => self.carry(&stm.op, &mut live),
-                _ => live.clear(),
-            }
+            let live = match stm.op {
+                Op::If { .. } | Op::Map { .. } | Op::For { .. } | Op::While { .. } => self.live_results(stm),
+                _ => Vec::new(),
+            };
             self.see_parts(&stm.op, &live);
         }
     }
 
     /// Marks what a statement uses of which only some results are live; of all others everything is.
     fn see_parts(&mut self, op: &Op, live: &[bool]) {
+        let condition = if let Op::While { cond, .. } = op { Some(cond) } else { None };
         for inner in op.blocks() {
             let all = vec![true; inner.results.len()];
-            self.see(inner, if live.len() == all.len() { live } else { &all });
+            let is_whole = live.len() != all.len() || condition.is_some_and(|cond| std::ptr::eq(cond, inner));
+            self.see(inner, if is_whole { &all } else { live });
         }
         let carried = match op {
             Op::For { init, .. } | Op::While { init, .. } => init.as_slice(),
             _ => &[],
         };
-        let dead: Vec<Atom> = carried.iter().zip(live).filter(|(_, live)| !**live).map(|(a, _)| *a).collect();
-        let mut others: Vec<Atom> = Vec::new();
-        op.atoms(&mut |atom| others.push(atom));
-        let kept: Vec<Atom> = carried.iter().zip(live).filter(|(_, live)| **live).map(|(a, _)| *a).collect();
-        for atom in others {
-            if !dead.contains(&atom) || kept.contains(&atom) {
-                self.mark(atom);
-            }
-        }
+        let dead = carried.iter().zip(live).filter(|(_, live)| !**live);
+        let mut dead: Vec<Atom> = dead.map(|(init, _)| *init).collect();
+        // What a loop begins with may be used by it for something else as well.
+        op.atoms(&mut |atom| match dead.iter().position(|init| *init == atom) {
+            Some(at) => drop(dead.swap_remove(at)),
+            None => self.mark(atom),
+        });
     }
 
     fn mark(&mut self, atom: Atom) {
