@@ -3,6 +3,7 @@
 
 mod blocks;
 mod checked;
+mod derivatives;
 mod differential;
 mod examples;
 mod extents;

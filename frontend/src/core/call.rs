@@ -61,7 +61,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     fn expands(&mut self, id: GlobalId, instance: &Use<'a>, args: &[Value<'a>]) -> bool {
         let global = self.checker.names.globals[id];
         let attribute = |name: &str| global.attrs.iter().any(|a| a.name == name);
-        if !global.user || attribute("inline") {
+        if !global.user || attribute("inline") || self.fun.is_derived() {
             return true;
         }
         let ty = self.checker.global(id).ty;

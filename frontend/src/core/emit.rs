@@ -2,6 +2,7 @@
 //! that are known are remembered.
 
 use super::ir::*;
+use super::simplify::{Sure, prune};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
 use galopvm_bytecode::ValueType;
 use std::collections::{HashMap, HashSet};
@@ -18,6 +19,8 @@ pub(super) struct Open {
     id: u32,
     /// It runs more than once each time the block around it runs.
     repeated: bool,
+    /// It is going to be derived.
+    derived: bool,
     params: Vec<Var>,
     stms: Vec<Stm>,
     known: HashMap<Key, Atom>,
@@ -40,6 +43,12 @@ pub(super) struct FunState {
     opposites: HashMap<Atom, Atom>,
     /// Numbers that are not negative.
     naturals: HashSet<Atom>,
+    /// Arrays of the numbers from 0.
+    pub counters: HashSet<Atom>,
+    /// Arrays of copies of a value.
+    pub copied: HashMap<Atom, Atom>,
+    /// Variables whose statements cannot end the program, though such statements can.
+    pub sure: HashSet<Var>,
     /// Tuning parameters that were read: whether they are given, and their values.
     params: HashMap<String, (Atom, Atom)>,
     /// How many parallel operators enclose the current block.
@@ -108,6 +117,35 @@ impl FunState {
         self.begin_block(types, true)
     }
 
+    /// Opens the body of a function that is going to be derived, with parameters of these types.
+    pub fn begin_derived(&mut self, types: &[ValueType]) -> Vec<Atom> {
+        let params = self.begin(types);
+        self.open.iter_mut().last().iter_mut().for_each(|open| open.derived = true);
+        params
+    }
+
+    /// True inside of a function that is going to be derived.
+    pub fn is_derived(&self) -> bool {
+        self.open.iter().any(|open| open.derived)
+    }
+
+    /// The statements of the current block.
+    pub fn current(&self) -> &[Stm] {
+        self.open.last().map_or(&[], |open| &open.stms)
+    }
+
+    /// True if an atom may be used outside of the current block.
+    pub fn is_outside(&self, atom: Atom) -> bool {
+        let Atom::Var(var) = atom else { return true };
+        self.home(var).is_some_and(|home| home + 1 < self.open.len())
+    }
+
+    /// What is emitted next comes from there.
+    pub fn stand_at(&mut self, origin: Origin) {
+        self.span = origin.span;
+        self.within = Within { inside: origin.inside, held: None };
+    }
+
     fn begin_block(&mut self, types: &[ValueType], repeated: bool) -> Vec<Atom> {
         self.blocks += 1;
         self.open.push(Open { id: self.blocks, repeated, ..Open::default() });
@@ -123,6 +161,13 @@ impl FunState {
     pub fn end(&mut self, results: Vec<Atom>) -> Block {
         let open = self.open.pop().unwrap_or_default();
         Block { params: open.params, stms: open.stms, results }
+    }
+
+    /// Closes the innermost block, which a derivation made: what nobody needs of it is dropped.
+    pub fn end_derived(&mut self, results: Vec<Atom>) -> Block {
+        let mut block = self.end(results);
+        prune(&mut block, self.vars.len(), Sure::Some(&self.sure));
+        block
     }
 
     /// Sets all but the outermost block aside, so that statements go to the function's beginning.
@@ -159,7 +204,10 @@ impl FunState {
             self.homes.push(home);
             defs.push(self.vars.push(*ty));
         }
-        let atoms = defs.iter().map(|v| Atom::Var(*v)).collect();
+        let atoms: Vec<Atom> = defs.iter().map(|v| Atom::Var(*v)).collect();
+        if matches!(&op, Op::Iota { start, step, .. } if (*start, *step) == (Atom::i64(0), Atom::i64(1))) {
+            self.counters.extend(&atoms);
+        }
         let origin = self.origin();
         if let Some(open) = self.open.get_mut(target) {
             open.stms.push(Stm { defs, op, origin });

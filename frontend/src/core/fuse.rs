@@ -153,8 +153,8 @@ impl Fuser<'_> {
     }
 }
 
-/// Puts atoms in the place of variables, which are scalars.
-fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
+/// Puts atoms in the place of variables.
+pub(super) fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
     let put = |atom: &mut Atom| {
         if let Some((_, item)) = items.iter().find(|(var, _)| *atom == Atom::Var(*var)) {
             *atom = *item;

@@ -80,11 +80,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (Lowering::FlatUpdate(_), [array, numbers @ .., value]) => {
                 self.flat_update(array, numbers, value, span)
             }
-            (Lowering::WithVjp, [f, _, x]) => self.apply(f.clone(), vec![x.clone()], span),
-            (Lowering::Jvp | Lowering::Vjp | Lowering::Jmp | Lowering::Mjp, _) => Err(Box::new(
-                Diagnostic::error(self.fun.place(span), format!("`{}` is not supported yet", row.name))
-                    .with_label("automatic differentiation"),
-            )),
+            (Lowering::Jvp, [f, x, direction]) => self.jvp(f, x, direction, span),
+            (Lowering::Jmp, [f, x, directions]) => self.jmp(f, x, directions, span),
+            (Lowering::Vjp, [f, x, adjoint]) => self.vjp(f, x, adjoint, span),
+            (Lowering::Mjp, [f, x, adjoints]) => self.mjp(f, x, adjoints, span),
+            (Lowering::WithVjp, [f, derivative, x]) => self.with_vjp(f, derivative, x, span),
             _ => self.refuse(span, "this intrinsic"),
         }
     }

@@ -4,6 +4,8 @@ mod apply;
 mod arrays;
 mod build;
 mod call;
+mod derivatives;
+mod derive;
 mod emit;
 mod env;
 mod exp;

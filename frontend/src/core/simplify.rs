@@ -1,61 +1,198 @@
-//! Dead code: statements whose values nobody uses and that cannot end the program. Afterwards variables are
-//! numbered densely, in order of definition.
+//! Dead code: statements whose values nobody uses and that cannot end the program, and what loops carry for nobody.
+//! Afterwards variables are numbered densely, in order of definition.
 
 use super::ir::*;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
+use std::collections::HashSet;
 
 /// Removes dead statements and renumbers the variables.
 pub fn simplify(fun: &mut Fun) {
-    let mut used = vec![false; fun.vars.len()];
-    sweep(&mut fun.body, &mut used);
+    Sweep { used: vec![false; fun.vars.len()], sure: Sure::None }.block(&mut fun.body);
     renumber(fun);
 }
 
-/// Drops dead statements of a block, last first, and marks what the others use.
-fn sweep(block: &mut Block, used: &mut [bool]) {
-    for result in &block.results {
-        mark(*result, used);
-    }
-    let mut kept = Vec::with_capacity(block.stms.len());
-    while let Some(mut stm) = block.stms.pop() {
-        let live = stm.defs.iter().any(|v| used[v.index()]);
-        if !live && stm.op.is_pure() {
-            continue;
-        }
-        drop_results(&mut stm, used);
-        for inner in stm.op.blocks_mut() {
-            sweep(inner, used);
-        }
-        stm.op.atoms(&mut |a| mark(a, used));
-        kept.push(stm);
-    }
-    kept.reverse();
-    block.stms = kept;
+/// Removes dead statements of a block that uses variables below this number.
+pub(super) fn prune(block: &mut Block, vars: usize, sure: Sure<'_>) {
+    Sweep { used: vec![false; vars], sure }.block(block);
 }
 
-/// Drops those results of a branch or map that nobody uses.
-fn drop_results(stm: &mut Stm, used: &[bool]) {
-    if !matches!(stm.op, Op::If { .. } | Op::Map { .. }) {
-        return;
+/// Statements that are known not to end the program, though such statements can: what they do was done before.
+#[derive(Clone, Copy)]
+pub(super) enum Sure<'s> {
+    /// No statement.
+    None,
+    /// Those that define these variables.
+    Some(&'s HashSet<Var>),
+    /// All statements.
+    All,
+}
+
+struct Sweep<'s> {
+    /// The variables that what was seen so far uses.
+    used: Vec<bool>,
+    sure: Sure<'s>,
+}
+
+impl Sweep<'_> {
+    fn can_go(&self, stm: &Stm) -> bool {
+        stm.op.is_pure()
+            || match self.sure {
+                Sure::None => false,
+                Sure::Some(vars) => stm.defs.iter().any(|def| vars.contains(def)),
+                Sure::All => !matches!(stm.op, Op::Trace { .. } | Op::Assert { .. }),
+            }
     }
-    let mut live: Vec<bool> = stm.defs.iter().map(|v| used[v.index()]).collect();
-    if matches!(stm.op, Op::Map { .. }) && !live.contains(&true) {
-        // It stays because its body can end the program.
-        live.iter_mut().take(1).for_each(|first| *first = true);
+
+    fn is_live(&self, stm: &Stm) -> bool {
+        stm.defs.iter().any(|v| self.used[v.index()]) || !self.can_go(stm)
     }
-    let mut keep = live.iter();
-    stm.defs.retain(|_| keep.next().copied().unwrap_or(true));
-    for block in stm.op.blocks_mut() {
-        let mut keep = live.iter();
-        block.results.retain(|_| keep.next().copied().unwrap_or(true));
+
+    /// Drops dead statements of a block, last first, and marks what the others use.
+    fn block(&mut self, block: &mut Block) {
+        block.results.iter().for_each(|result| self.mark(*result));
+        let mut kept = Vec::with_capacity(block.stms.len());
+        while let Some(mut stm) = block.stms.pop() {
+            if !self.is_live(&stm) {
+                continue;
+            }
+            self.drop_results(&mut stm);
+            for inner in stm.op.blocks_mut() {
+                self.block(inner);
+            }
+            stm.op.atoms(&mut |a| self.mark(a));
+            kept.push(stm);
+        }
+        kept.reverse();
+        block.stms = kept;
+    }
+
+    /// Drops those results of a branch, map or loop that nobody uses.
+    fn drop_results(&self, stm: &mut Stm) {
+        match stm.op {
+            Op::If { .. } | Op::Map { .. } => self.drop_made(stm),
+            Op::For { .. } | Op::While { .. } => self.drop_carried(stm),
+            _ => {}
+        }
+    }
+
+    fn drop_made(&self, stm: &mut Stm) {
+        let live = self.live_results(stm);
+        retain(&mut stm.defs, &live);
+        for block in stm.op.blocks_mut() {
+            retain(&mut block.results, &live);
+        }
+    }
+
+    /// Drops what a loop carries only to make more of itself.
+    fn drop_carried(&self, stm: &mut Stm) {
+        let live = self.live_results(stm);
+        if !live.contains(&false) {
+            return;
+        }
+        retain(&mut stm.defs, &live);
+        match &mut stm.op {
+            Op::For { init, body, .. } => {
+                retain(init, &live);
+                retain(&mut body.results, &live);
+                let counter = body.params.first().copied();
+                let mut params = body.params.split_off(counter.iter().len());
+                retain(&mut params, &live);
+                body.params.extend(params);
+            }
+            Op::While { init, cond, body } => {
+                retain(init, &live);
+                retain(&mut body.results, &live);
+                retain(&mut body.params, &live);
+                retain(&mut cond.params, &live);
+            }
+            _ => {}
+        }
+    }
+
+    /// Which results a branch, map or loop that stays has to make.
+    fn live_results(&self, stm: &Stm) -> Vec<bool> {
+        let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
+        self.carry(&stm.op, &mut live);
+        if !live.contains(&true) && !matches!(stm.op, Op::If { .. }) {
+            // It stays because its body can end the program, or does not end.
+            live.iter_mut().take(1).for_each(|first| *first = true);
+            self.carry(&stm.op, &mut live);
+        }
+        live
+    }
+
+    /// Adds what the rounds of a loop need to make what is live.
+    fn carry(&self, op: &Op, live: &mut [bool]) {
+        let (cond, body, counters) = match op {
+            Op::For { body, .. } => (None, body, 1),
+            Op::While { cond, body, .. } => (Some(cond), body, 0),
+            _ => return,
+        };
+        while live.contains(&false) {
+            let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
+            used.see(body, live);
+            let mut next: Vec<bool> = body.params[counters..].iter().map(|p| used.used[p.index()]).collect();
+            if let Some(cond) = cond {
+                let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
+                used.see(cond, &[true]);
+                next.iter_mut().zip(&cond.params).for_each(|(next, p)| *next |= used.used[p.index()]);
+            }
+            let grows = next.iter().zip(live.iter()).any(|(next, live)| *next && !live);
+            live.iter_mut().zip(&next).for_each(|(live, next)| *live |= next);
+            if !grows {
+                return;
+            }
+        }
+    }
+
+    /// Marks what a block uses to make those of its results that are live.
+    fn see(&mut self, block: &Block, live: &[bool]) {
+        block.results.iter().zip(live).filter(|(_, live)| **live).for_each(|(result, _)| self.mark(*result));
+        for stm in block.stms.iter().rev() {
+            if !self.is_live(stm) {
+                continue;
+            }
+            let live = match stm.op {
+                Op::If { .. } | Op::Map { .. } | Op::For { .. } | Op::While { .. } => self.live_results(stm),
+                _ => Vec::new(),
+            };
+            self.see_parts(&stm.op, &live);
+        }
+    }
+
+    /// Marks what a statement uses of which only some results are live; of all others everything is.
+    fn see_parts(&mut self, op: &Op, live: &[bool]) {
+        let condition = if let Op::While { cond, .. } = op { Some(cond) } else { None };
+        for inner in op.blocks() {
+            let all = vec![true; inner.results.len()];
+            let is_whole = live.len() != all.len() || condition.is_some_and(|cond| std::ptr::eq(cond, inner));
+            self.see(inner, if is_whole { &all } else { live });
+        }
+        let carried = match op {
+            Op::For { init, .. } | Op::While { init, .. } => init.as_slice(),
+            _ => &[],
+        };
+        let dead = carried.iter().zip(live).filter(|(_, live)| !**live);
+        let mut dead: Vec<Atom> = dead.map(|(init, _)| *init).collect();
+        // What a loop begins with may be used by it for something else as well.
+        op.atoms(&mut |atom| match dead.iter().position(|init| *init == atom) {
+            Some(at) => drop(dead.swap_remove(at)),
+            None => self.mark(atom),
+        });
+    }
+
+    fn mark(&mut self, atom: Atom) {
+        if let Atom::Var(var) = atom {
+            self.used[var.index()] = true;
+        }
     }
 }
 
-fn mark(atom: Atom, used: &mut [bool]) {
-    if let Atom::Var(var) = atom {
-        used[var.index()] = true;
-    }
+/// Keeps the items that are live.
+fn retain<T>(items: &mut Vec<T>, live: &[bool]) {
+    let mut live = live.iter();
+    items.retain(|_| live.next().copied().unwrap_or(true));
 }
 
 struct Renumber<'f> {

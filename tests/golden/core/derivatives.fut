@@ -1,0 +1,31 @@
+-- Derivatives are ordinary core.
+def poly (x: f64) = x * x * x + 2 * x
+
+-- Forward: each operation with its derivative beside it.
+entry forward (x: f64) (dx: f64) = jvp2 poly x dx
+
+-- Reverse: what is needed of the way there, then back.
+entry reverse (x: f64) = vjp poly x 1
+
+-- Integers have derivatives; comparisons have none.
+entry integers (x: i32) = jvp (\x -> if x > 3 then x * x else 0) x 1
+
+-- What rows add to a number outside is a sum; rows have adjoints of their own.
+entry free (a: f64) (xs: []f64) = vjp (\(a, xs) -> map (\x -> a * x) xs) (a, xs) (map (const 1) xs)
+
+-- Elements that are read at computed places are added at once.
+entry gather (xs: []f64) (is: []i64) = vjp (\xs -> map (\i -> xs[i]) is) xs (map (const 1) is)
+
+-- A sum over rows of what each row makes with a map is a map of sums.
+entry outer [n] [k] (m: [n][k]f64) (v: [k]f64) =
+  vjp (\v -> map (\r -> f64.sum (map2 (*) r v)) m) v (replicate n 1)
+
+-- Only the elements that are read are kept of an array that a loop changes.
+entry loops [n] (xs: *[n]f64) =
+  vjp (\xs -> loop a = copy xs for i < n - 1 do a with [i + 1] = a[i] * a[i + 1]) xs (replicate n 1)
+
+-- A general reduction: what is before each row, and what is behind it.
+entry product (xs: []f64) = vjp f64.product xs 1
+
+-- A derivative of one's own leaves nothing behind but itself.
+entry own (x: f64) = vjp (with_vjp (\x -> f64.gamma x) (\y dy -> y * dy)) x 1
