@@ -95,14 +95,15 @@ while [ "$(date +%s)" -lt "$end" ]; do
     done
 done
 
+# Of processes that have ended: minutes and seconds, user and system. Only this shell itself knows, not one behind a pipe.
+times >"$dir/slice.txt"
+cpu=$(tail -n 1 "$dir/slice.txt" | awk '{ for (k = 1; k <= 2; k++) { split($k, part, "m"); sum += part[1] * 60 + part[2] } print sum }')
 {
     "$fuzzer" sessions --count 0 --coverage "$coverage" | tail -n +2
     echo
     awk '{ cases[$1] += $2; time[$1] += $3 }
         END { for (name in cases) printf "%-16s %10d cases in %6d s: %.1f per second\n", name, cases[name], time[name],
               time[name] ? cases[name] / time[name] : 0 }' "$sums" | sort
-    # Of processes that have ended: minutes and seconds, user and system.
-    cpu=$(times | tail -n 1 | awk '{ for (k = 1; k <= 2; k++) { split($k, part, "m"); sum += part[1] * 60 + part[2] } print sum }')
     awk -v seconds=$(($(date +%s) - begun)) -v cpu="$cpu" -v findings="$findings" \
         'BEGIN { printf "%.2f hours, %.2f of processors, %d findings\n", seconds / 3600, cpu / 3600, findings }'
 } | tee "$dir/summary.txt"
