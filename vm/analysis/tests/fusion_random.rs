@@ -443,6 +443,7 @@ fn fusion_changes_no_result_and_no_trap() {
     reasons.iter().for_each(|(reason, count)| println!("{count:6} {reason}"));
     // Programs in which nothing happens would agree as well.
     assert!(fused as u64 > rounds / 4 && joined as u64 > rounds / 20, "{fused} fused, {joined} joined");
+    assert!(fed > 0, "no scan is read as it is computed");
     assert!(values as u64 > rounds / 2 && traps as u64 > rounds / 20, "{values} with values, {traps} traps");
 }
 

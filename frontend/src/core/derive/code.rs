@@ -134,6 +134,27 @@ impl FunState {
         params
     }
 
+    /// Opens the body of a loop over numbers that carries what begins as these; gives its parameters, the number first. Arrays keep
+    /// their extents from round to round.
+    pub fn begin_loop(&mut self, init: &[Atom]) -> Vec<Atom> {
+        let number = ValueType::scalar(ElemType::I64);
+        let types: Vec<ValueType> =
+            [number].into_iter().chain(init.iter().map(|a| self.type_of(*a))).collect();
+        let shapes: Vec<Vec<Atom>> = init.iter().map(|a| self.shape(*a)).collect();
+        let params = self.begin_repeated(&types);
+        params[1..].iter().zip(&shapes).for_each(|(param, shape)| self.know_shape(*param, shape));
+        params
+    }
+
+    /// The values of such a loop after its rounds.
+    pub fn end_loop(&mut self, bound: Atom, init: Vec<Atom>, body: Block) -> Vec<Atom> {
+        let types: Vec<ValueType> = init.iter().map(|a| self.type_of(*a)).collect();
+        let shapes: Vec<Vec<Atom>> = init.iter().map(|a| self.shape(*a)).collect();
+        let atoms = self.emit_all(Op::For { bound, init, body }, &types);
+        atoms.iter().zip(&shapes).for_each(|(atom, shape)| self.know_shape(*atom, shape));
+        atoms
+    }
+
     /// Closes the block of a map whose statements cannot fail, and applies it to all rows. What is a row itself, or the same for
     /// all rows, needs no map.
     pub fn end_rows(

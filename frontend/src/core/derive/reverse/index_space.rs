@@ -162,10 +162,7 @@ impl Derive<'_> {
             init.push(self.fun.zeros_like(*value));
         }
         let all: Vec<ValueType> = init.iter().map(|a| self.fun.type_of(*a)).collect();
-        let shapes: Vec<Vec<Atom>> = init.iter().map(|a| self.fun.shape(*a)).collect();
-        let params =
-            self.fun.begin_repeated(&[NUMBER].into_iter().chain(all.iter().copied()).collect::<Vec<_>>());
-        params[1..].iter().zip(&shapes).for_each(|(param, shape)| self.fun.know_shape(*param, shape));
+        let params = self.fun.begin_loop(&init);
         let round = params[0];
         let at: Vec<Atom> = index.iter().map(|index| self.fun.row_at(*index, &[round])).collect();
         let inside = self.fun.inside(dests[0], &at);
@@ -194,8 +191,7 @@ impl Derive<'_> {
         let otherwise = Block { results: params[1..].to_vec(), ..Block::default() };
         let results = self.fun.emit_all(Op::If { cond: inside, then, otherwise }, &all);
         let body = self.fun.end(results);
-        let atoms = self.fun.emit_all(Op::For { bound: width, init, body }, &all);
-        atoms.iter().zip(&shapes).for_each(|(atom, shape)| self.fun.know_shape(*atom, shape));
+        let atoms = self.fun.end_loop(width, init, body);
         let (made, before) = atoms.split_at(types.len());
         self.bind(&stm.defs, made);
         self.back.kept.extend(stm.defs.first().map(|def| (*def, Kept::Before(before.to_vec()))));
@@ -224,6 +220,9 @@ impl Derive<'_> {
         let kept = stm.defs.first().and_then(|def| self.back.kept.get(def)).cloned();
         let Some(Kept::Before(before)) = kept else { return self.refuse(stm, "this operator") };
         let own: Vec<usize> = (0..stm.defs.len()).filter(|k| self.activity.var(stm.defs[*k])).collect();
+        if own.is_empty() {
+            return Ok(());
+        }
         let free = self.free(&[hist.op]);
         let (index, values) =
             (self.all_values(&activity::vars(hist.index)), self.all_values(&activity::vars(hist.values)));
@@ -240,16 +239,12 @@ impl Derive<'_> {
             start.push(adjoint);
         }
         let types: Vec<ValueType> = start.iter().map(|a| self.fun.type_of(*a)).collect();
-        let shapes: Vec<Vec<Atom>> = start.iter().map(|a| self.fun.shape(*a)).collect();
         let outer = (std::mem::take(&mut self.back.adjoints), std::mem::replace(&mut self.again, true));
-        let params =
-            self.fun.begin_repeated(&[NUMBER].into_iter().chain(types.iter().copied()).collect::<Vec<_>>());
-        params[1..].iter().zip(&shapes).for_each(|(param, shape)| self.fun.know_shape(*param, shape));
+        let params = self.fun.begin_loop(&start);
         let last = self.fun.size_op(ScalarOp::Sub, width, Atom::i64(1));
         let round = self.fun.size_op(ScalarOp::Sub, last, params[0]);
         let at: Vec<Atom> = index.iter().map(|index| self.fun.row_at(*index, &[round])).collect();
-        let Some(whole) = own.first().map(|_| params[1]) else { return Ok(()) };
-        let inside = self.fun.inside(whole, &at);
+        let inside = self.fun.inside(params[1], &at);
         self.fun.begin(&[]);
         let mut given = Vec::new();
         for array in before.iter().chain(&values) {
@@ -262,8 +257,7 @@ impl Derive<'_> {
         let results = self.fun.emit_all(Op::If { cond: inside, then, otherwise }, &types);
         let body = self.fun.end_sure(results);
         (self.back.adjoints, self.again) = outer;
-        let atoms = self.fun.emit_all(Op::For { bound: width, init: start, body }, &types);
-        atoms.iter().zip(&shapes).for_each(|(atom, shape)| self.fun.know_shape(*atom, shape));
+        let atoms = self.fun.end_loop(width, start, body);
         for (n, k) in own.iter().enumerate() {
             self.contribute(Atom::Var(hist.dests[*k]), atoms[n]);
             self.contribute(Atom::Var(hist.values[*k]), atoms[own.len() + n]);

@@ -197,12 +197,8 @@ impl Derive<'_> {
             let adjoint = self.take_or_zeros(*var);
             start.push(adjoint);
         }
-        let types: Vec<ValueType> = start.iter().map(|a| self.fun.type_of(*a)).collect();
-        let shapes: Vec<Vec<Atom>> = start.iter().map(|a| self.fun.shape(*a)).collect();
         let outer = (std::mem::take(&mut self.back.adjoints), std::mem::replace(&mut self.again, true));
-        let all: Vec<ValueType> = [NUMBER].into_iter().chain(types.iter().copied()).collect();
-        let params = self.fun.begin_repeated(&all);
-        params[1..].iter().zip(&shapes).for_each(|(param, shape)| self.fun.know_shape(*param, shape));
+        let params = self.fun.begin_loop(&start);
         let last = self.fun.size_op(ScalarOp::Sub, count, Atom::i64(1));
         let round = self.fun.size_op(ScalarOp::Sub, last, params[0]);
         let mut given = vec![round; counters];
@@ -239,7 +235,7 @@ impl Derive<'_> {
         names.iter().chain(&reads).for_each(|(var, _)| {
             self.back.known.remove(var);
         });
-        let (mut types, mut added) = (types, Vec::new());
+        let mut added = Vec::new();
         for var in &apart {
             let left = self.leave(*var);
             added.extend(self.keep_parts(*var, left, round, &mut results));
@@ -251,11 +247,9 @@ impl Derive<'_> {
             let ty = self.fun.vars[kept.param];
             let shape = [&[count], kept.shape.as_slice()].concat();
             start.push(self.fun.zeros_of(ty.elem, &shape));
-            types.push(ty);
         }
         self.stand_at(stm);
-        let atoms = self.fun.emit_all(Op::For { bound: count, init: start, body: block }, &types);
-        atoms.iter().zip(&shapes).for_each(|(atom, shape)| self.fun.know_shape(*atom, shape));
+        let atoms = self.fun.end_loop(count, start, block);
         let (moved, sums) = atoms.split_at(own.len());
         for (var, sum) in free.iter().zip(sums) {
             self.back.adjoints.insert(*var, Adjoint { whole: Some(*sum), parts: Vec::new() });

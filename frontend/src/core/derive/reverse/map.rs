@@ -8,8 +8,7 @@ use super::super::super::ir::*;
 use super::super::{Derive, Derived, activity};
 use super::adjoint::{Adjoint, Part};
 use super::sums::Spread;
-use galopvm_base::{ElemType, ScalarOp};
-use galopvm_bytecode::ValueType;
+use galopvm_base::ScalarOp;
 
 /// The elements of arrays that rows may make to be summed up.
 const ROOM: i64 = 1 << 22;
@@ -89,15 +88,11 @@ impl Derive<'_> {
             let adjoint = self.take_or_zeros(*var);
             start.push(adjoint);
         }
-        let types: Vec<ValueType> = start.iter().map(|a| self.fun.type_of(*a)).collect();
-        let shapes: Vec<Vec<Atom>> = start.iter().map(|a| self.fun.shape(*a)).collect();
         let more = self.fun.size_op(ScalarOp::Add, rows.width, count);
         let more = self.fun.size_op(ScalarOp::Sub, more, Atom::i64(1));
         let bound = self.fun.size_op(ScalarOp::Quot, more, count);
         let outer = std::mem::take(&mut self.back.adjoints);
-        let number = ValueType::scalar(ElemType::I64);
-        let params = self.fun.begin_repeated(&[&[number], types.as_slice()].concat());
-        params[1..].iter().zip(&shapes).for_each(|(param, shape)| self.fun.know_shape(*param, shape));
+        let params = self.fun.begin_loop(&start);
         let from = self.fun.size_op(ScalarOp::Mul, params[0], count);
         let to = self.fun.size_op(ScalarOp::Add, from, count);
         let to = self.fun.size_op(ScalarOp::Min, to, rows.width);
@@ -128,8 +123,7 @@ impl Derive<'_> {
         }
         let body = self.fun.end_sure(results);
         self.back.adjoints = outer;
-        let atoms = self.fun.emit_all(Op::For { bound, init: start, body }, &types);
-        atoms.iter().zip(&shapes).for_each(|(atom, shape)| self.fun.know_shape(*atom, shape));
+        let atoms = self.fun.end_loop(bound, start, body);
         let mut back = vec![None; back.len()];
         own.iter().zip(&atoms).for_each(|(k, atom)| back[*k] = Some(*atom));
         for (var, sum) in free.iter().zip(&atoms[own.len()..]) {
