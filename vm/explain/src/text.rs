@@ -408,6 +408,9 @@ impl Page {
         for fact in &fused.facts {
             let what = match &fact.fate {
                 Fate::Joined(other) => format!("{} and {other} are computed together", fact.made),
+                Fate::Turned => {
+                    format!("{} is computed for all iterations of its first axes at a time", fact.made)
+                }
                 Fate::Kept => format!("{} is made", fact.made),
                 Fate::Computed(readers) => {
                     let reads = if readers.len() == 1 { "reads" } else { "read" };

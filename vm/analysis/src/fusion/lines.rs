@@ -3,6 +3,7 @@
 //! ```text
 //! fuse a into b : reads 1, saves 8000 bytes
 //! join c with d : shares x, saves 4000 bytes
+//! turn f : reads g alike in all iterations of its first axes
 //! keep e : a result of the region
 //! ```
 //!
@@ -22,6 +23,8 @@ pub enum Fusion {
     Fuse(VarId, Vec<VarId>),
     /// Two statements over the same axes become one.
     Join(VarId, VarId),
+    /// The first axes of a kernel go inside the others.
+    Turn(VarId),
     /// The array is made.
     Keep(VarId),
 }
@@ -137,6 +140,7 @@ impl Fusions {
                     format!("fuse {} into {}", name(made), readers.join(", "))
                 }
                 Fusion::Join(first, second) => format!("join {} with {}", name(first), name(second)),
+                Fusion::Turn(made) => format!("turn {}", name(made)),
                 Fusion::Keep(made) => format!("keep {}", name(made)),
             };
             let saving = line.saving.map_or(String::new(), |saving| format!(", {saving}"));
@@ -173,6 +177,7 @@ impl Fusions {
                     let (first, second) = two(rest, " with ")?;
                     Fusion::Join(first, named(&second)?)
                 }
+                Some(("turn", rest)) => Fusion::Turn(named(rest)?),
                 Some(("keep", rest)) => Fusion::Keep(named(rest)?),
                 _ => return Err(error(format!("`{decision}` is not a decision"))),
             };

@@ -5,7 +5,7 @@
 //!   cannot trap. `price.rs`: what a fusion costs and saves. `known.rs`: what is kept of all that. Facts only.
 //! - `judge.rs`: whether a fusion is right, and whether it pays. `decide.rs`: all fusions of a region, in order, each
 //!   with its reason; `reason.rs` has the reasons, `lines.rs` is the text form.
-//! - `inline.rs`, `join.rs`: the changes. `apply.rs`: the region after a decision.
+//! - `inline.rs`, `join.rs`, `turn.rs`: the changes. `apply.rs`: the region after a decision.
 //!
 //! Invariants:
 //! - Values and traps stay. A read that becomes a computation is shown to lie inside its array by its index alone (never by
@@ -25,6 +25,7 @@ mod prove;
 mod reads;
 mod reason;
 mod traps;
+mod turn;
 mod view;
 
 pub use apply::apply;

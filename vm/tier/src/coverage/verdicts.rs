@@ -181,6 +181,7 @@ impl From<&Fate> for Met {
         match fate {
             Fate::Computed(_) => Met::FusionComputed,
             Fate::Joined(_) => Met::FusionJoined,
+            Fate::Turned => Met::FusionTurned,
             Fate::Kept => Met::FusionKept,
         }
     }

@@ -138,6 +138,7 @@ fn told(
                 let fate = register(other).map_or(Fate::Kept, Fate::Joined);
                 (made, fate, vec![*other])
             }
+            Fusion::Turn(made) => (made, Fate::Turned, Vec::new()),
             Fusion::Keep(made) => (made, Fate::Kept, Vec::new()),
         };
         let Some(at) = origin(made) else { continue };

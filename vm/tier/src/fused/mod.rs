@@ -76,6 +76,8 @@ pub enum Fate<R = RegId> {
     Computed(Vec<R>),
     /// It runs together with another one.
     Joined(R),
+    /// Its first axes go inside the others.
+    Turned,
     /// It stays as it is.
     Kept,
 }
@@ -86,7 +88,7 @@ impl<R> Fate<R> {
         match self {
             Fate::Computed(readers) => readers,
             Fate::Joined(other) => std::slice::from_ref(other),
-            Fate::Kept => &[],
+            Fate::Turned | Fate::Kept => &[],
         }
     }
 
@@ -95,6 +97,7 @@ impl<R> Fate<R> {
         match self {
             Fate::Computed(_) => "computed where it is read",
             Fate::Joined(_) => "joined",
+            Fate::Turned => "turned",
             Fate::Kept => "kept",
         }
     }
@@ -106,6 +109,7 @@ impl Fate {
         match self {
             Fate::Computed(readers) => Fate::Computed(readers.iter().map(|reg| name(*reg)).collect()),
             Fate::Joined(other) => Fate::Joined(name(*other)),
+            Fate::Turned => Fate::Turned,
             Fate::Kept => Fate::Kept,
         }
     }
@@ -137,6 +141,7 @@ impl Line {
                 list.text(if readers.len() == 1 { " reads it" } else { " read it" })
             }
             Fate::Joined(other) => made.text(" and ").register(*other).text(" are computed together"),
+            Fate::Turned => made.text(" is computed for all iterations of its first axes at a time"),
             Fate::Kept => made.text(" is kept"),
         }
     }
