@@ -409,6 +409,9 @@ impl Page {
             let what = match &fact.fate {
                 Fate::Joined(other) => format!("{} and {other} are computed together", fact.made),
                 Fate::Fed(reader) => format!("{} is read by {reader} as it is computed", fact.made),
+                Fate::Turned => {
+                    format!("{} is computed for all iterations of its first axes at a time", fact.made)
+                }
                 Fate::Kept => format!("{} is made", fact.made),
                 Fate::Computed(readers) => {
                     let reads = if readers.len() == 1 { "reads" } else { "read" };
