@@ -118,3 +118,71 @@ fn distances_that_are_read() {
         check_with(text, plan, &args, 0.0);
     }
 }
+
+/// Rows that go on at their beginning, of every type and however they lie, for divisors that are no extent as well.
+#[test]
+fn rows_around_the_end() {
+    let mut random = Random::new(77);
+    for (number, ty) in ElemType::ALL.into_iter().enumerate() {
+        let text = format!(
+            "region r (n : i64, m : i64, d : i64, A : [n][m]{ty}, B : [n]i64)
+            let y : [n][m]{ty} = kernel i < n, j < m do
+              let x : {ty} = A[(i + B[i]) % n, (j - B[i]) % d]
+              in select(j == 3, A[i, (j + 1) % m], x)
+            in y"
+        );
+        let mut launches = Vec::new();
+        for (n, m, d) in
+            [(4i64, 64i64, 64i64), (7, 100, 100), (3, 70, 33), (4, 40, 5), (3, 9, 9), (5, 130, 128)]
+        {
+            let layout = Layout::ALL[random.below(Layout::ALL.len())];
+            let (view, count) = layout.view(&[n, m]);
+            let elements = (0..count).map(|_| value_of(ty, &mut random)).collect();
+            let distance = |random: &mut Random| match random.below(8) {
+                0 => random.bits(),
+                1 => [i64::MAX, i64::MIN + 9, 1 << 61][random.below(3)] as u64,
+                _ => random.between(-2, 2 * d) as u64,
+            };
+            let distances = (0..n).map(|_| distance(&mut random)).collect();
+            launches.push(vec![
+                size(n as usize),
+                size(m as usize),
+                size(d as usize),
+                Arg::Array(ty, elements, view),
+                Arg::Array(ElemType::I64, distances, galopvm_lmad::Lmad::row_major(&[n])),
+            ]);
+        }
+        let groups = [1, 2, 4][number % 3];
+        let unchecked = ["", "\n unchecked read0 read1 read2 read3 : a test"][number / 2 % 2];
+        let plan = format!("plan\n lane j : a test\n groups j {groups} : a test{unchecked}");
+        check_launches(&text, &plan, &launches, 0.0);
+    }
+}
+
+/// Neighbours that go on at the beginning inside of loops, whose turns say by how much.
+#[test]
+fn sums_around_the_end() {
+    let text = "region r (n : i64, m : i64, q : i64, A : [q][n][m]f32, B : [q]i64)
+        let y : [n][m]f32 = kernel i < n, j < m do
+          let (u : f32, v : f32) = red k < q do
+            let x : f32 = A[k, (i - B[k]) % n, (j - B[k]) % m]
+            in (x, to_f32(B[k]) * x)
+            by (a : f32 = 0.0f32, b : f32 = 0.0f32) (c : f32, d : f32) do in (a + c, b + d)
+          in u + v
+        in y";
+    let mut random = Random::new(5);
+    for (n, m, q) in [(4i64, 64i64, 19i64), (3, 100, 5), (2, 7, 3), (0, 16, 2), (3, 16, 0)] {
+        let distances = (0..q).map(|_| random.between(-m - 3, m + 3) as u64).collect();
+        let args = [
+            size(n as usize),
+            size(m as usize),
+            size(q as usize),
+            tame(ElemType::F32, &[q, n, m], &mut random),
+            Arg::Array(ElemType::I64, distances, galopvm_lmad::Lmad::row_major(&[q])),
+        ];
+        for groups in [1, 4] {
+            let plan = format!("plan\n lane j : a test\n groups j {groups} : a test");
+            check_with(text, &plan, &args, 1e-3);
+        }
+    }
+}

@@ -441,3 +441,40 @@ fn rows_of_several_kinds() {
         in (p, q)";
     check_shapes(text, 49);
 }
+
+/// Rows that a kernel makes for each of its lanes, as results with the dimensions in another order; results lie anyhow.
+#[test]
+fn results_whose_dimensions_change_places() {
+    let text = "region r (n : i64, m : i64, x : [3][n][m]f32, w : [n][m]f64)
+        let (u : [n][m][3]f32, v : [n][m][3]i32) = kernel i < n, j < m do
+          let s : f32 = red k < 3 do let e : f32 = x[k, i, j] in e by (f : f32 = 0.0f32) (g : f32) do in f + g
+          let t : f64 = w[i, j]
+          let (p : [3]f32, q : [3]i32) = kernel l < 3 do
+            in (x[l, i, j] / s, to_i32(t) + to_i32(l))
+          in (p, q)
+        let a : [3][n][m]f32 = rearrange (2, 0, 1) u
+        let b : [m][n][3]i32 = transpose v
+        in (a, b)";
+    let mut random = Random::new(12);
+    let mut launches = Vec::new();
+    for (n, m) in [(1i64, 1i64), (4, 16), (3, 37), (0, 5), (5, 0), (40, 70)] {
+        for layout in [Layout::Contiguous, Layout::Padded, Layout::Transposed] {
+            let (view, count) = layout.view(&[3, n, m]);
+            let x = (0..count).map(|_| u64::from((1.0 + random.below(9) as f32).to_bits())).collect();
+            launches.push(vec![
+                size(n as usize),
+                size(m as usize),
+                Arg::Array(ElemType::F32, x, view),
+                tame(ElemType::F64, &[n, m], &mut random),
+            ]);
+        }
+    }
+    for plan in [
+        "",
+        "plan\n lane j : a test",
+        "plan\n lane j : a test\n groups j 4 : a test",
+        "plan\n lane i : a test",
+    ] {
+        check_launches(text, plan, &launches, 0.0);
+    }
+}

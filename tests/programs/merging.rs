@@ -233,3 +233,24 @@ fn what_a_limit_cut_short_is_tried_harder_once_it_runs_often() {
     assert!(figures.made == 2 && figures.thorough == 1, "{figures:?}");
     assert!(copied[19] == 0 && copied[0] > 0, "{copied:?}");
 }
+
+/// The rows of an array of unknown size may be copied to where they are: nobody can tell, and nothing is wrong with it.
+#[test]
+fn a_row_is_copied_to_its_own_place() {
+    agree(
+        "entry main (k: i64): [][]i32 =
+           let n = 1 + k / 1000
+           let a = tabulate_2d n 4 (\\i j -> i32.i64 (i * 7 + j * 3 + k))
+           let start = if k > 3 then map (map (* 1)) a else copy (map (map (+ 2)) a)
+           in loop c: *[n][4]i32 = start for i < k % 5 do
+             let turns = (i64.i32 c[0, k % 4] & 1023) % 4
+             let d =
+               loop d: *[n][4]i32 = c for t < turns do
+                 let row = map (* 1) d[t % n]
+                 in d with [(t + 1) % n] = row
+             let e = (d ++ a)[0:0 + n] :> [n][4]i32
+             let row = map (2 -) e[i % n]
+             in e with [(i + 1) % n] = row",
+        &[7, 14, 2, 19, 1023, 9],
+    );
+}

@@ -44,6 +44,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     pub opening: Vec<GlobalId>,
     /// Nodes of definitions and of what they expand to.
     pub sizes: HashMap<GlobalId, usize>,
+    /// How often definitions are mentioned, once somebody has asked.
+    pub mentions: Option<HashMap<GlobalId, u32>>,
     /// Constants that definitions need.
     pub needed: HashMap<GlobalId, Rc<[GlobalId]>>,
     /// Definitions that call themselves.
@@ -138,6 +140,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             constants: HashMap::new(),
             opening: Vec::new(),
             sizes: HashMap::new(),
+            mentions: None,
             needed: HashMap::new(),
             recursive: HashMap::new(),
             named: HashMap::new(),

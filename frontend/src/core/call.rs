@@ -1,6 +1,6 @@
 //! Definitions that become functions of their own, and calls of them.
 //!
-//! A definition is expanded where it is used if it is small, or must be because functions come out. One that calls
+//! A definition is expanded where it is used if it is small, is used once, or must be because functions come out. One that calls
 //! itself is always called. Functions among the arguments of a call become part of the callee, and what they capture becomes
 //! parameters; a definition that calls itself passes them on unchanged.
 
@@ -9,7 +9,7 @@ use super::emit::{FunState, Within};
 use super::env::Node;
 use super::ir::*;
 use super::value::*;
-use crate::names::{GlobalId, Res};
+use crate::names::{GlobalId, Names, Res};
 use crate::syntax::ast::*;
 use crate::types::{SchemeParam, Size, Type};
 use galopvm_base::{ElemType, Span};
@@ -21,6 +21,8 @@ use std::rc::Rc;
 
 /// Definitions that are at most this many nodes when everything small in them is expanded are expanded themselves.
 const SMALL: usize = 80;
+/// Those that are used in one place are expanded up to this size.
+const ONCE: usize = 1_000;
 /// Inside parallel operators larger ones are expanded too: only an operator whose body is one piece becomes a kernel.
 const SMALL_IN_OPERATOR: usize = 10_000;
 /// The same for those that take functions: called, they become a function of its own for each function they are given.
@@ -41,6 +43,17 @@ struct Call<'a> {
     /// Constants that the callee needs.
     constants: Vec<(GlobalId, Value<'a>)>,
     span: Span,
+}
+
+/// The definition that a name means, whatever module types show it.
+fn behind_views(names: &Names<'_, '_>, mut res: Res) -> Option<GlobalId> {
+    while let Res::View(view) = res {
+        res = names.views[view].target.as_ref()?.0;
+    }
+    match res {
+        Res::Global(id) => Some(id),
+        _ => None,
+    }
 }
 
 impl<'a> Builder<'_, 'a, '_, '_> {
@@ -76,6 +89,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (false, false) => SMALL,
         };
         let first_order = matches!(limit, SMALL | SMALL_IN_OPERATOR);
+        // Operators on both sides of a call are seen together where there is none.
+        let limit = if limit == SMALL && self.is_used_once(id) { ONCE } else { limit };
         let expands = self.size_of(id) <= limit && !(first_order && attribute("noinline"));
         if expands && self.fun.soacs > 0 {
             self.in_operators += (global.bind.body.at.id.0 - global.bind.name.at.id.0) as usize;
@@ -105,25 +120,28 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
+    /// True if one place of the program mentions a definition.
+    fn is_used_once(&mut self, id: GlobalId) -> bool {
+        let names = &self.checker.names;
+        let mentions = self.mentions.get_or_insert_with(|| {
+            let mut mentions: HashMap<GlobalId, u32> = HashMap::new();
+            for usage in names.uses.values() {
+                if let Some(id) = behind_views(names, usage.res) {
+                    *mentions.entry(id).or_default() += 1;
+                }
+            }
+            mentions
+        });
+        mentions.get(&id) == Some(&1)
+    }
+
     /// The definitions that a definition mentions.
     fn mentioned(&self, id: GlobalId) -> Vec<GlobalId> {
         let bind = self.checker.names.globals[id].bind;
         // Node numbers inside the body lie between the name's and the body's own, which is given last.
         let nodes = bind.name.at.id.0..bind.body.at.id.0;
         let names = &self.checker.names;
-        nodes
-            .filter_map(|node| {
-                let mut res = names.uses.get(&NodeId(node))?.res;
-                // A module type shows what stands behind it.
-                while let Res::View(view) = res {
-                    res = names.views[view].target.as_ref()?.0;
-                }
-                match res {
-                    Res::Global(other) => Some(other),
-                    _ => None,
-                }
-            })
-            .collect()
+        nodes.filter_map(|node| behind_views(names, names.uses.get(&NodeId(node))?.res)).collect()
     }
 
     fn is_recursive(&mut self, id: GlobalId) -> bool {

@@ -5,8 +5,9 @@
 //! each other as far as their types allow. Only operations that every tier gives bit for bit are used, so floats are
 //! added and multiplied element by element and combined by their greatest alone.
 //!
-//! `changes.rs`, `elements.rs`, `turns.rs`: the statements.
+//! `chains.rs`, `changes.rs`, `elements.rs`, `turns.rs`: the statements.
 
+mod chains;
 mod changes;
 mod elements;
 mod turns;
@@ -366,8 +367,9 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(17) {
+        match self.random.below(20) {
             0 => self.whole(&array),
+            17..=19 => self.chain(&array),
             15 | 16 => self.turns(&array),
             1 => self.view(&array),
             2 | 3 => self.update(&array),

@@ -47,7 +47,7 @@ pub struct View {
 }
 
 /// An address split by lanes.
-struct Spot {
+pub struct Spot {
     /// Registers of the address of lane 0 without `varying`.
     regs: SmallVec<[Reg; 2]>,
     addr: Addr,
@@ -202,7 +202,7 @@ impl Lower<'_> {
     }
 
     /// Adds up the fixed indices of a view without dimensions.
-    fn spot(&mut self, view: &View) -> Spot {
+    pub fn spot(&mut self, view: &View) -> Spot {
         let (mut uniform, mut constant) = (Vec::new(), 0i64);
         let across = view.made.is_some_and(|made| made.across);
         let mut step = Factor::Const(i64::from(across));
@@ -223,8 +223,8 @@ impl Lower<'_> {
                     step = self.factor_sum(step, lane_step);
                     self.times(*start, *stride)
                 }
-                Rep::Lanes(parts) => {
-                    let index = Raw::Many(parts.clone());
+                Rep::Around { .. } | Rep::Lanes(_) => {
+                    let index = self.raw(index, true);
                     let term = match stride {
                         Factor::Const(1) => index,
                         stride => {
@@ -279,6 +279,9 @@ impl Lower<'_> {
 
     /// The element at a view without dimensions. `stay`: not before what was emitted so far (a check).
     pub fn load(&mut self, view: &View, stay: bool) -> Value {
+        if let Some(value) = self.load_around(view, stay) {
+            return value;
+        }
         let (mem, lane, ty) = (mem_of(view.elem), lane_of(view.elem), view.elem);
         let spot = self.spot(view);
         if spot.varying.is_none() && spot.step == Factor::Const(0) {
@@ -299,6 +302,11 @@ impl Lower<'_> {
             (None, Factor::Const(-1), None) => self.load_reversed(mem, lane, &spot, stay),
             _ => self.gather(mem, lane, &spot, stay),
         };
+        self.as_read(ty, raw)
+    }
+
+    /// What was read as a value of its type.
+    pub fn as_read(&mut self, ty: ElemType, raw: Raw) -> Value {
         if ty == ElemType::Bool {
             let zero = self.raw_const(Lane::I32, 0, true);
             return self.cmp(Cond::Ne, Lane::I32, &raw, &zero).typed(ty);
@@ -311,7 +319,14 @@ impl Lower<'_> {
         self.target.vectors().bytes() / lane.bytes()
     }
 
-    fn load_neighbours(&mut self, mem: Mem, lane: Lane, spot: &Spot, mask: Option<Parts>, stay: bool) -> Raw {
+    pub fn load_neighbours(
+        &mut self,
+        mem: Mem,
+        lane: Lane,
+        spot: &Spot,
+        mask: Option<Parts>,
+        stay: bool,
+    ) -> Raw {
         let per_part = self.lanes_per_part(lane);
         let count = self.groups() * if lane.is_wide() { 2 } else { 1 };
         let parts = (0..count)

@@ -50,6 +50,7 @@ impl Chosen<'_> {
     }
 }
 
+/// A register and more of them.
 pub fn with(first: Reg, rest: &[Reg]) -> Vec<Reg> {
     [first].into_iter().chain(rest.iter().copied()).collect()
 }
@@ -117,7 +118,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The lanes that are active and not in `masks`.
-    fn mask_without(&mut self, masks: &[Reg]) -> Parts {
+    pub fn mask_without(&mut self, masks: &[Reg]) -> Parts {
         let outer = self.mask_or_all();
         outer.iter().zip(masks).map(|(a, b)| self.b.op(Op::MaskLogic(Bin::AndNot), &[*b, *a])).collect()
     }

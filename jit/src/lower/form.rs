@@ -4,7 +4,8 @@ use galopvm_base::Scalar;
 use galopvm_kir::kernel::{Feed, is_elementwise, is_scalar_code};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
-    Axis, Body, Combine, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId, VerifiedRegion,
+    ArrayOp, Axis, Body, Combine, Exp, Observed, ObservedParam, Plan, Refusal, Rhs, Stm, VarId,
+    VerifiedRegion,
 };
 
 /// What the one statement of a region is.
@@ -25,7 +26,8 @@ pub enum Shape<'a> {
 
 /// A region as this back end takes it: scalar lets, then one kernel, reduction, scan, scatter or loop; in front of a kernel or scatter may
 /// be a scan that it reads index by index. A kernel's body may end with a kernel that makes its results; that one is a form too,
-/// with any statements in front. Other arrays that it makes are copied to the results.
+/// with any statements in front. Other arrays that it makes are copied to the results. Behind a kernel the dimensions of its
+/// results may change places.
 pub struct Form<'a> {
     /// The statements in front.
     pub lets: &'a [Stm],
@@ -37,13 +39,17 @@ pub struct Form<'a> {
     pub results: Vec<usize>,
     /// The scan that the statement reads as it goes.
     pub feed: Option<Feed<'a>>,
+    /// For each result of the region whose dimensions change places, which one of the statement's result each of its own is.
+    pub turned: Vec<Option<Vec<usize>>>,
 }
 
 impl<'a> Form<'a> {
     /// Recognises the form, or says what is in the way.
     pub fn of(region: &'a VerifiedRegion) -> Result<Form<'a>, Refusal> {
         let body = &region.region().body;
-        let Some((last, lets)) = body.stms.split_last() else {
+        let turns = body.stms.iter().rev().take_while(|stm| turned(region, stm).is_some()).count();
+        let (stms, turns) = body.stms.split_at(body.stms.len() - turns);
+        let Some((last, lets)) = stms.split_last() else {
             return Err(Refusal::new("the region computes nothing"));
         };
         let (feed, lets) = match lets.split_last() {
@@ -78,14 +84,21 @@ impl<'a> Form<'a> {
                 ));
             }
         };
-        let number = |exp: &Exp| match exp {
-            Exp::Var(var) => last.pat.iter().position(|p| p == var),
-            _ => None,
+        let is_kernel = matches!(last.rhs, Rhs::Kernel { .. });
+        let number = |exp: &Exp| {
+            let Exp::Var(var) = exp else { return None };
+            let turn = turns.iter().find(|stm| stm.pat == [*var]).and_then(|stm| turned(region, stm));
+            let (var, order) = match turn {
+                Some((array, order)) if is_kernel => (array, Some(order)),
+                _ => (*var, None),
+            };
+            Some((last.pat.iter().position(|p| *p == var)?, order))
         };
-        let results: Option<Vec<usize>> = body.results.iter().map(number).collect();
+        let results: Option<Vec<_>> = body.results.iter().map(number).collect();
         let Some(results) = results else {
             return Err(Refusal::new("a result of the region is not the kernel's"));
         };
+        let (results, turned): (Vec<usize>, _) = results.into_iter().unzip();
         if let Rhs::Scatter { arrays, .. } = &last.rhs {
             let is_known = |array: &VarId| region.region().params.contains(array);
             if results.len() != arrays.len() || (0..arrays.len()).any(|k| !results.contains(&k)) {
@@ -106,7 +119,7 @@ impl<'a> Form<'a> {
                 return Err(Refusal::new("a loop begins with an array that is made inside the region"));
             }
         }
-        Ok(Form { lets, axes, shape, results, feed })
+        Ok(Form { lets, axes, shape, results, turned, feed })
     }
 
     /// The kernel at the end of the body that makes its results, with the statements in front of it.
@@ -119,7 +132,8 @@ impl<'a> Form<'a> {
             _ => None,
         };
         let results = self.results.iter().map(number).collect::<Option<Vec<usize>>>()?;
-        Some(Form { lets, axes, shape: Shape::Map(body), results, feed: None })
+        let turned = vec![None; results.len()];
+        Some(Form { lets, axes, shape: Shape::Map(body), results, turned, feed: None })
     }
 
     /// The body.
@@ -140,7 +154,7 @@ impl<'a> Form<'a> {
         let Shape::Map(body) = self.shape else { return false };
         let is_left = !has_lanes || self.lane(plan).is_some() && plan.tile().is_none();
         let makes_rows = body.results.iter().any(|exp| region.rank(exp) != Some(0));
-        if makes_rows || !is_left {
+        if makes_rows || !is_left || self.turned.iter().any(Option::is_some) {
             return false;
         }
         is_elementwise(region.region(), self.axes, body)
@@ -198,6 +212,16 @@ impl<'a> Form<'a> {
             (Shape::Fed(_), Some(feed)) => feed.body.results.len(),
             _ => self.body().results.len(),
         }
+    }
+}
+
+/// A name whose dimensions change places in a statement, and which one of it each dimension is then.
+fn turned(region: &VerifiedRegion, stm: &Stm) -> Option<(VarId, Vec<usize>)> {
+    match &stm.rhs {
+        Rhs::Array(ArrayOp::View { change, array: Exp::Var(var) }) => {
+            Some((*var, change.permutation(region.type_of(*var).rank())?))
+        }
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A vector of neighbours away from borders, and remainders of neighbours near them.
+//! A vector of neighbours away from borders.
 //!
 //! Where the plan says so, the body of a kernel is there twice for the vectors across its lanes. Comparisons that come out alike
 //! for all lanes, as they do in the middle of the axis, and remainders of what lies in the first period are asked once for the
@@ -8,10 +8,9 @@
 
 use super::Lower;
 use super::form::{extent, observed_scalar};
-use super::primitive::Raw;
 use super::value::{Factor, Rep, Value};
 use crate::lir::build::Scope;
-use crate::lir::{Bin, Cond, Lane, Op, Reg, Width};
+use crate::lir::{Bin, Cond, Op, Reg, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_kir::borders::{Border, borders};
 use galopvm_kir::{Body, Exp, Refusal, VarId};
@@ -116,7 +115,8 @@ impl<'a> Lower<'a> {
         Ok(Some(Value::constant(Scalar::new(ElemType::Bool, bits))))
     }
 
-    fn holds(&mut self, cond: Cond, a: Reg, b: Reg) -> Reg {
+    /// Whether a comparison of two numbers holds.
+    pub fn holds(&mut self, cond: Cond, a: Reg, b: Reg) -> Reg {
         self.b.op(Op::Set(cond, Width::W64), &[a, b])
     }
 
@@ -124,64 +124,6 @@ impl<'a> Lower<'a> {
         let first = self.uniform(moving);
         let lanes = self.lane_count() as i32;
         Ends { first, last: self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes - 1), &[first]) }
-    }
-
-    /// The remainder of neighbours' numbers by one divisor. Where they are no more than a period away from those below it, it takes
-    /// no division.
-    pub fn remainder_of_neighbours(
-        &mut self,
-        moving: &Value,
-        divisor: &Value,
-    ) -> Result<Option<Value>, Refusal> {
-        let is_moving = matches!(moving.rep, Rep::Linear { step: Factor::Const(1), .. });
-        if !is_moving || divisor.varies() || self.lanes.is_none() {
-            return Ok(None);
-        }
-        let (ends, by) = (self.ends(moving), self.uniform(divisor));
-        let (zero, large) = (self.b.int(0), self.b.int(1 << 61));
-        let (minus, twice) = (
-            self.b.op(Op::Alu(Bin::Sub, Width::W64), &[zero, by]),
-            self.b.op(Op::Alu(Bin::Add, Width::W64), &[by, by]),
-        );
-        let tests = [
-            self.holds(Cond::Lt, zero, by),
-            self.holds(Cond::Lt, by, large),
-            self.holds(Cond::Le, minus, ends.first),
-            self.holds(Cond::Le, ends.first, ends.last),
-            self.holds(Cond::Lt, ends.last, twice),
-        ];
-        let [first, rest @ ..] = tests;
-        let is_near =
-            rest.into_iter().fold(first, |all, test| self.b.op(Op::Alu(Bin::And, Width::W64), &[all, test]));
-        let (near, far, join) = (self.b.block(), self.b.block(), self.b.block());
-        let (outside, shapes) = (self.b.current(), [(ElemType::I64, true)]);
-        for label in [near, far] {
-            self.b.open_from(Scope::Branch, outside);
-            self.b.start(label);
-            let (numbers, by) = (self.raw(moving, true), self.raw(divisor, true));
-            let remainder = match label == near {
-                true => self.remainder_of_near(&numbers, &by),
-                false => self.divide_wide(ScalarOp::Mod, ElemType::I64, &numbers, &by),
-            };
-            let registers = self.registers(&[remainder.typed(ElemType::I64)], &shapes);
-            self.b.close();
-            self.b.end(Op::Jump(join), &registers);
-        }
-        self.b.end_of(outside, Op::BranchBool(near, far), &[is_near]);
-        let values = self.block_values(join, &shapes);
-        self.b.start(join);
-        Ok(values.into_iter().next())
-    }
-
-    /// The remainder of numbers from `-by` to below `2 * by`.
-    fn remainder_of_near(&mut self, numbers: &Raw, by: &Raw) -> Raw {
-        let (lane, zero) = (Lane::I64, self.raw_const(Lane::I64, 0, true));
-        let is_below = self.cmp(Cond::Lt, lane, numbers, &zero);
-        let raised = self.bin(Bin::Add, lane, numbers, by);
-        let from_zero = self.select(&is_below, lane, &raised, numbers);
-        let is_beyond = self.cmp(Cond::Le, lane, by, &from_zero);
-        let lowered = self.bin(Bin::Sub, lane, &from_zero, by);
-        self.select(&is_beyond, lane, &lowered, &from_zero)
     }
 
     /// What a comparison gives in the middle of all axes.

@@ -14,12 +14,14 @@
 //!   neighbouring lanes, some iterations at a time. `sweep.rs`: kernels whose elements go straight to where an update puts them,
 //!   several rows at once for loops that share operands.
 //! - `nest.rs`: the top level: loops over the axes, the lane loop and its remainder. `spread.rs`: what varies.
-//! - `inside.rs`: vectors away from borders. `scatter.rs`: writes at computed places.
+//! - `inside.rs`: vectors away from borders. `around.rs`: those that go on at the other end of an array. `scatter.rs`: writes at
+//!   computed places.
 //! - `form.rs`: the outer shape of a region.
 //!
 //! In scalar mode there are no lanes and every value is uniform.
 
 mod access;
+mod around;
 mod arrays;
 mod carry;
 mod control;

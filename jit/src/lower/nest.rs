@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
                 self.lane_loop(None, (low, high), &nest)?;
             }
             Shape::Map(_) => {
-                let results = self.whole_results(job.places)?;
+                let results = self.turned_results(form, job.places)?;
                 self.map(form, results, Some((job.pieces, (low, high))))?;
             }
             Shape::Scatter(body, combine) => {
@@ -273,6 +273,18 @@ impl<'a> Lower<'a> {
                 }
             }
             views.push(self.result_view(k, ty.elem, dims));
+        }
+        Ok(views)
+    }
+
+    /// The results of a kernel as views with its own order of dimensions.
+    fn turned_results(&mut self, form: &Form<'_>, places: Places) -> Result<Vec<View>, Refusal> {
+        let mut views = self.whole_results(places)?;
+        for (view, order) in views.iter_mut().zip(&form.turned) {
+            let Some(order) = order else { continue };
+            let mut dims: Vec<(usize, ViewDim)> = order.iter().copied().zip(view.dims.drain(..)).collect();
+            dims.sort_by_key(|(at, _)| *at);
+            view.dims.extend(dims.into_iter().map(|(_, dim)| dim));
         }
         Ok(views)
     }

@@ -20,19 +20,20 @@ impl Lower<'_> {
         if let Some(linear) = self.linear_op(op, ty, args) {
             return Ok(linear);
         }
+        let many = args.iter().any(Value::varies);
+        let is_remainder = op == ScalarOp::Mod && ty == ElemType::I64;
+        if is_remainder && !many && args[1].known().is_none() {
+            return Ok(self.remainder_of_one(&args[0], &args[1]));
+        }
         if op.can_trap(ty) {
             self.trap_if_zero(&args[1]);
+        }
+        if is_remainder && let Some(value) = self.remainder_of_neighbours(&args[0], &args[1]) {
+            return Ok(value);
         }
         if let Some(value) = self.power_of_two(op, ty, args) {
             return Ok(value);
         }
-        if op == ScalarOp::Mod
-            && ty == ElemType::I64
-            && let Some(value) = self.remainder_of_neighbours(&args[0], &args[1])?
-        {
-            return Ok(value);
-        }
-        let many = args.iter().any(Value::varies);
         if op == ScalarOp::Select {
             return Ok(self.select_op(ty, args, many));
         }
@@ -60,7 +61,7 @@ impl Lower<'_> {
         }
         let split = |l: &mut Self, value: &Value| match value.rep {
             Rep::Linear { start, step } => Some((start, step)),
-            Rep::Lanes(_) => None,
+            Rep::Lanes(_) | Rep::Around { .. } => None,
             _ => Some((l.uniform(value), Factor::Const(0))),
         };
         let (a, b) = (split(self, &args[0])?, split(self, &args[1])?);
@@ -87,7 +88,7 @@ impl Lower<'_> {
         Some(Value { ty, rep })
     }
 
-    fn trap_if_zero(&mut self, divisor: &Value) {
+    pub fn trap_if_zero(&mut self, divisor: &Value) {
         if divisor.known().is_some_and(|bits| bits != 0) {
             return;
         }
@@ -276,7 +277,7 @@ impl Lower<'_> {
     }
 
     /// The divisor is not zero.
-    fn divide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
+    pub fn divide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
         let (lane, signed) = (lane_of(ty), ty.is_signed());
         let width = super::value::width_of(lane);
         let (Raw::One(x), Raw::One(y)) = (a, b) else { return a.clone() };

@@ -33,6 +33,13 @@ pub enum Rep {
         /// Difference of neighbours.
         step: Factor,
     },
+    /// An `i64`: the remainder of `start + lane` by a number that is not 0, rounded down.
+    Around {
+        /// Lane 0, before the remainder is taken.
+        start: Reg,
+        /// The divisor.
+        by: Factor,
+    },
     /// One for each lane.
     Lanes(Parts),
 }
@@ -69,7 +76,7 @@ impl Value {
 
     /// True if it differs, or may differ, between lanes.
     pub fn varies(&self) -> bool {
-        matches!(self.rep, Rep::Linear { .. } | Rep::Lanes(_))
+        matches!(self.rep, Rep::Linear { .. } | Rep::Around { .. } | Rep::Lanes(_))
     }
 }
 
@@ -115,6 +122,12 @@ impl Lower<'_> {
             Rep::Const(bits) => self.constant(lane_of(value.ty), extended(value.ty, *bits)),
             Rep::Uniform(reg) => *reg,
             Rep::Linear { start, .. } => *start,
+            Rep::Around { start, by } => {
+                let by = self.factor_reg(*by);
+                let [start, by] = [*start, by].map(|reg| Value::uniform(ElemType::I64, reg));
+                let remainder = self.remainder_of_one(&start, &by);
+                self.uniform(&remainder)
+            }
             Rep::Lanes(parts) => parts[0],
         }
     }
@@ -150,6 +163,7 @@ impl Lower<'_> {
         match &value.rep {
             Rep::Lanes(parts) => parts.clone(),
             Rep::Linear { start, step } => self.linear_parts(*start, *step),
+            Rep::Around { start, by } => self.around_parts(*start, *by),
             Rep::Const(bits) if value.ty == ElemType::Bool => {
                 let all = self.b.op(Op::MaskAll, &[]);
                 let mask = if *bits != 0 { all } else { self.b.op(Op::MaskLogic(Bin::Xor), &[all, all]) };

@@ -50,7 +50,7 @@ fn analysis(file: &Path, given: &str) -> String {
 
 #[test]
 fn golden() {
-    whole("fusion", "txt", 39, |path, text| {
+    whole("fusion", "txt", 40, |path, text| {
         let given = before(text, "fusions");
         format!("{given}{}", analysis(path, given))
     });

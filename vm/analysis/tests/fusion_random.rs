@@ -173,6 +173,26 @@ impl Maker {
         }
     }
 
+    /// Sums, and a kernel that reads them alike in all iterations of its first axes.
+    fn alike(&mut self, scope: &mut Scope) {
+        let [k, s, i, r, q, j, x] = ["k", "s", "ix", "k", "q", "j", "x"].map(|base| self.name(base));
+        self.line(scope.depth, &format!("let {k} ="));
+        self.line(scope.depth, &format!("  kernel {i} < n do"));
+        let inner = Self::deeper(scope, &[(i, "n".into())]);
+        self.reduction(&inner, &s, 1);
+        self.line(inner.depth, &format!("in {s}"));
+        let rows = self.random.pick(&["3", "2", "1"]).to_string();
+        self.line(scope.depth, &format!("let {r} ="));
+        self.line(scope.depth, &format!("  kernel {q} < {rows}, {j} < n do"));
+        let mut inner = Self::deeper(scope, &[(q.clone(), rows.clone()), (j.clone(), "n".into())]);
+        let first = self.value(&inner);
+        self.line(inner.depth, &format!("let {x} = {k}[{j}] + {first}"));
+        inner.scalars.push(x.clone());
+        let second = self.value(&inner);
+        self.line(inner.depth, &format!("in {second} * {k}[{j}] + {x} * {q}"));
+        scope.arrays.extend([(k, vec!["n".into()]), (r, vec![rows, "n".into()])]);
+    }
+
     fn reduction(&mut self, scope: &Scope, name: &str, statements: usize) {
         let (j, a, b) = (self.name("j"), self.name("a"), self.name("b"));
         let bound = self.random.pick(&["n", "m"]).to_string();
@@ -188,9 +208,10 @@ impl Maker {
 
     fn kernel(&mut self, scope: &mut Scope) {
         let (k, i, j) = (self.name("k"), self.name("ix"), self.name("j"));
-        let shape: Vec<String> = match self.random.below(4) {
+        let shape: Vec<String> = match self.random.below(6) {
             0 | 1 => vec!["n".into()],
             2 => vec!["m".into()],
+            3 => vec!["3".into(), "n".into()],
             _ => vec!["n".into(), "m".into()],
         };
         let axes: Vec<(String, String)> = [i, j].into_iter().zip(shape.iter().cloned()).collect();
@@ -270,8 +291,9 @@ impl Maker {
 
     /// A statement of the region.
     fn outer(&mut self, scope: &mut Scope) {
-        match self.random.below(18) {
+        match self.random.below(20) {
             0..=6 => self.kernel(scope),
+            18 | 19 => self.alike(scope),
             16 | 17 => self.scatter(scope),
             7 | 8 => self.view(scope),
             9 => {
@@ -399,7 +421,7 @@ fn inputs(random: &mut Random, least: usize) -> (Vec<Value>, Observed) {
 
 #[test]
 fn fusion_changes_no_result_and_no_trap() {
-    let (mut fused, mut joined, mut fed, mut traps, mut values) = (0, 0, 0, 0, 0);
+    let (mut fused, mut joined, mut fed, mut turned, mut traps, mut values) = (0, 0, 0, 0, 0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let rounds = rounds(700);
     for seed in 0..rounds {
@@ -425,6 +447,7 @@ fn fusion_changes_no_result_and_no_trap() {
                 }
                 Fusion::Join(..) => joined += 1,
                 Fusion::Feed(..) => fed += 1,
+                Fusion::Turn(_) => turned += 1,
                 Fusion::Keep(_) => {
                     let reason = format!("{:?}", line.reason);
                     let kind = reason.split('(').next().unwrap_or_default();
@@ -439,11 +462,14 @@ fn fusion_changes_no_result_and_no_trap() {
             *(if x.is_ok() { &mut values } else { &mut traps }) += 1;
         }
     }
-    println!("{fused} fused, {joined} joined, {fed} fed, {values} with values, {traps} traps");
+    println!(
+        "{fused} fused, {joined} joined, {fed} fed, {turned} turned, {values} with values, {traps} traps"
+    );
     reasons.iter().for_each(|(reason, count)| println!("{count:6} {reason}"));
     // Programs in which nothing happens would agree as well.
     assert!(fused as u64 > rounds / 4 && joined as u64 > rounds / 20, "{fused} fused, {joined} joined");
     assert!(fed > 0, "no scan is read as it is computed");
+    assert!(turned as u64 > rounds / 200, "{turned} turned");
     assert!(values as u64 > rounds / 2 && traps as u64 > rounds / 20, "{values} with values, {traps} traps");
 }
 

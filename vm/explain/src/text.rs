@@ -243,6 +243,8 @@ impl Page {
             let held = match array.others {
                 None | Some(0) => String::new(),
                 Some(1) => ", held by 1 other".into(),
+                // The count has an end, and where a block is never given away it counts as held by as many.
+                Some(n) if n >= u32::MAX - 1 => ", held outside".into(),
                 Some(n) => format!(", held by {n} others"),
             };
             let (name, ty) = (name(array), &array.ty);
@@ -409,6 +411,9 @@ impl Page {
             let what = match &fact.fate {
                 Fate::Joined(other) => format!("{} and {other} are computed together", fact.made),
                 Fate::Fed(reader) => format!("{} is read by {reader} as it is computed", fact.made),
+                Fate::Turned => {
+                    format!("{} is computed for all iterations of its first axes at a time", fact.made)
+                }
                 Fate::Kept => format!("{} is made", fact.made),
                 Fate::Computed(readers) => {
                     let reads = if readers.len() == 1 { "reads" } else { "read" };

@@ -6,7 +6,7 @@
 
 use crate::algebra::{may_trap, size};
 use crate::ir::{Body, Exp, ReadId, VarId};
-use crate::linear::Definitions;
+use crate::linear::{Definitions, growth};
 use galopvm_base::{ElemType, ScalarOp};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -71,6 +71,17 @@ pub fn borders(body: &Body, axis: VarId) -> Vec<Border> {
     found
 }
 
+/// Whether an expression is a remainder of neighbours' numbers by what is the same for all of them: each is that of its neighbour and
+/// one, but for the place where they begin anew.
+pub fn turns(exp: &Exp, axis: VarId, definitions: &Definitions<'_>) -> bool {
+    let exp = match exp {
+        Exp::Var(var) => definitions.get(*var).unwrap_or(exp),
+        _ => exp,
+    };
+    let Exp::Op(ScalarOp::Mod, ElemType::I64, args) = exp else { return false };
+    growth(&args[0], axis, definitions) == Some(1) && growth(&args[1], axis, definitions) == Some(0)
+}
+
 /// An expression without the names that definitions give, as long as there is room: a name that is used twice in each
 /// of many definitions would grow without end.
 fn spelled_out(exp: &Exp, definitions: &Definitions<'_>, room: &Cell<usize>) -> Exp {
@@ -106,6 +117,25 @@ mod tests {
         let region = verified_from_text(&text).expect("it reads");
         let Rhs::Kernel { axes, body } = &region.region().body.stms[0].rhs else { panic!("a kernel") };
         assert_eq!(borders(body, axes[0].var), []);
+    }
+
+    #[test]
+    fn remainders_of_neighbours() {
+        let text = "region r (n : i64, m : i64, A : [n][m]f32, B : [n]i64)
+            let y : [n][m]f32 = kernel i < n, j < m do
+              let c : i64 = j + B[i]
+              let d : i64 = (c - 3) % m
+              let e : i64 = B[j % n] % m
+              let f : i64 = (j + j) % m
+              let g : i64 = j % (m - j)
+              in A[i, d] + A[i, e] + A[i, f] + A[i, g] + A[i, c]
+            in y";
+        let region = verified_from_text(text).expect("it reads");
+        let Rhs::Kernel { axes, body } = &region.region().body.stms[0].rhs else { panic!("a kernel") };
+        let definitions = Definitions::of(body);
+        let names = body.stms.iter().map(|stm| stm.pat[0]);
+        let found: Vec<bool> = names.map(|var| turns(&Exp::Var(var), axes[1].var, &definitions)).collect();
+        assert_eq!(found, [false, true, false, false, false]);
     }
 
     #[test]

@@ -32,6 +32,28 @@ impl<'a> Definitions<'a> {
     }
 }
 
+/// How much an `i64` grows with each step along an axis, if that is always the same. Names that loops hand on and that reductions
+/// give count as the same for all: enough for prices.
+pub fn growth(exp: &Exp, axis: VarId, definitions: &Definitions<'_>) -> Option<i64> {
+    growth_within(exp, axis, definitions, DEEPEST)
+}
+
+fn growth_within(exp: &Exp, axis: VarId, definitions: &Definitions<'_>, depth: usize) -> Option<i64> {
+    let depth = depth.checked_sub(1)?;
+    let of = |exp: &Exp| growth_within(exp, axis, definitions, depth);
+    match exp {
+        Exp::Var(var) if *var == axis => Some(1),
+        Exp::Var(var) => definitions.get(*var).map_or(Some(0), of),
+        Exp::Op(ScalarOp::Add, ElemType::I64, args) => Some(of(&args[0])?.wrapping_add(of(&args[1])?)),
+        Exp::Op(ScalarOp::Sub, ElemType::I64, args) => Some(of(&args[0])?.wrapping_sub(of(&args[1])?)),
+        _ => {
+            let mut is_same = true;
+            exp.each_part(&mut |part| is_same &= of(part) == Some(0));
+            is_same.then_some(0)
+        }
+    }
+}
+
 /// `constant + sum coefficient * name`, with names that no definition says more of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Linear {

@@ -6,8 +6,10 @@ use super::inline::inline;
 use super::join::join;
 use super::judge::{judge_fuse, judge_join, maker};
 use super::known::Known;
-use super::lines::{Fusion, Fusions};
+use super::lines::{Fusion, FusionLine, Fusions};
 use super::reads::uses;
+use super::reason::Reason;
+use super::turn::{judge_turn, turn};
 use galopvm_kir::{Body, CheckedRegion, Region, VarId};
 
 /// The region with these fusions made.
@@ -16,7 +18,7 @@ pub fn apply(region: &CheckedRegion, fusions: &Fusions) -> CheckedRegion {
     let mut body = std::mem::take(&mut change.region.body);
     let mut made = false;
     for line in &fusions.lines {
-        made |= change.line(&mut body, &line.fusion);
+        made |= change.line(&mut body, line);
     }
     if !made {
         return region.clone();
@@ -32,19 +34,23 @@ struct Change {
 }
 
 impl Change {
-    fn line(&mut self, body: &mut Body, fusion: &Fusion) -> bool {
-        let (Fusion::Fuse(name, _) | Fusion::Join(name, _)) = fusion else { return false };
+    fn line(&mut self, body: &mut Body, line: &FusionLine) -> bool {
+        let name = match &line.fusion {
+            Fusion::Fuse(name, _) | Fusion::Join(name, _) | Fusion::Turn(name) => name,
+            Fusion::Feed(..) | Fusion::Keep(_) => return false,
+        };
         if let Some(at) = body.stms.iter().position(|stm| stm.pat.contains(name)) {
-            return match fusion {
+            return match &line.fusion {
                 Fusion::Fuse(_, readers) => self.fuse(body, at, readers),
                 Fusion::Join(_, second) => self.join(body, at, *second),
+                Fusion::Turn(_) => self.turn(body, at, &line.reason),
                 Fusion::Feed(..) | Fusion::Keep(_) => false,
             };
         }
         let mut made = false;
         for stm in &mut body.stms {
             inside(&mut stm.rhs, self, &|change| &mut change.known.prover, &mut |change, inner| {
-                made = made || change.line(inner, fusion);
+                made = made || change.line(inner, line);
             });
         }
         made
@@ -89,6 +95,19 @@ impl Change {
         };
         let name = join(&mut self.region, body, first, second, &found);
         self.changed(body, &[name]);
+        true
+    }
+
+    fn turn(&mut self, body: &mut Body, user: usize, reason: &Reason) -> bool {
+        let Reason::Alike(array) = reason else { return false };
+        let Some(at) = body.stms[..user].iter().position(|stm| stm.pat.contains(array)) else { return false };
+        let Some(made) = maker(&mut self.region, &body.stms[at]) else { return false };
+        let found = judge_turn(&self.region, body, (at, &made.axes), user, &mut self.known);
+        let Some(first) = found else { return false };
+        let name = body.stms[user].pat[0];
+        let mut names = turn(&mut self.region, body, user, first);
+        names.push(name);
+        self.changed(body, &names);
         true
     }
 

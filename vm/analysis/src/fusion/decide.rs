@@ -15,6 +15,7 @@ use super::price::{Sizes, Unwritten};
 use super::prove::Prover;
 use super::reads::{Uses, uses};
 use super::reason::Reason;
+use super::turn::{judge_turn, turn};
 use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, TypedId};
 use galopvm_kir::walk::PartMut;
@@ -136,20 +137,23 @@ impl Decision {
             }
         }
         for stm in &mut body.stms {
-            let (times, assumed) = self.around;
-            let (rounds, unknown) = match &stm.rhs {
-                Rhs::While { .. } => (ASSUMED_TRIPS, true),
-                rhs => (self.sizes.runs(rhs.axes()), !self.sizes.are_known(rhs.axes())),
-            };
-            self.around = (times.saturating_mul(rounds), assumed || unknown);
-            let in_kernel = self.in_kernel;
-            self.in_kernel |= !stm.rhs.parallel_axes().is_empty();
-            inside(&mut stm.rhs, self, &|decision| &mut decision.known.prover, &mut |decision, inner| {
-                decision.body(inner);
-            });
-            self.around = (times, assumed);
-            self.in_kernel = in_kernel;
+            self.inside_of(stm, &mut |decision, inner| decision.body(inner));
         }
+    }
+
+    /// Calls `f` with each body of a statement, with what is known there.
+    fn inside_of(&mut self, stm: &mut Stm, f: &mut dyn FnMut(&mut Decision, &mut Body)) {
+        let (times, assumed) = self.around;
+        let (rounds, unknown) = match &stm.rhs {
+            Rhs::While { .. } => (ASSUMED_TRIPS, true),
+            rhs => (self.sizes.runs(rhs.axes()), !self.sizes.are_known(rhs.axes())),
+        };
+        self.around = (times.saturating_mul(rounds), assumed || unknown);
+        let in_kernel = self.in_kernel;
+        self.in_kernel |= !stm.rhs.parallel_axes().is_empty();
+        inside(&mut stm.rhs, self, &|decision| &mut decision.known.prover, f);
+        self.around = (times, assumed);
+        self.in_kernel = in_kernel;
     }
 
     /// Fuses what can be fused, once over the body; gives the lines of what is kept.
@@ -194,12 +198,63 @@ impl Decision {
                         body.stms[number] = stm;
                         self.known.changed(&self.region, &body.stms[number]);
                     }
+                    if matches!(reason, Reason::TooDear(..)) && self.turn_readers(body, at) {
+                        continue;
+                    }
                     kept.push(FusionLine { fusion: Fusion::Keep(name), reason, saving: None });
                     at += 1;
                 }
             }
         }
         kept
+    }
+
+    /// Turns the kernels that would compute a statement's elements again and again, if they then would compute them as often
+    /// as they are computed now.
+    fn turn_readers(&mut self, body: &mut Body, at: usize) -> bool {
+        if self.in_kernel || self.around != (1, false) {
+            return false;
+        }
+        let before = (self.region.clone(), body.clone());
+        let name = body.stms[at].pat[0];
+        let Some(made) = maker(&mut self.region, &body.stms[at]) else { return false };
+        let mut turned = Vec::new();
+        let mut user = at + 1;
+        while user < body.stms.len() {
+            let array = (at, made.axes.as_slice());
+            let found = match self.is_own(&body.stms[user]) {
+                true => judge_turn(&self.region, body, array, user, &mut self.known),
+                false => None,
+            };
+            if let Some(first) = found {
+                let reader = body.stms[user].pat[0];
+                turned.push(reader);
+                let mut names = turn(&mut self.region, body, user, first);
+                names.push(reader);
+                self.changed(body, &names);
+            }
+            user += 1;
+        }
+        let means = (&self.sizes, self.in_kernel);
+        let pays = !turned.is_empty()
+            && judge_fuse(&self.region, body, at, made, &mut self.known).is_ok_and(|fuse| {
+                price_fuse(&self.region, body, at, &fuse, means, &mut self.known.prover).is_ok()
+            });
+        for reader in &turned {
+            if pays {
+                let reason = Reason::Alike(name);
+                self.fusions.lines.push(FusionLine { fusion: Fusion::Turn(*reader), reason, saving: None });
+            }
+        }
+        if !pays {
+            // Names that were added stay, so that each has one meaning.
+            for (var, known) in before.0.vars.iter_ids() {
+                self.region.vars[var] = known.clone();
+            }
+            *body = before.1;
+            self.changed(body, &turned);
+        }
+        pays
     }
 
     /// Joins what can be joined; false if nothing was.
@@ -242,6 +297,7 @@ impl Decision {
                 let name = join(&mut self.region, body, first, second, &found);
                 self.changed(body, &[name]);
                 self.line(fusion, reason, saving);
+                self.join_inside(body, name);
                 joined = true;
                 if found.late {
                     // What stands at the first place now was not looked at yet.
@@ -263,6 +319,15 @@ impl Decision {
             self.kept.retain(|kept| kept.fusion != Fusion::Keep(scan));
             self.fusions.lines.push(line);
         }
+    }
+
+    /// Joins what can be joined in the bodies of a joined statement, so that later decisions see what it reads as one.
+    fn join_inside(&mut self, body: &mut Body, name: VarId) {
+        let Some(stm) = body.stms.iter_mut().find(|stm| stm.pat.first() == Some(&name)) else { return };
+        self.inside_of(stm, &mut |decision, inner| {
+            decision.join_all(inner);
+        });
+        self.changed(body, &[name]);
     }
 
     fn line(&mut self, fusion: Fusion, reason: Reason, saving: Unwritten) {

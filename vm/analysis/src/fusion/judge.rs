@@ -204,7 +204,7 @@ pub(super) fn price_fuse(
             });
         }
     }
-    let cost = sizes.cost(region, &fuse.maker.body);
+    let cost = sizes.cost_over(region, axes, &fuse.maker.body);
     // What ran in parallel would run in turn.
     let in_turn = |copy: &Copy| {
         copy.around.iter().any(|round| matches!(round, Round::Loop(_) | Round::While))

@@ -4,6 +4,7 @@
 //! fuse a into b : reads 1, saves 8000 bytes
 //! join c with d : shares x, saves 4000 bytes
 //! feed p to q : reads 2, saves 16000 bytes
+//! turn f : reads g alike in all iterations of its first axes
 //! keep e : a result of the region
 //! ```
 //!
@@ -26,6 +27,8 @@ pub enum Fusion {
     /// The prefixes of a scan are read as they are computed, by the statement that makes the other name: both stay what they are, and
     /// run in one loop.
     Feed(VarId, VarId),
+    /// The first axes of a kernel go inside the others.
+    Turn(VarId),
     /// The array is made.
     Keep(VarId),
 }
@@ -142,6 +145,7 @@ impl Fusions {
                 }
                 Fusion::Join(first, second) => format!("join {} with {}", name(first), name(second)),
                 Fusion::Feed(scan, reader) => format!("feed {} to {}", name(scan), name(reader)),
+                Fusion::Turn(made) => format!("turn {}", name(made)),
                 Fusion::Keep(made) => format!("keep {}", name(made)),
             };
             let saving = line.saving.map_or(String::new(), |saving| format!(", {saving}"));
@@ -182,6 +186,7 @@ impl Fusions {
                     let (scan, reader) = two(rest, " to ")?;
                     Fusion::Feed(scan, named(&reader)?)
                 }
+                Some(("turn", rest)) => Fusion::Turn(named(rest)?),
                 Some(("keep", rest)) => Fusion::Keep(named(rest)?),
                 _ => return Err(error(format!("`{decision}` is not a decision"))),
             };

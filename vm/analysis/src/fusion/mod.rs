@@ -4,8 +4,9 @@
 //!   goes in the array behind it. `reads.rs`: who reads a kernel's results, where, how often. `traps.rs`: which bodies
 //!   cannot trap. `price.rs`: what a fusion costs and saves. `known.rs`: what is kept of all that. Facts only.
 //! - `judge.rs`: whether a fusion is right, and whether it pays. `decide.rs`: all fusions of a region, in order, each
-//!   with its reason; `feed.rs`: scans whose prefixes are read as they are computed; `reason.rs` has the reasons, `lines.rs` is the text form.
-//! - `inline.rs`, `join.rs`: the changes. `apply.rs`: the region after a decision.
+//!   with its reason; `feed.rs`: scans whose prefixes are read as they are computed; `reason.rs` has the reasons, `lines.rs` is the
+//!   text form.
+//! - `inline.rs`, `join.rs`, `turn.rs`: the changes. `apply.rs`: the region after a decision.
 //!
 //! Invariants:
 //! - Values and traps stay. A read that becomes a computation is shown to lie inside its array by its index alone (never by
@@ -26,6 +27,7 @@ mod prove;
 mod reads;
 mod reason;
 mod traps;
+mod turn;
 mod view;
 
 pub use apply::apply;

@@ -7,6 +7,8 @@ use super::lines::Saving;
 use super::reads::Round;
 use crate::work::{ASSUMED_TRIPS, weight};
 use galopvm_base::{ElemType, Scalar};
+use galopvm_kir::borders::turns;
+use galopvm_kir::linear::Definitions;
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Axis, Body, Exp, Observed, ObservedParam, Region, Rhs, Stm, VarId};
@@ -139,6 +141,31 @@ impl Sizes {
         cost
     }
 
+    /// What one element costs that is computed over axes, where what only changes with the first of them is computed once for
+    /// each of their iterations, and a remainder turns at the end of an array.
+    pub fn cost_over(&self, region: &Region, axes: &[Axis], body: &Body) -> Cost {
+        let (Some(last), true) = (axes.last(), body.stms.iter().all(|stm| matches!(stm.rhs, Rhs::Exps(_))))
+        else {
+            return self.cost(region, body);
+        };
+        let mut depths: BTreeMap<VarId, usize> = BTreeMap::new();
+        depths.extend(axes.iter().enumerate().map(|(at, axis)| (axis.var, at + 1)));
+        let runs: Vec<u64> = (0..=axes.len()).map(|depth| self.runs(&axes[..depth])).collect();
+        let definitions = Definitions::of(body);
+        let mut over = Over { region, last: last.var, definitions, depths, runs, cost: Cost::default() };
+        for stm in &body.stms {
+            let Rhs::Exps(exps) = &stm.rhs else { continue };
+            for (var, exp) in stm.pat.iter().zip(exps) {
+                let depth = over.exp(exp);
+                over.depths.insert(*var, depth);
+            }
+        }
+        body.results.iter().for_each(|exp| _ = over.exp(exp));
+        let elements = over.runs[axes.len()].max(1);
+        let Cost { work, bytes } = over.cost;
+        Cost { work: work.div_ceil(elements), bytes: bytes.div_ceil(elements) }
+    }
+
     /// How many elements an array of this shape has.
     pub fn elements(&self, shape: &[Exp]) -> u64 {
         shape.iter().fold(1, |count, extent| count.saturating_mul(self.trips(extent)))
@@ -177,6 +204,41 @@ impl Cost {
         };
         self.add(Cost { work, bytes }, 1);
         exp.each_part(&mut |part| self.exp(region, part));
+    }
+}
+
+/// What the elements of a body cost, all together.
+struct Over<'a> {
+    region: &'a Region,
+    last: VarId,
+    definitions: Definitions<'a>,
+    /// After how many axes a name is known.
+    depths: BTreeMap<VarId, usize>,
+    /// How often code is executed that stands after so many axes.
+    runs: Vec<u64>,
+    cost: Cost,
+}
+
+impl Over<'_> {
+    /// Adds an expression; gives after how many axes it is known.
+    fn exp(&mut self, exp: &Exp) -> usize {
+        let mut depth = 0;
+        exp.each_part(&mut |part| depth = depth.max(self.exp(part)));
+        let (work, bytes) = match exp {
+            Exp::Const(_) | Exp::Opaque(..) => (0, 0),
+            Exp::Var(var) => {
+                depth = self.depths.get(var).copied().unwrap_or(0);
+                (0, 0)
+            }
+            Exp::Op(..) if turns(exp, self.last, &self.definitions) => (1, 0),
+            Exp::Op(op, elem, _) => (weight(*op, *elem), 0),
+            Exp::Convert(..) => (1, 0),
+            Exp::Read(read) => {
+                (ACCESS, self.region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64))
+            }
+        };
+        self.cost.add(Cost { work, bytes }, self.runs[depth]);
+        depth
     }
 }
 

@@ -115,6 +115,8 @@ reasons! {
     Reads(count: u64) = "reads {}";
     /// They are joined: both read these at the same places, or one what the other makes.
     Shares(arrays: Vec<VarId>) = "shares {}";
+    /// Its first axes go inside: elements of this are then computed once for all of their iterations.
+    Alike(array: VarId) = "reads {} alike in all iterations of its first axes";
     /// It leaves the body.
     Held() = "a result of the body around it";
     /// Fusing it would only hide that it is not needed.

@@ -18,8 +18,12 @@ use crate::layout::{Class, class};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
+use galopvm_kir::borders::turns;
 use galopvm_kir::kernel::{Spread, spread};
-use galopvm_kir::{Body, CheckedRegion, Decision, Exp, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId};
+use galopvm_kir::linear::{Definitions, growth};
+use galopvm_kir::{
+    Body, CheckedRegion, Decision, DimIndex, Exp, Index, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId,
+};
 use std::fmt::Write;
 
 /// Fewest lanes that decisions are made for: neighbours in memory matter even where there are no vectors.
@@ -242,7 +246,26 @@ impl Facts<'_> {
     fn class(&self, read: ReadId, axis: VarId) -> Class {
         let Some(row) = self.table.read(read) else { return Class::Data };
         let rough = |dim: &crate::index::DimIndex| dim.value.step(axis).quality == Quality::Piecewise;
-        if row.dims.iter().any(rough) { Class::Data } else { class(&self.table, row, axis) }
+        if row.dims.iter().any(rough) && !self.turns(read, axis) {
+            return Class::Data;
+        }
+        class(&self.table, row, axis)
+    }
+
+    /// Whether neighbours along an axis read neighbours, but for one place where an index begins anew.
+    fn turns(&self, read: ReadId, axis: VarId) -> bool {
+        let region = self.region.region();
+        let definitions = Definitions::of(&region.body);
+        let Some(read) = region.all_reads().into_iter().find(|known| known.id == read) else { return false };
+        let Index::Dims(dims) = &read.index else { return false };
+        let mut moving = dims.iter().filter(|dim| match dim {
+            DimIndex::At(at) => growth(at, axis, &definitions) != Some(0),
+            DimIndex::Slice { .. } => true,
+        });
+        match (moving.next(), moving.next()) {
+            (Some(DimIndex::At(at)), None) => turns(at, axis, &definitions),
+            _ => false,
+        }
     }
 
     fn choose_blocks(&self, plan: &mut Plan) {

@@ -7,7 +7,10 @@ use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
 use galopvm_kir::borders::borders;
 use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
-use galopvm_kir::{Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId};
+use galopvm_kir::{
+    ArrayOp, Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId,
+};
+use std::collections::BTreeSet;
 
 /// Rows, and vectors of each, that are computed together at most.
 const MOST_ROWS: usize = 6;
@@ -20,6 +23,11 @@ const PARTIAL_RESULTS: usize = 4;
 const SHORT_FOLD: usize = 12;
 const SHORT: usize = 48;
 const SHORT_LOOP: usize = 80;
+
+/// Expressions of loops that are the same for all lanes from which many vectors share them, if there are no more than so many
+/// times as many others.
+const SHARED: usize = 12;
+const OTHERS: usize = 3;
 
 /// Expressions of a body that may be there twice.
 const LARGEST_TWICE: usize = 200;
@@ -38,7 +46,10 @@ const FEW_FUNCTIONS: usize = 2;
 
 /// Adds to a plan what follows from its lane.
 pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
-    let Some((main, lets)) = region.region().body.stms.split_last() else { return };
+    let is_view = |stm: &&Stm| matches!(stm.rhs, Rhs::Array(ArrayOp::View { .. }));
+    let stms = &region.region().body.stms;
+    let views = stms.iter().rev().take_while(is_view).count();
+    let Some((main, lets)) = stms[..stms.len() - views].split_last() else { return };
     if machine.vectors.lanes == 1 || lets.iter().any(|stm| !matches!(stm.rhs, Rhs::Exps(_))) {
         return;
     }
@@ -79,7 +90,10 @@ impl Vectors<'_> {
     }
 
     fn kernel(&mut self, axes: &[Axis], body: &Body) {
-        if let Some((Stm { rhs: Rhs::Kernel { axes, body }, .. }, lets)) = body.stms.split_last() {
+        let is_outer = |lane: VarId| axes.iter().any(|axis| axis.var == lane);
+        if let Some((Stm { rhs: Rhs::Kernel { axes, body }, .. }, lets)) = body.stms.split_last()
+            && !self.plan.lane().is_some_and(is_outer)
+        {
             lets.iter().for_each(|stm| self.statement(stm));
             return self.kernel(axes, body);
         }
@@ -146,6 +160,9 @@ impl Vectors<'_> {
             (many, format!("{expressions} expressions around a sum for each lane, {registers} registers"))
         } else if expressions <= if loops { SHORT_LOOP } else { SHORT } {
             (2, format!("{expressions} expressions: one vector need not wait for the other"))
+        } else if let Some(shared) = shared_by_lanes(bodies, lane) {
+            let many = if registers > 16 { MOST_VECTORS } else { 2 };
+            (many, format!("{shared} expressions in each turn are the same for all of them"))
         } else {
             (1, format!("{expressions} expressions have enough to do in between"))
         };
@@ -259,6 +276,38 @@ impl Size {
         }
         size
     }
+}
+
+/// How many expressions in the loops of bodies are the same for all lanes, if that is much of what there is: the more vectors are
+/// computed together, the less they count.
+fn shared_by_lanes(bodies: &[&Body], lane: VarId) -> Option<usize> {
+    let mut moving: BTreeSet<VarId> = BTreeSet::from([lane]);
+    let (mut shared, mut others) = (0, 0);
+    for body in bodies {
+        body.visit_stms(&mut |stm| {
+            if stm.free_vars().iter().any(|var| moving.contains(var)) {
+                moving.extend(&stm.pat);
+            }
+        });
+        body.visit_stms(&mut |stm| {
+            let (Rhs::Reduce { body, .. } | Rhs::Kernel { body, .. } | Rhs::For { body, .. }) = &stm.rhs
+            else {
+                return;
+            };
+            body.visit_exps(&mut |whole| {
+                whole.visit(&mut |exp| {
+                    let mut moves = false;
+                    exp.each_use(&mut |var| moves |= moving.contains(&var));
+                    match exp {
+                        Exp::Const(_) | Exp::Var(_) => {}
+                        _ if moves => others += 1,
+                        _ => shared += 1,
+                    }
+                });
+            });
+        });
+    }
+    (shared >= SHARED && others <= OTHERS * shared).then_some(shared)
 }
 
 /// True if bodies do little but fold one thing.

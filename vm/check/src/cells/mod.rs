@@ -423,6 +423,12 @@ impl Store for Cells {
     fn copy(&mut self, (from, name): (&Array, VarId), to: &Array, certain: bool) -> Step<()> {
         let shown = |array: &Array| array.members[0].view.elements();
         if !from.exact || !to.exact || shown(from) != shown(to) {
+            // Elements of an unknown number are in their places, or they are not.
+            if let ([source], [target]) = (&from.members[..], &to.members[..])
+                && source.lies.is(&target.lies)
+            {
+                return Err(Stop::TooLarge("what may be in its place is copied there"));
+            }
             self.begin();
             self.strand(0);
             self.read(from, name)?;

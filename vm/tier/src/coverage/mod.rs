@@ -202,6 +202,7 @@ rows! {
     FusionJoined "fusion.joined": "an operator runs together with another one";
     FusionFed "fusion.fed": "prefixes are read as they are computed";
     FusionKept "fusion.kept": "an operator of a group stays as it is";
+    FusionTurned "fusion.turned": "the first axes of an operator of a group go inside the others";
     FusionRan "fusion.ran": "a group ran";
     FusionUnmade "fusion.unmade": "an array of a group was never made";
     FusionDear "fusion.dear": "a group did not run: for these sizes it would be more work";

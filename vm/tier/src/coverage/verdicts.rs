@@ -182,6 +182,7 @@ impl From<&Fate> for Met {
             Fate::Computed(_) => Met::FusionComputed,
             Fate::Joined(_) => Met::FusionJoined,
             Fate::Fed(_) => Met::FusionFed,
+            Fate::Turned => Met::FusionTurned,
             Fate::Kept => Met::FusionKept,
         }
     }

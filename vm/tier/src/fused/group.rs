@@ -162,6 +162,7 @@ fn told(
                 let fate = register(reader).map_or(Fate::Kept, Fate::Fed);
                 (made, fate, vec![*reader])
             }
+            Fusion::Turn(made) => (made, Fate::Turned, Vec::new()),
             Fusion::Keep(made) => (made, Fate::Kept, Vec::new()),
         };
         let Some(at) = origin(made) else { continue };

@@ -103,6 +103,8 @@ pub enum Fate<R = RegId> {
     Joined(R),
     /// Its prefixes are read by this one as they are computed.
     Fed(R),
+    /// Its first axes go inside the others.
+    Turned,
     /// It stays as it is.
     Kept,
 }
@@ -113,7 +115,7 @@ impl<R> Fate<R> {
         match self {
             Fate::Computed(readers) => readers,
             Fate::Joined(other) | Fate::Fed(other) => std::slice::from_ref(other),
-            Fate::Kept => &[],
+            Fate::Turned | Fate::Kept => &[],
         }
     }
 
@@ -123,6 +125,7 @@ impl<R> Fate<R> {
             Fate::Computed(_) => "computed where it is read",
             Fate::Joined(_) => "joined",
             Fate::Fed(_) => "read as it is computed",
+            Fate::Turned => "turned",
             Fate::Kept => "kept",
         }
     }
@@ -135,6 +138,7 @@ impl Fate {
             Fate::Computed(readers) => Fate::Computed(readers.iter().map(|reg| name(*reg)).collect()),
             Fate::Joined(other) => Fate::Joined(name(*other)),
             Fate::Fed(reader) => Fate::Fed(name(*reader)),
+            Fate::Turned => Fate::Turned,
             Fate::Kept => Fate::Kept,
         }
     }
@@ -167,6 +171,7 @@ impl Line {
             }
             Fate::Joined(other) => made.text(" and ").register(*other).text(" are computed together"),
             Fate::Fed(reader) => made.text(" is read by ").register(*reader).text(" as it is computed"),
+            Fate::Turned => made.text(" is computed for all iterations of its first axes at a time"),
             Fate::Kept => made.text(" is kept"),
         }
     }

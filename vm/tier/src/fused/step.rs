@@ -4,7 +4,7 @@
 use super::Step;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::RegId;
-use galopvm_kir::{Body, Exp, Region, Rhs, Stm, Type, VarId, verify};
+use galopvm_kir::{ArrayOp, Body, Exp, Region, Rhs, Stm, Type, VarId, verify};
 use galopvm_lift::{Binding, Lifted, Sequence};
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,6 +19,8 @@ pub(super) struct Parts<'a> {
     region: &'a Region,
     /// The statement of the region's own body that binds a name.
     binders: HashMap<VarId, usize>,
+    /// Results whose dimensions change places behind the kernel, by the names that all others know them by.
+    turned: HashMap<VarId, VarId>,
 }
 
 /// What a statement needs.
@@ -35,11 +37,26 @@ pub(super) struct Needs {
 impl<'a> Parts<'a> {
     pub fn new(sequence: &'a Sequence, region: &'a Region) -> Parts<'a> {
         let stms = region.body.stms.iter().enumerate();
-        let binders = stms.flat_map(|(at, stm)| stm.pat.iter().map(move |var| (*var, at))).collect();
-        Parts { sequence, region, binders }
+        let binders: HashMap<VarId, usize> =
+            stms.flat_map(|(at, stm)| stm.pat.iter().map(move |var| (*var, at))).collect();
+        let mut uses: HashMap<VarId, usize> = HashMap::new();
+        region.body.each_use(&mut |var| *uses.entry(var).or_default() += 1);
+        let is_made = |var: VarId| binders.get(&var).is_some_and(|at| is_operator(&region.body.stms[*at]));
+        // A view that the program has is a value of its own beside the array, with a register of its own.
+        let is_new = |var: VarId| !sequence.registers.contains_key(region.name_of(var));
+        let turned = region.body.stms.iter().filter_map(|stm| match (&stm.rhs, stm.pat.as_slice()) {
+            (Rhs::Array(ArrayOp::View { change, array: Exp::Var(array) }), [var]) => {
+                let rank = region.vars[*array].ty.as_ref().map_or(0, Type::rank);
+                let stands_for_it = is_made(*array) && is_new(*var) && uses.get(array) == Some(&1);
+                change.permutation(rank).filter(|_| stands_for_it).map(|_| (*var, *array))
+            }
+            _ => None,
+        });
+        Parts { sequence, region, turned: turned.collect(), binders }
     }
 
     fn register(&self, var: VarId) -> Option<RegId> {
+        let var = self.turned.get(&var).copied().unwrap_or(var);
         self.sequence.registers.get(self.region.name_of(var)).copied()
     }
 
@@ -92,6 +109,8 @@ impl<'a> Parts<'a> {
                     }
                 }
                 Some(number) => {
+                    let made = self.turned.get(&var).and_then(|array| self.binders.get(array));
+                    let number = made.unwrap_or(number);
                     let stm = &self.region.body.stms[*number];
                     if is_operator(stm) {
                         needs.operators.insert(*number);
@@ -162,9 +181,16 @@ pub(super) fn step(parts: &Parts<'_>, feed: Option<usize>, at: usize) -> Result<
     let mut wanted = BTreeSet::new();
     others.each_use(&mut |var| _ = wanted.insert(var));
     let (mut results, mut registers) = (Vec::new(), Vec::new());
-    for var in stm.pat.iter().filter(|var| wanted.contains(var)) {
+    let mut views = Vec::new();
+    for var in &stm.pat {
+        let view = parts.turned.iter().find(|(_, array)| *array == var).map(|(view, _)| *view);
+        let given = view.unwrap_or(*var);
+        if !wanted.contains(&given) {
+            continue;
+        }
         registers.push(parts.register(*var).ok_or("what another kernel reads has no register")?);
-        results.push(*var);
+        results.push(given);
+        views.extend(view.map(|view| fused.body.stms[parts.binders[&view]].clone()));
     }
     let mut params: Vec<VarId> = needs.params.into_iter().collect();
     params.sort_by_key(|var| !parts.is_scalar(*var));
@@ -179,7 +205,8 @@ pub(super) fn step(parts: &Parts<'_>, feed: Option<usize>, at: usize) -> Result<
         });
     }
     let numbers = needs.lets.iter().copied().chain(feed).chain([at]);
-    let stms = numbers.map(|at| fused.body.stms[at].clone()).collect();
+    let mut stms: Vec<Stm> = numbers.map(|at| fused.body.stms[at].clone()).collect();
+    stms.append(&mut views);
     let mut region = Region {
         name: format!("{}_{at}", fused.name),
         vars: fused.vars.clone(),
