@@ -9,6 +9,7 @@
 
 use super::emit::{FunState, Within};
 use super::ir::*;
+use super::simplify::{Sure, simplify_sure};
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
@@ -325,9 +326,9 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     pub(super) fn close_fun(&mut self, name: &str, results: Vec<Atom>) -> Fun {
         let types = results.iter().map(|a| self.fun.type_of(*a)).collect();
         let body = self.fun.end(results);
-        let vars = std::mem::take(&mut self.fun).vars;
+        let FunState { vars, sure, .. } = std::mem::take(&mut self.fun);
         let mut fun = Fun { name: name.to_string(), vars, results: types, body };
-        super::simplify::simplify(&mut fun);
+        simplify_sure(&mut fun, Sure::Some(&sure));
         fun
     }
 

@@ -45,6 +45,8 @@ pub(super) struct FunState {
     naturals: HashSet<Atom>,
     /// Arrays of the numbers from 0.
     pub counters: HashSet<Atom>,
+    /// Numbers that are not negative, and what they are below.
+    pub below: HashMap<Atom, Atom>,
     /// Arrays of copies of a value.
     pub copied: HashMap<Atom, Atom>,
     /// Variables whose statements cannot end the program, though such statements can.
@@ -132,6 +134,11 @@ impl FunState {
     /// The statements of the current block.
     pub fn current(&self) -> &[Stm] {
         self.open.last().map_or(&[], |open| &open.stms)
+    }
+
+    /// The parameters of the current block.
+    pub fn params(&self) -> Vec<Atom> {
+        self.open.last().map_or(Vec::new(), |open| open.params.iter().map(|var| Atom::Var(*var)).collect())
     }
 
     /// True if an atom may be used outside of the current block.
@@ -343,10 +350,15 @@ impl FunState {
         self.naturals.insert(atom);
     }
 
+    /// Whether an i64 is known not to be negative.
+    pub fn is_natural(&self, atom: Atom) -> bool {
+        self.naturals.contains(&atom) || atom.constant().is_some_and(|c| c.as_i64() >= 0)
+    }
+
     /// A comparison of a number that is not negative with 0.
     fn sign(&self, op: ScalarOp, args: &[Atom]) -> Option<Atom> {
         let zero = Atom::i64(0);
-        let natural = |atom: &Atom| self.naturals.contains(atom);
+        let natural = |atom: &Atom| self.is_natural(*atom);
         match (op, args) {
             (ScalarOp::Ge, [a, b]) if *b == zero && natural(a) => Some(Atom::bool(true)),
             (ScalarOp::Le, [a, b]) if *a == zero && natural(b) => Some(Atom::bool(true)),

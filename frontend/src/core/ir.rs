@@ -324,15 +324,20 @@ impl Op {
     /// True if the statement only makes values: it may be dropped when nobody uses them. What can end the
     /// program with an error stays.
     pub fn is_pure(&self) -> bool {
+        self.is_pure_if(&|_| false)
+    }
+
+    /// As `is_pure`, where of some statements it is known that they cannot end the program.
+    pub fn is_pure_if(&self, is_sure: &dyn Fn(&Stm) -> bool) -> bool {
         match self.opcode().row().effect {
             Effect::Pure | Effect::Alloc => true,
             Effect::Seen => false,
-            Effect::Trap | Effect::AllocTrap | Effect::Control => self.cannot_fail(),
+            Effect::Trap | Effect::AllocTrap | Effect::Control => self.cannot_fail(is_sure),
         }
     }
 
     /// Whether a statement that could end the program, or not end at all, does neither.
-    fn cannot_fail(&self) -> bool {
+    fn cannot_fail(&self, is_sure: &dyn Fn(&Stm) -> bool) -> bool {
         match self {
             Op::Op2 { op, ty, b, .. } => !op.can_trap(*ty) || is_nonzero(b),
             Op::If { .. }
@@ -345,7 +350,10 @@ impl Op {
             | Op::Partition { .. }
             | Op::Stream { .. }
             | Op::AccWrite { .. }
-            | Op::For { .. } => self.blocks().iter().all(|b| b.stms.iter().all(|s| s.op.is_pure())),
+            | Op::For { .. } => {
+                let is_pure = |stm: &Stm| is_sure(stm) || stm.op.is_pure_if(is_sure);
+                self.blocks().iter().all(|block| block.stms.iter().all(is_pure))
+            }
             Op::Replicate { count, .. } | Op::Iota { count, .. } => {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }

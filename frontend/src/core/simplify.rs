@@ -8,7 +8,12 @@ use std::collections::HashSet;
 
 /// Removes dead statements and renumbers the variables.
 pub fn simplify(fun: &mut Fun) {
-    Sweep { used: vec![false; fun.vars.len()], sure: Sure::None }.block(&mut fun.body);
+    simplify_sure(fun, Sure::None);
+}
+
+/// As `simplify`, where it is known that some statements do not end the program.
+pub(super) fn simplify_sure(fun: &mut Fun, sure: Sure<'_>) {
+    prune(&mut fun.body, fun.vars.len(), sure);
     renumber(fun);
 }
 
@@ -36,12 +41,14 @@ struct Sweep<'s> {
 
 impl Sweep<'_> {
     fn can_go(&self, stm: &Stm) -> bool {
-        stm.op.is_pure()
-            || match self.sure {
-                Sure::None => false,
-                Sure::Some(vars) => stm.defs.iter().any(|def| vars.contains(def)),
-                Sure::All => !matches!(stm.op, Op::Trace { .. } | Op::Assert { .. }),
+        match self.sure {
+            Sure::None => stm.op.is_pure(),
+            Sure::Some(vars) => {
+                let is_sure = |stm: &Stm| stm.defs.iter().any(|def| vars.contains(def));
+                stm.op.is_pure_if(&is_sure) || is_sure(stm)
             }
+            Sure::All => stm.op.is_pure() || !matches!(stm.op, Op::Trace { .. } | Op::Assert { .. }),
+        }
     }
 
     fn is_live(&self, stm: &Stm) -> bool {

@@ -20,6 +20,10 @@ entry gather (xs: []f64) (is: []i64) = vjp (\xs -> map (\i -> xs[i]) is) xs (map
 entry outer [n] [k] (m: [n][k]f64) (v: [k]f64) =
   vjp (\v -> map (\r -> f64.sum (map2 (*) r v)) m) v (replicate n 1)
 
+-- Sums for several variables of one map are made by one map; the value, which nobody asks for, is not made.
+entry several [n] [k] (m: [n][k]f64) (v: [k]f64) (w: [k]f64) =
+  vjp (\(v, w) -> f64.sum (map (\r -> f64.sum (map3 (\i a b -> f64.sin (r[i] * a * b)) (iota k) v w)) m)) (v, w) 1
+
 -- Only the elements that are read are kept of an array that a loop changes.
 entry loops [n] (xs: *[n]f64) =
   vjp (\xs -> loop a = copy xs for i < n - 1 do a with [i + 1] = a[i] * a[i + 1]) xs (replicate n 1)

@@ -94,6 +94,28 @@ impl FunState {
         rows
     }
 
+    /// How many rows of so many elements have room at a time: at least one, and not more than there are.
+    pub fn room_for(&mut self, room: i64, elements: Atom, count: Atom) -> Atom {
+        let rows = self.size_op(ScalarOp::Quot, Atom::i64(room), elements);
+        let rows = self.size_op(ScalarOp::Min, rows, count);
+        self.size_op(ScalarOp::Max, rows, Atom::i64(1))
+    }
+
+    /// How many pieces of so many rows there are of all rows.
+    pub fn pieces(&mut self, count: Atom, rows: Atom) -> Atom {
+        let more = self.size_op(ScalarOp::Add, count, rows);
+        let more = self.size_op(ScalarOp::Sub, more, Atom::i64(1));
+        self.size_op(ScalarOp::Quot, more, rows)
+    }
+
+    /// Where a piece begins and ends, and how many rows it has.
+    pub fn piece(&mut self, number: Atom, rows: Atom, count: Atom) -> (Atom, Atom, Atom) {
+        let from = self.size_op(ScalarOp::Mul, number, rows);
+        let to = self.size_op(ScalarOp::Add, from, rows);
+        let to = self.size_op(ScalarOp::Min, to, count);
+        (from, to, self.size_op(ScalarOp::Sub, to, from))
+    }
+
     /// A view with the dimensions in another order.
     pub fn permuted(&mut self, array: Atom, perm: Vec<u32>) -> Atom {
         let Atom::Var(var) = array else { return array };
@@ -166,11 +188,15 @@ impl FunState {
     ) -> Vec<Atom> {
         let direct: Vec<Option<Atom>> =
             results.iter().map(|result| self.outside(*result, params, arrays)).collect();
-        let made: Vec<Atom> =
-            results.iter().zip(&direct).filter(|(_, direct)| direct.is_none()).map(|(r, _)| *r).collect();
+        let mut made: Vec<Atom> = Vec::new();
+        for (result, _) in results.iter().zip(&direct).filter(|(_, direct)| direct.is_none()) {
+            if !made.contains(result) {
+                made.push(*result);
+            }
+        }
         let types: Vec<ValueType> = made.iter().map(|a| self.type_of(*a).array_of()).collect();
         let mut shapes: Vec<Vec<Option<Atom>>> = made.iter().map(|a| self.known_shape(*a)).collect();
-        let body = self.end_sure(made);
+        let body = self.end_sure(made.clone());
         for extent in shapes.iter_mut().flatten() {
             *extent = extent.filter(|e| self.visible(*e));
         }
@@ -184,13 +210,13 @@ impl FunState {
                 extent.iter().for_each(|extent| self.know(*array, d as u32 + 1, *extent));
             }
         }
-        let mut mapped = mapped.into_iter();
+        let array_of = |result: Atom| made.iter().position(|own| *own == result).map(|k| mapped[k]);
         let mut all = Vec::new();
         for (result, direct) in results.into_iter().zip(direct) {
             all.push(match direct {
                 Some(atom) if atom == result => self.copies(width, atom),
                 Some(array) => array,
-                None => mapped.next().unwrap_or(result),
+                None => array_of(result).unwrap_or(result),
             });
         }
         all

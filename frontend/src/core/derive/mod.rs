@@ -173,6 +173,7 @@ impl<'f> Derive<'f> {
                 };
                 self.bind(&stm.defs, &atoms);
                 self.know_results(&stm.op, &atoms);
+                self.know_sure(&stm.op, &atoms);
             }
         }
     }
@@ -184,8 +185,11 @@ impl<'f> Derive<'f> {
         let shapes: Vec<Vec<Option<Atom>>> =
             arrays.iter().map(|array| self.fun.known_shape(Atom::Var(*array))).collect();
         let params = self.fun.begin_repeated(&rows);
-        for (param, shape) in params.iter().zip(&shapes) {
+        for ((param, array), shape) in params.iter().zip(&arrays).zip(&shapes) {
             self.know_some(*param, shape.get(1..).unwrap_or(&[]), 0);
+            if self.fun.counters.contains(&Atom::Var(*array)) {
+                self.fun.below.insert(*param, width);
+            }
         }
         self.bind(&body.params, &params);
         self.copy_stms(&body.stms);
@@ -232,6 +236,25 @@ impl<'f> Derive<'f> {
                 results.iter().for_each(|result| self.know_like(*result, *array, index.len()));
             }
             _ => {}
+        }
+    }
+
+    /// Which statements cannot fail: as many copies or numbers as an array has elements, and elements at indices that number
+    /// those of an array, as a map's rows are numbered.
+    fn know_sure(&mut self, op: &Op, results: &[Atom]) {
+        let is_sure = match op {
+            Op::Replicate { count, .. } | Op::Iota { count, .. } => self.fun.is_natural(self.value(*count)),
+            Op::Index { array, index } => {
+                let array = self.value(Atom::Var(*array));
+                index.iter().enumerate().all(|(d, at)| {
+                    let below = self.fun.below.get(&self.value(*at)).copied();
+                    below.is_some() && below == self.fun.known(array, d as u32)
+                })
+            }
+            _ => false,
+        };
+        if is_sure {
+            self.fun.sure.extend(results.iter().filter_map(|atom| atom.var()));
         }
     }
 

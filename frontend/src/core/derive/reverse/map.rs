@@ -7,7 +7,6 @@
 use super::super::super::ir::*;
 use super::super::{Derive, Derived, activity};
 use super::adjoint::{Adjoint, Part};
-use super::sums::Spread;
 use galopvm_base::ScalarOp;
 
 /// The elements of arrays that rows may make to be summed up.
@@ -75,9 +74,7 @@ impl Derive<'_> {
             let size = shape.iter().fold(Atom::i64(1), |size, n| self.fun.size_op(ScalarOp::Mul, size, *n));
             elements = self.fun.size_op(ScalarOp::Add, elements, size);
         }
-        let count = self.fun.size_op(ScalarOp::Quot, Atom::i64(ROOM), elements);
-        let count = self.fun.size_op(ScalarOp::Min, count, width);
-        self.fun.size_op(ScalarOp::Max, count, Atom::i64(1))
+        self.fun.room_for(ROOM, elements, width)
     }
 
     /// As `back_all_rows`, so many at a time.
@@ -88,15 +85,10 @@ impl Derive<'_> {
             let adjoint = self.take_or_zeros(*var);
             start.push(adjoint);
         }
-        let more = self.fun.size_op(ScalarOp::Add, rows.width, count);
-        let more = self.fun.size_op(ScalarOp::Sub, more, Atom::i64(1));
-        let bound = self.fun.size_op(ScalarOp::Quot, more, count);
+        let bound = self.fun.pieces(rows.width, count);
         let outer = std::mem::take(&mut self.back.adjoints);
         let params = self.fun.begin_loop(&start);
-        let from = self.fun.size_op(ScalarOp::Mul, params[0], count);
-        let to = self.fun.size_op(ScalarOp::Add, from, count);
-        let to = self.fun.size_op(ScalarOp::Min, to, rows.width);
-        let width = self.fun.size_op(ScalarOp::Sub, to, from);
+        let (from, to, width) = self.fun.piece(params[0], count, rows.width);
         let range = [SliceDim::Range(Some(from), Some(to), None)];
         let (moved, sums) = params[1..].split_at(own.len());
         for (var, sum) in rows.free.iter().zip(sums) {
@@ -148,31 +140,25 @@ impl Derive<'_> {
             results.extend(adjoint);
             back.push(adjoint);
         }
-        let mut left: Vec<(Adjoint, Option<Spread>)> = Vec::new();
-        for var in free {
-            let adjoint = self.leave(*var);
-            let spread = adjoint.whole.and_then(|whole| self.spread(whole, &params));
-            left.push((adjoint, spread));
-        }
-        let is_wide = |(adjoint, spread): &(Adjoint, Option<Spread>)| {
-            spread.is_none() && adjoint.whole.is_some_and(|whole| !self.fun.type_of(whole).is_scalar())
-        };
-        if !has_room && left.iter().any(is_wide) {
+        let left: Vec<Adjoint> = free.iter().map(|var| self.leave(*var)).collect();
+        let wholes: Vec<Atom> = left.iter().filter_map(|adjoint| adjoint.whole).collect();
+        let sums = self.sums(&wholes, &params);
+        if !has_room && sums.whole().iter().any(|whole| !self.fun.type_of(*whole).is_scalar()) {
             self.fun.end(Vec::new());
             (self.back.adjoints, self.again) = outer;
             self.depth -= 1;
             return Ok(None);
         }
-        for (adjoint, spread) in &left {
-            match spread {
-                Some(spread) => results.extend(spread.taken.iter().map(|var| Atom::Var(*var))),
-                None => results.extend(adjoint.whole),
-            }
-            results.extend(adjoint.parts.iter().flat_map(Part::atoms));
-        }
+        results.extend(&sums.kept);
+        results.extend(left.iter().flat_map(|adjoint| &adjoint.parts).flat_map(Part::atoms));
         let mut atoms = self.fun.end_rows(*width, &all, &params, results).into_iter();
         let back = back.into_iter().map(|adjoint| adjoint.and_then(|_| atoms.next())).collect();
-        let sums = self.sum_left(*width, left, &mut atoms);
+        let kept: Vec<Atom> = atoms.by_ref().take(sums.kept.len()).collect();
+        let own = free.iter().zip(&left).filter(|(_, adjoint)| adjoint.whole.is_some());
+        let like: Vec<Atom> = own.map(|(var, _)| self.value(Atom::Var(*var))).collect();
+        let like = (self.depth == 1).then_some(like.as_slice());
+        let wholes = self.sum_kept(*width, &sums, &kept, like);
+        let sums = with_rows(*width, left, wholes, &mut atoms);
         (self.back.adjoints, self.again) = outer;
         self.depth -= 1;
         for (var, adjoint) in free.iter().zip(sums) {
@@ -205,35 +191,29 @@ impl Derive<'_> {
     fn is_copied(&self, array: Atom) -> bool {
         self.fun.copied.get(&array).is_some_and(|value| self.fun.visible(*value))
     }
+}
 
-    /// What all rows left: sums of wholes, and parts as arrays.
-    fn sum_left(
-        &mut self,
-        width: Atom,
-        left: Vec<(Adjoint, Option<Spread>)>,
-        atoms: &mut impl Iterator<Item = Atom>,
-    ) -> Vec<Adjoint> {
-        let mut sums = Vec::new();
-        for (adjoint, spread) in left {
-            let whole = match (&spread, adjoint.whole) {
-                (Some(spread), _) => {
-                    let taken: Vec<Atom> = atoms.by_ref().take(spread.taken.len()).collect();
-                    Some(self.sum_spread(width, spread, &taken))
-                }
-                (None, Some(_)) => atoms.next().map(|rows| self.fun.sum_rows(rows)),
-                (None, None) => None,
-            };
-            let mut parts = Vec::new();
-            for part in adjoint.parts {
-                let atoms: Vec<Atom> = atoms.by_ref().take(part.index.len() + 1).collect();
-                let mut part = part.with_atoms(&atoms);
-                part.extents.insert(0, width);
-                parts.push(part);
-            }
-            sums.push(Adjoint { whole, parts });
+/// What all rows left: sums of wholes, and parts as arrays.
+fn with_rows(
+    width: Atom,
+    left: Vec<Adjoint>,
+    wholes: Vec<Atom>,
+    atoms: &mut impl Iterator<Item = Atom>,
+) -> Vec<Adjoint> {
+    let mut wholes = wholes.into_iter();
+    let mut all = Vec::new();
+    for adjoint in left {
+        let whole = adjoint.whole.and_then(|_| wholes.next());
+        let mut parts = Vec::new();
+        for part in adjoint.parts {
+            let atoms: Vec<Atom> = atoms.by_ref().take(part.index.len() + 1).collect();
+            let mut part = part.with_atoms(&atoms);
+            part.extents.insert(0, width);
+            parts.push(part);
         }
-        sums
+        all.push(Adjoint { whole, parts });
     }
+    all
 }
 
 /// Whether a block takes an array as a whole, not only elements or rows of it.

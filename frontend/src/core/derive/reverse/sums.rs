@@ -1,51 +1,239 @@
 //! Sums over rows of what each row makes with a map: a map of sums instead, so that no row's array is made.
 //!
-//! Whatever the map takes from its row is kept for all rows, if that is less than what it makes.
+//! Whatever the map takes from its row is kept for all rows, if that is less than what it makes. What each row makes alike
+//! is made once. Of several results of one map the sums are made together, so that it is executed again for all of them once.
+//! Where this needs arrays of each row after all, some rows at a time are summed up: as many as have room in a near cache.
 
 use super::super::super::ir::*;
+use super::super::super::simplify::{Sure, prune};
 use super::super::Derive;
-use galopvm_base::TypedId;
+use galopvm_base::{ScalarOp, TypedId};
 use std::collections::HashSet;
 
-/// A map in a row's block whose result is to be summed up over all rows.
-pub(super) struct Spread {
+/// The elements of rows' arrays that are kept at a time to be summed up.
+const PIECE: i64 = 1 << 13;
+
+/// How values of a row are summed up over all rows.
+pub(super) struct Sums {
+    /// What is kept of each row.
+    pub kept: Vec<Atom>,
+    spreads: Vec<Spread>,
+    /// For each value where its sum comes from.
+    sources: Vec<Source>,
+}
+
+/// Where a sum comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// The sum of the rows of what was kept there.
+    Kept(usize),
+    /// The result of a spread.
+    Spread(usize, usize),
+}
+
+/// A map in a row's block whose results are to be summed up over all rows.
+struct Spread {
     width: Atom,
     arrays: Vec<Var>,
     body: Block,
-    result: usize,
     /// What it takes from its row.
-    pub taken: Vec<Var>,
+    taken: Vec<Var>,
+    /// What of that its block uses as it is, not as a row of an array.
+    used: Vec<Var>,
+    /// Statements of the row that make the same for each row.
+    alike: Vec<Stm>,
 }
 
 impl Derive<'_> {
-    /// The map that makes a value in the current block, if sums of it over rows can be made by a map.
-    pub(super) fn spread(&self, value: Atom, params: &[Atom]) -> Option<Spread> {
+    /// How values of the current block are summed up over its rows.
+    pub(super) fn sums(&self, values: &[Atom], params: &[Atom]) -> Sums {
+        let mut places: Vec<usize> = Vec::new();
+        let found: Vec<Option<(usize, usize)>> =
+            values.iter().map(|value| self.map_to_spread(*value, params)).collect();
+        for (place, _) in found.iter().flatten() {
+            if !places.contains(place) {
+                places.push(*place);
+            }
+        }
+        let mut sums = Sums { kept: Vec::new(), spreads: Vec::new(), sources: Vec::new() };
+        for place in &places {
+            let results: Vec<usize> =
+                found.iter().flatten().filter(|(own, _)| own == place).map(|(_, k)| *k).collect();
+            sums.spreads.extend(self.spread(*place, &results));
+        }
+        let mut used = vec![0; places.len()];
+        for (value, found) in values.iter().zip(&found) {
+            let spread = found.and_then(|(place, _)| places.iter().position(|own| *own == place));
+            let source = match spread {
+                Some(at) => {
+                    used[at] += 1;
+                    Source::Spread(at, used[at] - 1)
+                }
+                None => Source::Kept(sums.keep(*value)),
+            };
+            sums.sources.push(source);
+        }
+        for k in 0..sums.spreads.len() {
+            let taken = sums.spreads[k].taken.clone();
+            for var in taken {
+                sums.keep(Atom::Var(var));
+            }
+        }
+        sums
+    }
+
+    /// The place of the map that makes a value in the current block, and which of its results that is, if sums of it over rows
+    /// can be made by a map.
+    fn map_to_spread(&self, value: Atom, params: &[Atom]) -> Option<(usize, usize)> {
         let Atom::Var(var) = value else { return None };
-        let stm = self.fun.current().iter().rev().find(|stm| stm.defs.contains(&var))?;
-        let Op::Map { width, arrays, body } = &stm.op else { return None };
+        let place = self.fun.current().iter().rposition(|stm| stm.defs.contains(&var))?;
+        let result = self.fun.current()[place].defs.iter().position(|def| *def == var)?;
+        let spread = self.spread(place, &[result])?;
+        let rank = self.fun.type_of(value).rank;
+        let outside = |extent: &Option<Atom>| extent.is_some_and(|extent| self.fun.is_outside(extent));
+        let fits = |var: &Var| {
+            let atom = Atom::Var(*var);
+            params.contains(&atom)
+                || self.fun.vars[*var].rank < rank && self.fun.known_shape(atom).iter().all(outside)
+        };
+        spread.taken.iter().all(fits).then_some((place, result))
+    }
+
+    /// The map at a place of the current block with some of its results.
+    fn spread(&self, place: usize, results: &[usize]) -> Option<Spread> {
+        let Op::Map { width, arrays, body } = &self.fun.current()[place].op else { return None };
         if !self.fun.is_outside(*width) {
             return None;
         }
-        let mut found = Taken { inside: HashSet::new(), all: arrays.clone() };
-        found.block(body);
+        let mut body = body.clone();
+        body.results = results.iter().filter_map(|k| body.results.get(*k).copied()).collect();
+        prune(&mut body, self.fun.vars.len(), Sure::All);
+        let mut found = Taken { inside: HashSet::new(), all: Vec::new() };
+        found.block(&body);
+        // Rows of arrays that nothing is taken of are not needed either, but a map goes over something.
+        let mut is_used: Vec<bool> = body.params.iter().map(|param| found.all.contains(param)).collect();
+        if !is_used.contains(&true) {
+            is_used.iter_mut().take(1).for_each(|used| *used = true);
+        }
+        let mut used = is_used.iter();
+        body.params.retain(|_| used.next().is_some_and(|used| *used));
+        let arrays: Vec<Var> =
+            arrays.iter().zip(is_used).filter(|(_, used)| *used).map(|(array, _)| *array).collect();
+        let used = found.all.clone();
+        found.all.extend(&arrays);
         let mut taken: Vec<Var> = found.all.into_iter().filter(|var| !found.inside.contains(var)).collect();
         taken.retain(|var| !self.fun.is_outside(Atom::Var(*var)));
         taken.sort_by_key(|var| var.index());
         taken.dedup();
-        let rank = self.fun.type_of(value).rank;
-        let fits = |var: &Var| {
-            let atom = Atom::Var(*var);
-            let outside = |extent: &Option<Atom>| extent.is_some_and(|extent| self.fun.is_outside(extent));
-            params.contains(&atom)
-                || self.fun.vars[*var].rank < rank && self.fun.known_shape(atom).iter().all(outside)
-        };
-        let result = stm.defs.iter().position(|def| *def == var)?;
-        let (width, arrays, body) = (*width, arrays.clone(), body.clone());
-        taken.iter().all(fits).then_some(Spread { width, arrays, body, result, taken })
+        let alike: Vec<Stm> = self.fun.current()[..place]
+            .iter()
+            .filter(|stm| self.is_alike(&stm.op, *width) && stm.defs.iter().any(|def| taken.contains(def)))
+            .cloned()
+            .collect();
+        taken.retain(|var| alike.iter().all(|stm| !stm.defs.contains(var)));
+        Some(Spread { width: *width, arrays, body, taken, used, alike })
+    }
+
+    /// Whether a statement makes an array from numbers outside of the current block, and could do so if there were no rows:
+    /// as many as the sums have rows, or a number that is not negative.
+    fn is_alike(&self, op: &Op, rows: Atom) -> bool {
+        let (Op::Iota { count, .. } | Op::Replicate { count, .. }) = op else { return false };
+        let mut outside = *count == rows || self.fun.is_natural(*count);
+        op.atoms(&mut |atom| outside &= self.fun.is_outside(atom) && self.fun.type_of(atom).is_scalar());
+        outside
+    }
+
+    /// The sums, over so many rows, of values of which this was kept. They have the shapes of these, where they are made outside
+    /// of all maps.
+    pub(super) fn sum_kept(
+        &mut self,
+        count: Atom,
+        sums: &Sums,
+        kept: &[Atom],
+        like: Option<&[Atom]>,
+    ) -> Vec<Atom> {
+        let mut spread: Vec<Vec<Atom>> = Vec::new();
+        for (k, own) in sums.spreads.iter().enumerate() {
+            let taken: Vec<Atom> = own.taken.iter().map(|var| kept[sums.place_of(*var)]).collect();
+            let like = like.map(|like| sums.results_of(k, like));
+            let pieces = like.and_then(|like| Some((like, self.rows_of_piece(count, own, &taken)?)));
+            spread.push(match pieces {
+                Some((like, rows)) => self.sum_pieces(count, own, &taken, (&like, rows)),
+                None => self.sum_spread(count, own, &taken),
+            });
+        }
+        let mut all = Vec::new();
+        for source in &sums.sources {
+            all.push(match source {
+                Source::Kept(k) => self.fun.sum_rows(kept[*k]),
+                Source::Spread(k, result) => spread[*k][*result],
+            });
+        }
+        all
+    }
+
+    /// How many rows are to be summed up at a time, if arrays of each have to be kept.
+    fn rows_of_piece(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Option<Atom> {
+        // What would be kept is seen in a block that is not used.
+        self.begin_spread(spread, taken);
+        let sums = self.begin_sums(spread);
+        let kept: Vec<Atom> = sums.kept.into_iter().filter(|a| !self.fun.type_of(*a).is_scalar()).collect();
+        let shapes: Vec<Vec<Option<Atom>>> = kept.iter().map(|a| self.fun.known_shape(*a)).collect();
+        self.fun.end(Vec::new());
+        self.fun.end(Vec::new());
+        if shapes.is_empty() {
+            return None;
+        }
+        let mut elements = Atom::i64(1);
+        for shape in shapes {
+            let known = shape.into_iter().flatten().filter(|extent| self.fun.visible(*extent));
+            let known: Vec<Atom> = known.collect();
+            let size = known.iter().fold(Atom::i64(1), |size, n| self.fun.size_op(ScalarOp::Mul, size, *n));
+            elements = self.fun.size_op(ScalarOp::Add, elements, size);
+        }
+        Some(self.fun.room_for(PIECE, elements, count))
+    }
+
+    /// As `sum_spread`, so many rows at a time; the sums have the shapes of these.
+    fn sum_pieces(
+        &mut self,
+        count: Atom,
+        spread: &Spread,
+        taken: &[Atom],
+        (like, rows): (&[Atom], Atom),
+    ) -> Vec<Atom> {
+        let mut start = Vec::new();
+        for value in like {
+            start.push(self.fun.zeros_like(*value));
+        }
+        let bound = self.fun.pieces(count, rows);
+        let params = self.fun.begin_loop(&start);
+        let (from, to, width) = self.fun.piece(params[0], rows, count);
+        let mut some = Vec::new();
+        for array in taken {
+            some.push(self.fun.some_rows(*array, (from, to), width));
+        }
+        let sums = self.sum_spread(width, spread, &some);
+        let mut results = Vec::new();
+        for (before, sum) in params[1..].iter().zip(sums) {
+            results.push(self.fun.plus(*before, sum));
+        }
+        let body = self.fun.end_sure(results);
+        self.fun.end_loop(bound, start, body)
     }
 
     /// The sums, over so many rows, of what a map makes, with what it takes from each.
-    pub(super) fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Atom {
+    fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Vec<Atom> {
+        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken);
+        let sums = self.begin_sums(spread);
+        let kept = self.fun.end_rows(count, &rows, &own, sums.kept.clone());
+        let sums = self.sum_kept(count, &sums, &kept, None);
+        self.fun.end_rows(spread.width, &inputs, &params, sums)
+    }
+
+    /// Opens the map of sums, and in it the map over rows of what each of them makes.
+    fn begin_spread(&mut self, spread: &Spread, taken: &[Atom]) -> Opened {
+        self.copy_stms(&spread.alike);
         let given = |var: Var| spread.taken.iter().position(|own| *own == var).map(|k| taken[k]);
         let mut inputs = Vec::new();
         let mut columns = Vec::new();
@@ -58,7 +246,7 @@ impl Derive<'_> {
                     perm.swap(0, 1);
                     self.fun.permuted(rows, perm)
                 }
-                None => Atom::Var(*array),
+                None => self.value(Atom::Var(*array)),
             });
         }
         let params = self.fun.begin_rows(&inputs);
@@ -73,28 +261,64 @@ impl Derive<'_> {
             }
         }
         for (var, atom) in spread.taken.iter().zip(taken) {
-            if !spread.arrays.contains(var) {
+            if spread.used.contains(var) {
                 names.push(*var);
                 rows.push(*atom);
             }
         }
-        let sum = self.sum_block(count, &spread.body, spread.body.results[spread.result], &names, &rows);
-        self.fun.end_rows(spread.width, &inputs, &params, vec![sum]).pop().unwrap_or(sum)
+        let own = self.fun.begin_rows(&rows);
+        self.bind(&names, &own);
+        Opened { inputs, params, rows, own }
     }
 
-    /// The sum over rows of a block's result.
-    fn sum_block(&mut self, count: Atom, block: &Block, result: Atom, names: &[Var], rows: &[Atom]) -> Atom {
-        let params = self.fun.begin_rows(rows);
-        self.bind(names, &params);
-        self.copy_stms(&block.stms);
-        let value = self.value(result);
-        if let Some(spread) = self.spread(value, &params) {
-            let kept = spread.taken.iter().map(|var| Atom::Var(*var)).collect();
-            let taken = self.fun.end_rows(count, rows, &params, kept);
-            return self.sum_spread(count, &spread, &taken);
-        }
-        let all = self.fun.end_rows(count, rows, &params, vec![value]).pop().unwrap_or(value);
-        self.fun.sum_rows(all)
+    /// Executes the block of a map for a row; gives how its results are summed up.
+    fn begin_sums(&mut self, spread: &Spread) -> Sums {
+        self.copy_stms(&spread.body.stms);
+        let values = self.all_values(&spread.body.results);
+        let params = self.fun.params();
+        self.sums(&values, &params)
+    }
+}
+
+/// A map of sums that was opened, and the map over rows in it.
+struct Opened {
+    /// The arrays that the map of sums goes over.
+    inputs: Vec<Atom>,
+    /// Rows of them.
+    params: Vec<Atom>,
+    /// The arrays that the map over rows goes over.
+    rows: Vec<Atom>,
+    /// Rows of them.
+    own: Vec<Atom>,
+}
+
+impl Sums {
+    /// Keeps a value; gives its place among what is kept.
+    fn keep(&mut self, value: Atom) -> usize {
+        let at = self.kept.iter().position(|own| *own == value);
+        at.unwrap_or_else(|| {
+            self.kept.push(value);
+            self.kept.len() - 1
+        })
+    }
+
+    fn place_of(&self, var: Var) -> usize {
+        self.kept.iter().position(|own| *own == Atom::Var(var)).unwrap_or_default()
+    }
+
+    /// Those of some values, one for each, that go with the results of a spread.
+    fn results_of(&self, spread: usize, values: &[Atom]) -> Vec<Atom> {
+        let own = |source: &Source| matches!(source, Source::Spread(k, _) if *k == spread);
+        self.sources.iter().zip(values).filter(|(source, _)| own(source)).map(|(_, value)| *value).collect()
+    }
+
+    /// The values that are kept of each row for nothing but their sums.
+    pub fn whole(&self) -> Vec<Atom> {
+        let is_taken = |atom: &Atom| {
+            let var = atom.var();
+            self.spreads.iter().any(|spread| var.is_some_and(|var| spread.taken.contains(&var)))
+        };
+        self.kept.iter().copied().filter(|atom| !is_taken(atom)).collect()
     }
 }
 
