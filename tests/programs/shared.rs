@@ -12,7 +12,7 @@ const ELEMENTS: i64 = 100_000;
 fn results(session: &mut Session, thread: usize) -> Vec<String> {
     let xs: Vec<f32> = (0..ELEMENTS).map(|k| (k % 17) as f32).collect();
     let xs = Value::Array(session.array(&xs, &[ELEMENTS]).expect("there is memory"));
-    let factors = (0..20).map(|k| galopvm::scalar((thread + k) as f32 / 8.0));
+    let factors = (0..4).map(|k| galopvm::scalar((thread + k) as f32 / 8.0));
     let calls = factors.map(|a| session.call_values("main", vec![xs.clone(), Value::Scalar(a)]));
     calls.map(|values| format!("{:?}", values.expect("a call").last())).collect()
 }
