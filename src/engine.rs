@@ -6,10 +6,13 @@ use crate::machine;
 use crate::program::Program;
 use crate::session::Session;
 use galopvm_analysis::layout::Costs;
+use galopvm_base::threads;
 use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
-use galopvm_runtime::{ExplainSink, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink};
+use galopvm_runtime::{
+    ExplainSink, KernelFigures, Kernels, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink,
+};
 use galopvm_vector::Vector;
 use std::fmt;
 use std::str::FromStr;
@@ -185,6 +188,7 @@ impl EngineBuilder {
             machine: OnceLock::new(),
             costs: OnceLock::new(),
             backends: OnceLock::new(),
+            kernels: Kernels::default(),
             pool: OnceLock::new(),
         }))
     }
@@ -195,7 +199,9 @@ struct Inner {
     machine: OnceLock<Machine>,
     costs: OnceLock<Costs>,
     backends: OnceLock<Backends>,
-    pool: OnceLock<Option<rayon::ThreadPool>>,
+    /// What was compiled for any session.
+    kernels: Kernels,
+    pool: OnceLock<Option<Arc<rayon::ThreadPool>>>,
 }
 
 /// What was found when back ends were first needed.
@@ -207,7 +213,7 @@ struct Backends {
     notes: Vec<String>,
 }
 
-/// Configuration, machine and back ends, shared by all sessions. Cheap to clone; usable from any thread.
+/// Configuration, machine, back ends and compiled kernels, shared by all sessions. Cheap to clone; usable from any thread.
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 
@@ -285,6 +291,12 @@ impl Engine {
         &self.backends().notes
     }
 
+    /// How much was compiled for the sessions of this engine, and how much they share: each kernel is compiled once for all that want
+    /// the same one.
+    pub fn kernel_figures(&self) -> KernelFigures {
+        self.0.kernels.figures()
+    }
+
     fn backends(&self) -> &Backends {
         self.0.backends.get_or_init(|| self.find_backends())
     }
@@ -348,19 +360,17 @@ impl Engine {
             return Tiering::interpreter();
         }
         let always = config.own.is_some() || config.backend != BackendChoice::Auto;
-        Tiering { backends, quick, machine: self.machine().clone(), always, ..Tiering::interpreter() }
+        let (machine, kernels) = (self.machine().clone(), self.0.kernels.clone());
+        Tiering { backends, quick, machine, always, kernels, ..Tiering::interpreter() }
     }
 
     /// Does `work` where parallel loops use as many threads as was asked for.
-    pub(crate) fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn with_threads<T>(&self, work: impl FnOnce() -> T) -> T {
         // One thread never divides its work, and without a wish the process's pool has the right size.
         let wanted = self.0.config.threads.filter(|n| *n > 1);
-        let pool = self
-            .0
-            .pool
-            .get_or_init(|| wanted.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().ok()));
-        match pool {
-            Some(pool) => pool.install(work),
+        let made = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        match self.0.pool.get_or_init(|| wanted.and_then(made).map(Arc::new)) {
+            Some(pool) => threads::with_pool(Some(pool.clone()), work),
             None => work(),
         }
     }

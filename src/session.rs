@@ -118,6 +118,11 @@ impl Session {
         Array::lent_view(owner, first, shape, strides).map_err(of_trap)
     }
 
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// The memory that values live in.
     pub fn memory(&self) -> &Memory {
         self.inner.memory()

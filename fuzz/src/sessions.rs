@@ -17,14 +17,14 @@ use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
-    Array, Coverage, ErrorKind, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown, Switch,
-    Switches, Tiering, Value,
+    Array, Coverage, ErrorKind, Kernels, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown,
+    Switch, Switches, Tiering, Value,
 };
 use galopvm_testkit::{Layout, Random};
 use galopvm_vector::Vector;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Operations of a call.
@@ -259,6 +259,24 @@ pub fn results_of_calls(script: &Script) -> Vec<usize> {
     attempt.ok().flatten().unwrap_or_else(|| vec![0; script.calls.len()])
 }
 
+/// What the sessions of the process share, as those of an engine do.
+struct Shared {
+    x86: Arc<dyn Backend>,
+    vector: Arc<dyn Backend>,
+    /// Leaves few rows, and loops, to others.
+    few: Arc<dyn Backend>,
+    reference: Arc<dyn Backend>,
+    kernels: Kernels,
+}
+
+static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
+    x86: Arc::new(X86Backend::default()),
+    vector: Arc::new(Vector::default()),
+    few: Arc::new(Vector { leaves_few_rows: true, leaves_loops: true }),
+    reference: Arc::new(Reference),
+    kernels: Kernels::default(),
+});
+
 impl Setting {
     fn of(random: &mut Random) -> Setting {
         let executor = random.below(6);
@@ -316,23 +334,19 @@ impl Setting {
             threshold: 1,
             always: true,
             background: false,
+            kernels: SHARED.kernels.clone(),
         };
+        let Shared { x86, vector, few, reference, .. } = &*SHARED;
         let compiled = |backend: Arc<dyn Backend>| compiled_by(vec![backend], 1);
         let tiering = match self.executor {
             Executor::Interpreter => Tiering::interpreter(),
-            Executor::Reference => compiled(Arc::new(Reference)),
-            Executor::Vector => compiled(Arc::new(Vector::default())),
-            Executor::X86 => compiled(Arc::new(X86Backend::default())),
-            Executor::Both => {
-                let vector = Vector { leaves_few_rows: true, leaves_loops: true };
-                compiled_by(vec![Arc::new(X86Backend::default()), Arc::new(vector)], 2)
-            }
+            Executor::Reference => compiled(reference.clone()),
+            Executor::Vector => compiled(vector.clone()),
+            Executor::X86 => compiled(x86.clone()),
+            Executor::Both => compiled_by(vec![x86.clone(), few.clone()], 2),
             Executor::Tiers => {
-                let quick: Option<Arc<dyn Backend>> = Some(Arc::new(Vector::default()));
-                let backends: Vec<Arc<dyn Backend>> = match X86Backend::is_available() {
-                    true => vec![Arc::new(X86Backend::default())],
-                    false => Vec::new(),
-                };
+                let quick = Some(vector.clone());
+                let backends = if X86Backend::is_available() { vec![x86.clone()] } else { Vec::new() };
                 Tiering { quick, threshold: SOON_HOT, always: false, ..compiled_by(backends, 1) }
             }
             Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), compiled),

@@ -4,6 +4,7 @@
 //! A piece is small enough to be in a cache when it is read for the second time. Pieces are taken in order, so the one that
 //! is waited for runs already: nobody waits for ever, whatever the number of threads.
 
+use galopvm_base::threads::divided;
 use rayon::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -42,7 +43,7 @@ struct Chain<'l, L> {
 pub fn run(links: &impl Links, count: usize, threads: usize) -> bool {
     let state = State { next: 0, known: 0, before: Vec::new(), is_broken: false };
     let chain = Chain { links, count, state: Mutex::new(state), handed_on: Condvar::new() };
-    (0..threads).into_par_iter().with_max_len(1).for_each(|_| chain.work());
+    divided(|| (0..threads).into_par_iter().with_max_len(1).for_each(|_| chain.work()));
     let state = chain.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     !state.is_broken
 }

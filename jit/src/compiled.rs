@@ -8,11 +8,12 @@ use crate::lir::{self, sweep::sweep};
 use crate::lower::{Form, Job, Places, Role, Shape, lower, observed_scalar, piece_axis};
 use crate::record::{Layout, NOTE, Record, Stop};
 use crate::target::Target;
+use galopvm_base::threads::divided;
 use galopvm_base::{Scalar, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
-    Argument, Axis, CheckedLaunch, Compiled, Exp, Launch, Listing, Machine, Observed, ObservedParam, Plan,
-    Refusal, RunError, VarId, VerifiedRegion,
+    Argument, Axis, CheckedLaunch, Compiled, Exp, Kept, Launch, Listing, Machine, Observed, ObservedParam,
+    Plan, Refusal, RunError, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use rayon::prelude::*;
@@ -102,6 +103,21 @@ enum Kind {
     Loop,
 }
 
+/// How a launch goes: what follows from its extents and from how its arrays lie.
+struct Way {
+    /// The number of the code that it was found for.
+    of: u64,
+    variant: Variant,
+    pieces: Pieces,
+    /// Each piece of a histogram counts in so many arrays of its own.
+    copies: Option<usize>,
+    /// Results are large: they are stored past the caches if they are aligned.
+    stream: bool,
+}
+
+/// How many regions were compiled: their numbers.
+static COMPILED: AtomicU64 = AtomicU64::new(0);
+
 /// How a launch tells the extent of an axis.
 enum Extent {
     Number(i64),
@@ -117,17 +133,29 @@ struct Code {
     pieces: usize,
     /// It needs rooms for arrays.
     makes_arrays: bool,
+}
+
+impl Code {
+    /// A launch of it begins.
+    fn begin(&self) -> Running<'_> {
+        Running { code: self, lacking: AtomicU64::new(0) }
+    }
+}
+
+/// Code during one launch: others may launch it at the same time.
+struct Running<'c> {
+    code: &'c Code,
     /// Bytes of an array that there was no room for.
     lacking: AtomicU64,
 }
 
-impl Code {
+impl Running<'_> {
     /// Runs it on the record of a piece; true if all is well.
     fn run(&self, record: &mut Record<'_>) -> bool {
-        if self.makes_arrays {
+        if self.code.makes_arrays {
             record.take_rooms();
         }
-        let well = self.executable.run(record);
+        let well = self.code.executable.run(record);
         if let Some(bytes) = record.lacking() {
             self.lacking.store(bytes, Ordering::Relaxed);
         }
@@ -142,7 +170,7 @@ impl Code {
         if stop() {
             return Err(RunError::Stopped);
         }
-        match self.lacking.swap(0, Ordering::Relaxed) {
+        match self.lacking.load(Ordering::Relaxed) {
             0 => Err(RunError::Trap),
             bytes => Err(RunError::Failed(Refusal::new(format!("an array on the way takes {bytes} bytes")))),
         }
@@ -151,6 +179,8 @@ impl Code {
 
 /// See the module's description.
 pub struct Native {
+    /// No other has it.
+    number: u64,
     region: VerifiedRegion,
     plan: Plan,
     observed: Observed,
@@ -194,6 +224,7 @@ impl Native {
             Shape::Loop(..) => Kind::Loop,
         };
         let compiled = Native {
+            number: COMPILED.fetch_add(1, Ordering::Relaxed),
             kind,
             extents: form.axes.iter().map(|axis| Extent::of(region, axis)).collect(),
             tile: tile_of(&form, plan),
@@ -235,7 +266,7 @@ impl Native {
         let bytes = assemble(&code, &*self.target)?;
         let executable =
             Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
-        Ok(Code { executable, pieces, makes_arrays: rooms > 0, lacking: AtomicU64::new(0) })
+        Ok(Code { executable, pieces, makes_arrays: rooms > 0 })
     }
 
     /// The low IR of a form, how many arrays it has rooms for, and the axis that pieces are cut from.
@@ -294,67 +325,88 @@ impl Native {
         Ok(())
     }
 
-    fn launch(&self, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
-        let failed = RunError::Failed;
-        self.check_classes(launch).map_err(failed)?;
-        let extents = self.extents(launch);
-        let arguments = std::mem::take(&mut launch.arguments);
-        let arrays = arguments.iter().filter_map(|a| match a {
+    fn launch(
+        &self,
+        launch: &mut Launch<'_>,
+        kept: Option<&mut Kept>,
+        stop: Stop<'_>,
+    ) -> Result<(), RunError> {
+        let known = kept.as_ref().and_then(|kept| kept.get::<Way>()).filter(|way| way.of == self.number);
+        if let Some(way) = known {
+            return self.go(way, launch, stop);
+        }
+        let way = self.way(launch).map_err(RunError::Failed)?;
+        let outcome = self.go(&way, launch, stop);
+        if let Some(kept) = kept {
+            kept.set(way);
+        }
+        outcome
+    }
+
+    /// How a launch goes.
+    fn way(&self, launch: &Launch<'_>) -> Result<Way, Refusal> {
+        self.check_classes(launch)?;
+        let extents = self.extents(launch).ok_or_else(|| Refusal::new("the extent of an axis is unknown"))?;
+        let arrays = launch.arguments.iter().filter_map(|a| match a {
             Argument::Array { lmad, .. } => Some(lmad),
             Argument::Scalar(_) => None,
         });
         let places = launch.results.iter().map(|result| places(&result.lmad)).max();
         let places = places.unwrap_or(Places::RowMajor);
-        let flat = self.may_be_flat
-            && places == Places::RowMajor
-            && extents.as_ref().is_some_and(|e| are_flat(arrays, e));
+        let flat = self.may_be_flat && places == Places::RowMajor && are_flat(arrays, &extents);
         let is_read = |buffer| {
-            arguments.iter().any(|a| matches!(a, Argument::Array { buffer: read, .. } if *read == buffer))
-        };
-        let over = launch.results.iter().any(|result| is_read(result.buffer));
-        launch.arguments = arguments;
-        let Some(extents) = extents else {
-            return Err(failed(Refusal::new("the extent of an axis is unknown")));
+            launch
+                .arguments
+                .iter()
+                .any(|a| matches!(a, Argument::Array { buffer: read, .. } if *read == buffer))
         };
         // What a scatter or a loop writes is read by nothing else of it.
-        let is_scatter = self.kind == Kind::Scatter;
-        let is_loop = self.kind == Kind::Loop;
-        let over = over && !is_scatter && !is_loop;
-        let variant = Variant { flat, places, over, role: Role::Results };
-        let code = self.code(variant).map_err(|r| failed(r.clone()))?;
-        if is_loop {
-            let record = self.layout.fill(&self.region, launch);
-            return self.run_map(code, &record, &[(0, 1)], false, stop);
+        let over = !matches!(self.kind, Kind::Scatter | Kind::Loop)
+            && launch.results.iter().any(|result| is_read(result.buffer));
+        let mut variant = Variant { flat, places, over, role: Role::Results };
+        let of = self.number;
+        if self.kind == Kind::Loop {
+            return Ok(Way { of, variant, pieces: smallvec![(0, 1)], copies: None, stream: false });
         }
         let total = extents.iter().try_fold(1i64, |n, e| n.checked_mul(*e)).unwrap_or(i64::MAX);
-        let length = if flat { total } else { extents[code.pieces] };
-        let result_bytes: i64 =
-            self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
-        if is_scatter && let Some(ops) = &self.apart {
+        let axis = self.code(variant).map_err(Clone::clone)?.pieces;
+        let length = if flat { total } else { extents[axis] };
+        if self.kind == Kind::Scatter {
             let parts = (self.machine.threads as i64).min(self.part_count(total, length, 1));
-            if let Some(copies) = apart::copies(&self.region, &launch.results, total, parts, &self.machine) {
-                let code = self.code(Variant { places: Places::RowMajor, ..variant });
-                let code = code.map_err(|r| failed(r.clone()))?;
-                return self.run_apart(code, launch, (ops, copies), &pieces(length, parts, PIECE_UNIT), stop);
-            }
+            let copies = self
+                .apart
+                .as_ref()
+                .and_then(|_| apart::copies(&self.region, &launch.results, total, parts, &self.machine));
+            let pieces = match copies {
+                Some(_) => pieces(length, parts, PIECE_UNIT),
+                None => smallvec![(0, length)],
+            };
+            variant.places = if copies.is_some() { Places::RowMajor } else { places };
+            return Ok(Way { of, variant, pieces, copies, stream: false });
         }
-        if is_scatter {
-            let record = self.layout.fill(&self.region, launch);
-            return self.run_map(code, &record, &[(0, length)], false, stop);
-        }
-        let together = self.tile.map_or(1, |(axis, rows)| if axis == code.pieces { rows } else { 1 });
+        let together = self.tile.map_or(1, |(tiled, rows)| if tiled == axis { rows } else { 1 });
         let parts = self.part_count(total, length, together);
         let unit = if together > 1 { together } else { PIECE_UNIT };
-        let pieces = pieces(length, parts, unit);
+        let result_bytes: i64 =
+            self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
+        let stream = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
+        Ok(Way { of, variant, pieces: pieces(length, parts, unit), copies: None, stream })
+    }
+
+    /// Goes that way.
+    fn go(&self, way: &Way, launch: &mut Launch<'_>, stop: Stop<'_>) -> Result<(), RunError> {
+        let code = self.code(way.variant).map_err(|r| RunError::Failed(r.clone()))?;
+        if let (Some(ops), Some(copies)) = (&self.apart, way.copies) {
+            return self.run_apart(code, launch, (ops, copies), &way.pieces, stop);
+        }
         if self.kind == Kind::Fold {
-            return self.run_fold(code, launch, &pieces, stop);
+            return self.run_fold(code, launch, &way.pieces, stop);
         }
         let record = self.layout.fill(&self.region, launch);
-        let is_large = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
-        let stream = is_large && record.results_are_aligned();
-        match self.kind == Kind::Scan && parts > 1 {
-            true => self.run_chain(code, &record, &pieces, stream, stop),
-            false => self.run_map(code, &record, &pieces, stream, stop),
+        let stream = way.stream && record.results_are_aligned();
+        match self.kind == Kind::Scan && way.pieces.len() > 1 {
+            true => self.run_chain(code, &record, &way.pieces, stream, stop),
+            false => self.run_map(code, record, &way.pieces, stream, stop),
         }
     }
 
@@ -393,11 +445,16 @@ impl Native {
     fn run_map(
         &self,
         code: &Code,
-        record: &Record<'_>,
+        record: Record<'_>,
         pieces: &[(i64, i64)],
         stream: bool,
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
+        let code = code.begin();
+        if let [(low, high)] = *pieces {
+            let well = !stop() && code.run(&mut record.into_piece(low, high, stream, &stop));
+            return code.ended(well, stop);
+        }
         let run =
             |&(low, high): &(i64, i64)| !stop() && code.run(&mut record.piece(low, high, stream, &stop));
         code.ended(self.all(pieces, run), stop)
@@ -409,7 +466,8 @@ impl Native {
             return pieces.iter().all(run);
         }
         // Small enough that no thread waits for another's last pieces.
-        pieces.par_iter().with_max_len((pieces.len() / (64 * self.machine.threads)).max(1)).all(run)
+        let most = (pieces.len() / (64 * self.machine.threads)).max(1);
+        divided(|| pieces.par_iter().with_max_len(most).all(run))
     }
 
     /// Pieces of a scan, by several threads.
@@ -423,8 +481,9 @@ impl Native {
     ) -> Result<(), RunError> {
         let other = |variant| self.code(variant).map_err(|r| RunError::Failed(r.clone()));
         let (totals, joined) = (other(Variant::TOTALS)?, other(Variant::JOINED)?);
+        let (code, totals, joined) = (code.begin(), totals.begin(), joined.begin());
         let links = Scanned { code, totals, joined, record, pieces, values: self.values, stream, stop };
-        code.ended(chain::run(&links, pieces.len(), self.machine.threads), stop)
+        links.code.ended(chain::run(&links, pieces.len(), self.machine.threads), stop)
     }
 
     /// Every piece counts in arrays of its own, of which it has so many copies.
@@ -436,6 +495,7 @@ impl Native {
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
+        let code = code.begin();
         let blocks = || apart::blocks(&self.region, &launch.results, ops, copies);
         let mut counted: Vec<Vec<Vec<u64>>> = pieces.iter().map(|_| blocks()).collect();
         {
@@ -444,7 +504,8 @@ impl Native {
                 let record = record.piece(low, high, false, &stop);
                 !stop() && code.run(&mut record.with_blocks(&self.region, blocks, copies))
             };
-            code.ended(counted.par_iter_mut().zip(pieces).with_max_len(1).all(run), stop)?;
+            let well = divided(|| counted.par_iter_mut().zip(pieces).with_max_len(1).all(run));
+            code.ended(well, stop)?;
         }
         let well = counted.iter().all(|blocks| apart::add(&self.region, launch, ops, blocks, copies));
         if well { Ok(()) } else { Err(RunError::Failed(Refusal::new("a result has no place"))) }
@@ -458,23 +519,24 @@ impl Native {
         pieces: &[(i64, i64)],
         stop: Stop<'_>,
     ) -> Result<(), RunError> {
+        let code = code.begin();
         let mut partials = vec![0u64; pieces.len() * self.values];
         {
             let record = self.layout.fill(&self.region, launch);
             let run = |(noted, &(low, high)): (&mut [u64], &(i64, i64))| {
-                !stop() && run_noting(code, record.piece(low, high, false, &stop), noted)
+                !stop() && run_noting(&code, record.piece(low, high, false, &stop), noted)
             };
             let well = if pieces.len() == 1 || self.machine.threads <= 1 {
                 partials.chunks_mut(self.values).zip(pieces).all(run)
             } else {
-                partials.par_chunks_mut(self.values).zip(pieces).with_max_len(1).all(run)
+                divided(|| partials.par_chunks_mut(self.values).zip(pieces).with_max_len(1).all(run))
             };
             code.ended(well, stop)?;
             if pieces.len() > 1 {
-                let joined = self.code(Variant::JOINED).map_err(|r| RunError::Failed(r.clone()))?;
+                let joined = self.code(Variant::JOINED).map_err(|r| RunError::Failed(r.clone()))?.begin();
                 let mut values = vec![0u64; self.values];
                 let piece = record.piece(0, pieces.len() as i64, false, &stop).with_partials(&partials);
-                joined.ended(run_noting(joined, piece, &mut values), stop)?;
+                joined.ended(run_noting(&joined, piece, &mut values), stop)?;
                 partials = values;
             }
         }
@@ -494,9 +556,9 @@ impl Native {
 
 /// The pieces of a scan.
 struct Scanned<'c> {
-    code: &'c Code,
-    totals: &'c Code,
-    joined: &'c Code,
+    code: Running<'c>,
+    totals: Running<'c>,
+    joined: Running<'c>,
     record: &'c Record<'c>,
     pieces: &'c [(i64, i64)],
     /// How many values the pieces hand on.
@@ -509,13 +571,13 @@ impl Links for Scanned<'_> {
     fn total(&self, piece: usize) -> Option<Vec<u64>> {
         let ((low, high), mut noted) = (self.pieces[piece], vec![0; self.values]);
         let record = self.record.piece(low, high, false, &self.stop);
-        (!(self.stop)() && run_noting(self.totals, record, &mut noted)).then_some(noted)
+        (!(self.stop)() && run_noting(&self.totals, record, &mut noted)).then_some(noted)
     }
 
     fn joined(&self, before: &[u64], total: &[u64]) -> Option<Vec<u64>> {
         let (both, mut noted) = ([before, total].concat(), vec![0; self.values]);
         let record = self.record.piece(0, 2, false, &self.stop).with_partials(&both);
-        run_noting(self.joined, record, &mut noted).then_some(noted)
+        run_noting(&self.joined, record, &mut noted).then_some(noted)
     }
 
     fn results(&self, piece: usize, before: &[u64]) -> bool {
@@ -527,7 +589,7 @@ impl Links for Scanned<'_> {
 }
 
 /// Runs code on a piece and takes what it noted; false if it did not go well.
-fn run_noting(code: &Code, mut piece: Record<'_>, noted: &mut [u64]) -> bool {
+fn run_noting(code: &Running<'_>, mut piece: Record<'_>, noted: &mut [u64]) -> bool {
     let well = code.run(&mut piece);
     noted.copy_from_slice(&piece.notes()[..noted.len()]);
     well
@@ -597,7 +659,8 @@ fn pieces(length: i64, parts: i64, unit: i64) -> Pieces {
 
 impl Compiled for Native {
     fn run_until(&self, launch: CheckedLaunch<'_, '_>, stop: Stop<'_>) -> Result<(), RunError> {
-        self.launch(launch.of(&self.region)?, stop)
+        let (launch, kept) = launch.with_kept(&self.region)?;
+        self.launch(launch, kept, stop)
     }
 
     fn takes_places(&self) -> bool {

@@ -168,13 +168,22 @@ impl<'l> Record<'l> {
     where
         'l: 's,
     {
-        let mut words = self.words.clone();
+        let (words, rooms) = (self.words.clone(), Rooms::default());
+        Record { words, layout: self.layout, blocks: PhantomData, rooms }.into_piece(low, high, stream, stop)
+    }
+
+    /// The same where there are no other pieces.
+    pub fn into_piece<'s>(mut self, low: i64, high: i64, stream: bool, stop: &'s Stop<'s>) -> Record<'s>
+    where
+        'l: 's,
+    {
+        let words = &mut self.words;
         words[LOW as usize] = low as u64;
         words[HIGH as usize] = high as u64;
         words[STREAM as usize] = u64::from(stream);
         words[ALLOWANCE as usize] = u64::from(WORK);
         words[STOP as usize] = std::ptr::from_ref(stop) as u64;
-        Record { words, layout: self.layout, blocks: PhantomData, rooms: Rooms::default() }
+        Record { words: self.words, layout: self.layout, blocks: PhantomData, rooms: self.rooms }
     }
 
     /// The same with what earlier pieces noted.

@@ -47,6 +47,7 @@ impl Phases {
                 figures.compared, figures.taken_over, figures.given_up
             ));
         }
+        say(&session.engine().kernel_figures().to_string());
         session.sites().iter().for_each(|site| say(&site_line(site)));
     }
 }
@@ -128,10 +129,8 @@ pub fn site_line(site: &SiteReport) -> String {
         if let Some((backend, _)) = &version.code {
             let compiled = shown(Duration::from_micros(version.micros));
             let views = if version.key.is_generic { " for any views" } else { "" };
-            line.push_str(&format!(
-                ", compiled by {backend}{views} in {compiled}, {} launches",
-                version.launches
-            ));
+            let how = if version.is_shared { "code found of" } else { "compiled by" };
+            line.push_str(&format!(", {how} {backend}{views} in {compiled}, {} launches", version.launches));
         }
     }
     if profile.launches > 0 {

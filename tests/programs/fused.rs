@@ -6,7 +6,7 @@ use galopvm::{Program, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, Machine, Reference};
-use galopvm_runtime::{Event, Options, Session, Tier, Tiering, TraceSink};
+use galopvm_runtime::{Event, Kernels, Options, Session, Tier, Tiering, TraceSink};
 use galopvm_testkit::{Layout, Random};
 use galopvm_vector::Vector;
 use std::sync::{Arc, Mutex};
@@ -63,6 +63,7 @@ fn session(program: &Program, way: &Way, told: &Arc<Mutex<Vec<String>>>) -> Sess
         quick: None,
         always: way.always,
         background: false,
+        kernels: Kernels::default(),
     };
     let (switches, eager) = (way.switches, way.eager);
     let options = Options { tiering, switches, eager, trace: Some(trace), ..Options::default() };

@@ -17,6 +17,7 @@ mod places;
 mod rows;
 mod seeds;
 mod sequences;
+mod shared;
 mod support;
 mod traces;
 mod unused;

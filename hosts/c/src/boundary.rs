@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use crate::status::Failure;
+use smallvec::SmallVec;
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 
@@ -82,7 +83,7 @@ pub fn places<'a, T>(first: *mut T, count: usize, name: &str) -> Result<&'a mut 
 }
 
 /// Takes the handles out of places that C filled; `NULL` stays there.
-pub fn taken<T>(places: &mut [MaybeUninit<Option<Box<T>>>]) -> Vec<Option<Box<T>>> {
+pub fn taken<T>(places: &mut [MaybeUninit<Option<Box<T>>>]) -> SmallVec<[Option<Box<T>>; 4]> {
     let take = |place: &mut MaybeUninit<Option<Box<T>>>| {
         // SAFETY: the header asks for places that hold a handle each, or `NULL`. What is taken is replaced, so it is not taken twice.
         unsafe { std::mem::replace(place, MaybeUninit::new(None)).assume_init() }

@@ -28,6 +28,11 @@ impl Stretch {
         Stretch { first, bytes, release: None, context: std::ptr::null_mut() }
     }
 
+    /// The same memory, as long as this is there, without a way to release it.
+    pub fn unreleased(&self) -> Stretch {
+        Stretch::new(self.first, self.bytes)
+    }
+
     /// From now on the memory is to be released.
     pub fn released_by(self, release: Release, context: *mut c_void) -> Stretch {
         let (first, bytes) = (self.first, self.bytes);

@@ -6,6 +6,8 @@ use crate::program::Program;
 use crate::status::{Failure, Status};
 use crate::value::Value;
 use galopvm::EntryValue;
+use smallvec::SmallVec;
+use std::borrow::Borrow;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,11 +59,13 @@ impl Session {
         &self.memory
     }
 
-    /// Calls an entry point, and puts a handle for each result where C wants it.
-    fn call(
+    /// Calls an entry point, and puts a handle for each result where C wants it. `arguments` are looked at before `flat` makes the
+    /// parts of all of them, in order.
+    fn call<A: Borrow<Value>>(
         &self,
         entry: &str,
-        arguments: Vec<Value>,
+        arguments: SmallVec<[A; 4]>,
+        flat: impl FnOnce(SmallVec<[A; 4]>) -> Vec<galopvm::Value>,
         results: &mut [MaybeUninit<Option<Box<Value>>>],
     ) -> Result<(), Failure> {
         let mut session = self.lock()?;
@@ -80,12 +84,11 @@ impl Session {
             )));
         }
         for (number, (argument, param)) in arguments.iter().zip(&entry.params).enumerate() {
-            argument.check_parts(number, param)?;
+            argument.borrow().check_parts(number, param)?;
         }
-        let flat = arguments.into_iter().flat_map(Value::into_values).collect();
-        let mut values = session.call_values(&entry.name, flat)?.into_iter();
+        let mut values = session.call_values(&entry.name, flat(arguments))?.into_iter();
         for (place, EntryValue { values: count, .. }) in results.iter_mut().zip(&entry.results) {
-            place.write(Some(Value::handle(values.by_ref().take(*count as usize).collect())));
+            place.write(Some(Value::handle(values.by_ref().take(*count as usize))));
         }
         Ok(())
     }
@@ -113,9 +116,11 @@ export! {
     ) -> Status {
         let session = given(session, "session")?;
         let arguments = values(arguments, argument_count, "arguments")?.iter();
-        let arguments: Vec<Value> =
-            arguments.map(|a| given(a.as_ref(), "arguments").map(|a| (*a).clone())).collect::<Result<_, _>>()?;
-        session.call(text(entry, "entry")?, arguments, places(results, result_count, "results")?)?;
+        let arguments: SmallVec<[&Value; 4]> =
+            arguments.map(|argument| given(*argument, "arguments")).collect::<Result<_, _>>()?;
+        let results = places(results, result_count, "results")?;
+        let flat = |all: SmallVec<[&Value; 4]>| all.iter().flat_map(|a| a.values().iter().cloned()).collect();
+        session.call(text(entry, "entry")?, arguments, flat, results)?;
     }
 
     /// Calls an entry point with arguments that the caller gives up: they are freed, whatever happens, and their handles
@@ -130,9 +135,11 @@ export! {
     ) -> Status {
         let arguments = taken(places(arguments, argument_count, "arguments")?);
         let session = given(session, "session")?;
-        let arguments: Vec<Value> =
-            arguments.into_iter().map(|a| given(a, "arguments").map(|a| *a)).collect::<Result<_, _>>()?;
-        session.call(text(entry, "entry")?, arguments, places(results, result_count, "results")?)?;
+        let arguments: SmallVec<[Box<Value>; 4]> =
+            arguments.into_iter().map(|argument| given(argument, "arguments")).collect::<Result<_, _>>()?;
+        let results = places(results, result_count, "results")?;
+        let flat = |all: SmallVec<[Box<Value>; 4]>| all.into_iter().flat_map(|a| a.into_values()).collect();
+        session.call(text(entry, "entry")?, arguments, flat, results)?;
     }
 
     /// Changes the bounds of further calls.

@@ -5,6 +5,7 @@ use crate::lent::{Release, Stretch};
 use crate::session::Session;
 use crate::status::Failure;
 use galopvm::{Array, Block, ElemType, EntryValue, FromValue, f16, scalar};
+use smallvec::{SmallVec, smallvec};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -15,25 +16,33 @@ const MOST_DIMENSIONS: usize = 255;
 /// A value of the source language: a scalar or array, or the several that a tuple, record or sum is made of.
 #[derive(Clone)]
 pub struct Value {
-    values: Vec<galopvm::Value>,
+    values: Parts,
     /// Extents and strides of an array, where C can look at them.
-    shape: Vec<i64>,
-    strides: Vec<i64>,
+    shape: Numbers,
+    strides: Numbers,
 }
 
+/// The values that one of the source language is made of; mostly there is one.
+pub(crate) type Parts = SmallVec<[galopvm::Value; 1]>;
+
+/// A number for each dimension.
+type Numbers = SmallVec<[i64; 4]>;
+
 impl Value {
-    fn new(values: Vec<galopvm::Value>) -> Value {
+    /// A handle for a value of these parts.
+    pub(crate) fn handle(values: impl IntoIterator<Item = galopvm::Value>) -> Box<Value> {
+        let values: Parts = values.into_iter().collect();
         let array = if let [galopvm::Value::Array(array)] = &values[..] { Some(array) } else { None };
-        let shape = array.map_or(Vec::new(), |array| array.shape().to_vec());
-        let strides = array.map_or(Vec::new(), |array| array.strides().to_vec());
-        Value { values, shape, strides }
+        let shape = array.map_or(Numbers::new(), Array::shape);
+        let strides = array.map_or(Numbers::new(), Array::strides);
+        Box::new(Value { values, shape, strides })
     }
 
-    pub(crate) fn handle(values: Vec<galopvm::Value>) -> Box<Value> {
-        Box::new(Value::new(values))
+    pub(crate) fn values(&self) -> &[galopvm::Value] {
+        &self.values
     }
 
-    pub(crate) fn into_values(self) -> Vec<galopvm::Value> {
+    pub(crate) fn into_values(self) -> Parts {
         self.values
     }
 
@@ -72,7 +81,7 @@ fn elem_type(number: u32) -> Result<ElemType, Failure> {
 struct Form<'a> {
     elem: ElemType,
     shape: &'a [i64],
-    strides: Vec<i64>,
+    strides: Numbers,
 }
 
 impl Form<'_> {
@@ -87,7 +96,7 @@ impl Form<'_> {
             return Err(Failure::argument(format!("The extents {shape:?} are not all 0 or more.")));
         }
         let strides = match strides.is_null() {
-            false => values(strides, rank, "strides")?.to_vec(),
+            false => Numbers::from_slice(values(strides, rank, "strides")?),
             true => row_major(shape)?,
         };
         Ok(Form { elem: elem_type(elem)?, shape, strides })
@@ -121,8 +130,8 @@ impl Form<'_> {
 }
 
 /// The strides of an array whose elements lie one after the other.
-fn row_major(shape: &[i64]) -> Result<Vec<i64>, Failure> {
-    let mut strides = vec![1i64; shape.len()];
+fn row_major(shape: &[i64]) -> Result<Numbers, Failure> {
+    let mut strides: Numbers = smallvec![1; shape.len()];
     for dim in (1..shape.len()).rev() {
         let rows = strides[dim].checked_mul(shape[dim].max(1));
         strides[dim - 1] =
@@ -143,6 +152,27 @@ fn lent(form: &Form<'_>, stretch: Stretch, first: i64) -> Result<Array, Failure>
     Array::view_of(block, form.elem, first, form.shape, &form.strides).map_err(of_trap)
 }
 
+/// An array of a host's memory, of which `make` makes a value. The memory is released by the host's function from the moment on that
+/// nothing can fail any more.
+fn host_array(
+    form: Form<'_>,
+    data: *mut c_void,
+    release: Release,
+    context: *mut c_void,
+    out: OutHandle<'_, Value>,
+    make: impl FnOnce(&Form<'_>, Stretch, i64) -> Result<Array, Failure>,
+) -> Result<(), Failure> {
+    let out = given(out, "out")?;
+    let (stretch, first) = form.stretch(data)?;
+    if release.is_some() {
+        // Whatever is wrong is found before the memory is the library's to release.
+        lent(&form, stretch.unreleased(), first)?;
+    }
+    let array = make(&form, stretch.released_by(release, context), first)?;
+    out.write(Some(Value::handle([array.into()])));
+    Ok(())
+}
+
 export! {
     /// An array of elements in row-major order, which are copied into the session's memory.
     fn galopvm_value_array_copy(
@@ -157,7 +187,7 @@ export! {
         let form = Form::new(elem, rank, shape, ptr::null())?;
         let (stretch, first) = form.stretch(data.cast_mut())?;
         let copy = lent(&form, stretch, first)?.copy(session.memory()).map_err(|trap| Failure::from(galopvm::Error::Run(trap.into())))?;
-        out.write(Some(Value::handle(vec![copy.into()])));
+        out.write(Some(Value::handle([copy.into()])));
     }
 
     /// An array of elements that lie in the host's memory and are only read. `data` is the element at index 0; strides are in elements,
@@ -172,14 +202,8 @@ export! {
         context: *mut c_void,
         out: OutHandle<'_, Value>,
     ) -> Status {
-        let out = given(out, "out")?;
         let form = Form::new(elem, rank, shape, strides)?;
-        // Looked at before the memory is the library's to release.
-        let (stretch, first) = form.stretch(data.cast_mut())?;
-        lent(&form, stretch, first)?;
-        let (stretch, first) = form.stretch(data.cast_mut())?;
-        let array = lent(&form, stretch.released_by(release, context), first)?;
-        out.write(Some(Value::handle(vec![array.into()])));
+        host_array(form, data.cast_mut(), release, context, out, lent)?;
     }
 
     /// An array whose memory the host gives up: it may be written, and is the library's alone until `release` is called, once,
@@ -194,14 +218,10 @@ export! {
         context: *mut c_void,
         out: OutHandle<'_, Value>,
     ) -> Status {
-        let out = given(out, "out")?;
         let form = Form::new(elem, rank, shape, strides)?;
-        let (stretch, first) = form.stretch(data)?;
-        lent(&form, stretch, first)?;
-        let (stretch, first) = form.stretch(data)?;
-        let stretch = Box::new(stretch.released_by(release, context));
-        let array = Array::given_view(stretch, form.elem, first, form.shape, &form.strides).map_err(of_trap)?;
-        out.write(Some(Value::handle(vec![array.into()])));
+        host_array(form, data, release, context, out, |form, stretch, first| {
+            Array::given_view(Box::new(stretch), form.elem, first, form.shape, &form.strides).map_err(of_trap)
+        })?;
     }
 
     /// One value of several: what a tuple, a record or a sum is made of, in the order of the source.
@@ -218,7 +238,7 @@ export! {
         let parts = &given(value, "value")?.values;
         let part = parts.get(number).cloned();
         let part = part.ok_or_else(|| Failure::argument(format!("The value has {} parts.", parts.len())))?;
-        given(out, "out")?.write(Some(Value::handle(vec![part])));
+        given(out, "out")?.write(Some(Value::handle([part])));
     }
 
     /// A further handle for a value; the memory is shared.
@@ -304,7 +324,7 @@ macro_rules! scalars {
         export! {$(
             /// A scalar.
             fn $new(value: $ty, out: OutHandle<'_, Value>) -> Status {
-                given(out, "out")?.write(Some(Value::handle(vec![galopvm::Value::Scalar(scalar(value))])));
+                given(out, "out")?.write(Some(Value::handle([galopvm::Value::Scalar(scalar(value))])));
             }
 
             /// The number or truth value that a value is, if it has this type.
@@ -332,7 +352,7 @@ scalars! {
 export! {
     /// A half from its bits.
     fn galopvm_value_f16(bits: u16, out: OutHandle<'_, Value>) -> Status {
-        given(out, "out")?.write(Some(Value::handle(vec![galopvm::Value::Scalar(scalar(f16::from_bits(bits)))])));
+        given(out, "out")?.write(Some(Value::handle([galopvm::Value::Scalar(scalar(f16::from_bits(bits)))])));
     }
 
     /// The bits of a half.

@@ -398,13 +398,18 @@ class Examples(unittest.TestCase):
 
     def test_stubs_name_what_is_there(self):
         import ast
+        import inspect
 
         path = os.path.join(os.path.dirname(galopvm.__file__), "__init__.pyi")
         with open(path) as file:
             tree = ast.parse(file.read())
-        named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        self.assertEqual(named | {"__version__"}, set(galopvm.__all__))
-        for node in tree.body:
+        nodes = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        options = {item.target.id for item in nodes.pop("_Options").body}
+        for function in (galopvm.compile, galopvm.load, galopvm.from_bytecode):
+            keywords = set(inspect.signature(function).parameters) - {"source", "path", "data", "name"}
+            self.assertEqual(keywords, options, function)
+        self.assertEqual(set(nodes) | {"__version__"}, set(galopvm.__all__))
+        for node in nodes.values():
             if isinstance(node, ast.ClassDef):
                 members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
                 missing = {name for name in members if not hasattr(getattr(galopvm, node.name), name)}

@@ -1,5 +1,5 @@
 //! What every crate shares: element types, **the** scalar-operation table with its meaning, typed ids, spans,
-//! diagnostics.
+//! diagnostics, the worker threads of a call.
 //!
 //! Invariants:
 //! - A scalar travels as [`Bits`]: the value's own bits, zero-extended to 64. Nothing else is ever in the high bits.
@@ -17,6 +17,7 @@ pub mod quote;
 pub mod reference;
 pub mod scalar;
 pub mod source;
+pub mod threads;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use elem::ElemType;

@@ -22,6 +22,9 @@ pub type Outcome<T> = Result<T, Box<RuntimeError>>;
 /// Operations between two looks at the interrupt flag.
 const LOOK_AFTER: u64 = 4096;
 
+/// Frames that are kept for further calls, at most.
+const MOST_SPARE: usize = 64;
+
 /// What bounds an execution.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -59,8 +62,17 @@ pub struct Setup<'a> {
     pub eager: bool,
     /// What the host gives besides arguments.
     pub host: Host<'a>,
-    /// The slots of units, if there are some already.
-    pub slots: Option<Box<Slots>>,
+    /// What earlier executions left to be used again.
+    pub rooms: &'a mut Rooms,
+}
+
+/// Memory that executions use one after the other. What is in it between them has no meaning.
+#[derive(Default)]
+pub struct Rooms {
+    /// The slots of units, as soon as one has run.
+    pub(crate) slots: Option<Box<Slots>>,
+    /// Frames for further calls.
+    spare: Vec<Frame>,
 }
 
 /// One execution, from a call from outside to its return.
@@ -74,8 +86,7 @@ pub struct Interpreter<'a, A> {
     pub(crate) forms: Forms,
     pub(crate) eager: bool,
     pub(crate) host: Host<'a>,
-    /// The slots of units, as soon as one has run.
-    pub slots: Option<Box<Slots>>,
+    pub(crate) rooms: &'a mut Rooms,
     /// Operations until the next look at the flag.
     pub(crate) until_look: u64,
     /// Operations left after those.
@@ -84,14 +95,12 @@ pub struct Interpreter<'a, A> {
     depth_limit: usize,
     /// Where the stack is too short for another block.
     stack_floor: usize,
-    /// Frames for further calls.
-    spare: Vec<Frame>,
 }
 
 impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     /// An execution with somebody beside it.
     pub fn new(setup: Setup<'a>, adviser: A) -> Interpreter<'a, A> {
-        let Setup { module, prepared, memory, stop, limits, forms, eager, host, slots } = setup;
+        let Setup { module, prepared, memory, stop, limits, forms, eager, host, rooms } = setup;
         Interpreter {
             adviser,
             module,
@@ -101,13 +110,12 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             forms,
             eager,
             host,
-            slots,
+            rooms,
             until_look: 0,
             fuel: limits.fuel.unwrap_or(u64::MAX),
             depth: 0,
             depth_limit: limits.call_depth,
             stack_floor: stack::floor(),
-            spare: Vec::new(),
         }
     }
 
@@ -139,7 +147,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         }
         self.depth += 1;
         let prepared = &self.prepared.functions[function];
-        let mut frame = self.spare.pop().unwrap_or_default();
+        let mut frame = self.rooms.spare.pop().unwrap_or_default();
         frame.resize(prepared);
         Ok(Registers { function, code: &self.module.functions[function], prepared, depth: self.depth, frame })
     }
@@ -148,7 +156,9 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         self.depth -= 1;
         let mut frame = registers.frame;
         frame.clear();
-        self.spare.push(frame);
+        if self.rooms.spare.len() < MOST_SPARE {
+            self.rooms.spare.push(frame);
+        }
     }
 
     /// Pays for some operations, and now and then looks whether to go on.

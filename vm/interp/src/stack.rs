@@ -4,6 +4,7 @@
 //! not say where a stack ends, none counts as left, and work runs on a stack of its own.
 #![allow(unsafe_code)]
 
+use galopvm_base::threads;
 use galopvm_store::error::{ErrorKind, Trap};
 use std::cell::Cell;
 
@@ -49,6 +50,8 @@ pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
 
 /// Runs work on a thread with a fresh stack. Nothing if there is no memory for one.
 pub(crate) fn on_fresh<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let pool = threads::pool();
+    let work = || threads::with_pool(pool, work);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(FRESH).spawn_scoped(scope, work).ok()?;
         Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

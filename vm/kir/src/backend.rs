@@ -7,7 +7,7 @@
 use crate::ir::{Exp, Type, VarId};
 use crate::machine::Machine;
 use crate::observed::Observed;
-use crate::passed::Passed;
+use crate::passed::{Kept, Passed};
 use crate::plan::VerifiedPlan;
 use crate::verify::VerifiedRegion;
 use galopvm_base::scalar::Bits;
@@ -224,13 +224,23 @@ impl fmt::Display for LaunchError {
 pub struct CheckedLaunch<'l, 'a> {
     launch: &'l mut Launch<'a>,
     region: &'l VerifiedRegion,
+    kept: Option<&'l mut Kept>,
 }
 
 impl<'l, 'a> CheckedLaunch<'l, 'a> {
     /// The launch, if it was checked for this region.
     pub fn of(self, region: &VerifiedRegion) -> Result<&'l mut Launch<'a>, RunError> {
+        self.with_kept(region).map(|(launch, _)| launch)
+    }
+
+    /// The same with what a back end has kept, or may keep, for launches of the same extents and views.
+    #[expect(clippy::type_complexity, reason = "a pair that is taken apart at once")]
+    pub fn with_kept(
+        self,
+        region: &VerifiedRegion,
+    ) -> Result<(&'l mut Launch<'a>, Option<&'l mut Kept>), RunError> {
         if self.region == region {
-            return Ok(self.launch);
+            return Ok((self.launch, self.kept));
         }
         Err(RunError::Failed(Refusal::new("the launch was checked for another region")))
     }
@@ -250,20 +260,21 @@ impl<'a> Launch<'a> {
     /// no two of them share a buffer.
     pub fn check<'l>(&'l mut self, region: &'l VerifiedRegion) -> Result<CheckedLaunch<'l, 'a>, LaunchError> {
         self.check_all(region)?;
-        Ok(CheckedLaunch { launch: self, region })
+        Ok(CheckedLaunch { launch: self, region, kept: None })
     }
 
     /// The same after another launch: one that is equal in all that is checked passes without being looked at again.
     pub fn check_after<'l>(
         &'l mut self,
         region: &'l VerifiedRegion,
-        passed: &mut Passed,
+        passed: &'l mut Passed,
     ) -> Result<CheckedLaunch<'l, 'a>, LaunchError> {
-        if !passed.holds(self, region) {
+        let mut is_kept = passed.holds(self, region);
+        if !is_kept {
             self.check_all(region)?;
-            passed.keep(self, region);
+            is_kept = passed.keep(self, region);
         }
-        Ok(CheckedLaunch { launch: self, region })
+        Ok(CheckedLaunch { launch: self, region, kept: is_kept.then_some(&mut passed.kept) })
     }
 
     fn check_all(&self, region: &VerifiedRegion) -> Result<(), LaunchError> {

@@ -48,7 +48,7 @@ pub use ir::*;
 pub use machine::{Machine, Vectors};
 pub use name::Name;
 pub use observed::{Observed, ObservedParam};
-pub use passed::Passed;
+pub use passed::{Kept, Passed};
 pub use plan::{Claim, Decision, Plan, PlanLine, VerifiedPlan};
 pub use text::ParseError;
 pub use verify::{CheckedRegion, VerifiedRegion, VerifyError, check, verified_from_text, verify};

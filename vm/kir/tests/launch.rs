@@ -122,6 +122,49 @@ fn a_launch_after_one_that_passed_is_refused_as_ever() {
     }
 }
 
+#[test]
+fn what_is_kept_goes_with_extents_and_views() {
+    let text = "region scaled (n : i64, k : i32, m : i64, x : i16, A : [n]i16)
+let w : i64 = m + 1
+let r =
+  kernel i < w do
+    in A[i] * x
+in r
+";
+    let region = verified_from_text(text).unwrap_or_else(|e| panic!("{e}"));
+    let mut passed = Passed::default();
+    // The number that was kept before; afterwards it is `keeps`.
+    let mut launch = |[n, k, m, x]: [u64; 4], elements: i64, keeps: u32| {
+        let mut out = [0; 16];
+        let scalars = [n, k, m, x].map(Argument::Scalar);
+        let array = Argument::Array { buffer: 0, lmad: Lmad::row_major(&[n as i64]) };
+        let mut launch = Launch {
+            buffers: vec![Buffer::Read(&[0; 16]), Buffer::Write(&mut out)],
+            arguments: scalars.into_iter().chain([array]).collect::<Vec<_>>().into(),
+            results: vec![ResultView { buffer: 1, lmad: Lmad::row_major(&[elements]) }],
+        };
+        let checked = launch.check_after(&region, &mut passed).map_err(|error| error.to_string())?;
+        let (_, kept) = checked.with_kept(&region).map_err(|error| format!("{error:?}"))?;
+        let kept = kept.ok_or("nothing can be kept")?;
+        let before = kept.get::<u32>().copied();
+        kept.set(keeps);
+        Ok::<_, String>(before)
+    };
+    assert_eq!(launch([4, 1, 3, 5], 4, 1), Ok(None));
+    assert_eq!(launch([4, 1, 3, 5], 4, 2), Ok(Some(1)));
+    // Scalars that no extent depends on may be others, of their type.
+    assert_eq!(launch([4, 7, 3, 9], 4, 3), Ok(Some(2)));
+    assert!(launch([4, 1 << 32, 3, 5], 4, 0).is_err_and(|e| e.contains("wrong kind")));
+    assert!(launch([4, 1, 3, 1 << 16], 4, 0).is_err_and(|e| e.contains("wrong kind")));
+    assert_eq!(launch([4, 7, 3, 9], 4, 4), Ok(Some(3)));
+    // The extent of the axis is made of another scalar, and so is that of the result.
+    assert!(launch([4, 7, 2, 9], 4, 0).is_err_and(|e| e.contains("result 0 has shape")));
+    assert_eq!(launch([4, 7, 2, 9], 3, 5), Ok(None));
+    // Where each launch is another one, not every one is kept; what is kept stays that of its own.
+    assert_eq!(launch([4, 7, 3, 9], 4, 6), Err("nothing can be kept".into()));
+    assert_eq!(launch([4, 7, 2, 9], 3, 7), Ok(Some(5)));
+}
+
 fn reference(region: &VerifiedRegion) -> std::sync::Arc<dyn galopvm_kir::Compiled> {
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan fits every region");
     let unit = Unit { region, plan: &plan, observed: &Observed::default(), machine: &Machine::default() };

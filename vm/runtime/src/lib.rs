@@ -26,8 +26,8 @@ pub use galopvm_store::{
 pub use costs::LazyCosts;
 pub use galopvm_interp::{Limits, ShowSink, Shown, stack};
 pub use galopvm_tier::{
-    Coverage, Event, ExplainSink, Explained, Met, PlanFigures, PlanPhases, SiteName, SiteProfile, SiteReport,
-    Tier, Tiering, TraceSink,
+    Coverage, Event, ExplainSink, Explained, KernelFigures, Kernels, Met, PlanFigures, PlanPhases, SiteName,
+    SiteProfile, SiteReport, Tier, Tiering, TraceSink,
 };
 pub use session::{Options, Session};
 pub use shadow::ShadowFigures;

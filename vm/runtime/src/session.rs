@@ -6,13 +6,14 @@ use crate::shadow::{Shadow, ShadowFigures};
 use crate::switches::{Switch, Switches};
 use galopvm_bytecode::{Entry, FuncId, VerifiedModule};
 use galopvm_data::Value;
-use galopvm_interp::{Forms, Host, Inner, Interpreter, Limits, Prepared, Setup, ShowSink, Slots, stack};
+use galopvm_interp::{Forms, Host, Inner, Interpreter, Limits, Prepared, Rooms, Setup, ShowSink, stack};
 use galopvm_lift::region::Code;
 use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
 use galopvm_store::memory::{Block, Memory, SHORTENED};
 use galopvm_store::stop::Stop;
 use galopvm_tier::{Coverage, ExplainSink, Met, PlanFigures, SiteReport, Tiering, Tiers, TraceSink};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -42,6 +43,12 @@ pub struct Options {
     pub shows: Option<ShowSink>,
 }
 
+/// What a call has that a limit of time may end.
+struct During {
+    stop: Stop,
+    memory: Memory,
+}
+
 /// A loaded program and everything that executing it needs. It can be sent to another thread; calls are one at a time.
 pub struct Session {
     module: VerifiedModule,
@@ -55,8 +62,10 @@ pub struct Session {
     eager: bool,
     shadow: Option<Box<Shadow>>,
     interrupt: Arc<AtomicBool>,
+    /// That of the last call, if it came to its end and had no limit of time.
+    during: Option<During>,
     tiers: Tiers,
-    slots: Option<Box<Slots>>,
+    rooms: Rooms,
     plans: Plans,
     layouts: Layouts,
     advices: Advices,
@@ -88,8 +97,9 @@ impl Session {
             eager: options.eager,
             shadow: options.check.then(Box::default),
             interrupt: Arc::default(),
+            during: None,
             tiers,
-            slots: None,
+            rooms: Rooms::default(),
             plans: Plans::default(),
             layouts: Layouts::default(),
             advices: Advices::default(),
@@ -151,9 +161,8 @@ impl Session {
     /// Calls an entry point.
     pub fn call(&mut self, name: &str, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
         let entry = self.entry(name)?;
-        let names = entry.params.iter().flat_map(|p| std::iter::repeat_n(p.name.clone(), p.values as usize));
-        let (names, function) = (names.collect::<Vec<_>>(), entry.function);
-        self.check(function, &args, &names)?;
+        let function = entry.function;
+        self.check(function, &args, Some(entry))?;
         self.run(function, args)
     }
 
@@ -162,11 +171,12 @@ impl Session {
         if self.module.module().functions.get(function).is_none() {
             return Err(RuntimeError::usage(format!("There is no function {function}.")));
         }
-        self.check(function, &args, &[])?;
+        self.check(function, &args, None)?;
         self.run(function, args)
     }
 
-    fn check(&self, function: FuncId, args: &[Value], names: &[String]) -> Result<(), RuntimeError> {
+    /// Whether arguments are as many and of such types as a function takes, which may be that of an entry point.
+    fn check(&self, function: FuncId, args: &[Value], entry: Option<&Entry>) -> Result<(), RuntimeError> {
         let function = &self.module.module().functions[function];
         let (given, expected) = (args.len(), function.params.len());
         if given != expected {
@@ -176,8 +186,10 @@ impl Session {
         for (k, (arg, param)) in args.iter().zip(&function.params).enumerate() {
             let ty = function.regs[*param];
             if arg.ty() != ty {
-                let name =
-                    names.get(k).filter(|n| !n.is_empty()).map(|n| format!(" (`{n}`)")).unwrap_or_default();
+                let params = entry.map_or(&[][..], |entry| &entry.params);
+                let mut names = params.iter().flat_map(|p| std::iter::repeat_n(&p.name, p.values as usize));
+                let name = names.nth(k).filter(|name| !name.is_empty());
+                let name = name.map(|name| format!(" (`{name}`)")).unwrap_or_default();
                 let message = format!(
                     "Argument {}{name} of `{}` has type {}, expected {ty}.",
                     k + 1,
@@ -191,45 +203,46 @@ impl Session {
     }
 
     fn run(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
+        let during = self.during();
         let module = self.module.module();
-        let stop = Stop::new(self.interrupt.clone(), self.limits.timeout);
-        self.tiers.set_stop(stop.clone());
         let arrays = args.iter().filter_map(Value::as_array);
-        let files: Vec<Block> = arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
-        let memory = self.memory.for_call(&stop, self.threads);
+        let files: SmallVec<[Block; 2]> =
+            arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        let During { stop, memory } = &during;
         let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
         let optimizer = Optimizer {
             module,
             code: &self.code,
-            memory: &memory,
+            memory,
             tiers: &mut self.tiers,
             switches: self.switches,
             forms,
             eager: self.eager,
-            costs: self.costs.clone(),
-            plans: std::mem::take(&mut self.plans),
-            layouts: std::mem::take(&mut self.layouts),
-            advices: std::mem::take(&mut self.advices),
-            shadow: self.shadow.take(),
+            costs: &self.costs,
+            plans: &mut self.plans,
+            layouts: &mut self.layouts,
+            advices: &mut self.advices,
+            shadow: self.shadow.as_deref_mut(),
             holding: Holding::default(),
         };
         let setup = Setup {
             module,
             prepared: &self.prepared,
-            memory: &memory,
-            stop: &stop,
+            memory,
+            stop,
             limits: &self.limits,
             forms,
             eager: self.eager,
             host: Host { params: &self.params, shows: self.shows.as_ref() },
-            slots: self.slots.take(),
+            rooms: &mut self.rooms,
         };
         let mut interpreter = Interpreter::new(setup, optimizer);
         let ran = stack::with_room(|| interpreter.run(function, args));
+        drop(interpreter);
         let outcome = ran.unwrap_or_else(|| Err(stack::no_room().into())).map_err(|error| *error);
-        self.slots = interpreter.slots;
-        let Optimizer { plans, layouts, advices, shadow, .. } = interpreter.adviser;
-        (self.plans, self.layouts, self.advices, self.shadow) = (plans, layouts, advices, shadow);
+        if outcome.is_ok() && self.limits.timeout.is_none() {
+            self.during = Some(during);
+        }
         if !files.iter().all(Block::is_intact) {
             self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
@@ -238,6 +251,17 @@ impl Session {
             .coverage
             .met(outcome.as_ref().map_or_else(|error| error.kind.into(), |_| Met::EndFinished));
         outcome
+    }
+
+    /// What ends a call that begins now, and its memory: those of the last one, if it can be told that nothing is different.
+    fn during(&mut self) -> During {
+        let timeout = self.limits.timeout;
+        self.during.take().filter(|_| timeout.is_none()).unwrap_or_else(|| {
+            let stop = Stop::new(self.interrupt.clone(), timeout);
+            self.tiers.set_stop(stop.clone());
+            let memory = self.memory.for_call(&stop, self.threads);
+            During { stop, memory }
+        })
     }
 
     /// What is known of each parallel operator, in the order of the code: figures, kernels, versions.

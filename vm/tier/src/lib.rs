@@ -32,7 +32,7 @@ pub use galopvm_interp::{FormTaken, Site, Work};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use sentence::Sentence;
 pub use tiers::{
-    Choice, Code, Event, Interpreted, Over, Run, SiteReport, Tiering, Tiers, TraceSink, Version, VersionKey,
-    Why, Wish,
+    Choice, Code, Event, Interpreted, KernelFigures, Kernels, Over, Run, SiteReport, Tiering, Tiers,
+    TraceSink, Version, VersionKey, Why, Wish,
 };
 pub use told::{ExplainSink, Explained};

@@ -38,7 +38,7 @@ pub struct SiteProfile {
     pub interpreted_work: u64,
     /// Executions by compiled code.
     pub launches: u64,
-    /// Nanoseconds in compiled code.
+    /// Nanoseconds in compiled code. Of short launches, after the first ones, one of several is timed and counts for all of them.
     pub launch_nanos: u64,
     /// Where the last execution happened.
     pub tier: Tier,
@@ -46,7 +46,25 @@ pub struct SiteProfile {
     pub reason: String,
 }
 
+/// Estimated operations of launches each of which is timed.
+const LONG: u64 = 1 << 14;
+
+/// Launches each of which is timed, and one of how many is among later ones that are not long: looking at the clock takes as long as
+/// a part of them.
+const FIRST: u64 = 64;
+const ONE_OF: u64 = 16;
+
 impl SiteProfile {
+    /// For how many launches the time of the next one stands, of so many operations; 0 if it is not timed.
+    pub(crate) fn weight_of_time(&self, work: u64) -> u64 {
+        match self.launches {
+            ..FIRST => 1,
+            _ if work >= LONG => 1,
+            launches if launches.is_multiple_of(ONE_OF) => ONE_OF,
+            _ => 0,
+        }
+    }
+
     /// Notes where an execution happens.
     pub fn choose(&mut self, tier: Tier, reason: &str) {
         self.tier = tier;

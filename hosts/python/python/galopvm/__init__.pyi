@@ -1,5 +1,7 @@
 from os import PathLike
-from typing import Any, List, Mapping, Optional, Tuple, Union
+from typing import Any, List, Mapping, Optional, Tuple, TypedDict, Union
+
+from typing_extensions import Unpack
 
 __version__: str
 
@@ -47,35 +49,14 @@ class Program:
     def to_bytecode(self) -> bytes: ...
     def __getattr__(self, name: str) -> Entry: ...
 
-def compile(
-    source: str,
-    *,
-    name: str = ...,
-    backend: Optional[str] = ...,
-    cpu: Optional[str] = ...,
-    threads: Optional[int] = ...,
-    memory_limit: Optional[int] = ...,
-    fuel: Optional[int] = ...,
-    timeout: Optional[float] = ...,
-) -> Program: ...
-def load(
-    path: Union[str, "PathLike[str]"],
-    *,
-    backend: Optional[str] = ...,
-    cpu: Optional[str] = ...,
-    threads: Optional[int] = ...,
-    memory_limit: Optional[int] = ...,
-    fuel: Optional[int] = ...,
-    timeout: Optional[float] = ...,
-) -> Program: ...
-def from_bytecode(
-    data: bytes,
-    *,
-    name: str = ...,
-    backend: Optional[str] = ...,
-    cpu: Optional[str] = ...,
-    threads: Optional[int] = ...,
-    memory_limit: Optional[int] = ...,
-    fuel: Optional[int] = ...,
-    timeout: Optional[float] = ...,
-) -> Program: ...
+class _Options(TypedDict, total=False):
+    backend: Optional[str]
+    cpu: Optional[str]
+    threads: Optional[int]
+    memory_limit: Optional[int]
+    fuel: Optional[int]
+    timeout: Optional[float]
+
+def compile(source: str, *, name: str = ..., **options: Unpack[_Options]) -> Program: ...
+def load(path: Union[str, "PathLike[str]"], **options: Unpack[_Options]) -> Program: ...
+def from_bytecode(data: bytes, *, name: str = ..., **options: Unpack[_Options]) -> Program: ...

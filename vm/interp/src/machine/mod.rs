@@ -18,7 +18,7 @@ mod share;
 mod translate;
 mod unit;
 
-pub use run::Slots;
+pub(crate) use run::Slots;
 pub use translate::Inner;
 pub use unit::Unit;
 
@@ -206,9 +206,9 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         entry: &Entry<'_>,
         put: impl FnMut(&mut Registers<'a>, usize, Leaving),
     ) -> Outcome<bool> {
-        let mut slots = self.slots.take().unwrap_or_else(blank_slots);
+        let mut slots = self.rooms.slots.take().unwrap_or_else(blank_slots);
         let outcome = self.enter_with(registers, unit, entry, &mut slots, put);
-        self.slots = Some(slots);
+        self.rooms.slots = Some(slots);
         outcome
     }
 

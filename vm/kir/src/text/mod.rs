@@ -22,7 +22,8 @@
 //!
 //! - `lex.rs`, `parse.rs`, `expression.rs`: reading. `print.rs`: writing. Every printed region parses back to
 //!   itself (up to [`Region::renumbered`]).
-//! - `env.rs`: what was observed, as case files write it. `plan.rs`, `machine.rs`: decisions and machines.
+//! - `env.rs`: what was observed, as case files write it. `plan.rs`, `machine.rs`: decisions and machines. `unit.rs`: all that a back
+//!   end is given.
 
 mod env;
 mod expression;
@@ -31,11 +32,13 @@ mod machine;
 mod parse;
 mod plan;
 mod print;
+mod unit;
 
 pub use env::{parse_env, print_observed};
 pub use parse::{parse_region, parse_region_in};
 pub use plan::{parse_plan, print_decision, print_plan};
 pub use print::{print_exp, print_index_exp, print_region, print_statements, print_type};
+pub use unit::print_unit;
 
 use crate::ir::ArrayOp;
 use galopvm_base::{ElemType, Pos};

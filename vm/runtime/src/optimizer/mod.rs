@@ -58,15 +58,15 @@ pub(crate) struct Optimizer<'a> {
     /// Whether analyses are asked, and fast ways taken, however little there is to gain.
     pub(crate) eager: bool,
     /// What decisions count with.
-    pub(crate) costs: LazyCosts,
+    pub(crate) costs: &'a LazyCosts,
     /// What is known of regions.
-    pub(crate) plans: Plans,
+    pub(crate) plans: &'a mut Plans,
     /// What is known of the layouts that operators like.
-    pub(crate) layouts: Layouts,
+    pub(crate) layouts: &'a mut Layouts,
     /// What was decided for functions and loops.
-    pub(crate) advices: Advices,
+    pub(crate) advices: &'a mut Advices,
     /// The execution that checks this one.
-    pub(crate) shadow: Option<Box<Shadow>>,
+    pub(crate) shadow: Option<&'a mut Shadow>,
     /// What holds in the calls that are running.
     pub(crate) holding: Holding,
 }

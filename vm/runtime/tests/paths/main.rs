@@ -11,7 +11,7 @@ mod values;
 use galopvm_analysis::layout::Costs;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{FuncId, Function, Scope, text, verify};
-use galopvm_interp::{Forms, Host, Inner, Interpreter, Plain, Prepared, Setup, stack};
+use galopvm_interp::{Forms, Host, Inner, Interpreter, Plain, Prepared, Rooms, Setup, stack};
 use galopvm_kir::{Backend, Reference, evaluate};
 use galopvm_lift::region::Recorded;
 use galopvm_runtime::{
@@ -48,7 +48,7 @@ fn meaning_of(text: &str, seed: u64, units: bool) -> String {
     let prepared = Prepared::new(module);
     let stop = Stop::new(Arc::default(), None);
     let limits = Limits { fuel: Some(FUEL), memory: Some(1 << 28), ..Limits::default() };
-    let mut out = String::new();
+    let (mut out, mut rooms) = (String::new(), Rooms::default());
     for turn in 0..2 {
         let setup = Setup {
             module,
@@ -59,7 +59,7 @@ fn meaning_of(text: &str, seed: u64, units: bool) -> String {
             forms: Forms { units, inner: Inner::Loops },
             eager: false,
             host: Host::default(),
-            slots: None,
+            rooms: &mut rooms,
         };
         let function = &module.functions[FuncId(0)];
         let types: Vec<_> = function.params.iter().map(|param| function.regs[*param]).collect();

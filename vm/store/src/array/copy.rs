@@ -6,6 +6,7 @@
 use crate::error::Trap;
 use crate::memory::{CopyKind, Memory};
 use crate::stop::Stop;
+use galopvm_base::threads;
 use galopvm_lmad::{CopyClass, Lmad, copy_class, transfer};
 use rayon::prelude::*;
 
@@ -43,8 +44,10 @@ pub fn move_elements(
     let class = match bands(target_view, width, memory.threads()) {
         Some((dim, rows)) => {
             let bands = divided(target, target_view, source_view, width, (dim, rows));
-            bands.into_par_iter().try_for_each(|band| {
-                piece(stop, band.target, &band.to, source, &band.from, width).map(drop)
+            threads::divided(|| {
+                bands.into_par_iter().try_for_each(|band| {
+                    piece(stop, band.target, &band.to, source, &band.from, width).map(drop)
+                })
             })?;
             copy_class(target_view, source_view)
         }

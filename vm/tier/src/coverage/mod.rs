@@ -229,6 +229,8 @@ rows! {
     RunTrapped "run.trapped": "a launch trapped";
     RunFalseTrap "run.false-trap": "a launch trapped where the interpreter does not";
     RunPlaced "run.placed": "a launch into a place that was given";
+    CodeMade "code.made": "a back end made code";
+    CodeShared "code.shared": "code was found that a back end had made for another site or session";
     LaunchThreads "launch.threads": "the launch was cut for several threads";
     LaunchLane "launch.lane": "an axis of the launch runs across lanes";
     LaunchUnchecked "launch.unchecked": "reads of the launch are not checked";

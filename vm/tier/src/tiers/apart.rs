@@ -97,7 +97,10 @@ impl Tiers {
         let fused = &mut self.sites[first as usize].fused;
         fused.comparison = match (is_known, runs.least) {
             (true, Some(together)) => match fused.found.take() {
-                Some(group) => Comparison::Apart(Apart { group, together, operators, runs: Runs::default() }),
+                Some(group) => {
+                    self.comparing += 1;
+                    Comparison::Apart(Apart { group, together, operators, runs: Runs::default() })
+                }
                 None => Comparison::Settled,
             },
             _ => Comparison::Together(runs),
@@ -120,6 +123,7 @@ impl Tiers {
             fused.comparison = Comparison::Apart(apart);
             return true;
         }
+        self.comparing -= 1;
         let Apart { group, together, runs, .. } = apart;
         if runs.is_partial || runs.least.is_none_or(|least| least >= together) {
             fused.found = Some(group);

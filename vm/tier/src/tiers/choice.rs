@@ -9,7 +9,7 @@ use crate::executor::Executor;
 
 /// Below this estimate of operations interpreting is cheaper than launching; where a row is a few instructions of a loop, below
 /// the second one.
-const LEAST_WORK: u64 = 256;
+const LEAST_WORK: u64 = 160;
 const LEAST_WORK_OF_LOOPS: u64 = 2048;
 
 /// Who executes an operator.

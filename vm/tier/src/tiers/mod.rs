@@ -3,7 +3,7 @@
 //! - `told.rs`: what is told to people. `asked.rs`: what others want to know of operators.
 //! - `choice.rs`: the policy. `mod.rs`: what happens at a site. `version.rs`: compiled versions and what they were compiled for; which
 //!   of them goes for another one is up to the site (`site/turnover.rs`).
-//!   `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
+//!   `kernels.rs`: code that sessions share. `quick.rs`: code that is made at once. `launch.rs`: from registers to a launch and back. `worker.rs`: compilation in the
 //!   background.
 //!   `fused.rs`: operators that run together. `apart.rs`: whether they are faster apart. `over.rs`: whether a result may be written over an array.
 //!   `part.rs`: kernels for a part of the iterations. `rounds.rs`: loops around operators. `traps.rs`: whether a kernel can trap. `trace.rs`: the events.
@@ -16,6 +16,7 @@ mod apart;
 mod asked;
 mod choice;
 mod fused;
+mod kernels;
 mod launch;
 mod over;
 mod part;
@@ -27,6 +28,7 @@ mod traps;
 mod version;
 mod worker;
 
+pub use kernels::{KernelFigures, Kernels};
 pub use trace::{Event, TraceSink};
 use version::Proven;
 pub use version::{Version, VersionKey};
@@ -70,6 +72,8 @@ pub struct Tiering {
     pub always: bool,
     /// Whether small hot sites are compiled on a thread of their own, else at once.
     pub background: bool,
+    /// The code that these back ends made so far, for whatever has the same ones.
+    pub kernels: Kernels,
 }
 
 impl Tiering {
@@ -82,6 +86,7 @@ impl Tiering {
             threshold: 1 << 16,
             always: false,
             background: true,
+            kernels: Kernels::default(),
         }
     }
 }
@@ -231,6 +236,8 @@ pub struct Tiers {
     rounds: FxHashMap<Site, u32>,
     worker: Option<Worker>,
     stop: Stop,
+    /// How many groups are being compared with their operators by themselves: meanwhile all launches are timed.
+    comparing: usize,
     /// Tells what is decided, if somebody wants to know.
     pub explainer: Option<Explainer>,
     /// Counts what was decided, here and wherever else programs are executed.
@@ -284,6 +291,7 @@ impl Tiers {
             rounds: FxHashMap::default(),
             worker: None,
             stop,
+            comparing: 0,
             explainer,
             coverage: Coverage::default(),
             over_figures: PlanFigures::default(),
@@ -598,8 +606,7 @@ impl Tiers {
             region: lifted.region.clone(),
             plan,
             observed: if is_generic { version::generic(&observed) } else { observed },
-            machine: self.tiering.machine.clone(),
-            backends: self.tiering.backends.clone(),
+            tiering: self.tiering.clone(),
         };
         if waits {
             return Ok(self.add(site, job.compile()));
@@ -632,7 +639,9 @@ impl Tiers {
             self.tell(site, |name| Event::Refused { site: name, backend, reason });
         }
         if let Some((backend, _)) = &version.code {
-            self.tell(site, |name| Event::Compiled { site: name, backend, micros: version.micros });
+            let (micros, is_shared) = (version.micros, version.is_shared);
+            self.coverage.met(if is_shared { Met::CodeShared } else { Met::CodeMade });
+            self.tell(site, |name| Event::Compiled { site: name, backend, micros, is_shared });
         }
     }
 
@@ -647,6 +656,8 @@ impl Tiers {
         loop {
             let state = &mut self.sites[site as usize];
             let used = state.turnover.launch();
+            let is_measured = self.trace.is_some() || self.comparing > 0 || state.group.is_some();
+            let weight = if is_measured { 1 } else { state.profile.weight_of_time(work) };
             let Some(version) = state.code_of(chosen) else {
                 return Ok(Attempt::Interpret("there is no code".into()));
             };
@@ -656,17 +667,17 @@ impl Tiers {
             };
             version.launches += 1;
             version.used = used;
-            let start = Instant::now();
+            let start = (weight > 0).then(Instant::now);
             let insists = insists || matches!(chosen, Chosen::Quick);
             let places = Places { places, unchecked: &version.key.unchecked, insists };
             let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
-            let nanos = nanos(start.elapsed());
+            let nanos = start.map_or(0, |start| nanos(start.elapsed()));
             match outcome {
                 Ok(values) => {
                     self.coverage.launch(backend, &self.tiering.machine, &version.key);
                     self.coverage.add(Met::RunQuick, matches!(chosen, Chosen::Quick).into());
                     self.coverage.add(Met::RunPlaced, places.places.iter().any(Option::is_some).into());
-                    self.sites[site as usize].launched(chosen, backend, nanos, work);
+                    self.sites[site as usize].launched(chosen, backend, nanos.saturating_mul(weight), work);
                     self.tell(site, |name| Event::Launched {
                         site: name,
                         backend,

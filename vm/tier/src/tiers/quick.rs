@@ -71,8 +71,8 @@ impl Tiers {
         {
             let key = VersionKey::generic(&plan);
             let observed = gathered.observed(&lifted.region);
-            let machine = &self.tiering.machine;
-            let made = Version::compile(work, key, plan, &lifted.region, &observed, machine, &[backend]);
+            let tiering = &self.tiering;
+            let made = Version::compile(work, key, plan, &lifted.region, &observed, tiering, &[backend]);
             self.tell_made(site, &made);
             self.sites[site as usize].quick = Some(made);
         }

@@ -23,8 +23,8 @@ pub enum Event<'a> {
     Planned { site: SiteName, plan: &'a Plan },
     /// A back end does not take the kernel, or failed to run it.
     Refused { site: SiteName, backend: &'a str, reason: &'a str },
-    /// A back end made code.
-    Compiled { site: SiteName, backend: &'a str, micros: u64 },
+    /// A back end made code, or had made it for somebody else.
+    Compiled { site: SiteName, backend: &'a str, micros: u64, is_shared: bool },
     /// Code ran.
     Launched { site: SiteName, backend: &'a str, micros: u64, work: u64 },
     /// The operator runs together with others.
@@ -55,8 +55,9 @@ impl fmt::Display for Event<'_> {
                 Ok(())
             }
             Event::Refused { site, backend, reason } => write!(f, "{site}: {backend} refused: {reason}"),
-            Event::Compiled { site, backend, micros } => {
-                write!(f, "{site}: {backend} compiled in {micros} us")
+            Event::Compiled { site, backend, micros, is_shared } => {
+                let how = if *is_shared { "code found" } else { "compiled" };
+                write!(f, "{site}: {backend} {how} in {micros} us")
             }
             Event::Launched { site, backend, micros, work } => {
                 write!(f, "{site}: {backend} launched, {work} operations in {micros} us")

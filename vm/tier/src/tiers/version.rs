@@ -5,8 +5,8 @@ use galopvm_analysis::bounds::bounds;
 use galopvm_base::TypedId;
 use galopvm_kir::backend::StrideClass;
 use galopvm_kir::{
-    Backend, Claim, Compiled, Decision, Machine, Observed, ObservedParam, ReadId, Refusal, Unit, VarId,
-    VerifiedPlan, VerifiedRegion,
+    Backend, Claim, Compiled, Decision, Observed, ObservedParam, ReadId, Refusal, Unit, VarId, VerifiedPlan,
+    VerifiedRegion,
 };
 use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
@@ -73,6 +73,8 @@ pub struct Version {
     pub refusals: Vec<(&'static str, String)>,
     /// Microseconds of compilation.
     pub micros: u64,
+    /// The code was there, or being made, when it was asked for: another site or session has it as well.
+    pub is_shared: bool,
     /// How often it was launched, and the launch of the site that it was used for last.
     pub launches: u64,
     pub(super) used: u64,
@@ -88,17 +90,28 @@ impl Version {
         plan: VerifiedPlan,
         region: &VerifiedRegion,
         observed: &Observed,
-        machine: &Machine,
+        tiering: &Tiering,
         backends: &[Arc<dyn Backend>],
     ) -> Version {
         let start = Instant::now();
-        let mut version =
-            Version { key, plan, code: None, refusals: Vec::new(), micros: 0, launches: 0, used: 0, work };
+        let mut version = Version {
+            key,
+            plan,
+            code: None,
+            refusals: Vec::new(),
+            micros: 0,
+            is_shared: false,
+            launches: 0,
+            used: 0,
+            work,
+        };
         for backend in backends {
-            let unit = Unit { region, plan: &version.plan, observed, machine };
-            match backend.compile(unit) {
+            let unit = Unit { region, plan: &version.plan, observed, machine: &tiering.machine };
+            let (made, is_shared) = tiering.kernels.compile(backend, unit);
+            match made {
                 Ok(code) => {
                     version.code = Some((backend.name(), code));
+                    version.is_shared = is_shared;
                     break;
                 }
                 Err(refusal) => version.refusals.push((backend.name(), refusal.reason)),
@@ -120,7 +133,7 @@ impl Version {
         let position = tiering.backends.iter().position(|b| b.name() == failed);
         let rest = &tiering.backends[position.map_or(tiering.backends.len(), |p| p + 1)..];
         let (key, plan) = (self.key.clone(), self.plan.clone());
-        let next = Version::compile(self.work, key, plan, &lifted.region, observed, &tiering.machine, rest);
+        let next = Version::compile(self.work, key, plan, &lifted.region, observed, tiering, rest);
         let mut refusals = self.refusals.clone();
         refusals.push((failed, refusal.reason));
         refusals.extend(next.refusals);

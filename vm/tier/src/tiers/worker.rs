@@ -1,9 +1,9 @@
 //! Compilation on a thread of its own: jobs go there through one queue, versions come back through another.
 
+use super::Tiering;
 use super::version::{Version, VersionKey};
 use crossbeam::channel::{Receiver, Sender, unbounded};
-use galopvm_kir::{Backend, Machine, Observed, VerifiedPlan, VerifiedRegion};
-use std::sync::Arc;
+use galopvm_kir::{Observed, VerifiedPlan, VerifiedRegion};
 
 /// What is to be compiled.
 pub(super) struct Job {
@@ -13,8 +13,7 @@ pub(super) struct Job {
     pub(super) region: VerifiedRegion,
     pub(super) plan: VerifiedPlan,
     pub(super) observed: Observed,
-    pub(super) machine: Machine,
-    pub(super) backends: Vec<Arc<dyn Backend>>,
+    pub(super) tiering: Tiering,
 }
 
 impl Job {
@@ -25,8 +24,8 @@ impl Job {
             self.plan,
             &self.region,
             &self.observed,
-            &self.machine,
-            &self.backends,
+            &self.tiering,
+            &self.tiering.backends,
         )
     }
 }
