@@ -52,7 +52,7 @@ mod tests {
         let here = std::thread::current().id();
         let count = || divided(rayon::current_num_threads);
         let seen = with_pool(Some(pool.clone()), || {
-            let inner = with_pool(None, || pool_of_this());
+            let inner = with_pool(None, pool_of_this);
             (std::thread::current().id() == here, count(), inner, pool_of_this())
         });
         assert_eq!(seen, (true, 3, false, true));

@@ -234,7 +234,6 @@ impl<'l, 'a> CheckedLaunch<'l, 'a> {
     }
 
     /// The same with what a back end has kept, or may keep, for launches of the same extents and views.
-    #[expect(clippy::type_complexity, reason = "a pair that is taken apart at once")]
     pub fn with_kept(
         self,
         region: &VerifiedRegion,
