@@ -8,6 +8,7 @@ use crate::settings::{Called, Settings};
 use crate::stats::Phases;
 use crate::tuning::Tuning;
 use galopvm::{Session, Shown, Value, data};
+use galopvm_base::system_message;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -109,15 +110,15 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     args.tuning.apply(&mut session, &args.called.file)?;
-    let entry = session.entry(&args.called.entry)?.clone();
+    let entry = session.entry(args.called.entry(&program))?.clone();
     phases.end("prepare");
     let time = args.settings.timeout;
     let reading = Deadline::of("Reading the input", time);
-    let values = input::arguments(&session, &entry, &source, args.called.input.as_deref())?;
+    let values = input::arguments(&session, &entry, &source, &args.called.input)?;
     drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
-    let outcome = measured(&mut session, &args.called.entry, values, &args.measurement);
+    let outcome = measured(&mut session, &entry.name, values, &args.measurement);
     interrupts.running(None);
     phases.end("run");
     // How far a program came that failed is worth knowing, too.
@@ -144,7 +145,10 @@ fn measured(
     measurement: &Measurement,
 ) -> Result<Vec<Value>, Failure> {
     let cannot = |path: &Path, error: io::Error| {
-        Failure::user(format!("{}: cannot write: {error}", path.display()), "name another file with -t")
+        Failure::user(
+            format!("{}: cannot write: {}", path.display(), system_message(&error)),
+            "name another file with -t",
+        )
     };
     let mut times = match &measurement.write_runtime_to {
         Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
