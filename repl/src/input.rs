@@ -216,7 +216,15 @@ pub fn signature(entry: &Entry) -> String {
 
 /// A message about a place in the input, with the line and a caret where that can be shown.
 fn located(name: &str, input: &[u8], error: &DataError, entry: &Entry) -> String {
-    let line = input.split(|b| *b == b'\n').nth(error.line.saturating_sub(1)).unwrap_or_default();
+    let mut error = error.clone();
+    let line_of = |line: usize| input.split(|b| *b == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    // What ends too early ends behind its last word, not in the empty line after that.
+    let ends = input.split(|b| *b == b'\n').skip(error.line.saturating_sub(1)).all(<[u8]>::is_empty);
+    while ends && error.line > 1 && line_of(error.line).trim_ascii().is_empty() {
+        error.line -= 1;
+        error.column = String::from_utf8_lossy(line_of(error.line).trim_ascii_end()).chars().count() + 1;
+    }
+    let line = line_of(error.line);
     match std::str::from_utf8(line) {
         Ok(text) if text.len() <= LINE_SHOWN => {
             let mut sources = Sources::new();

@@ -118,7 +118,7 @@ pub fn run(args: Args) -> Outcome {
     drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
-    let outcome = measured(&mut session, &entry.name, values, &args.measurement);
+    let outcome = measured(&mut session, &entry.name, values, &args.measurement, &source);
     interrupts.running(None);
     phases.end("run");
     // How far a program came that failed is worth knowing, too.
@@ -143,7 +143,15 @@ fn measured(
     entry: &str,
     values: Vec<Value>,
     measurement: &Measurement,
+    source: &input::Input,
 ) -> Result<Vec<Value>, Failure> {
+    let failed = |error: galopvm::Error| {
+        let shown = excerpt(&error, source);
+        match (Failure::from(error), shown) {
+            (Failure::Run(text), Some(shown)) => Failure::Run(format!("{text}\n\n{shown}")),
+            (failure, _) => failure,
+        }
+    };
     let cannot = |path: &Path, error: io::Error| {
         Failure::user(
             format!("{}: cannot write: {}", path.display(), system_message(&error)),
@@ -155,7 +163,7 @@ fn measured(
         None => None,
     };
     if measurement.runs.is_some() {
-        session.call_values(entry, values.clone())?;
+        session.call_values(entry, values.clone()).map_err(failed)?;
     }
     let last = measurement.runs.unwrap_or(1);
     let mut values = Some(values);
@@ -163,7 +171,7 @@ fn measured(
         // The last run may overwrite what it is given.
         let values = if run == last { values.take() } else { values.clone() }.unwrap_or_default();
         let start = Instant::now();
-        let results = session.call_values(entry, values)?;
+        let results = session.call_values(entry, values).map_err(failed)?;
         let micros = start.elapsed().as_micros();
         if let Some((path, file)) = &mut times {
             writeln!(file, "{micros}").map_err(|error| cannot(path, error))?;
@@ -173,6 +181,22 @@ fn measured(
         }
     }
     Ok(Vec::new())
+}
+
+/// The line in which a program failed, if it is one of its own file, which is source.
+fn excerpt(error: &galopvm::Error, source: &input::Input) -> Option<String> {
+    let galopvm::Error::Run(error) = error else { return None };
+    let site = error.trace.first()?;
+    let place = site.place.filter(|_| site.file.as_deref() == Some(&source.name))?;
+    let line = source.text().ok()?.lines().nth((place.start.line as usize).checked_sub(1)?)?;
+    let length = line.chars().count();
+    let column = (place.start.column as usize).clamp(1, length.max(1));
+    let end = if place.end.line == place.start.line { place.end.column as usize } else { length };
+    let number = place.start.line.to_string();
+    let (margin, blank) = (" ".repeat(number.len()), " ".repeat(column - 1));
+    let marks =
+        "^".repeat((end + 1).saturating_sub(column).clamp(1, (length + 1).saturating_sub(column).max(1)));
+    Some(format!("{margin} |\n{number} | {line}\n{margin} | {blank}{marks}"))
 }
 
 fn print(results: &[Value], output: &Output) -> io::Result<()> {
