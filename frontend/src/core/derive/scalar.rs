@@ -204,8 +204,14 @@ impl FunState {
                 if first { ratio } else { f.op(Neg, &[ratio]) }
             }
             Mod | Rem => {
-                let ratio = f.op(if at.op == Rem { Quot } else { Div }, &[a, b]);
-                let whole = if ty.is_float() { f.op(Trunc, &[ratio]) } else { ratio };
+                let whole = if ty.is_float() {
+                    // What was taken away is a multiple; the quotient itself may be rounded up to a whole number.
+                    let taken = f.op(Sub, &[a, value]);
+                    let ratio = f.op(Div, &[taken, b]);
+                    f.op(Round, &[ratio])
+                } else {
+                    f.op(if at.op == Rem { Quot } else { Div }, &[a, b])
+                };
                 f.op(Neg, &[whole])
             }
             Pow => f.of_power(a, b, value, first),

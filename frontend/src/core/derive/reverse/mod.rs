@@ -129,6 +129,9 @@ impl Derive<'_> {
             return self.back_into(stm, &block);
         }
         self.stand_at(stm);
+        if let (Op::Index { array, index }, [row]) = (&stm.op, &stm.defs[..]) {
+            self.pass_parts(*row, *array, index);
+        }
         let mut adjoints = Vec::new();
         for def in &stm.defs {
             adjoints.push(self.take(*def));
