@@ -192,7 +192,8 @@ fn division_of_multiples_by_constants() {
             }
             let signed = |bits: u64| Scalar::new(ty, bits & ty.mask()).as_i64();
             // Multiples and their neighbours, the largest and the smallest ones among them.
-            let most = i64::try_from(ty.mask()).expect("at most 32 bits") / signed(divisor.bits).abs().max(1) + 1;
+            let most =
+                i64::try_from(ty.mask()).expect("at most 32 bits") / signed(divisor.bits).abs().max(1) + 1;
             let near = |k: i64| {
                 let multiple = signed(divisor.bits).wrapping_mul(k);
                 [-1, 0, 1].map(|off| multiple.wrapping_add(off) as u64 & ty.mask())

@@ -184,7 +184,11 @@ impl Interchange<'_> {
         columns.results = results.iter().map(|var| Atom::Var(*var)).collect();
         columns.stms.push(Stm { defs: results, op, origin });
         if !is_scan {
-            stms.push(Stm { defs: stm.defs.clone(), op: Op::Map { width, arrays: over, body: columns }, origin });
+            stms.push(Stm {
+                defs: stm.defs.clone(),
+                op: Op::Map { width, arrays: over, body: columns },
+                origin,
+            });
             return stms;
         }
         let turned: Vec<Var> = stm.defs.iter().map(|def| self.vars.push(self.vars[*def])).collect();
