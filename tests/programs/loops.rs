@@ -132,7 +132,7 @@ const SMALL: &str = "
       in (b, c, s + i64.sum c)
   entry kept (n: i64) (k: i64): ([]i64, []i64, []i64) =
     let xs = map (\\i -> i * i % 7) (iota n)
-    let (a, b) = loop (a, b) = (xs, xs) for i < k do
+    let (a, b) = loop (a: [n]i64, b: [n]i64) = (xs, xs) for i < k do
       if i % 3 == 0 then (map (+ i) b, a) else (a, map2 (-) b xs)
     in (xs, a, b)
   entry changed (n: i64) (k: i64): ([]i64, []i64) =
@@ -148,7 +148,8 @@ const SMALL: &str = "
       let h = reduce_by_index h (+) 0 (map (% 5) a) a
       let m = m with [i % 3] = map2 (+) m[(i + 1) % 3] a
       let m = transpose (map (\\col -> map (+ i64.sum col) col) (transpose m))
-      let a = scatter a (map (\\x -> (x * 7 + i) % (n + 1)) (iota n)) (reverse a)
+      let r = copy (reverse a)
+      let a = scatter a (map (\\x -> (x * 7 + i) % (n + 1)) (iota n)) r
       in (a, map (% 1000) h, map (map (% 1000)) m)
   entry nested (n: i64) (k: i64): [][]i64 =
     loop m = tabulate_2d n n (\\i j -> i * 3 - j) for i < k do

@@ -90,10 +90,13 @@ pub(super) fn run_rounds<'a>(
             return Ok(ran);
         }
     }
+    if turns < LEAST_ROUNDS {
+        return Ok(LoopRun::Left);
+    }
     let Some(site) = run.adviser.tiers.small_rounds_site(place) else { return Ok(LoopRun::Left) };
     let work = work(registers, std::iter::once(*body), turns);
-    let pays_not = work.all < LEAST_WORK || work.all / turns.max(1).unsigned_abs() > MOST_WORK_OF_A_ROUND;
-    if pays_not && !insists_on_code {
+    let per_round = work.all / turns.unsigned_abs();
+    if work.all < LEAST_WORK || per_round > MOST_WORK_OF_A_ROUND {
         return Ok(LoopRun::Left);
     }
     let insists = carried.saturating_mul(LEAST_WORK_FOR_A_COPY) > work.all;
