@@ -377,8 +377,8 @@ impl Lower<'_> {
     }
 
     /// What has the whole part of a quotient by a number that is known, without a division. Half a unit is added to the magnitude
-    /// of the dividend, which leaves the whole part: then the quotient is at least half a unit's part from the next whole number,
-    /// and the product with the reciprocal is off by 2^-20 of that.
+    /// of the dividend, which leaves the whole part: the quotient is then at least `0.5 / divisor` from the next whole number, and
+    /// the product with the reciprocal is off by at most `2^-20 / divisor`, since dividends are below 2^32.
     fn ratio_to(&mut self, ty: ElemType, x: &Raw, divisor: u64) -> Raw {
         let sign = self.raw_const(Lane::I64, 1 << 63, true);
         let half = self.raw_const(Lane::I64, 0.5f64.to_bits(), true);
