@@ -191,3 +191,24 @@ fn loops_around_small_operators_agree_on_every_engine() {
         }
     }
 }
+
+/// Which of them code does as they stand: all but those whose arrays grow.
+#[test]
+fn loops_around_small_operators_are_code() {
+    let program = Program::from_source("small.fut", SMALL).unwrap_or_else(|e| panic!("{e}"));
+    let lifted: Arc<Mutex<usize>> = Arc::default();
+    let count = lifted.clone();
+    let trace = Arc::new(move |event: &Event<'_>| {
+        if matches!(event, Event::Lifted { site, .. } if site.operator == "for") {
+            *count.lock().expect("nobody panics with the count") += 1;
+        }
+    });
+    let engine = Engine::builder().backend(BackendChoice::X86).threads(1).trace(trace).build();
+    for (entry, is_code) in [("turns", true), ("changed", true), ("floats", true), ("growing", false)] {
+        *lifted.lock().expect("nobody panics with the count") = 0;
+        let args = [33, 300].map(|n| Value::Scalar(Scalar::i64(n))).to_vec();
+        engine.session(&program).call_values(entry, args).expect("it runs");
+        let lifted = *lifted.lock().expect("nobody panics with the count");
+        assert_eq!(lifted > 0, is_code, "{entry}: {lifted}");
+    }
+}
