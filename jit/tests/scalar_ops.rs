@@ -182,6 +182,39 @@ fn indices_as_numbers() {
 }
 
 #[test]
+fn division_of_multiples_by_constants() {
+    let mut random = Random::new(27);
+    for ty in [ElemType::I32, ElemType::U32, ElemType::I16, ElemType::U8] {
+        for divisor in [3i64, 10, 641, 0x10001, 0x7fff_ffff, -3, -7, -0x8000_0000, 0xffff_fffe] {
+            let divisor = Scalar::from_int(ty, divisor);
+            if divisor.bits == 0 {
+                continue;
+            }
+            let signed = |bits: u64| Scalar::new(ty, bits & ty.mask()).as_i64();
+            // Multiples and their neighbours, the largest and the smallest ones among them.
+            let most =
+                i64::try_from(ty.mask()).expect("at most 32 bits") / signed(divisor.bits).abs().max(1) + 1;
+            let near = |k: i64| {
+                let multiple = signed(divisor.bits).wrapping_mul(k);
+                [-1, 0, 1].map(|off| multiple.wrapping_add(off) as u64 & ty.mask())
+            };
+            let few = (0..4).flat_map(|k| [k, -k, most - k, most / 2 + k, most / 2 - k]);
+            let some: Vec<i64> = few.chain((0..40).map(|_| random.below(most as usize) as i64)).collect();
+            let numbers: Vec<u64> = some.into_iter().flat_map(near).collect();
+            let view = Lmad::row_major(&[numbers.len() as i64]);
+            for op in [ScalarOp::Div, ScalarOp::Mod, ScalarOp::Quot, ScalarOp::Rem] {
+                let text = format!(
+                    "region r (n : i64, a : [n]{ty})
+                     let r : [n]{ty} = kernel i < n do let x : {ty} = {op}(a[i], {divisor}) in x
+                     in r"
+                );
+                check(&text, &[size(numbers.len()), Arg::Array(ty, numbers.clone(), view.clone())]);
+            }
+        }
+    }
+}
+
+#[test]
 fn wide_division_of_small_and_large_numbers() {
     let mut random = Random::new(26);
     for op in [ScalarOp::Div, ScalarOp::Mod, ScalarOp::Quot, ScalarOp::Rem] {

@@ -356,10 +356,12 @@ fn expression(op: ScalarOp) -> Option<(&'static str, [f64; 2])> {
         Erfc => ("f64.erfc x * y", around),
         Atan2 => ("f64.atan2 x y", around),
         Hypot => ("f64.hypot x y", around),
+        Gamma => ("f64.gamma x * y", above),
+        Lgamma => ("f64.lgamma x * y", positive),
         Scale => ("f64.ldexp x 3 * y", around),
         NextAfter => ("f64.nextafter x y * y", around),
-        // They have no derivative, are constant but for jumps, or are no functions on floats to floats.
-        Gamma | Lgamma | Sgn | Floor | Ceil | Trunc | Round | IsNan | IsInf | Eq | Ne | Lt | Le | Gt | Ge => {
+        // They are constant but for jumps, or are no functions on floats to floats.
+        Sgn | Floor | Ceil | Trunc | Round | IsNan | IsInf | Eq | Ne | Lt | Le | Gt | Ge => {
             return None;
         }
         Quot | Rem | And | Or | Xor | Shl | Shr | Ushr | Not | Popc | Clz | Ctz | MulHi | ToBits

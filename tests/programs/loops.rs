@@ -122,3 +122,93 @@ fn loops_in_blocks_of_rounds() {
     let refused = "no blocks of rounds: what a round changes does not begin at a line";
     assert_eq!(heard("shortest"), [refused]);
 }
+
+/// Loops around small operators: arrays that change places, that are read after they have changed, that the loop only reads, that one
+/// round leaves as they are; operators of every kind in a round; loops in loops; rounds that fail; arrays that grow.
+const SMALL: &str = "
+  entry turns (n: i64) (k: i64): ([]i64, []i64, i64) =
+    loop (a, b, s) = (iota n, map (* 3) (iota n), 0) for i < k do
+      let c = map2 (\\x y -> x + y * i) a b
+      in (b, c, s + i64.sum c)
+  entry kept (n: i64) (k: i64): ([]i64, []i64, []i64) =
+    let xs = map (\\i -> i * i % 7) (iota n)
+    let (a, b) = loop (a: [n]i64, b: [n]i64) = (xs, xs) for i < k do
+      if i % 3 == 0 then (map (+ i) b, a) else (a, map2 (-) b xs)
+    in (xs, a, b)
+  entry changed (n: i64) (k: i64): ([]i64, []i64) =
+    let a = iota (n + 1)
+    let (first, b) = loop (first, b) = (0, copy a) for i < k do
+      let s = i64.sum b
+      let b = b with [i % (n + 1)] = s % 1000
+      in (first + b[0], b)
+    in (a, map (+ first) b)
+  entry operators (n: i64) (k: i64): ([]i64, []i64, [][]i64) =
+    loop (a, h, m) = (iota n, replicate 5 0, replicate 3 (iota n)) for i < k do
+      let a = scan (+) 0 (map (% 11) a)
+      let h = reduce_by_index h (+) 0 (map (% 5) a) a
+      let m = m with [i % 3] = map2 (+) m[(i + 1) % 3] a
+      let m = transpose (map (\\col -> map (+ i64.sum col) col) (transpose m))
+      let r = copy (reverse a)
+      let a = scatter a (map (\\x -> (x * 7 + i) % (n + 1)) (iota n)) r
+      in (a, map (% 1000) h, map (map (% 1000)) m)
+  entry nested (n: i64) (k: i64): [][]i64 =
+    loop m = tabulate_2d n n (\\i j -> i * 3 - j) for i < k do
+      loop m for j < n do
+        m with [j] = map2 (\\x y -> (x * 2 + y + i) % 97) m[j] m[(j + 1) % n]
+  entry failing (n: i64) (k: i64): []i64 =
+    loop a = iota n for i < k do map (\\x -> a[(x + i) % 40] + 1) a
+  entry growing (n: i64) (k: i64): []i64 =
+    loop a = iota n for i < k do if i % 8 == 0 then a ++ [i] else map (+ 1) a
+  entry floats (n: i64) (k: i64): ([]f64, f64) =
+    loop (x, t) = (map f64.i64 (iota n), 0) for i < k do
+      let y = map (\\v -> f64.exp (-v / 64) + f64.i64 i) x
+      in (map2 (\\a b -> (a + b) / 2) x y, f64.max t (f64.maximum y))
+";
+
+#[test]
+fn loops_around_small_operators_agree_on_every_engine() {
+    let program = Program::from_source("small.fut", SMALL).unwrap_or_else(|e| panic!("{e}"));
+    let call = |engine: &Engine, entry: &str, n: i64, k: i64| {
+        let mut session = engine.session(&program);
+        let mut texts = Vec::new();
+        // Code may be there from the second call on.
+        for _ in 0..3 {
+            let args = vec![Value::Scalar(Scalar::i64(n)), Value::Scalar(Scalar::i64(k))];
+            texts.push(match session.call_values(entry, args) {
+                Ok(values) => values.iter().map(|value| format!("{value}\n")).collect::<String>(),
+                Err(error) => error.to_string(),
+            });
+        }
+        texts
+    };
+    let entries = ["turns", "kept", "changed", "operators", "nested", "failing", "growing", "floats"];
+    for (entry, n, k) in
+        entries.iter().flat_map(|e| [(*e, 1, 40), (*e, 9, 0), (*e, 9, 1), (*e, 33, 300), (*e, 50, 30)])
+    {
+        let expected = call(&crate::support::interpreter(), entry, n, k);
+        for candidate in candidates() {
+            assert_eq!(call(&candidate.engine, entry, n, k), expected, "{entry} {n} {k}, {}", candidate.name);
+        }
+    }
+}
+
+/// Which of them code does as they stand: all but those whose arrays grow.
+#[test]
+fn loops_around_small_operators_are_code() {
+    let program = Program::from_source("small.fut", SMALL).unwrap_or_else(|e| panic!("{e}"));
+    let lifted: Arc<Mutex<usize>> = Arc::default();
+    let count = lifted.clone();
+    let trace = Arc::new(move |event: &Event<'_>| {
+        if matches!(event, Event::Lifted { site, .. } if site.operator == "for") {
+            *count.lock().expect("nobody panics with the count") += 1;
+        }
+    });
+    let engine = Engine::builder().backend(BackendChoice::X86).threads(1).trace(trace).build();
+    for (entry, is_code) in [("turns", true), ("changed", true), ("floats", true), ("growing", false)] {
+        *lifted.lock().expect("nobody panics with the count") = 0;
+        let args = [33, 300].map(|n| Value::Scalar(Scalar::i64(n))).to_vec();
+        engine.session(&program).call_values(entry, args).expect("it runs");
+        let lifted = *lifted.lock().expect("nobody panics with the count");
+        assert_eq!(lifted > 0, is_code, "{entry}: {lifted}");
+    }
+}

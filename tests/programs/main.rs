@@ -3,6 +3,7 @@
 
 mod blocks;
 mod checked;
+mod checkpoints;
 mod derivatives;
 mod differential;
 mod examples;

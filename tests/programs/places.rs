@@ -252,11 +252,12 @@ fn kernels_are_made_for_what_changes() {
     if !X86Backend::is_available() || X86Backend::greatest_mode() == CpuMode::Scalar {
         return;
     }
+    // Rounds large enough that their operators have launches of their own.
     for part in &PARTS[..3] {
         let watched = Arc::new(Watched(Mutex::default()));
         let text = parts_program("f64", part);
-        let plain = outcomes(&text, &[50.0], Switches::OFF, None);
-        assert_eq!(outcomes(&text, &[50.0], Switches::ON, Some(watched.clone())), plain);
+        let plain = outcomes(&text, &[100.0], Switches::OFF, None);
+        assert_eq!(outcomes(&text, &[100.0], Switches::ON, Some(watched.clone())), plain);
         let names = watched.0.lock().expect("nobody panicked");
         assert!(names.iter().any(|name| name.ends_with("_part")), "{names:?}\n{text}");
     }

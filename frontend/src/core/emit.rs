@@ -51,6 +51,8 @@ pub(super) struct FunState {
     pub copied: HashMap<Atom, Atom>,
     /// Variables whose statements cannot end the program, though such statements can.
     pub sure: HashSet<Var>,
+    /// What loops carry, and how many levels of loops over blocks they are where they are gone through backwards.
+    pub levels: HashMap<Var, u32>,
     /// Tuning parameters that were read: whether they are given, and their values.
     params: HashMap<String, (Atom, Atom)>,
     /// How many parallel operators enclose the current block.

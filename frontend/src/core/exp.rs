@@ -168,6 +168,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                         self.show(tag.name, false, &self.type_of(inner, ctx), &value, span);
                     }
                     ("break", None) => self.show("", true, &self.type_of(inner, ctx), &value, span),
+                    ("stripmine", Some([levels])) if let ExpKind::Loop { .. } = inner.kind => {
+                        self.in_levels(levels.name, &value);
+                    }
                     ("param", Some([name])) => return Ok(self.parameter(name.name, value)),
                     _ => {}
                 }

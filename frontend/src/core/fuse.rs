@@ -9,13 +9,15 @@
 //!   next to a row that is much work the array costs nothing, and a kernel of its own spreads such rows better than a
 //!   reduction does.
 
+use super::interchange::interchange;
 use super::ir::*;
 use super::simplify::simplify;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
-/// Fuses maps and reductions wherever that keeps what the program does.
+/// Interchanges what combines rows, and fuses maps and reductions wherever that keeps what the program does.
 pub fn fuse(program: &mut Program) {
+    interchange(program);
     for fun in program.funs.iter_mut() {
         let mut uses = vec![0; fun.vars.len()];
         count(&fun.body, &mut uses);

@@ -84,6 +84,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         Ok(value)
     }
 
+    /// Remembers how many levels of loops over blocks a loop is to be where it is gone through backwards.
+    pub(super) fn in_levels(&mut self, levels: &str, value: &Value<'a>) {
+        let Ok(levels) = levels.parse() else { return };
+        self.fun.levels.extend(value.parts().iter().filter_map(|atom| Some((atom.var()?, levels))));
+    }
+
     /// Remembers those extents of what a loop carries that no turn changes.
     fn know_invariant(&mut self, exp: &Exp<'a>, ctx: &Context<'a>, value: &Value<'a>) {
         let ty = self.type_of(exp, ctx);

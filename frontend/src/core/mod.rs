@@ -11,6 +11,7 @@ mod env;
 mod exp;
 mod form;
 mod fuse;
+mod interchange;
 mod intrinsics;
 pub mod ir;
 mod last_use;

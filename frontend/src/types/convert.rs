@@ -113,10 +113,7 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 let ty = self.convert(inner, anon);
                 for name in sizes {
-                    let mut found = false;
-                    self.vars
-                        .each_size(&ty, &mut |s| found |= matches!(s, Size::Name(id) if *id == name.at.id));
-                    if !found {
+                    if self.places_of_size(&ty, name.at.id) == 0 {
                         let text = format!("Existential size \"{}\" not used as array size.", name.text);
                         self.report(Diagnostic::error(name.at.span, text));
                     }
@@ -342,9 +339,20 @@ impl<'a> Checker<'a, '_, '_> {
             return Type::Error;
         }
         let mut args = Vec::new();
+        // Sizes that the type is to hide itself, since several places have them.
+        let mut own = Vec::new();
         for (param, arg) in binding.params.iter().zip(given) {
             let shown = self.vars.names.get(&param.id()).cloned().unwrap_or_default();
             match (param, arg) {
+                (SchemeParam::Size(id), TypeArg::Size(size))
+                    if anon == Anonymous::Keep
+                        && size.size.is_none()
+                        && self.places_of_size(&binding.ty, *id) > 1 =>
+                {
+                    let hidden = self.vars.fresh_name(&shown);
+                    own.push(hidden);
+                    args.push(TypeArgument::Size(Size::Name(hidden)));
+                }
                 (SchemeParam::Size(_), TypeArg::Size(size)) => {
                     args.push(TypeArgument::Size(self.written_size(&size, anon)));
                 }
@@ -376,8 +384,16 @@ impl<'a> Checker<'a, '_, '_> {
                 }
             }
         }
-        let ty = self.expand(&binding, &args);
+        let ty = Type::exists(own, self.expand(&binding, &args));
         self.open(&ty, anon, span)
+    }
+
+    /// How many times a type mentions a size by name.
+    fn places_of_size(&self, ty: &Type, name: NodeId) -> usize {
+        let mut places = 0;
+        self.vars
+            .each_size(ty, &mut |size| places += usize::from(matches!(size, Size::Name(id) if *id == name)));
+        places
     }
 
     /// Refuses functions and hidden sizes where a type parameter does not allow them.

@@ -76,6 +76,28 @@ pub fn copy_sign(c: &mut Code, a: Val, b: Val) -> Val {
     c.un(UnOp::OfBits, bits)
 }
 
+/// A double rounded to zero. llvmpipe's own instruction goes through 32 bits where the processor has AVX2 only: it leaves what is beyond
+/// them as it was, and loses the sign of zero. Rounding down and up are right.
+fn wide_trunc(c: &mut Code, a: Val) -> Val {
+    let (down, up, zero) = (c.un(UnOp::Floor, a), c.un(UnOp::Ceil, a), c.float(Ty::F64, 0.0));
+    let is_negative = c.bin(BinOp::FLt, a, zero);
+    c.select(is_negative, up, down)
+}
+
+/// A double rounded to the nearest whole number, to the even one of two, for the same reason.
+fn wide_round(c: &mut Code, a: Val) -> Val {
+    let (down, up, half) = (c.un(UnOp::Floor, a), c.un(UnOp::Ceil, a), c.float(Ty::F64, 0.5));
+    let part = c.bin(BinOp::FSub, a, down);
+    let is_more = c.bin(BinOp::FLt, half, part);
+    let is_tie = c.bin(BinOp::FEq, part, half);
+    let halved = c.bin(BinOp::FMul, down, half);
+    let whole = c.un(UnOp::Floor, halved);
+    let is_odd = c.bin(BinOp::FLt, whole, halved);
+    let is_tie_up = c.bin(BinOp::LAnd, is_tie, is_odd);
+    let is_up = c.bin(BinOp::LOr, is_more, is_tie_up);
+    c.select(is_up, up, down)
+}
+
 /// A unary operation; the result of a half is not yet rounded.
 pub fn unary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val) -> Result<Val, String> {
     let r = reg(ty);
@@ -84,6 +106,8 @@ pub fn unary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val) -> Result<Val, St
         ScalarOp::Abs => c.un(UnOp::FAbs, a),
         ScalarOp::Floor => c.un(UnOp::Floor, a),
         ScalarOp::Ceil => c.un(UnOp::Ceil, a),
+        ScalarOp::Trunc if ty == ElemType::F64 => wide_trunc(c, a),
+        ScalarOp::Round if ty == ElemType::F64 => wide_round(c, a),
         ScalarOp::Trunc => c.un(UnOp::Trunc, a),
         ScalarOp::Round => c.un(UnOp::RoundEven, a),
         ScalarOp::Sqrt => c.un(UnOp::Sqrt, a),

@@ -589,10 +589,10 @@ impl Math<'_> {
         let product = self.mul(y, log);
         let value = self.exp(product);
         // An odd exponent keeps the sign of the base.
-        let whole = self.c.un(UnOp::Trunc, y);
+        let whole = self.c.un(UnOp::Floor, y);
         let is_whole = self.c.bin(BinOp::FEq, whole, y);
         let halves = self.mul(whole, half);
-        let halves = self.c.un(UnOp::Trunc, halves);
+        let halves = self.c.un(UnOp::Floor, halves);
         let even = self.mul(halves, two);
         let is_even = self.c.bin(BinOp::FEq, even, whole);
         let not_even = self.c.un(UnOp::Not, is_even);

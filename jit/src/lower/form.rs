@@ -160,14 +160,11 @@ impl<'a> Form<'a> {
         is_elementwise(region.region(), self.axes, body)
     }
 
-    /// The parallel axis that goes across the lanes, the innermost one if the plan does not say; none: the reductions
-    /// in the body use the lanes.
+    /// The parallel axis that goes across the lanes; none: the reductions in the body use the lanes.
     pub fn lane(&self, plan: &Plan) -> Option<usize> {
         let Shape::Map(_) = self.shape else { return None };
-        match plan.lane() {
-            Some(lane) => self.axes.iter().position(|a| a.var == lane),
-            None => self.axes.len().checked_sub(1),
-        }
+        let lane = plan.kernel_lane(self.axes)?;
+        self.axes.iter().position(|a| a.var == lane)
     }
 
     /// The value of an `i64` expression, given the scalar parameters; scalar lets in front are looked through.

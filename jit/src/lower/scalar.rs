@@ -45,7 +45,7 @@ impl Lower<'_> {
             ElemType::Bool => self.bool_op(op, &raws),
             ElemType::F16 => None,
             ElemType::F32 | ElemType::F64 => self.float_op(op, ty, &raws, args),
-            _ => self.int_op(op, ty, &raws),
+            _ => self.int_op(op, ty, &raws, args),
         };
         Ok(match result {
             Some(raw) => raw.typed(op.result_type(ty)),
@@ -177,7 +177,7 @@ impl Lower<'_> {
         Some(self.cmp(cond, lane, a, b))
     }
 
-    fn int_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Raw]) -> Option<Raw> {
+    fn int_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Raw], values: &[Value]) -> Option<Raw> {
         let (lane, many, signed) = (lane_of(ty), args[0].is_many(), ty.is_signed());
         if let Some(answer) = self.comparison(op, lane, !signed, args) {
             return Some(answer);
@@ -192,7 +192,8 @@ impl Lower<'_> {
             ScalarOp::Xor => self.bin(Bin::Xor, lane, a, &args[1]),
             ScalarOp::Min | ScalarOp::Max => return Some(self.extreme(op, signed, lane, a, &args[1])),
             ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if many => {
-                self.divide_lanes(op, ty, a, &args[1])?
+                let divisor = values[1].known().filter(|bits| bits & ty.mask() != 0);
+                self.divide_lanes(op, ty, a, &args[1], divisor)?
             }
             ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem => {
                 self.divide(op, ty, a, &args[1])
@@ -337,20 +338,31 @@ impl Lower<'_> {
     }
 
     /// 32-bit division through doubles, which is exact. Other lanes hold anything.
-    fn divide_lanes(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Option<Raw> {
+    fn divide_lanes(
+        &mut self,
+        op: ScalarOp,
+        ty: ElemType,
+        a: &Raw,
+        b: &Raw,
+        divisor: Option<u64>,
+    ) -> Option<Raw> {
         use crate::lir::Change;
         let lane = lane_of(ty);
-        let change = if ty == ElemType::U32 { Change::Unsigned } else { Change::Signed };
         if lane.is_wide() {
             return Some(self.divide_wide(op, ty, a, b));
         }
-        if !self.target.has_change(change, Lane::I32, Lane::F64) {
+        if !self.target.has_change(Change::Signed, Lane::I32, Lane::F64) {
             return None;
         }
-        let (x, y) =
-            (self.change(change, Lane::I32, Lane::F64, a), self.change(change, Lane::I32, Lane::F64, b));
-        let ratio = self.bin(Bin::Div, Lane::F64, &x, &y);
-        let q = self.change(change, Lane::F64, Lane::I32, &ratio);
+        let x = self.double_of(ty, a);
+        let ratio = match divisor {
+            Some(divisor) => self.ratio_to(ty, &x, divisor),
+            None => {
+                let y = self.double_of(ty, b);
+                self.bin(Bin::Div, Lane::F64, &x, &y)
+            }
+        };
+        let q = self.whole_of(ty, &ratio);
         if op == ScalarOp::Quot || op == ScalarOp::Div && !ty.is_signed() {
             return Some(q);
         }
@@ -362,6 +374,53 @@ impl Lower<'_> {
             ScalarOp::Mod => self.floor_remainder(lane, &r, b),
             _ => self.floor_quotient(lane, &q, &r, b),
         })
+    }
+
+    /// What has the whole part of a quotient by a number that is known, without a division. Half a unit is added to the magnitude
+    /// of the dividend, which leaves the whole part: the quotient is then at least `0.5 / divisor` from the next whole number, and
+    /// the product with the reciprocal is off by at most `2^-20 / divisor`, since dividends are below 2^32.
+    fn ratio_to(&mut self, ty: ElemType, x: &Raw, divisor: u64) -> Raw {
+        let sign = self.raw_const(Lane::I64, 1 << 63, true);
+        let half = self.raw_const(Lane::I64, 0.5f64.to_bits(), true);
+        let reciprocal = 1.0 / Scalar::new(ty, divisor).as_f64();
+        let reciprocal = self.raw_const(Lane::F64, reciprocal.to_bits(), true);
+        let sign = self.bin(Bin::And, Lane::I64, x, &sign);
+        let half = self.bin(Bin::Or, Lane::I64, &half, &sign);
+        let farther = self.bin(Bin::Add, Lane::F64, x, &half);
+        self.bin(Bin::Mul, Lane::F64, &farther, &reciprocal)
+    }
+
+    /// Integers of 32 bits as doubles. Unsigned ones, where no instruction takes them, are moved down by 2^31 and back.
+    fn double_of(&mut self, ty: ElemType, a: &Raw) -> Raw {
+        use crate::lir::Change;
+        if ty != ElemType::U32 {
+            return self.change(Change::Signed, Lane::I32, Lane::F64, a);
+        }
+        if self.target.has_change(Change::Unsigned, Lane::I32, Lane::F64) {
+            return self.change(Change::Unsigned, Lane::I32, Lane::F64, a);
+        }
+        let top = self.raw_const(Lane::I32, 1 << 31, true);
+        let moved = self.bin(Bin::Xor, Lane::I32, a, &top);
+        let moved = self.change(Change::Signed, Lane::I32, Lane::F64, &moved);
+        let back = self.raw_const(Lane::F64, 2f64.powi(31).to_bits(), true);
+        self.bin(Bin::Add, Lane::F64, &moved, &back)
+    }
+
+    /// The whole parts of doubles as integers of 32 bits, which they fit.
+    fn whole_of(&mut self, ty: ElemType, a: &Raw) -> Raw {
+        use crate::lir::Change;
+        if ty != ElemType::U32 {
+            return self.change(Change::Signed, Lane::F64, Lane::I32, a);
+        }
+        if self.target.has_change(Change::Unsigned, Lane::F64, Lane::I32) {
+            return self.change(Change::Unsigned, Lane::F64, Lane::I32, a);
+        }
+        let whole = self.round(Round::Trunc, Lane::F64, a);
+        let down = self.raw_const(Lane::F64, 2f64.powi(31).to_bits(), true);
+        let moved = self.bin(Bin::Sub, Lane::F64, &whole, &down);
+        let moved = self.change(Change::Signed, Lane::F64, Lane::I32, &moved);
+        let top = self.raw_const(Lane::I32, 1 << 31, true);
+        self.bin(Bin::Xor, Lane::I32, &moved, &top)
     }
 
     /// 64-bit division through doubles where all operands are below 2^51 in magnitude, which makes the truncated

@@ -10,7 +10,7 @@ use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::text::{parse_plan, parse_region, print_plan};
 use galopvm_kir::{
     Argument, Backend, Buffer, Compiled, Decision, Launch, Machine, Observed, ObservedParam, Plan, Reference,
-    Refusal, ResultView, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
+    Refusal, ResultView, Rhs, RunError, Unit, VerifiedPlan, VerifiedRegion, types, verify,
 };
 use galopvm_lmad::Lmad;
 pub use galopvm_testkit::{Layout, Random};
@@ -144,8 +144,8 @@ fn plan_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Plan {
     plan
 }
 
-/// The plan of a text; of none: the one without decisions, and a plan for each axis that can go across the lanes, with
-/// what follows from that.
+/// The plan of a text; of none: the one without decisions, and a plan for each axis that can go across the lanes and one for
+/// no lanes across the outermost kernel, with what follows from that.
 fn plans_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Vec<Plan> {
     // Without lanes there are no vectors to decide about.
     let is_for_vectors = text.contains("groups") && cpu == CpuMode::Scalar;
@@ -154,12 +154,18 @@ fn plans_of(region: &VerifiedRegion, text: &str, cpu: CpuMode) -> Vec<Plan> {
     }
     let mut plans = vec![Plan::default()];
     if cpu != CpuMode::Scalar {
-        let axes = region.region().parallel_axes().into_iter().map(Some);
-        // A scatter has no such axis, but lanes.
-        let axes = axes.chain([None]).take(region.region().parallel_axes().len().max(1));
-        for axis in axes {
+        let stms = &region.region().body.stms;
+        let kernel = stms.iter().find(|stm| matches!(stm.rhs, Rhs::Kernel { .. }));
+        let singly = kernel.and_then(|stm| stm.rhs.axes().first()).map(|axis| Decision::Singly(axis.var));
+        let lanes = region.region().parallel_axes().into_iter().map(Decision::Lane);
+        let mut decisions: Vec<Option<Decision>> = lanes.chain(singly).map(Some).collect();
+        if decisions.is_empty() {
+            // A scatter has no such axis, but lanes.
+            decisions.push(None);
+        }
+        for decision in decisions {
             let mut plan = Plan::default();
-            axis.into_iter().for_each(|axis| plan.decide(Decision::Lane(axis), "a test"));
+            decision.into_iter().for_each(|decision| plan.decide(decision, "a test"));
             complete(region, &machine(cpu), &mut plan);
             plans.push(plan);
         }

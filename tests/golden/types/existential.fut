@@ -27,6 +27,26 @@ def growing (n: i64) = loop xs = [0i32] for _i < n do xs ++ xs
 
 def swapped [n] (as: [n]i32) (bs: [n]i32) = loop (as, bs) for _i < 3i32 do (bs, as)
 
+type equals [n] = {a: [n]i32, b: [n]i32}
+
+type~ tagged = {pair: equals [], tag: i32}
+
+module pairs: {
+  type~ t
+  val make: i64 -> t
+  val turn: t -> t
+  val sums: t -> []i32
+} = {
+  type~ t = tagged
+  def make (n: i64): t = {pair = {a = replicate n 1, b = replicate n 2}, tag = 0}
+  def turn (x: t): t = x with pair = {a = x.pair.b, b = x.pair.a}
+  def sums (x: t) = map2 (+) x.pair.a x.pair.b
+}
+
+def sums_of (n: i64) = pairs.sums (pairs.turn (pairs.make n))
+
+def refused_unequal [n] [m] (xs: [n]i32) (ys: [m]i32): tagged = {pair = {a = xs, b = ys}, tag = 1}
+
 def refused_match [n] [m] (xs: [n]i32) (ys: [m]i32) = same xs ys
 
 def refused_unknown (xs: []i32) = same (filter (> 0) xs) (filter (< 0) xs)

@@ -7,7 +7,7 @@ use crate::index::Table;
 use galopvm_base::scalar::Precision;
 use galopvm_base::{ElemType, ScalarOp, TypedId};
 use galopvm_kir::walk::Part;
-use galopvm_kir::{Axis, Body, CheckedRegion, Exp, ReadId, Rhs, VarId};
+use galopvm_kir::{Axis, Body, CheckedRegion, Exp, ReadId, Rhs, Stm, VarId};
 use std::fmt::Write;
 
 /// Rounds of a loop whose end depends on data.
@@ -24,6 +24,8 @@ pub struct Piece {
     pub operations: u64,
     /// The reads of one execution.
     pub reads: Vec<ReadId>,
+    /// Whose elements one execution changes: the names that its updates and the scatter around it bind.
+    pub changed: Vec<VarId>,
 }
 
 /// The work of a region.
@@ -81,7 +83,7 @@ pub fn work(region: &CheckedRegion, table: &Table) -> Work {
         axes: Vec::new(),
         work: Work { pieces: Vec::new(), trips: vec![0; region.region().vars.len()] },
     };
-    counter.body(&region.region().body, 1, 1);
+    counter.body(&region.region().body, 1, 1, &[]);
     counter.work
 }
 
@@ -92,60 +94,65 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// A body that is executed `runs` times; both branches of an `if` share the runs.
-    fn body(&mut self, body: &Body, runs: u64, share: u64) {
+    /// A body that is executed `runs` times; both branches of an `if` share the runs. What it gives changes elements of
+    /// `changed`.
+    fn body(&mut self, body: &Body, runs: u64, share: u64, changed: &[VarId]) {
         let at = self.work.pieces.len();
         let runs = runs.div_ceil(share);
-        let mut piece = Piece { axes: self.axes.clone(), runs, ..Piece::default() };
+        let changed = changed.to_vec();
+        let mut piece = Piece { axes: self.axes.clone(), runs, changed, ..Piece::default() };
         self.work.pieces.push(Piece::default());
         for stm in &body.stms {
-            self.rhs(&stm.rhs, runs, &mut piece);
+            self.statement(stm, runs, &mut piece);
         }
         body.results.iter().for_each(|exp| self.exp(exp, &mut piece));
         self.work.pieces[at] = piece;
-        if self.work.pieces[at].operations == 0 && self.work.pieces[at].reads.is_empty() {
+        let Piece { operations, reads, changed, .. } = &self.work.pieces[at];
+        if *operations == 0 && reads.is_empty() && changed.is_empty() {
             self.work.pieces.remove(at);
         }
     }
 
-    fn rhs(&mut self, rhs: &Rhs, runs: u64, piece: &mut Piece) {
-        match rhs {
+    fn statement(&mut self, stm: &Stm, runs: u64, piece: &mut Piece) {
+        match &stm.rhs {
             Rhs::Kernel { axes, body } => {
-                self.inside(axes, runs, |counter, runs| counter.body(body, runs, 1))
+                self.inside(axes, runs, |counter, runs| counter.body(body, runs, 1, &[]))
             }
             Rhs::Reduce { axes, body, combine } => self.inside(axes, runs, |counter, runs| {
-                counter.body(body, runs, 1);
-                counter.body(&combine.body, runs, 1);
+                counter.body(body, runs, 1, &[]);
+                counter.body(&combine.body, runs, 1, &[]);
             }),
             Rhs::Scan { axis, body, combine } => {
                 self.inside(std::slice::from_ref(axis), runs, |counter, runs| {
-                    counter.body(body, runs, 1);
-                    counter.body(&combine.body, runs, 1);
+                    counter.body(body, runs, 1, &[]);
+                    counter.body(&combine.body, runs, 1, &[]);
                 });
             }
             Rhs::Scatter { axes, body, combine, .. } => self.inside(axes, runs, |counter, runs| {
-                counter.body(body, runs, 1);
+                counter.body(body, runs, 1, &stm.pat);
                 if let Some(combine) = combine {
-                    counter.body(&combine.body, runs, 1);
+                    counter.body(&combine.body, runs, 1, &[]);
                 }
             }),
             Rhs::For { init, axis, body, .. } => {
                 init.iter().for_each(|exp| self.exp(exp, piece));
-                self.inside(std::slice::from_ref(axis), runs, |counter, runs| counter.body(body, runs, 1));
+                self.inside(std::slice::from_ref(axis), runs, |counter, runs| {
+                    counter.body(body, runs, 1, &[])
+                });
             }
             Rhs::While { init, cond, body, .. } => {
                 init.iter().for_each(|exp| self.exp(exp, piece));
                 let asked = Body { stms: Vec::new(), results: vec![cond.clone()] };
                 let rounds = runs.saturating_mul(ASSUMED_TRIPS);
-                self.body(&asked, rounds, 1);
-                self.body(body, rounds, 1);
+                self.body(&asked, rounds, 1, &[]);
+                self.body(body, rounds, 1, &[]);
             }
             Rhs::If { cond, then, otherwise } => {
                 self.exp(cond, piece);
-                self.body(then, runs, 2);
-                self.body(otherwise, runs, 2);
+                self.body(then, runs, 2, &[]);
+                self.body(otherwise, runs, 2, &[]);
             }
-            Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_) => {
+            rhs @ (Rhs::Exps(_) | Rhs::Update { .. } | Rhs::Manifest { .. } | Rhs::Array(_)) => {
                 rhs.each_part(&mut |part| {
                     if let Part::Exp(exp) = part {
                         self.exp(exp, piece);
@@ -153,6 +160,7 @@ impl Counter<'_> {
                 });
                 if matches!(rhs, Rhs::Update { .. }) {
                     piece.operations += 1;
+                    piece.changed.extend(&stm.pat);
                 }
             }
         }

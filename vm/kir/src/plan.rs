@@ -15,7 +15,7 @@
 //!   fresh r : nobody else holds a block it could use
 //! ```
 
-use crate::ir::{Body, Exp, ReadId, Region, Rhs, VarId};
+use crate::ir::{Axis, Body, Exp, ReadId, Region, Rhs, VarId};
 use crate::kernel::Rows;
 
 /// The table of decisions: gives its rows to a macro, which expands them to what it needs. A row gives: variant, word, how
@@ -28,6 +28,8 @@ macro_rules! decision_table {
                 "This axis is cut into pieces for threads.";
             Lane "lane" Once Nothing (axis: VarId)
                 "This axis runs across the lanes of vectors (GPU: neighbouring invocations).";
+            Singly "singly" Once Nothing (axis: VarId)
+                "The iterations of the kernel that has this axis run one by one, across no lanes; reductions in it may use them.";
             Groups "groups" PerAxis Nothing (axis: VarId, count: u32)
                 "Where lanes go across this axis - of a kernel, of a reduction, of a scatter or of a loop - so many vectors of them are computed together; one, where a plan does not say. A scatter or a loop computes in lanes only if its plan says so.";
             Tile "tile" Once Nothing (axis: VarId, rows: u32)
@@ -163,6 +165,17 @@ impl Plan {
         self.lines.iter().find_map(|l| if let Decision::Lane(v) = l.decision { Some(v) } else { None })
     }
 
+    /// The axis across vector lanes of a kernel with these axes: the innermost one where the plan says nothing; none where
+    /// its iterations run one by one, or where the lanes go across another loop.
+    pub fn kernel_lane(&self, axes: &[Axis]) -> Option<VarId> {
+        let has = |var: VarId| axes.iter().any(|axis| axis.var == var);
+        let is_single = |l: &PlanLine| matches!(l.decision, Decision::Singly(axis) if has(axis));
+        if self.lines.iter().any(is_single) {
+            return None;
+        }
+        self.lane().or(axes.last().map(|axis| axis.var)).filter(|lane| has(*lane))
+    }
+
     /// How many vectors across an axis are computed together, if that was decided.
     pub fn groups(&self, axis: VarId) -> Option<usize> {
         let found = self.lines.iter().find_map(|l| {
@@ -262,6 +275,10 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
         {
             Err(format!("`{}` is not a parallel or reduction axis of the region", name(axis)))
         }
+        Decision::Singly(axis) => match kernel_around(*axis, region) {
+            Some(_) => Ok(()),
+            None => Err(format!("`{}` is not an axis of a kernel", name(axis))),
+        },
         Decision::Groups(axis, _) if !region.axes().iter().any(|known| known.var == *axis) => {
             Err(format!("`{}` is not an axis of the region", name(axis)))
         }
@@ -310,20 +327,24 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
     }
 }
 
-/// The kernel of a region that has an axis, with the axis across its lanes.
-fn kernel_of<'r>(axis: VarId, plan: &Plan, region: &'r Region) -> Result<(&'r Body, VarId), &'static str> {
+/// The axes and the body of the kernel of a region that has an axis.
+fn kernel_around(axis: VarId, region: &Region) -> Option<(&[Axis], &Body)> {
     let mut kernel = None;
     region.body.visit_stms(&mut |stm| {
         if let Rhs::Kernel { axes, body } = &stm.rhs
             && axes.iter().any(|known| known.var == axis)
         {
-            kernel = Some((axes, body));
+            kernel = Some((axes.as_slice(), body));
         }
     });
-    let (axes, body) = kernel.ok_or("it is not an axis of a kernel")?;
-    let lane = plan.lane().or(axes.last().map(|axis| axis.var));
-    let lane = lane.filter(|lane| axes.iter().any(|axis| axis.var == *lane));
-    Ok((body, lane.ok_or("the lanes go across another loop")?))
+    kernel
+}
+
+/// The body of the kernel of a region that has an axis, with the axis across its lanes.
+fn kernel_of<'r>(axis: VarId, plan: &Plan, region: &'r Region) -> Result<(&'r Body, VarId), &'static str> {
+    let (axes, body) = kernel_around(axis, region).ok_or("it is not an axis of a kernel")?;
+    let lane = plan.kernel_lane(axes).ok_or("the lanes go across another loop")?;
+    Ok((body, lane))
 }
 
 /// The rows are those of a kernel whose lanes go across another axis of it.

@@ -86,7 +86,7 @@ impl Derive<'_> {
                 if !self.activity.atom(*arg) {
                     continue;
                 }
-                let Ok(partial) = self.fun.partial(&at, k) else { return self.refuse(stm, op.name()) };
+                let partial = self.fun.partial(&at, k);
                 let tangent = self.tangent(*arg);
                 let part = self.fun.through(partial, (ty, to), tangent);
                 sum = Some(sum.map_or(part, |sum| self.fun.plus(sum, part)));

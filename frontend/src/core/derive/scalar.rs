@@ -25,8 +25,20 @@ pub(super) enum Partial {
     Bits,
 }
 
-/// A derivative that the table has no operations for.
-pub(super) struct NoDerivative;
+/// How far the argument of the digamma function is moved to where its series is used.
+const DIGAMMA_STEPS: u32 = 10;
+
+/// The coefficients of that series: `B(2k) / 2k`, by even powers of the inverse.
+const DIGAMMA_SERIES: [f64; 8] = [
+    1.0 / 12.0,
+    -1.0 / 120.0,
+    1.0 / 252.0,
+    -1.0 / 240.0,
+    1.0 / 132.0,
+    -691.0 / 32760.0,
+    1.0 / 12.0,
+    -3617.0 / 8160.0,
+];
 
 /// An operation at a point.
 pub(super) struct Point<'p> {
@@ -56,12 +68,12 @@ pub(super) fn depends(op: ScalarOp, ty: ElemType, operand: usize) -> bool {
 
 impl FunState {
     /// The derivative at a point by one of the operands.
-    pub(super) fn partial(&mut self, at: &Point<'_>, operand: usize) -> Result<Partial, NoDerivative> {
+    pub(super) fn partial(&mut self, at: &Point<'_>, operand: usize) -> Partial {
         if !depends(at.op, at.ty, operand) {
-            return Ok(Partial::Zero);
+            return Partial::Zero;
         }
-        Ok(match *at.args {
-            [a] => self.partial_of_one(at, a)?,
+        match *at.args {
+            [a] => self.partial_of_one(at, a),
             [a, b] => self.partial_of_two(at, a, b, operand),
             [a, b, _] => match (at.op, operand) {
                 (ScalarOp::Select, _) => Partial::Where(a, operand == 1),
@@ -70,18 +82,22 @@ impl FunState {
                 _ => Partial::One,
             },
             _ => Partial::Zero,
-        })
+        }
     }
 
-    fn partial_of_one(&mut self, at: &Point<'_>, a: Atom) -> Result<Partial, NoDerivative> {
+    fn partial_of_one(&mut self, at: &Point<'_>, a: Atom) -> Partial {
         use ScalarOp::*;
         let (ty, value) = (at.ty, at.value);
         let mut f = Formula { fun: self, ty };
         let factor = match at.op {
-            Neg => return Ok(Partial::Minus),
-            Not => return Ok(if ty == ElemType::Bool { Partial::One } else { Partial::Minus }),
-            ToBits | FromBits => return Ok(Partial::Bits),
-            Gamma | Lgamma => return Err(NoDerivative),
+            Neg => return Partial::Minus,
+            Not => return if ty == ElemType::Bool { Partial::One } else { Partial::Minus },
+            ToBits | FromBits => return Partial::Bits,
+            Lgamma => f.digamma(a),
+            Gamma => {
+                let slope = f.digamma(a);
+                f.product(&[value, slope])
+            }
             Abs => f.op(Sgn, &[a]),
             Sqrt => f.inverse_of(2.0, value),
             Rsqrt => {
@@ -110,15 +126,18 @@ impl FunState {
                 f.shifted(1.0, Add, square)
             }
             Asin | Acos => {
-                let square = f.square(a);
-                let rest = f.shifted(1.0, Sub, square);
+                let rest = f.unit_rest(a);
                 let root = f.op(Sqrt, &[rest]);
                 f.inverse_of(if at.op == Asin { 1.0 } else { -1.0 }, root)
             }
-            Atan | Atanh => {
+            Atan => {
                 let square = f.square(a);
-                let sum = f.shifted(1.0, if at.op == Atan { Add } else { Sub }, square);
+                let sum = f.shifted(1.0, Add, square);
                 f.inverse_of(1.0, sum)
+            }
+            Atanh => {
+                let rest = f.unit_rest(a);
+                f.inverse_of(1.0, rest)
             }
             Sinh => f.op(Cosh, &[a]),
             Cosh => f.op(Sinh, &[a]),
@@ -126,11 +145,16 @@ impl FunState {
                 let square = f.square(value);
                 f.shifted(1.0, Sub, square)
             }
-            Asinh | Acosh => {
-                let square = f.square(a);
+            Asinh => {
                 let one = f.number(1.0);
-                let sum = f.op(if at.op == Asinh { Add } else { Sub }, &[square, one]);
-                let root = f.op(Sqrt, &[sum]);
+                let root = f.op(Hypot, &[one, a]);
+                f.inverse_of(1.0, root)
+            }
+            Acosh => {
+                let one = f.number(1.0);
+                let (less, more) = (f.op(Sub, &[a, one]), f.op(Add, &[a, one]));
+                let roots = [f.op(Sqrt, &[less]), f.op(Sqrt, &[more])];
+                let root = f.product(&roots);
                 f.inverse_of(1.0, root)
             }
             Erf | Erfc => {
@@ -140,9 +164,9 @@ impl FunState {
                 let sign = if at.op == Erf { 1.0 } else { -1.0 };
                 f.times(sign * std::f64::consts::FRAC_2_SQRT_PI, bell)
             }
-            _ => return Ok(Partial::Zero),
+            _ => return Partial::Zero,
         };
-        Ok(Partial::Factor(factor))
+        Partial::Factor(factor)
     }
 
     fn partial_of_two(&mut self, at: &Point<'_>, a: Atom, b: Atom, operand: usize) -> Partial {
@@ -180,8 +204,14 @@ impl FunState {
                 if first { ratio } else { f.op(Neg, &[ratio]) }
             }
             Mod | Rem => {
-                let ratio = f.op(if at.op == Rem { Quot } else { Div }, &[a, b]);
-                let whole = if ty.is_float() { f.op(Trunc, &[ratio]) } else { ratio };
+                let whole = if ty.is_float() {
+                    // What was taken away is a multiple; the quotient itself may be rounded up to a whole number.
+                    let taken = f.op(Sub, &[a, value]);
+                    let ratio = f.op(Div, &[taken, b]);
+                    f.op(Round, &[ratio])
+                } else {
+                    f.op(if at.op == Rem { Quot } else { Div }, &[a, b])
+                };
                 f.op(Neg, &[whole])
             }
             Pow => f.of_power(a, b, value, first),
@@ -199,10 +229,10 @@ impl FunState {
                 f.op(Scale, &[one, b])
             }
             Atan2 => {
-                let (left, right) = (f.square(a), f.square(b));
-                let sum = f.op(Add, &[left, right]);
+                let length = f.op(Hypot, &[a, b]);
                 let part = if first { b } else { f.op(Neg, &[a]) };
-                f.op(Div, &[part, sum])
+                let part = f.op(Div, &[part, length]);
+                f.op(Div, &[part, length])
             }
             Hypot => f.op(Div, &[if first { a } else { b }, value]),
             _ => return Partial::Zero,
@@ -285,6 +315,50 @@ impl Formula<'_> {
     fn shifted(&mut self, number: f64, op: ScalarOp, a: Atom) -> Atom {
         let number = self.number(number);
         self.op(op, &[number, a])
+    }
+
+    /// `1 - a * a`, exact near its zeros.
+    fn unit_rest(&mut self, a: Atom) -> Atom {
+        let (less, more) = (self.shifted(1.0, ScalarOp::Sub, a), self.shifted(1.0, ScalarOp::Add, a));
+        self.product(&[less, more])
+    }
+
+    /// The derivative of the logarithm of the gamma function, computed with doubles: of `1 - a` where `a` is negative, and from
+    /// ten further on, where its asymptotic series is good for all digits.
+    fn digamma(&mut self, a: Atom) -> Atom {
+        use ScalarOp::*;
+        let ty = self.ty;
+        let a = self.fun.convert(ty, ElemType::F64, a);
+        let mut f = Formula { fun: self.fun, ty: ElemType::F64 };
+        let none = f.number(0.0);
+        let negative = f.op(Lt, &[a, none]);
+        let mirrored = f.shifted(1.0, Sub, a);
+        let from = f.op(Select, &[negative, mirrored, a]);
+        let far = f.shifted(DIGAMMA_STEPS as f64, Add, from);
+        let inverse = f.inverse_of(1.0, far);
+        let square = f.square(inverse);
+        let mut series = f.number(0.0);
+        for term in DIGAMMA_SERIES.iter().rev() {
+            let sum = f.shifted(*term, Add, series);
+            series = f.product(&[square, sum]);
+        }
+        let (log, half) = (f.op(Log, &[far]), f.times(0.5, inverse));
+        let corrections = f.op(Add, &[half, series]);
+        let mut slope = f.op(Sub, &[log, corrections]);
+        for step in (0..DIGAMMA_STEPS).rev() {
+            let place = f.shifted(f64::from(step), Add, from);
+            let part = f.inverse_of(1.0, place);
+            slope = f.op(Sub, &[slope, part]);
+        }
+        let near = f.op(Round, &[a]);
+        let rest = f.op(Sub, &[a, near]);
+        let angle = f.times(std::f64::consts::PI, rest);
+        let tangent = f.op(Tan, &[angle]);
+        let turn = f.number(std::f64::consts::PI);
+        let turn = f.op(Div, &[turn, tangent]);
+        let other = f.op(Sub, &[slope, turn]);
+        let slope = f.op(Select, &[negative, other, slope]);
+        self.fun.convert(ElemType::F64, ty, slope)
     }
 
     /// A power by its base or its exponent.

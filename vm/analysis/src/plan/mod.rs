@@ -4,7 +4,7 @@
 //! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
 //! axis runs once for each vector, bodies outside run element by element; an access that steps by one element (or
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
-//! there is enough to do.
+//! there is enough to do. Where lanes would change arrays of their own, each at another place, iterations may be cheaper one by one.
 
 mod stretches;
 mod turns;
@@ -13,7 +13,7 @@ mod vectors;
 pub use vectors::complete;
 
 use crate::bounds::{Bounds, bounds};
-use crate::index::{Quality, Table, table};
+use crate::index::{Quality, Role, Row, Table, table};
 use crate::layout::{Class, class};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
@@ -22,12 +22,16 @@ use galopvm_kir::borders::turns;
 use galopvm_kir::kernel::{Spread, spread};
 use galopvm_kir::linear::{Definitions, growth};
 use galopvm_kir::{
-    Body, CheckedRegion, Decision, DimIndex, Exp, Index, Machine, Observed, Plan, ReadId, Rhs, Stm, VarId,
+    Axis, Body, CheckedRegion, Decision, DimIndex, Exp, Index, Machine, Observed, Plan, ReadId, Rhs, Stm,
+    VarId,
 };
 use std::fmt::Write;
 
 /// Fewest lanes that decisions are made for: neighbours in memory matter even where there are no vectors.
 const FEWEST_LANES: u64 = 4;
+/// What a lane does at a place of its own in an array that all lanes have one of, in operations: what it stores there is not on
+/// hand for the gather of the next round, and the arrays of all lanes take so many times the memory of one.
+const OWN_PLACE: u64 = 8;
 /// Reads that a reason tells in full.
 const TOLD: usize = 4;
 
@@ -73,6 +77,8 @@ struct Choice {
     far: u32,
     /// Those anywhere that are copied first, once for many rows.
     packed: u32,
+    /// Those anywhere in arrays that each lane has one of and changes there.
+    own: u32,
 }
 
 impl Facts<'_> {
@@ -136,13 +142,31 @@ impl Facts<'_> {
             self.lane_axes(main).into_iter().map(|axis| self.price(main, axis, lanes)).collect();
         let Some(best) = choices.iter().reduce(|a, b| if b.cost < a.cost { b } else { a }) else { return };
         let name = |axis: VarId| self.region.region().name_of(axis);
-        let total = best.unit + best.same + best.far + best.packed;
+        if let Rhs::Kernel { axes, body } = &main.rhs
+            && let (Some(outermost), true) = (axes.first(), best.own > 0)
+        {
+            let single = self.price_singly(axes, body);
+            if single < best.cost {
+                let reason = format!(
+                    "{} accesses would go to places of their own in arrays of each lane along {}; cost {single} one by one, \
+                     {} with {lanes} lanes",
+                    best.own,
+                    name(best.axis),
+                    best.cost
+                );
+                return plan.decide(Decision::Singly(outermost.var), reason);
+            }
+        }
+        let total = best.unit + best.same + best.far + best.own + best.packed;
         let mut reason = format!("unit stride in {} of {total} accesses", best.unit);
         if best.same > 0 {
             let _ = write!(reason, ", {} the same for all lanes", best.same);
         }
         if best.far > 0 {
             let _ = write!(reason, ", {} gathered", best.far);
+        }
+        if best.own > 0 {
+            let _ = write!(reason, ", {} at places of their own in arrays of each lane", best.own);
         }
         if best.packed > 0 {
             let _ = write!(reason, ", {} packed for all rows", best.packed);
@@ -201,13 +225,21 @@ impl Facts<'_> {
     }
 
     fn price(&self, main: &Stm, axis: VarId, lanes: u64) -> Choice {
-        let mut choice = Choice { axis, cost: 0, unit: 0, same: 0, far: 0, packed: 0 };
+        let mut choice = Choice { axis, cost: 0, unit: 0, same: 0, far: 0, packed: 0, own: 0 };
         let trips = self.trips(axis).max(1);
         let vectors = |runs: u64| u128::from(runs / trips) * u128::from(trips.div_ceil(lanes));
         for piece in &self.work.pieces {
             let inside = piece.axes.contains(&axis);
             let runs = if inside { vectors(piece.runs) } else { piece.runs.into() };
             let mut each = u128::from(piece.operations);
+            for changed in &piece.changed {
+                each += u128::from(if inside && self.is_scattered(*changed, axis) {
+                    choice.own += 1;
+                    OWN_PLACE * lanes
+                } else {
+                    1
+                });
+            }
             for read in &piece.reads {
                 let class = if inside { self.class(*read, axis) } else { Class::Broadcast };
                 let is_far = matches!(class, Class::Gather(_) | Class::Tile(_));
@@ -215,6 +247,10 @@ impl Facts<'_> {
                     Some(rows) => {
                         choice.packed += 1;
                         1 + lanes / rows
+                    }
+                    None if class == Class::Data && self.is_changed_anywhere(*read, axis) => {
+                        choice.own += 1;
+                        OWN_PLACE * lanes
                     }
                     None => choice.count(class, lanes),
                 });
@@ -241,6 +277,34 @@ impl Facts<'_> {
             }
         }
         choice
+    }
+
+    /// What a kernel costs whose iterations run one by one.
+    fn price_singly(&self, axes: &[Axis], body: &Body) -> u128 {
+        let runs: u64 = axes.iter().fold(1, |runs, a| runs.saturating_mul(self.trips(a.var)));
+        let pieces = self.work.pieces.iter().map(|piece| {
+            let accesses = (piece.reads.len() + piece.changed.len()) as u64;
+            u128::from(piece.runs) * u128::from(piece.operations + accesses)
+        });
+        pieces.sum::<u128>() + u128::from(runs) * body.results.len() as u128
+    }
+
+    /// Whether what an update or scatter changes inside an axis is an array that each of its lanes has one of, and its place
+    /// there differs between them in no regular way.
+    fn is_scattered(&self, changed: VarId, axis: VarId) -> bool {
+        let row = self.table.writes().find(|row| row.role == Role::Update && row.statement == Some(changed));
+        row.is_none_or(|row| self.is_own_place(row, axis))
+    }
+
+    /// Whether a read inside an axis goes to an array that each of its lanes has one of and changes at places of its own.
+    fn is_changed_anywhere(&self, read: ReadId, axis: VarId) -> bool {
+        let Some(read) = self.table.read(read) else { return false };
+        let changes = |row: &&Row| row.role == Role::Update && row.array == read.array;
+        self.table.writes().filter(changes).any(|row| self.is_own_place(row, axis))
+    }
+
+    fn is_own_place(&self, update: &Row, axis: VarId) -> bool {
+        update.dims.iter().any(|dim| dim.value.step(axis).quality == Quality::Data)
     }
 
     fn class(&self, read: ReadId, axis: VarId) -> Class {

@@ -83,12 +83,6 @@ impl Vectors<'_> {
         self.plan.decide(Decision::Groups(axis, groups as u32), reason);
     }
 
-    /// The axis of a kernel that goes across lanes.
-    fn lane(&self, axes: &[Axis]) -> Option<VarId> {
-        let lane = self.plan.lane().or(axes.last().map(|axis| axis.var))?;
-        axes.iter().any(|axis| axis.var == lane).then_some(lane)
-    }
-
     fn kernel(&mut self, axes: &[Axis], body: &Body) {
         let is_outer = |lane: VarId| axes.iter().any(|axis| axis.var == lane);
         if let Some((Stm { rhs: Rhs::Kernel { axes, body }, .. }, lets)) = body.stms.split_last()
@@ -97,7 +91,7 @@ impl Vectors<'_> {
             lets.iter().for_each(|stm| self.statement(stm));
             return self.kernel(axes, body);
         }
-        let Some(lane) = self.lane(axes) else { return self.folds(body) };
+        let Some(lane) = self.plan.kernel_lane(axes) else { return self.folds(body) };
         match tiled(axes, body, lane) {
             Some((row, rows)) => self.tile(row, lane, &rows),
             None => {
@@ -209,7 +203,7 @@ impl Vectors<'_> {
         let is_one_run = axes.len() == 1 || is_elementwise(self.region.region(), axes, body);
         let are_words = self.region.results().iter().any(|ty| ty.elem.bytes() >= 4);
         let is_light = is_straight(body) && functions(body) <= FEW_FUNCTIONS;
-        if is_one_run && are_words && is_light && self.lane(axes).is_some() {
+        if is_one_run && are_words && is_light && self.plan.kernel_lane(axes).is_some() {
             let bytes = LARGE * self.machine.l2_bytes as u64;
             let reason =
                 format!("no loops inside: more than {LARGE} second-level caches is all memory traffic");

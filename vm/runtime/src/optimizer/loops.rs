@@ -1,5 +1,5 @@
-//! Loops by machine code: those that would be units of the interpreter, and those around operators that can be done in blocks of
-//! rounds (`vm/analysis/src/rounds/`).
+//! Loops by machine code: those that would be units of the interpreter, those around operators that can be done in blocks of
+//! rounds (`vm/analysis/src/rounds/`), and those around operators that are so small that launches are most of their time.
 //!
 //! A loop is a site from the first time on that it runs as a unit, and whether code runs it is the tiers' choice, as for an
 //! operator. Code changes copies of the arrays that a loop carries, unless it cannot trap and nobody else holds them: where
@@ -23,6 +23,10 @@ const LEAST_WORK_OF_ROUNDS: u64 = 1 << 16;
 
 /// Rounds from which on it does.
 const LEAST_ROUNDS: i64 = 16;
+
+/// Operations of a round, at most, for code of the loop as it stands: more are worth launches, with threads, layouts and operators
+/// that run together.
+const MOST_WORK_OF_A_ROUND: u64 = 1 << 15;
 
 /// What a round changes of the array, on the average: one part of so many.
 const PART_OF_A_ROUND: u64 = 3;
@@ -56,29 +60,47 @@ pub(super) fn run_loop<'a>(
     run_code(run, registers, Execution { block, index, site, width: turns, work }, instr, insists)
 }
 
-/// Executes a loop around operators in blocks of rounds, if it can be, on the one thread that such code has.
+/// Executes a loop around operators by code, on the one thread that such code has: in blocks of rounds, if it can be, or else as it
+/// stands where a round is so little work that its operators are better off without launches of their own.
 pub(super) fn run_rounds<'a>(
     run: &mut Executing<'a>,
     registers: &mut Registers<'a>,
     (block, index): (BlockId, usize),
     instr: &'a Instr,
 ) -> Outcome<LoopRun> {
-    let Instr::For { bound, init, .. } = instr else { return Ok(LoopRun::Left) };
+    let Instr::For { bound, init, body, .. } = instr else { return Ok(LoopRun::Left) };
     let turns = registers.int(*bound).max(0);
     // A shadow goes along, round by round.
     let is_followed = run.has_fuel_limit() || run.adviser.shadow.is_some();
     let tiers = &mut run.adviser.tiers;
-    // What rounds change shrinks, or stays.
-    let work = elements(registers, init).saturating_mul(turns as u64) / PART_OF_A_ROUND;
-    let is_small = turns < LEAST_ROUNDS || work < LEAST_WORK_OF_ROUNDS;
-    if is_followed || is_small && !tiers.compiles_all() {
+    let insists_on_code = tiers.compiles_all();
+    if is_followed || !tiers.has_backends() || turns < LEAST_ROUNDS && !insists_on_code {
         return Ok(LoopRun::Left);
     }
-    let Some(site) = tiers.rounds_site(Site { function: registers.function, block, index }, work, turns)
-    else {
+    let place = Site { function: registers.function, block, index };
+    let carried = elements(registers, init);
+    // What rounds change shrinks, or stays.
+    let in_blocks = carried.saturating_mul(turns as u64) / PART_OF_A_ROUND;
+    if (in_blocks >= LEAST_WORK_OF_ROUNDS || insists_on_code)
+        && let Some(site) = tiers.rounds_site(place, in_blocks, turns)
+    {
+        let execution = Execution { block, index, site, width: turns, work: in_blocks };
+        let ran = run_code(run, registers, execution, instr, false)?;
+        if ran != LoopRun::Left || !run.adviser.tiers.is_no_kernel(site) {
+            return Ok(ran);
+        }
+    }
+    if turns < LEAST_ROUNDS {
         return Ok(LoopRun::Left);
-    };
-    run_code(run, registers, Execution { block, index, site, width: turns, work }, instr, false)
+    }
+    let Some(site) = run.adviser.tiers.small_rounds_site(place) else { return Ok(LoopRun::Left) };
+    let work = work(registers, std::iter::once(*body), turns);
+    let per_round = work.all / turns.unsigned_abs();
+    if work.all < LEAST_WORK || per_round > MOST_WORK_OF_A_ROUND {
+        return Ok(LoopRun::Left);
+    }
+    let insists = carried.saturating_mul(LEAST_WORK_FOR_A_COPY) > work.all;
+    run_code(run, registers, Execution { block, index, site, width: turns, work: work.all }, instr, insists)
 }
 
 fn run_code<'a>(

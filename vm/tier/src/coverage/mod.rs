@@ -233,6 +233,7 @@ rows! {
     CodeShared "code.shared": "code was found that a back end had made for another site or session";
     LaunchThreads "launch.threads": "the launch was cut for several threads";
     LaunchLane "launch.lane": "an axis of the launch runs across lanes";
+    LaunchSingly "launch.singly": "iterations of the launch run one by one, since lanes would change arrays of their own";
     LaunchUnchecked "launch.unchecked": "reads of the launch are not checked";
     LaunchGeneric "launch.generic": "the launch was of the version for all strides";
     VersionGivenUp "version.given-up": "a version was given up for another one";

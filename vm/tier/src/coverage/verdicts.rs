@@ -9,7 +9,7 @@ use galopvm_analysis::circuit::{Circuits, Reason};
 use galopvm_analysis::layout::{Gate, Verdict as LayoutVerdict};
 use galopvm_analysis::reuse::Verdict as ReuseVerdict;
 use galopvm_check::Verdict as CheckVerdict;
-use galopvm_kir::{Machine, Vectors};
+use galopvm_kir::{Decision, Machine, Vectors};
 use galopvm_store::error::ErrorKind;
 
 impl Coverage {
@@ -72,6 +72,7 @@ impl Coverage {
         let also = [
             (version.threads.is_some() && machine.threads > 1, Met::LaunchThreads),
             (version.lane.is_some(), Met::LaunchLane),
+            (version.order.iter().any(|d| matches!(d, Decision::Singly(_))), Met::LaunchSingly),
             (!version.unchecked.is_empty(), Met::LaunchUnchecked),
             (version.is_generic, Met::LaunchGeneric),
         ];

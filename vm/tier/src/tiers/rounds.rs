@@ -1,8 +1,9 @@
-//! Loops around operators, in blocks of rounds.
+//! Loops around operators, in blocks of rounds, or round after round.
 //!
 //! A loop that changes an array in its place, round by round, is a site of its own if blocks of its rounds give the same
 //! (`vm/analysis/src/rounds/`). The code of such a loop runs on one thread: where there are many, they share the operators of
-//! a round, unless these are too small for that.
+//! a round, unless these are too small for that. Where they are so small that launches take most of the time, code does the loop as
+//! it stands.
 
 use super::{Event, SiteState, Tiers};
 use crate::Site;
@@ -28,8 +29,19 @@ impl Tiers {
             self.rounds.insert(site, number);
             number
         });
-        let refused = matches!(self.sites[number as usize].lifted, Some(Err(_)));
-        (!refused).then_some(number)
+        (!self.is_no_kernel(number)).then_some(number)
+    }
+
+    /// The number of the site that a loop around small operators is, code of which does all rounds as they stand; none where
+    /// there can be no such code.
+    pub fn small_rounds_site(&mut self, site: Site) -> Option<u32> {
+        let number = self.loop_site(site);
+        (!self.is_no_kernel(number)).then_some(number)
+    }
+
+    /// Whether a site is known to be no kernel.
+    pub fn is_no_kernel(&self, site: u32) -> bool {
+        matches!(self.sites[site as usize].lifted, Some(Err(_)))
     }
 
     /// A loop in blocks of rounds.

@@ -25,7 +25,8 @@ pub struct VersionKey {
     pub threads: Option<VarId>,
     /// The axis across lanes.
     pub lane: Option<VarId>,
-    /// What depends on how far elements are apart and on how many there are: stretches, and reads that are packed.
+    /// What depends on how far elements are apart and on how many there are: iterations that run one by one, stretches, and
+    /// reads that are packed.
     pub order: Vec<Decision>,
     /// It is for whatever no other version is for: any strides, and every read is checked.
     pub is_generic: bool,
@@ -43,7 +44,9 @@ impl VersionKey {
         }
         let unchecked = unchecked.in_order();
         let order = plan.lines.iter().map(|line| line.decision.clone());
-        let order = order.filter(|d| matches!(d, Decision::Stretch(..) | Decision::Pack(_))).collect();
+        let order = order
+            .filter(|d| matches!(d, Decision::Singly(_) | Decision::Stretch(..) | Decision::Pack(_)))
+            .collect();
         VersionKey {
             classes,
             unchecked,

@@ -54,6 +54,23 @@ impl Derive<'_> {
         self.back.adjoints.entry(to).or_default().parts.push(part);
     }
 
+    /// Adds to an array what was added to single elements of one of its rows, so that no row is made of zeros and these. In a map
+    /// rows are better: there is one to add for each of the map's rows.
+    pub(super) fn pass_parts(&mut self, row: Var, array: Var, index: &[Atom]) {
+        let is_single = |adjoint: &Adjoint| {
+            adjoint.whole.is_none() && adjoint.parts.iter().all(|part| part.extents.is_empty())
+        };
+        if self.depth > 0 || !self.back.adjoints.get(&row).is_some_and(is_single) {
+            return;
+        }
+        let parts = self.back.adjoints.remove(&row).map_or(Vec::new(), |adjoint| adjoint.parts);
+        let first = self.all_values(index);
+        for part in parts {
+            let index = [first.as_slice(), &part.index].concat();
+            self.contribute_part(array, Part { index, ..part });
+        }
+    }
+
     /// Takes the adjoint of a variable, if anything depends on it.
     pub(super) fn take(&mut self, var: Var) -> Option<Atom> {
         let adjoint = self.back.adjoints.remove(&var)?;

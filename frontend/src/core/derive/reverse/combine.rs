@@ -275,7 +275,7 @@ impl Derive<'_> {
     }
 
     /// A copy of a block with variables of its own.
-    fn renamed(&mut self, block: &Block) -> Block {
+    pub(super) fn renamed(&mut self, block: &Block) -> Block {
         let mut copy = block.clone();
         let mut names: Vec<(Var, Atom)> = Vec::new();
         rename(&mut copy, &mut names, &mut |var| {
@@ -283,6 +283,10 @@ impl Derive<'_> {
             self.fun.var(ty)
         });
         substitute(&mut copy, &names);
+        for (own, name) in &names {
+            let levels = self.fun.levels.get(own).copied();
+            self.fun.levels.extend(name.var().zip(levels));
+        }
         copy
     }
 

@@ -12,7 +12,8 @@ use super::map::takes_whole;
 use galopvm_base::{ElemType, ScalarOp};
 use galopvm_bytecode::ValueType;
 
-const NUMBER: ValueType = ValueType::scalar(ElemType::I64);
+/// The type of numbers of rounds.
+pub(super) const NUMBER: ValueType = ValueType::scalar(ElemType::I64);
 
 /// What was kept of a statement.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! - `views.rs`: arrays that show, change or join others.
 //! - `sums.rs`: sums over rows of a map.
 //! - `lean.rs`: arrays of which loops keep what was read.
+//! - `blocks.rs`: loops that keep what blocks of their rounds begin with.
 //! - `branch.rs`, `loops.rs`, `map.rs`, `combine.rs`, `index_space.rs`: what has blocks.
 //!
 //! Invariants:
@@ -12,6 +13,7 @@
 //! - A block leaves the adjoints of variables outside of it as values of its own; nothing is written to outside.
 
 mod adjoint;
+mod blocks;
 mod branch;
 mod combine;
 mod index_space;
@@ -84,7 +86,10 @@ impl Derive<'_> {
         }
         self.stand_at(stm);
         match &stm.op {
-            Op::For { .. } | Op::While { .. } => self.keep_rounds(stm),
+            Op::For { .. } | Op::While { .. } => match self.in_blocks(stm) {
+                Some(block) => self.onward_instead(stm, block),
+                None => self.keep_rounds(stm),
+            },
             Op::Filter { .. } | Op::Partition { .. } => self.keep_places(stm),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Hist { .. } => self.onward_combined(stm),
             Op::Redomap { .. } => self.refuse(stm, "a fused reduction"),
@@ -124,6 +129,9 @@ impl Derive<'_> {
             return self.back_into(stm, &block);
         }
         self.stand_at(stm);
+        if let (Op::Index { array, index }, [row]) = (&stm.op, &stm.defs[..]) {
+            self.pass_parts(*row, *array, index);
+        }
         let mut adjoints = Vec::new();
         for def in &stm.defs {
             adjoints.push(self.take(*def));
@@ -203,7 +211,7 @@ impl Derive<'_> {
                 if !self.activity.atom(*arg) || !depends(op, ty, k) {
                     continue;
                 }
-                let Ok(partial) = self.fun.partial(&at, k) else { return self.refuse(stm, op.name()) };
+                let partial = self.fun.partial(&at, k);
                 let part = self.fun.through(partial, (op.result_type(ty), ty), adjoint);
                 self.contribute(*arg, part);
             }

@@ -159,7 +159,7 @@ impl Derive<'_> {
             let pieces = like.and_then(|like| Some((like, self.rows_of_piece(count, own, &taken)?)));
             spread.push(match pieces {
                 Some((like, rows)) => self.sum_pieces(count, own, &taken, (&like, rows)),
-                None => self.sum_spread(count, own, &taken),
+                None => self.sum_spread(count, own, &taken, &[]),
             });
         }
         let mut all = Vec::new();
@@ -175,7 +175,7 @@ impl Derive<'_> {
     /// How many rows are to be summed up at a time, if arrays of each have to be kept.
     fn rows_of_piece(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Option<Atom> {
         // What would be kept is seen in a block that is not used.
-        self.begin_spread(spread, taken);
+        self.begin_spread(spread, taken, &[]);
         let sums = self.begin_sums(spread);
         let kept: Vec<Atom> = sums.kept.into_iter().filter(|a| !self.fun.type_of(*a).is_scalar()).collect();
         let shapes: Vec<Vec<Option<Atom>>> = kept.iter().map(|a| self.fun.known_shape(*a)).collect();
@@ -213,26 +213,26 @@ impl Derive<'_> {
         for array in taken {
             some.push(self.fun.some_rows(*array, (from, to), width));
         }
-        let sums = self.sum_spread(width, spread, &some);
-        let mut results = Vec::new();
-        for (before, sum) in params[1..].iter().zip(sums) {
-            results.push(self.fun.plus(*before, sum));
-        }
-        let body = self.fun.end_sure(results);
+        let sums = self.sum_spread(width, spread, &some, &params[1..]);
+        let body = self.fun.end_sure(sums);
         self.fun.end_loop(bound, start, body)
     }
 
-    /// The sums, over so many rows, of what a map makes, with what it takes from each.
-    fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Vec<Atom> {
-        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken);
+    /// The sums, over so many rows, of what a map makes, with what it takes from each; to those before, if there are any.
+    fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom], before: &[Atom]) -> Vec<Atom> {
+        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken, before);
         let sums = self.begin_sums(spread);
         let kept = self.fun.end_rows(count, &rows, &own, sums.kept.clone());
-        let sums = self.sum_kept(count, &sums, &kept, None);
+        let mut sums = self.sum_kept(count, &sums, &kept, None);
+        let before = &params[params.len() - before.len()..];
+        for (sum, before) in sums.iter_mut().zip(before) {
+            *sum = self.fun.plus(*before, *sum);
+        }
         self.fun.end_rows(spread.width, &inputs, &params, sums)
     }
 
-    /// Opens the map of sums, and in it the map over rows of what each of them makes.
-    fn begin_spread(&mut self, spread: &Spread, taken: &[Atom]) -> Opened {
+    /// Opens the map of sums, whose last arrays are those before, and in it the map over rows of what each of them makes.
+    fn begin_spread(&mut self, spread: &Spread, taken: &[Atom], before: &[Atom]) -> Opened {
         self.copy_stms(&spread.alike);
         let given = |var: Var| spread.taken.iter().position(|own| *own == var).map(|k| taken[k]);
         let mut inputs = Vec::new();
@@ -249,6 +249,7 @@ impl Derive<'_> {
                 None => self.value(Atom::Var(*array)),
             });
         }
+        inputs.extend(before);
         let params = self.fun.begin_rows(&inputs);
         // What each row gives: elements of its arrays, and what the block takes besides.
         let (mut names, mut rows) = (Vec::new(), Vec::new());
