@@ -4,6 +4,7 @@ use crate::apart;
 use crate::assemble::assemble;
 use crate::chain::{self, Links};
 use crate::executable::Executable;
+use crate::fetch::fetched_late;
 use crate::lir::{self, sweep::sweep};
 use crate::lower::{Form, Job, Places, Role, Shape, lower, observed_scalar, piece_axis};
 use crate::record::{Layout, NOTE, Record, Stop};
@@ -172,7 +173,9 @@ impl Running<'_> {
         }
         match self.lacking.load(Ordering::Relaxed) {
             0 => Err(RunError::Trap),
-            bytes => Err(RunError::Failed(Refusal::new(format!("an array on the way takes {bytes} bytes")))),
+            bytes => {
+                Err(RunError::TooLarge(Refusal::new(format!("an array on the way takes {bytes} bytes"))))
+            }
         }
     }
 }
@@ -271,10 +274,15 @@ impl Native {
 
     /// The low IR of a form, how many arrays it has rooms for, and the axis that pieces are cut from.
     fn lowered(&self, variant: Variant) -> Result<(lir::Code, u32, usize), Refusal> {
-        let form = Form::of(&self.region)?;
-        let pieces = piece_axis(&self.region, &self.plan, &self.observed, &form, self.machine.threads);
+        // Over an array that is read, what is read later may not be there any more.
+        let is_moved = !variant.over;
+        let sunk =
+            is_moved.then(|| fetched_late(&self.region, &self.plan, self.target.lanes() > 1)).flatten();
+        let region = sunk.as_ref().unwrap_or(&self.region);
+        let form = Form::of(region)?;
+        let pieces = piece_axis(region, &self.plan, &self.observed, &form, self.machine.threads);
         let job = Job {
-            region: &self.region,
+            region,
             plan: &self.plan,
             observed: &self.observed,
             target: &*self.target,

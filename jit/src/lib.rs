@@ -4,7 +4,7 @@
 //!   `rooms.rs`: memory for arrays that code makes on its way.
 //! - `lower/`: KIR to low IR. `lir/`: the low IR. `allocate.rs`: registers. `proofs.rs`: what debug builds have proved. `assemble.rs`: blocks, moves and jumps in order.
 //! - `target.rs`: what a machine is to all these. `x86/`: the one that there is.
-//! - `library.rs`: functions that code calls for each lane, or where steps in registers do not do. `executable.rs`: memory that can be run.
+//! - `library.rs`: functions that code calls for each lane, or where steps in registers do not do. `executable.rs`: memory that can be run. `fetch.rs`: reads in the side of a branch that needs them.
 //!
 //! Invariants:
 //! - Only `x86/` knows registers and instructions.
@@ -20,6 +20,7 @@ mod backend;
 mod chain;
 mod compiled;
 mod executable;
+mod fetch;
 mod library;
 mod lir;
 mod lower;

@@ -92,3 +92,83 @@ fn views_that_take_turns_do_not_compile_each_other_away() {
     let last = versions.iter().find(|version| !version.key.is_generic && version.launches >= 100);
     assert!(versions.len() <= 5 && last.is_some(), "nothing was compiled for what stays");
 }
+
+/// The launches of all sites.
+fn launches(session: &Session) -> u64 {
+    session.sites().iter().map(|site| site.profile.launches).sum()
+}
+
+#[test]
+fn what_a_launch_does_not_come_to_may_have_any_size() {
+    let text = "
+      def one (xss: [1][1]i64): i64 = xss[0, 0]
+      def few (xss: [5][3]i64): i64 = xss[0, 1] + xss[4, 2]
+      def many (xss: [40][3]i64): i64 = i64.sum (map (\\xs -> xs[0] * xs[2]) xss) + xss[39, 1]
+      def both (xs: []i64) (ys: []i64): i64 = i64.sum (map2 (*) xs ys)
+      def chosen (which: i64) (xss: [][]i64) (ys: []i64): i64 =
+        if which == 1 then one (xss :> [1][1]i64)
+        else if which == 2 then few (xss :> [5][3]i64)
+        else if which == 3 then many (xss :> [40][3]i64)
+        else if which == 4 then both xss[0] (ys :> [length xss[0]]i64)
+        else if which == 5 then xss[7, 2]
+        else 0
+      entry main (which: i64) (n: i64) (m: i64): []i64 =
+        let ys = map (* 7) (iota 3)
+        in map (\\k -> chosen which (tabulate_2d n m (\\i j -> i * 11 + j + k)) ys) (iota 100)
+      entry given (which: i64) (xsss: [][][]i64) (ys: []i64): []i64 =
+        map (\\xss -> chosen which xss ys) xsss";
+    let program = Program::from_source("chosen.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let (mut compiled, _) = session(&program);
+    let mut plain = Session::new(
+        program.module().clone(),
+        Options { tiering: Tiering::interpreter(), ..Options::default() },
+    );
+    let int = |number: i64| Value::from(Scalar::i64(number));
+    let shown = |session: &mut Session, entry: &str, args: Vec<Value>| match session.call(entry, args) {
+        Ok(values) => values[0].to_string(),
+        Err(error) => error.message,
+    };
+    for which in 0..7 {
+        for (n, m) in [(1, 1), (5, 3), (40, 3), (8, 3), (1, 3), (0, 0), (3, 5)] {
+            let numbers: Vec<i64> = (0..20 * n * m).map(|k| k * 5 - 300).collect();
+            let given = |session: &mut Session| {
+                let array = |numbers: &[i64], shape: &[i64]| {
+                    Value::Array(Array::from_slice(session.memory(), numbers, shape).expect("it fits"))
+                };
+                let (xsss, ys) = (array(&numbers, &[20, n, m]), array(&[3, 1, 4], &[3]));
+                let made = shown(session, "main", vec![int(which), int(n), int(m)]);
+                (made, shown(session, "given", vec![int(which), xsss, ys]))
+            };
+            assert_eq!(given(&mut compiled), given(&mut plain), "{which}, {n} x {m}");
+        }
+    }
+    // Sizes that suit the side that is taken suit the code.
+    for (which, n, m) in [(1, 1, 1), (2, 5, 3), (3, 40, 3), (4, 8, 3), (5, 8, 3), (0, 1, 1)] {
+        let before = launches(&compiled);
+        compiled.call("main", vec![int(which), int(n), int(m)]).expect("it runs");
+        assert!(launches(&compiled) > before, "{which}, {n} x {m}");
+    }
+}
+
+#[test]
+fn sizes_that_are_too_large_for_code_do_not_end_it_for_others() {
+    let text = "entry main (rows: i64) (n: i64): i64 =
+                  i64.sum (map (\\k ->
+                    let xs = loop xs = map (+ k) (iota n) for i < 2 do map (\\j -> xs[(j * 7 + i) % n] + xs[j]) (iota n)
+                    in xs[n / 2]) (iota rows))";
+    let program = Program::from_source("large.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let (mut session, _) = session(&program);
+    let mut plain = Session::new(
+        program.module().clone(),
+        Options { tiering: Tiering::interpreter(), ..Options::default() },
+    );
+    // The second size does not fit into what code has for itself.
+    for (rows, n) in [(200, 50), (1, 3_000_000), (200, 50), (1, 3_000_000), (200, 50)] {
+        let args = || [rows, n].map(|number| Value::from(Scalar::i64(number))).to_vec();
+        let found = session.call("main", args()).expect("it runs");
+        let expected = plain.call("main", args()).expect("it runs");
+        assert_eq!(found[0].to_string(), expected[0].to_string());
+    }
+    let outer = session.sites().into_iter().max_by_key(|site| site.versions.len()).expect("there is one");
+    assert!(outer.versions.iter().all(|version| version.code.is_some()), "{:?}", outer.profile);
+}

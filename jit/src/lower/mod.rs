@@ -1,8 +1,8 @@
 //! Lowering: a region and its plan to low IR, the same way for every target.
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
-//! - `primitive.rs`: steps on values; `scalar.rs`, `convert.rs`: the operations of the language in such steps; `library.rs`:
-//!   exponentials, logarithms, angles.
+//! - `primitive.rs`: steps on values; `scalar.rs`, `bits.rs`, `convert.rs`: the operations of the language in such steps;
+//!   `library.rs`: exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `turns.rs`: their
 //!   turns in lanes. `reduce.rs`: reductions.
 //!   `parts.rs`: those whose rows keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of
@@ -23,6 +23,7 @@
 mod access;
 mod around;
 mod arrays;
+mod bits;
 mod carry;
 mod control;
 mod convert;
@@ -57,7 +58,8 @@ use crate::record::Layout;
 use crate::target::Target;
 use access::{View, ViewDim};
 use carry::Carried;
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::algebra::constant;
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Body, Exp, Observed, ObservedParam, Plan, ReadId, Refusal, Rhs, Stm, VarId, VerifiedRegion,
@@ -167,6 +169,18 @@ impl Lower<'_> {
             Exp::Op(op, elem, args) => {
                 if let Some(value) = self.expected(exp) {
                     return Ok(value);
+                }
+                if let (ScalarOp::Div, [one, Exp::Convert(_, cond)]) = (op, &args[..])
+                    && constant(one) == Some(1)
+                {
+                    // Of a condition that has to hold nothing but the trap is left.
+                    let cond = self.exp(cond)?;
+                    if cond.ty == ElemType::Bool {
+                        return Ok(self.required(*elem, &cond));
+                    }
+                    let divisor = self.convert(&cond, *elem);
+                    let one = self.exp(one)?;
+                    return self.scalar_op(*op, *elem, &[one, divisor]);
                 }
                 let values = self.exps(args)?;
                 self.scalar_op(*op, *elem, &values)

@@ -88,6 +88,16 @@ impl Lower<'_> {
         Some(Value { ty, rep })
     }
 
+    /// One, divided by a condition as a number: it is one, or a trap.
+    pub fn required(&mut self, ty: ElemType, cond: &Value) -> Value {
+        if cond.known() != Some(1) {
+            let raw = self.raw(cond, cond.varies());
+            let broken = self.not(&raw);
+            self.trap_where(&broken);
+        }
+        Value::constant(Scalar::new(ty, 1))
+    }
+
     pub fn trap_if_zero(&mut self, divisor: &Value) {
         if divisor.known().is_some_and(|bits| bits != 0) {
             return;
@@ -224,6 +234,20 @@ impl Lower<'_> {
                 let low = self.select(&below, lane, &minus, &zero);
                 return Some(self.select(&above, lane, &one, &low));
             }
+            // Powers of two are shifts; no more than all bits are left of them.
+            ScalarOp::Pow if values[0].known().map(|bits| bits & ty.mask()) == Some(2) => {
+                let one = self.raw_const(lane, 1, many);
+                let exponent = match ty.bits() {
+                    // A negative exponent counts as a large one.
+                    8 | 16 => {
+                        let mask = self.raw_const(lane, ty.mask(), many);
+                        self.bin(Bin::And, lane, &args[1], &mask)
+                    }
+                    _ => args[1].clone(),
+                };
+                self.shift_op(ScalarOp::Shl, ty, &one, &exponent)?
+            }
+            ScalarOp::Popc | ScalarOp::Clz | ScalarOp::Ctz if many => return self.count_bits(op, ty, a),
             ScalarOp::MulHi if !many && ty.bits() >= 32 => {
                 let Raw::One(x) = a else { return None };
                 let Raw::One(y) = &args[1] else { return None };

@@ -1,6 +1,5 @@
 //! Instructions on arrays: views where the algebra has them, copies otherwise.
 
-use crate::delay::{DELAYED_FROM, ENOUGH};
 use crate::join::copy_to;
 use crate::{Adviser, Interpreter, Outcome, Registers};
 use galopvm_base::{Bits, ElemType};
@@ -86,8 +85,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                     return Err(Trap::new(range_message(*ty, count, start, step)).into());
                 }
                 self.pay_elements(count)?;
-                let is_large = count >= DELAYED_FROM / ty.bytes() as i64 || self.eager && count >= ENOUGH;
-                if is_large && registers.prepared.delayed.contains_key(&dst.0) {
+                if self.may_wait(registers, dst.0, *ty, count) {
                     (dst, Array::unmade(self.memory, *ty, &[count]))
                 } else {
                     (dst, self.range(*ty, count, start, step)?)

@@ -1,30 +1,40 @@
-//! Ranges that need no memory: an `iota` that only operators of its own block go over is made when one of them wants it
-//! in memory. Kernels count for themselves (`vm/lift/src/kernels/operator.rs`), so most of the time nobody does.
+//! Arrays that need no memory: an `iota`, or the same constant again and again, that only operators of its own block go over is made
+//! when one of them wants it in memory. Kernels count for themselves (`vm/lift/src/kernels/operator.rs`), so most of the time nobody
+//! does.
 //!
-//! Invariant: what is in the register of such an `iota` until then - a shape without a block - is seen by
+//! Invariant: what is in the register of such an array until then - a shape without a block - is seen by
 //! parallel operators alone, and by `dim`.
 
 use crate::{Adviser, Interpreter, Outcome, Registers};
-use galopvm_base::Bits;
+use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::field::Fields;
 use galopvm_bytecode::{Function, Instr, Operand, RegId};
 use galopvm_store::array::Array;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// Ranges of fewer bytes are made at once: asking costs more.
-pub(super) const DELAYED_FROM: i64 = 1 << 16;
+/// Arrays of fewer bytes are made at once: asking costs more.
+const DELAYED_FROM: i64 = 1 << 16;
 
-/// Elements from which ranges wait where little is enough ([`Setup::eager`](crate::Setup::eager)): some are still made at once.
-pub(super) const ENOUGH: i64 = 5;
+/// Elements from which they wait where little is enough ([`Setup::eager`](crate::Setup::eager)): some are still made at once.
+const ENOUGH: i64 = 5;
 
-/// First element and step of each `iota` that can wait.
-pub(crate) type Delayed = FxHashMap<RegId, (Bits, Bits)>;
+/// What an array that can wait consists of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Elements {
+    /// A first element and a step.
+    Range(Bits, Bits),
+    /// One value.
+    Same(Bits),
+}
 
-/// The ranges of a function that can wait.
+/// Each array that can wait.
+pub(crate) type Delayed = FxHashMap<RegId, Elements>;
+
+/// The arrays of a function that can wait.
 pub(super) fn delayed(function: &Function) -> Delayed {
-    let is_range = |instr: &Instr| matches!(instr, Instr::Iota { .. });
-    if !function.blocks.iter().any(|block| block.code.iter().any(is_range)) {
+    let may_wait = |instr: &Instr| matches!(instr, Instr::Iota { .. } | Instr::Replicate { .. });
+    if !function.blocks.iter().any(|block| block.code.iter().any(may_wait)) {
         return Delayed::default();
     }
     let mut uses: HashMap<RegId, usize> = HashMap::new();
@@ -46,14 +56,20 @@ pub(super) fn delayed(function: &Function) -> Delayed {
     let mut delayed = Delayed::default();
     for block in function.blocks.iter() {
         for instr in &block.code {
-            if let Instr::Iota { dst, count, start, step, .. } = instr
-                && let (Some(start), Some(step)) = (constants.get(&start.reg), constants.get(&step.reg))
-            {
-                let gone_over: usize =
-                    block.code.iter().map(|instr| times_gone_over(instr, dst.0, count.reg)).sum();
-                if gone_over > 0 && uses.get(&dst.0) == Some(&gone_over) {
-                    delayed.insert(dst.0, (*start, *step));
+            let constant = |operand: &Operand| constants.get(&operand.reg).copied();
+            let (dst, count, elements) = match instr {
+                Instr::Iota { dst, count, start, step, .. } => {
+                    let range = constant(start).zip(constant(step));
+                    (dst, count, range.map(|(start, step)| Elements::Range(start, step)))
                 }
+                Instr::Replicate { dst, count, value } => (dst, count, constant(value).map(Elements::Same)),
+                _ => continue,
+            };
+            let Some(elements) = elements else { continue };
+            let gone_over: usize =
+                block.code.iter().map(|instr| times_gone_over(instr, dst.0, count.reg)).sum();
+            if gone_over > 0 && uses.get(&dst.0) == Some(&gone_over) {
+                delayed.insert(dst.0, elements);
             }
         }
     }
@@ -67,15 +83,24 @@ fn times_gone_over(instr: &Instr, array: RegId, rows: RegId) -> usize {
 }
 
 impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
-    /// Makes the ranges among operands that were not made yet.
+    /// Whether an array of so many elements is to wait.
+    pub(super) fn may_wait(&self, registers: &Registers<'a>, reg: RegId, elem: ElemType, count: i64) -> bool {
+        let is_large = count >= DELAYED_FROM / elem.bytes() as i64 || self.eager && count >= ENOUGH;
+        is_large && registers.prepared.is_delayed(reg)
+    }
+
+    /// Makes the arrays among operands that were not made yet.
     pub fn make_delayed(&mut self, registers: &mut Registers<'a>, operands: &[Operand]) -> Outcome<()> {
         for operand in operands {
             let array = registers.array(*operand);
             if array.is_unmade()
-                && let Some((start, step)) = registers.prepared.delayed.get(&operand.reg).copied()
+                && let Some(elements) = registers.prepared.delayed.get(&operand.reg).copied()
             {
                 let (elem, count) = (array.elem(), array.elements());
-                let made: Array = self.range(elem, count, start, step)?;
+                let made: Array = match elements {
+                    Elements::Range(start, step) => self.range(elem, count, start, step)?,
+                    Elements::Same(value) => self.filled(elem, count, value)?,
+                };
                 registers.set_array(operand.reg, made);
             }
         }

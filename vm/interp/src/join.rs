@@ -78,7 +78,10 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             self.pay_elements(count)?;
             let (elem, bits) = (registers.elem(value.reg), registers.bits(value));
             let Some(place) = place.filter(|place| place.array().shape()[..] == [count]) else {
-                return self.filled(elem, count, bits);
+                return match self.may_wait(registers, dst, elem, count) {
+                    true => Ok(Array::unmade(self.memory, elem, &[count])),
+                    false => self.filled(elem, count, bits),
+                };
             };
             let piece = self.filled(elem, count.min(PIECE), bits)?;
             for from in (0..count).step_by(PIECE as usize) {
@@ -165,7 +168,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     }
 
     /// An array of one value.
-    fn filled(&mut self, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
+    pub(super) fn filled(&mut self, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
         let mut array = Array::fresh(self.memory, elem, &[count])?;
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
         let pattern = bits.to_le_bytes();

@@ -49,7 +49,7 @@ pub struct PreparedFunction {
     /// For each array register its place among the arrays of a frame.
     pub(crate) slots: IdVec<RegId, Option<u32>>,
     pub(crate) arrays: usize,
-    /// Ranges that are made when they are wanted.
+    /// Arrays that are made when they are wanted.
     pub(crate) delayed: Delayed,
     /// What is known of each block.
     pub blocks: IdVec<BlockId, PreparedBlock>,
@@ -125,6 +125,13 @@ impl Prepared {
             }
         }
         found
+    }
+}
+
+impl PreparedFunction {
+    /// Whether an array is made when it is wanted, not where it is defined.
+    pub fn is_delayed(&self, reg: RegId) -> bool {
+        self.delayed.contains_key(&reg)
     }
 }
 

@@ -24,6 +24,9 @@ const OUT: u64 = 1;
 /// What it costs to look at a row, in bytes moved.
 const ROW_COST: usize = 16;
 
+/// Rows between two looks at whether the call is to end.
+const ROWS_AT_ONCE: usize = 1 << 14;
+
 impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     /// The results of a `filter` or `partition`; `answers` is what its block answers for each row, if that is known.
     pub fn choose_rows(
@@ -73,8 +76,15 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let mut of_row = Array::fresh(self.memory, elem, &[rows])?;
         let mut counts = vec![0; count];
         let target = of_row.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        let (start, stride) = (*offset, dims[0].stride);
+        if width == 1 && stride == 1 && elem == ElemType::U8 {
+            let answers = &from[start as usize..][..rows as usize];
+            target.iter_mut().zip(answers).for_each(|(to, answer)| *to = class((*answer).into()) as u8);
+            count_classes(target, &mut counts);
+            return Ok(Classes { of_row, counts });
+        }
         for i in 0..rows {
-            let class = class(load(from, width, offset + i * dims[0].stride));
+            let class = class(load(from, width, start + i * stride));
             store(target, elem.bytes(), i, class);
             counts[class as usize] += 1;
         }
@@ -89,6 +99,15 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let mut result = Array::fresh(self.memory, source.elem(), &shape)?;
         let (view, width) = (result.lmad().clone(), source.elem().bytes());
         let target = result.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
+        if shape.len() == 1 && classes.of_row.elem() == ElemType::U8 {
+            match width {
+                1 => self.gather_elements::<1>(source, classes, next, target)?,
+                2 => self.gather_elements::<2>(source, classes, next, target)?,
+                4 => self.gather_elements::<4>(source, classes, next, target)?,
+                _ => self.gather_elements::<8>(source, classes, next, target)?,
+            }
+            return Ok(result);
+        }
         let (bytes, from) = (source.block().bytes(), source.lmad());
         let (class_bytes, class_width) = (classes.of_row.block().bytes(), classes.of_row.elem().bytes());
         let mut pace = self.stop.pace();
@@ -107,5 +126,67 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             }
         }
         Ok(result)
+    }
+
+    /// [`Self::gather`] of elements that have `W` bytes and few classes.
+    fn gather_elements<const W: usize>(
+        &self,
+        source: &Array,
+        classes: &Classes,
+        next: &mut [i64],
+        target: &mut [u8],
+    ) -> Outcome<()> {
+        let Lmad { offset, dims } = source.lmad();
+        let stride = dims[0].stride;
+        let (from, to) = (source.block().bytes().as_chunks::<W>().0, target.as_chunks_mut::<W>().0);
+        let classes = &classes.of_row.block().bytes()[..classes.of_row.elements() as usize];
+        let mut pace = self.stop.pace();
+        for (k, classes) in classes.chunks(ROWS_AT_ONCE).enumerate() {
+            pace.go(ROW_COST * classes.len())?;
+            let first = offset + (k * ROWS_AT_ONCE) as i64 * stride;
+            match stride {
+                1 => spread(from[first as usize..].iter().copied(), classes, next, to),
+                _ => {
+                    let rows = 0..classes.len() as i64;
+                    spread(rows.map(|i| from[(first + i * stride) as usize]), classes, next, to);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many rows have each class.
+fn count_classes(of_row: &[u8], counts: &mut [i64]) {
+    match counts {
+        // Sums of what a comparison says need no turns that wait for each other.
+        [kept, others] => {
+            *kept = of_row.iter().filter(|class| **class == 0).count() as i64;
+            *others = of_row.len() as i64 - *kept;
+        }
+        _ => of_row.iter().for_each(|class| counts[usize::from(*class)] += 1),
+    }
+}
+
+/// Puts values to the next places of their classes, if there are any.
+fn spread<T: Copy>(values: impl Iterator<Item = T>, classes: &[u8], next: &mut [i64], to: &mut [T]) {
+    match next {
+        // All that has no place is of one class: where it would go, the next value of the other one goes.
+        [next, others] if *others == to.len() as i64 => {
+            for (value, class) in values.zip(classes) {
+                let Some(place) = to.get_mut(*next as usize) else { return };
+                *place = value;
+                *next += i64::from(*class == 0);
+            }
+        }
+        _ => {
+            for (value, class) in values.zip(classes) {
+                let next = &mut next[usize::from(*class)];
+                if let Some(place) = to.get_mut(*next as usize) {
+                    *place = value;
+                    *next += 1;
+                }
+            }
+        }
     }
 }

@@ -154,6 +154,16 @@ pub fn and(a: Exp, b: Exp) -> Exp {
     op(ScalarOp::And, ElemType::Bool, vec![a, b])
 }
 
+/// Either condition.
+pub fn or(a: Exp, b: Exp) -> Exp {
+    op(ScalarOp::Or, ElemType::Bool, vec![a, b])
+}
+
+/// The other truth.
+pub fn not(a: Exp) -> Exp {
+    op(ScalarOp::Not, ElemType::Bool, vec![a])
+}
+
 /// Conversion to a type.
 pub fn convert(from: ElemType, to: ElemType, exp: Exp) -> Exp {
     match exp {

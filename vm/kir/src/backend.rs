@@ -86,6 +86,8 @@ pub enum RunError {
     Trap,
     /// The back end could not carry it out (device lost, out of device memory).
     Failed(Refusal),
+    /// These sizes are too large for the code. Others may not be.
+    TooLarge(Refusal),
     /// The host wanted it to end.
     Stopped,
 }

@@ -7,7 +7,7 @@
 //! - `observed.rs`, `machine.rs`: the numbers a decision is made with. `plan.rs`: the decision, as data. `kernel.rs`: what
 //!   a decision and its execution have to see alike. `commute.rs`: whether the operands of an operator may be exchanged.
 //!   `turns.rs`: loops whose turns can be computed side by side. `linear.rs`: how far two indices are apart. `borders.rs`: where
-//!   rows differ from their neighbours.
+//!   rows differ from their neighbours. `sink.rs`: moving statements to where they are needed.
 //! - `evaluate/`: slow, obvious execution that defines the meaning. `backend.rs`: the one door to code generators.
 //!   `passed.rs`: the launch that was checked last.
 //!
@@ -32,6 +32,7 @@ pub mod name;
 pub mod observed;
 pub mod passed;
 pub mod plan;
+pub mod sink;
 pub mod text;
 pub mod turns;
 pub mod types;

@@ -84,7 +84,7 @@ fn run(region: &VerifiedRegion, text: &str) -> String {
     match expected {
         Ok(values) => values.iter().fold(String::new(), |text, value| text + &show(value) + "\n"),
         Err(RunError::Trap) => "trap\n".into(),
-        Err(RunError::Failed(refusal)) => format!("failed: {refusal}\n"),
+        Err(RunError::Failed(refusal) | RunError::TooLarge(refusal)) => format!("failed: {refusal}\n"),
         Err(RunError::Stopped) => "stopped\n".into(),
     }
 }

@@ -23,6 +23,7 @@ entry "gather" @4 ("xs" : "[]i64", "is" : "[]i64") -> ("[]i64")
 entry "deep" @5 ("n" : "i64") -> ("i64")
 entry "rows" @6 ("xs" : "[][]i64") -> ("[]i64")
 entry "bytes" @8 ("n" : "i64") -> ("[]i8", "i64")
+entry "same" @10 ("n" : "i64") -> ("[]i8", "i64")
 entry "quotients" @9 ("n" : "i64", "at" : "i64") -> ("[]i64", "[]i64", "i64")
 entry "repeat" @7 ("xs" : "[]i64", "n" : "i64") -> ("[]i64")
 fn @0 "double" (r0 : []i64) -> ([]i64)
@@ -141,6 +142,20 @@ b3 (r15 : i64):
 b4 (r17 : i64, r18 : i64):
   r19 : i64 = op2 add i64 r17! r18!
   => (r19!)
+fn @10 "same" (r0 : i64) -> ([]i8, i64)
+b0 ():
+  r1 : i64 = const 0i64
+  r2 : i64 = const 3i64
+  r3 : []i64 = replicate r0 r2!
+  r4 : []i8 = map r0 (r3) b1
+  r5 : i64 = reduce r0! (r1!) (r3!) b2
+  => (r4!, r5!)
+b1 (r6 : i64):
+  r7 : i8 = convert i64 i8 r6!
+  => (r7!)
+b2 (r8 : i64, r9 : i64):
+  r10 : i64 = op2 add i64 r8! r9!
+  => (r10!)
 "#;
 
 fn module() -> VerifiedModule {
@@ -265,27 +280,33 @@ fn the_memory_limit_is_kept_and_can_be_used_up() {
 
 /// Kernels count for themselves; only the interpreter wants a range in memory.
 #[test]
-fn a_range_that_operators_go_over_takes_no_memory_before_it_is_wanted() {
+fn what_operators_go_over_takes_no_memory_before_it_is_wanted() {
     const N: i64 = 1_000_000;
+    takes_no_memory("bytes", N, 3 * (N * (N - 1) / 2), "Range 0..3..<-3 is invalid.");
+    takes_no_memory("same", N, 3 * N, "Range 0..1..<-1 is invalid.");
+}
+
+/// An entry point that goes over so many numbers, which nobody wants in memory, and gives as many bytes and the sum.
+fn takes_no_memory(entry: &str, count: i64, sum: i64, message: &str) {
     let mut interpreter = session(Options::default());
-    let expected = interpreter.call("bytes", vec![int(N)]).expect("it runs");
-    assert_eq!(expected[1], int(3 * (N * (N - 1) / 2)));
+    let expected = interpreter.call(entry, vec![int(count)]).expect("it runs");
+    assert_eq!(expected[1], int(sum));
     // Made once, for both operators.
     let stats = interpreter.memory().stats();
-    assert_eq!((stats.peak_bytes, stats.allocations), (9 * N as u64, 2));
-    let limits = Limits { memory: Some(2 * N as u64), ..Limits::default() };
+    assert_eq!((stats.peak_bytes, stats.allocations), (9 * count as u64, 2));
+    let limits = Limits { memory: Some(2 * count as u64), ..Limits::default() };
     let reference: Arc<dyn Backend> = Arc::new(Reference);
     let always = Tiering { backends: vec![reference.clone()], always: true, ..Tiering::default() };
     let quick = Tiering { backends: vec![], quick: Some(reference), ..Tiering::default() };
     for tiering in [always, quick] {
         let mut session = session(Options { limits: limits.clone(), tiering, ..Options::default() });
-        assert_eq!(session.call("bytes", vec![int(N)]), Ok(expected.clone()));
+        assert_eq!(session.call(entry, vec![int(count)]), Ok(expected.clone()));
     }
     let mut interpreter = session(Options { limits, ..Options::default() });
-    let error = interpreter.call("bytes", vec![int(N)]).expect_err("the range has 8 MB");
+    let error = interpreter.call(entry, vec![int(count)]).expect_err("the numbers have 8 MB");
     assert_eq!(error.kind, ErrorKind::OutOfMemory);
-    let error = interpreter.call("bytes", vec![int(-1)]).expect_err("no range");
-    assert_eq!(error.message, "Range 0..3..<-3 is invalid.");
+    let error = interpreter.call(entry, vec![int(-1)]).expect_err("no range");
+    assert_eq!(error.message, message);
 }
 
 #[test]

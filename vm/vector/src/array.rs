@@ -74,8 +74,9 @@ impl Store<'_> {
     /// So many bytes.
     pub fn own<'a>(bytes: usize) -> Result<Store<'a>, RunError> {
         let room = Some(bytes).filter(|bytes| *bytes <= MOST).and_then(Room::new);
-        let failed = || RunError::Failed(Refusal::new(format!("an array on the way takes {bytes} bytes")));
-        room.map(Store::Own).ok_or_else(failed)
+        let too_large =
+            || RunError::TooLarge(Refusal::new(format!("an array on the way takes {bytes} bytes")));
+        room.map(Store::Own).ok_or_else(too_large)
     }
 
     /// Whether a launch gave it to read.

@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// Blocks and calls may nest this deep.
 const DEEPEST: u32 = 48;
 
+/// Rotations by so many places are to neighbours.
+const SHORT_WAY: u64 = 64;
+
 impl Lifter<'_> {
     /// The code of the function that is being lifted.
     pub fn code(&self) -> &Function {
@@ -261,8 +264,9 @@ impl Lifter<'_> {
             self.define_all(dsts, values);
             return Ok(());
         }
-        let (then, types) = self.branch(dsts, then)?;
-        let (otherwise, other_types) = self.branch(dsts, otherwise)?;
+        let not = algebra::not(cond.clone());
+        let (then, types) = self.unless(&not, |lifter| lifter.branch(dsts, then))?;
+        let (otherwise, other_types) = self.unless(&cond, |lifter| lifter.branch(dsts, otherwise))?;
         for (one, other) in types.iter().zip(&other_types) {
             for (a, b) in one.shape.iter().zip(&other.shape) {
                 self.equate(a, b);
@@ -305,9 +309,20 @@ impl Lifter<'_> {
     fn rotate(&mut self, array: Operand, dim: u32, amount: Operand) -> Lift<Value> {
         let (array, amount) = (self.array(array)?, self.scalar(amount)?);
         let extent = dimension(&array.shape, dim)?.clone();
-        // An empty dimension is no reason to trap.
-        let divisor = algebra::int(ScalarOp::Max, extent.clone(), Exp::int(1));
-        let first = self.bind(ElemType::I64, algebra::int(ScalarOp::Mod, amount, divisor));
+        let is_short = |by: &i64| by.unsigned_abs() <= SHORT_WAY;
+        let first = match constant(&amount).filter(is_short) {
+            // Without a remainder it is plain which index is a neighbour's. Launches with fewer rows than that are not taken.
+            Some(by) if self.is_known_outside(&self.expand(&extent), 1) => {
+                self.require(algebra::int(ScalarOp::Le, Exp::int(by.abs()), extent.clone()));
+                if by < 0 { sub(extent.clone(), Exp::int(-by)) } else { Exp::int(by) }
+            }
+            _ => {
+                // An empty dimension is no reason to trap.
+                let divisor = algebra::int(ScalarOp::Max, extent.clone(), Exp::int(1));
+                algebra::int(ScalarOp::Mod, amount, divisor)
+            }
+        };
+        let first = self.bind(ElemType::I64, first);
         let rest = self.bind(ElemType::I64, sub(extent.clone(), first.clone()));
         let dim = dim as usize;
         let tail = array.slice(dim, &first, &rest, 1);

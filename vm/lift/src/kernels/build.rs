@@ -82,6 +82,8 @@ pub(super) struct Lifter<'m> {
     sizes: BTreeMap<VarId, Exp>,
     bounds: BTreeMap<VarId, Exp>,
     scopes: Vec<Scope>,
+    /// Conditions that a launch knows. Where one holds, the code at hand is not reached.
+    passed_by: Vec<Exp>,
     uses: HashMap<FuncId, Rc<Uses>>,
 }
 
@@ -103,6 +105,7 @@ impl<'m> Lifter<'m> {
             sizes: BTreeMap::new(),
             bounds: BTreeMap::new(),
             scopes: vec![Scope::default()],
+            passed_by: Vec::new(),
             uses: HashMap::new(),
         }
     }
@@ -198,7 +201,8 @@ impl<'m> Lifter<'m> {
     pub fn read(&mut self, array: VarId, elem: ElemType, index: Vec<Exp>, safe: bool) -> Exp {
         let id = ReadId(self.region.reads);
         self.region.reads += 1;
-        if safe {
+        // A launch that does not come here may do so with any sizes.
+        if safe && self.passed_by.is_empty() {
             self.safe.insert(id);
         }
         let index = Index::Dims(index.into_iter().map(DimIndex::At).collect());
@@ -326,6 +330,18 @@ impl<'m> Lifter<'m> {
         a == b || self.expand(a) == self.expand(b)
     }
 
+    /// Lifts what is not reached where a condition holds. Launches that know the condition are asked for what they come to.
+    pub fn unless<T>(&mut self, cond: &Exp, lift: impl FnOnce(&mut Self) -> Lift<T>) -> Lift<T> {
+        let cond = self.expand(cond);
+        if !self.is_known_outside(&cond, 1) {
+            return lift(self);
+        }
+        self.passed_by.push(cond);
+        let made = lift(self);
+        self.passed_by.pop();
+        made
+    }
+
     /// True if nothing in the expression was defined inside `depth` or more open bodies.
     pub fn is_known_outside(&self, exp: &Exp, depth: usize) -> bool {
         let mut outside = true;
@@ -371,7 +387,7 @@ impl<'m> Lifter<'m> {
             Exp::Const(number) => number.as_i64() >= 0,
             _ => false,
         };
-        if !simple || extent == size || !self.is_extent(*var) {
+        if !simple || extent == size || !self.is_extent(*var) || !self.passed_by.is_empty() {
             return false;
         }
         self.merged.insert(*var, size.clone());
@@ -441,7 +457,7 @@ impl<'m> Lifter<'m> {
             self.trap();
         } else if self.is_known_outside(&cond, 1) {
             if !self.is_certain(&cond) && !self.guards.contains(&cond) {
-                self.guards.push(cond);
+                self.guards.push(self.passed_by.iter().cloned().fold(cond, algebra::or));
             }
         } else if !self.is_certain(&cond) {
             self.trap_unless(cond);

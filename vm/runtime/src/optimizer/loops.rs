@@ -10,7 +10,7 @@ use super::{Executing, Optimizer};
 use galopvm_bytecode::{BlockId, Instr, Operand};
 use galopvm_interp::{LoopRun, Outcome, Registers, Site, work};
 use galopvm_store::array::{Array, Granted};
-use galopvm_tier::{Choice, Code, Execution, Interpreted, Run, Why, Wish};
+use galopvm_tier::{Choice, Code, Execution, Interpreted, Met, Run, Why, Wish};
 
 /// Operations for each element that is copied, at least.
 const LEAST_WORK_FOR_A_COPY: u64 = 4;
@@ -57,7 +57,8 @@ pub(super) fn run_loop<'a>(
     let site = tiers.loop_site(Site { function: registers.function, block, index });
     let work = tiers.estimate(site, turns, || work(registers, std::iter::once(body), turns));
     let insists = elements(registers, init).saturating_mul(LEAST_WORK_FOR_A_COPY) > work;
-    run_code(run, registers, Execution { block, index, site, width: turns, work }, instr, insists)
+    let execution = Execution { block, index, site, width: turns, work };
+    run_code(run, registers, execution, instr, insists, Met::RunLoopCode)
 }
 
 /// Executes a loop around operators by code, on the one thread that such code has: in blocks of rounds, if it can be, or else as it
@@ -85,7 +86,7 @@ pub(super) fn run_rounds<'a>(
         && let Some(site) = tiers.rounds_site(place, in_blocks, turns)
     {
         let execution = Execution { block, index, site, width: turns, work: in_blocks };
-        let ran = run_code(run, registers, execution, instr, false)?;
+        let ran = run_code(run, registers, execution, instr, false, Met::RunLoopBlocks)?;
         if ran != LoopRun::Left || !run.adviser.tiers.is_no_kernel(site) {
             return Ok(ran);
         }
@@ -100,7 +101,8 @@ pub(super) fn run_rounds<'a>(
         return Ok(LoopRun::Left);
     }
     let insists = carried.saturating_mul(LEAST_WORK_FOR_A_COPY) > work.all;
-    run_code(run, registers, Execution { block, index, site, width: turns, work: work.all }, instr, insists)
+    let execution = Execution { block, index, site, width: turns, work: work.all };
+    run_code(run, registers, execution, instr, insists, Met::RunLoopWhole)
 }
 
 fn run_code<'a>(
@@ -109,6 +111,7 @@ fn run_code<'a>(
     execution: Execution,
     instr: &'a Instr,
     insists: bool,
+    done: Met,
 ) -> Outcome<LoopRun> {
     let (Instr::For { dsts, init, .. } | Instr::While { dsts, init, .. }) = instr else {
         return Ok(LoopRun::Left);
@@ -131,6 +134,7 @@ fn run_code<'a>(
     drop(places);
     match ran {
         Run::Done(values) => {
+            run.adviser.tiers.coverage.met(done);
             run.pay(execution.work)?;
             registers.drop_all(init);
             dsts.iter().zip(values).for_each(|(dst, value)| registers.set_value(dst.0, value));

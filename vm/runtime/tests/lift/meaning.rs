@@ -140,7 +140,9 @@ fn launch(
     let code = Reference.compile(unit).expect("the reference takes everything");
     match trial.run(&*code) {
         Ok(values) => Ok(values),
-        Err(RunError::Trap | RunError::Failed(_) | RunError::Stopped) => Err(NoValue::Left),
+        Err(RunError::Trap | RunError::Failed(_) | RunError::TooLarge(_) | RunError::Stopped) => {
+            Err(NoValue::Left)
+        }
     }
 }
 

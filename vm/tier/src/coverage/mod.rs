@@ -215,6 +215,9 @@ rows! {
     RunBlocks "run.blocks": "an operator row by row";
     RunPieces "run.pieces": "an operator piece by piece into its place";
     RunLoop "run.loop": "a loop round by round";
+    RunLoopCode "run.loop-code": "a loop of scalars and elements by code";
+    RunLoopBlocks "run.loop-blocks": "a loop around operators by code, in blocks of rounds";
+    RunLoopWhole "run.loop-whole": "a loop around operators by code, as it stands";
     RunReference "run.reference": "a launch by the reference evaluator";
     RunVector "run.vector": "a launch a group of rows at a time";
     RunQuick "run.quick": "a launch of code that was made at once";
@@ -225,6 +228,7 @@ rows! {
     RunOther "run.other": "a launch by another back end";
     RunUnlifted "run.unlifted": "no launch: the operator is no kernel";
     RunUnfit "run.unfit": "no launch: sizes or arrays are not as the kernel wants them";
+    RunTooLarge "run.too-large": "no launch: the sizes are too large for the code";
     RunRefused "run.refused": "no launch: no back end takes the kernel";
     RunTrapped "run.trapped": "a launch trapped";
     RunFalseTrap "run.false-trap": "a launch trapped where the interpreter does not";

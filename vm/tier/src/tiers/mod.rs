@@ -114,7 +114,7 @@ struct SiteState {
     /// The arguments of the last launch, without its blocks.
     gathered: Option<Box<Gathered>>,
     /// The versions of the last launches: equal ones need no decision.
-    chosen: Memo<usize>,
+    chosen: Memo<Result<usize, String>>,
     /// Whether its result may be written over an array.
     over: over::Found,
     /// Whether it starts a group of operators that run together.
@@ -508,14 +508,15 @@ impl Tiers {
             }
         };
         let signature = gathered.signature();
-        let known = self.sites[kernel.site as usize].chosen.find(signature).copied();
+        let known = self.sites[kernel.site as usize].chosen.find(signature).cloned();
         let version = match known {
-            Some(version) => Ok(version),
+            Some(Ok(version)) => Ok(version),
+            Some(Err(too_large)) => return Ok(Attempt::Interpret(too_large)),
             None => self.version(kernel, gathered, waits, work).inspect(|version| {
                 // Launches of the generic one are counted one by one.
                 let state = &mut self.sites[kernel.site as usize];
                 if !state.versions[*version].key.is_generic {
-                    state.chosen.keep(signature, *version, 1);
+                    state.chosen.keep(signature, Ok(*version), 1);
                 }
             }),
         };
@@ -695,7 +696,15 @@ impl Tiers {
                     self.stop.check()?;
                     return Ok(Attempt::Interpret("it was stopped for no reason".into()));
                 }
-                Err(launch::Failure::Run(RunError::Failed(refusal))) => {
+                Err(launch::Failure::Run(RunError::TooLarge(refusal)))
+                    if matches!(chosen, Chosen::Version(_)) =>
+                {
+                    let reason = format!("too large for {backend}: {refusal}");
+                    self.coverage.met(Met::RunTooLarge);
+                    self.sites[site as usize].chosen.keep(gathered.signature(), Err(reason.clone()), 1);
+                    return Ok(Attempt::Interpret(reason));
+                }
+                Err(launch::Failure::Run(RunError::Failed(refusal) | RunError::TooLarge(refusal))) => {
                     self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
                     let observed = gathered.observed(&lifted.region);
                     if let Some(version) = self.sites[site as usize].code_of(chosen) {

@@ -30,6 +30,7 @@ impl RegionPlan {
         recorded: &Recorded,
         circuits: &Circuits,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
+        is_delayed: &dyn Fn(RegId) -> bool,
         merges: Option<Scope>,
         has_loops: bool,
     ) -> Option<RegionPlan> {
@@ -80,7 +81,8 @@ impl RegionPlan {
         }
         // Rounds have their own plans, if there is nothing to be moved in the whole.
         let merges = merges.filter(|scope| !has_loops || !record.has_no_residents() || is_round(scope));
-        let homes = merges.and_then(|scope| Homes::new(code, scope, recorded, circuits, &record, is_unit));
+        let homes = merges
+            .and_then(|scope| Homes::new(code, scope, recorded, circuits, &record, is_unit, is_delayed));
         let homes = match homes {
             Some((homes, decided)) => {
                 for (block, reg, home) in decided {

@@ -49,13 +49,15 @@ impl Homes {
         circuits: &Circuits,
         record: &Record,
         is_unit: &dyn Fn(BlockId, usize) -> bool,
+        is_delayed: &dyn Fn(RegId) -> bool,
     ) -> Option<(Homes, Vec<Decided>)> {
         let flat = flat_blocks(code, is_unit);
         // An array that an instruction of this function makes when it is executed.
         let place = |var: VarId| {
             let maker = recorded.makers.get(var)?;
-            let is_lazy = matches!(code.blocks[maker.block].code[maker.index], Instr::Iota { .. });
             let reg = *recorded.registers.get(var)?;
+            let is_range = matches!(code.blocks[maker.block].code[maker.index], Instr::Iota { .. });
+            let is_lazy = is_range || is_delayed(reg);
             (!is_lazy && !flat.contains(&maker.block)).then_some((maker.block, maker.index, reg))
         };
         // One that is made in the block of another one has no home of its own.

@@ -308,11 +308,13 @@ impl<'a> Optimizer<'a> {
             return nothing(Unplanned::Rounds, circuits.is_bounded());
         }
         let is_unit = |block: BlockId, index: usize| self.forms.unit(registers, block, index).is_some();
+        let is_delayed = |reg| registers.prepared.is_delayed(reg);
         let plan = RegionPlan::new(
             registers.code,
             &recorded,
             &circuits,
             &is_unit,
+            &is_delayed,
             self.switches.merge.then_some(scope),
             has_loops,
         );
