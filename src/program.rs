@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Messages, guarded};
 use galopvm_base::source::without_mark;
-use galopvm_base::{Sources, path};
+use galopvm_base::{Sources, path, system_message};
 use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
 use galopvm_frontend::{Imports, Options};
 use galopvm_runtime::data::Input;
@@ -160,15 +160,6 @@ pub fn source_text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
             "",
         )
     })
-}
-
-/// What the system says, without its number.
-fn system_message(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((message, _)) => message.to_lowercase(),
-        None => text,
-    }
 }
 
 fn load_error(name: &str, message: impl Into<String>, hint: &str) -> Error {

@@ -14,6 +14,7 @@
 pub mod compile;
 pub mod consume;
 pub mod core;
+mod habits;
 pub mod matching;
 pub mod modules;
 pub mod names;

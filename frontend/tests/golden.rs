@@ -4,7 +4,7 @@
 use galopvm_base::{Diagnostic, FileId, Sources};
 use galopvm_frontend::{Options, check, compile, core, core_program, syntax_text};
 use galopvm_testkit::golden::beside;
-use galopvm_testkit::{Random, files, read, stem};
+use galopvm_testkit::{Random, files, parts, read, stem};
 use std::fmt::Write;
 
 fn messages(diagnostics: &[Diagnostic], sources: &Sources) -> String {
@@ -43,6 +43,22 @@ fn syntax() {
             assert!(tree(file) == tree(again), "what was printed parses to another tree:\n{text}");
         }
         text + &messages(&diagnostics, sources)
+    });
+}
+
+/// Programs as newcomers write them, under a line `==== what` each, by the language they come from.
+#[test]
+fn mistakes() {
+    beside("mistakes", ["fut", "out"], |_, text| {
+        let mut shown = String::new();
+        for (title, program) in parts(&format!("\n{text}")).1 {
+            let mut sources = Sources::new();
+            let file = sources.add("a.fut", program);
+            let report = check(&mut sources, file);
+            let said = messages(&[report.diagnostics, report.warnings].concat(), &sources);
+            let _ = writeln!(shown, "==== {title}\n{}", if said.is_empty() { "accepted\n" } else { &said });
+        }
+        shown
     });
 }
 

@@ -3,7 +3,8 @@
 //! The head is a shell script that starts the installed galopvm (`galopvm c`), or galopvm itself (`galopvm stand`). The
 //! bytecode is verified when it is loaded, as that of any file.
 
-use crate::failure::{Failure, Outcome, system};
+use crate::failure::{Failure, Outcome};
+use galopvm_base::system_message;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -51,7 +52,7 @@ pub fn write(path: &Path, head: &mut dyn Read, bytecode: &[u8]) -> Outcome {
     written.map_err(|error| {
         let _ = std::fs::remove_file(part);
         Failure::user(
-            format!("{}: cannot write: {}", path.display(), system(&error)),
+            format!("{}: cannot write: {}", path.display(), system_message(&error)),
             "name another file with -o",
         )
     })

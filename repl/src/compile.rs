@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Outcome, rendered, say};
 use crate::input;
 use crate::settings::{Bounded, Off};
+use galopvm_base::system_message;
 use std::path::{Path, PathBuf};
 
 /// Compile a program to a .gbc file
@@ -57,8 +58,9 @@ pub fn run(args: Args) -> Outcome {
 
 /// Writes a file so that nobody ever sees half of it (a running program may have the old one mapped).
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome {
-    let failed =
-        |error: std::io::Error| Failure::user(format!("{}: cannot write: {error}", path.display()), "");
+    let failed = |error: std::io::Error| {
+        Failure::user(format!("{}: cannot write: {}", path.display(), system_message(&error)), "")
+    };
     if path.is_dir() {
         return Err(Failure::user(format!("{}: this is a directory", path.display()), "name a file with -o"));
     }

@@ -51,12 +51,12 @@ pub fn run(args: Args) -> Outcome {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
-    let entry = session.entry(&args.called.entry)?.clone();
+    let entry = session.entry(args.called.entry(&program))?.clone();
     let (values, from) = arguments(&args, &session, &entry, &source)?;
-    let outcome = session.call_values(&args.called.entry, values);
+    let outcome = session.call_values(&entry.name, values);
     let heading = Heading {
         program: &source.name,
-        entry: &args.called.entry,
+        entry: &entry.name,
         input: &from,
         off: args.settings.switches().off().map(galopvm::Switch::name).collect(),
     };
@@ -95,9 +95,10 @@ fn arguments(
     if session.argument_types(entry).is_empty() {
         return Ok((Vec::new(), "which takes no arguments".into()));
     }
-    if let Some(path) = &args.called.input {
-        let values = input::arguments(session, entry, source, Some(path))?;
-        return Ok((values, format!("with the values of {}", path.display())));
+    if !args.called.input.is_empty() {
+        let values = input::arguments(session, entry, source, &args.called.input)?;
+        let names: Vec<String> = args.called.input.iter().map(|path| path.display().to_string()).collect();
+        return Ok((values, format!("with the values of {}", names.join(", "))));
     }
     if !source.is_standard_input() && !std::io::stdin().is_terminal() {
         let values = Values::open(session.memory(), "-".as_ref())?;

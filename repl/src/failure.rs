@@ -1,6 +1,7 @@
 //! How commands end: what is said, where, and with which exit code.
 
 use galopvm::Messages;
+use galopvm_base::system_message;
 use std::io::{self, IsTerminal, Write};
 use std::panic::{UnwindSafe, catch_unwind};
 
@@ -61,7 +62,7 @@ impl Failure {
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {
-                say(&complaint(&format!("cannot write the output: {error}"), ""));
+                say(&complaint(&format!("cannot write the output: {}", system_message(&error)), ""));
                 RUN
             }
         }
@@ -98,14 +99,8 @@ pub fn text(failure: Failure) -> String {
         Failure::User(text) | Failure::Run(text) | Failure::Interrupted(text) => text,
         Failure::Internal => "a mistake of galopvm".into(),
         Failure::Told | Failure::Failed => String::new(),
-        Failure::Output(error) => system(&error),
+        Failure::Output(error) => system_message(&error),
     }
-}
-
-/// What the system says, without its number.
-pub fn system(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.clone(), |(message, _)| message.to_lowercase())
 }
 
 /// An error of a call as text: what a run of the program would say.

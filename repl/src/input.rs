@@ -2,12 +2,12 @@
 
 use crate::bundle;
 use crate::deadline::Bounds;
-use crate::failure::{Failure, colours};
+use crate::failure::{Failure, colours, say};
 use galopvm::data::{self, DataError, Reader};
 use galopvm::{Compiling, Diagnostic, Entry, Memory, Session, Value, ValueType};
-use galopvm_base::{Sources, Span};
-use std::io::Read;
-use std::path::Path;
+use galopvm_base::{Sources, Span, system_message};
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
 
 /// Longest line of input that a message shows.
 const LINE_SHOWN: usize = 400;
@@ -34,7 +34,9 @@ impl Values {
         }
         match standard_values(memory) {
             Ok(input) => Ok(Values { name: STANDARD_INPUT.into(), input }),
-            Err(error) => Err(Failure::user(format!("cannot read standard input: {error}"), "")),
+            Err(error) => {
+                Err(Failure::user(format!("cannot read standard input: {}", system_message(&error)), ""))
+            }
         }
     }
 
@@ -47,17 +49,31 @@ impl Values {
     }
 }
 
-/// The values for an entry point: text, binary and numpy's, one after the other. Nothing is read if it takes none.
+/// The values for an entry point: text, binary and numpy's, one after the other, from these files or else from standard input.
+/// Nothing is read if it takes none.
 pub fn arguments(
     session: &Session,
     entry: &Entry,
     program: &Input,
-    file: Option<&Path>,
+    files: &[PathBuf],
 ) -> Result<Vec<Value>, Failure> {
-    if session.argument_types(entry).is_empty() {
+    let types = session.argument_types(entry);
+    if types.is_empty() {
         return Ok(Vec::new());
     }
-    arguments_of(session, entry, Values::beside(session.memory(), program, file)?.as_ref())
+    let Some(last) = files.last() else {
+        if !program.is_standard_input && std::io::stdin().is_terminal() {
+            say(&format!("{}; type the values, and Ctrl-D in an empty line", signature(entry)));
+        }
+        return arguments_of(session, entry, Values::beside(session.memory(), program, None)?.as_ref());
+    };
+    let mut values = Vec::new();
+    for file in files {
+        let Values { name, input } = Values::open(session.memory(), file)?;
+        let mut reader = Reader::of_input(session.memory(), &input);
+        take(&mut reader, input.bytes(), &name, entry, &types, &mut values)?;
+    }
+    enough(&last.display().to_string(), entry, types.len(), values)
 }
 
 /// The values for an entry point from an input that may be used more than once.
@@ -105,7 +121,9 @@ pub fn bytes_of(path: &Path) -> Result<Input, Failure> {
     let mut bytes = Vec::new();
     match std::io::stdin().lock().read_to_end(&mut bytes) {
         Ok(_) => Ok(Input { name: STANDARD_INPUT.into(), bytes, is_standard_input: true }),
-        Err(error) => Err(Failure::user(format!("cannot read standard input: {error}"), "")),
+        Err(error) => {
+            Err(Failure::user(format!("cannot read standard input: {}", system_message(&error)), ""))
+        }
     }
 }
 
@@ -148,26 +166,38 @@ pub fn read(
     entry: &Entry,
     types: &[ValueType],
 ) -> Result<Vec<Value>, Failure> {
-    let located = |error: DataError| Failure::User(located(name, input, &error, entry));
     let mut values = Vec::new();
-    for ty in types {
+    take(&mut reader, input, name, entry, types, &mut values)?;
+    enough(name, entry, types.len(), values)
+}
+
+/// Reads the values that are still wanted, as many as there are; behind the last one nothing may follow.
+fn take(
+    reader: &mut Reader<'_>,
+    input: &[u8],
+    name: &str,
+    entry: &Entry,
+    types: &[ValueType],
+    values: &mut Vec<Value>,
+) -> Result<(), Failure> {
+    let located = |error: DataError| Failure::User(located(name, input, &error, entry));
+    for ty in types.iter().skip(values.len()) {
         match reader.value(Some(*ty)).map_err(located)? {
             Some(value) => values.push(value),
-            None => {
-                return Err(Failure::user(
-                    format!(
-                        "{name}: `{}` takes {}, but the input has {}",
-                        entry.name,
-                        counted(types.len()),
-                        counted(values.len())
-                    ),
-                    &signature(entry),
-                ));
-            }
+            None => return Ok(()),
         }
     }
-    reader.end().map_err(located)?;
-    Ok(values)
+    reader.end().map_err(located)
+}
+
+/// Refuses fewer values than an entry point takes.
+fn enough(name: &str, entry: &Entry, wanted: usize, values: Vec<Value>) -> Result<Vec<Value>, Failure> {
+    if values.len() == wanted {
+        return Ok(values);
+    }
+    let (wanted, found) = (counted(wanted), counted(values.len()));
+    let text = format!("{name}: `{}` takes {wanted}, but the input has {found}", entry.name);
+    Err(Failure::user(text, &signature(entry)))
 }
 
 fn counted(n: usize) -> String {
@@ -186,7 +216,15 @@ pub fn signature(entry: &Entry) -> String {
 
 /// A message about a place in the input, with the line and a caret where that can be shown.
 fn located(name: &str, input: &[u8], error: &DataError, entry: &Entry) -> String {
-    let line = input.split(|b| *b == b'\n').nth(error.line.saturating_sub(1)).unwrap_or_default();
+    let mut error = error.clone();
+    let line_of = |line: usize| input.split(|b| *b == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    // What ends too early ends behind its last word, not in the empty line after that.
+    let ends = input.split(|b| *b == b'\n').skip(error.line.saturating_sub(1)).all(<[u8]>::is_empty);
+    while ends && error.line > 1 && line_of(error.line).trim_ascii().is_empty() {
+        error.line -= 1;
+        error.column = String::from_utf8_lossy(line_of(error.line).trim_ascii_end()).chars().count() + 1;
+    }
+    let line = line_of(error.line);
     match std::str::from_utf8(line) {
         Ok(text) if text.len() <= LINE_SHOWN => {
             let mut sources = Sources::new();

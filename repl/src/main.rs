@@ -16,6 +16,7 @@ mod bench;
 mod bundle;
 mod check;
 mod compile;
+mod completions;
 mod datacmp;
 mod dataset;
 mod deadline;
@@ -26,6 +27,7 @@ mod explain;
 mod failure;
 mod input;
 mod interrupt;
+mod man;
 mod repl;
 mod run;
 mod server;
@@ -79,6 +81,8 @@ enum Command {
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
     Repl(repl::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     #[command(hide = true)]
     C(upstream::Args),
     #[command(hide = true)]
@@ -124,6 +128,8 @@ fn main() -> ExitCode {
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),
             Command::Repl(args) => repl::run(args),
+            Command::Completions(args) => completions::run(args),
+            Command::Man(args) => man::run(args),
             Command::C(args) => upstream::run(args, Compiler::Sequential),
             Command::Multicore(args) | Command::Vm(args) => upstream::run(args, Compiler::Parallel),
         };

@@ -8,6 +8,7 @@ use crate::settings::{Called, Settings};
 use crate::stats::Phases;
 use crate::tuning::Tuning;
 use galopvm::{Session, Shown, Value, data};
+use galopvm_base::system_message;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -109,15 +110,15 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     args.tuning.apply(&mut session, &args.called.file)?;
-    let entry = session.entry(&args.called.entry)?.clone();
+    let entry = session.entry(args.called.entry(&program))?.clone();
     phases.end("prepare");
     let time = args.settings.timeout;
     let reading = Deadline::of("Reading the input", time);
-    let values = input::arguments(&session, &entry, &source, args.called.input.as_deref())?;
+    let values = input::arguments(&session, &entry, &source, &args.called.input)?;
     drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
-    let outcome = measured(&mut session, &args.called.entry, values, &args.measurement);
+    let outcome = measured(&mut session, &entry.name, values, &args.measurement, &source);
     interrupts.running(None);
     phases.end("run");
     // How far a program came that failed is worth knowing, too.
@@ -142,16 +143,27 @@ fn measured(
     entry: &str,
     values: Vec<Value>,
     measurement: &Measurement,
+    source: &input::Input,
 ) -> Result<Vec<Value>, Failure> {
+    let failed = |error: galopvm::Error| {
+        let shown = excerpt(&error, source);
+        match (Failure::from(error), shown) {
+            (Failure::Run(text), Some(shown)) => Failure::Run(format!("{text}\n\n{shown}")),
+            (failure, _) => failure,
+        }
+    };
     let cannot = |path: &Path, error: io::Error| {
-        Failure::user(format!("{}: cannot write: {error}", path.display()), "name another file with -t")
+        Failure::user(
+            format!("{}: cannot write: {}", path.display(), system_message(&error)),
+            "name another file with -t",
+        )
     };
     let mut times = match &measurement.write_runtime_to {
         Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
         None => None,
     };
     if measurement.runs.is_some() {
-        session.call_values(entry, values.clone())?;
+        session.call_values(entry, values.clone()).map_err(failed)?;
     }
     let last = measurement.runs.unwrap_or(1);
     let mut values = Some(values);
@@ -159,7 +171,7 @@ fn measured(
         // The last run may overwrite what it is given.
         let values = if run == last { values.take() } else { values.clone() }.unwrap_or_default();
         let start = Instant::now();
-        let results = session.call_values(entry, values)?;
+        let results = session.call_values(entry, values).map_err(failed)?;
         let micros = start.elapsed().as_micros();
         if let Some((path, file)) = &mut times {
             writeln!(file, "{micros}").map_err(|error| cannot(path, error))?;
@@ -169,6 +181,22 @@ fn measured(
         }
     }
     Ok(Vec::new())
+}
+
+/// The line in which a program failed, if it is one of its own file, which is source.
+fn excerpt(error: &galopvm::Error, source: &input::Input) -> Option<String> {
+    let galopvm::Error::Run(error) = error else { return None };
+    let site = error.trace.first()?;
+    let place = site.place.filter(|_| site.file.as_deref() == Some(&source.name))?;
+    let line = source.text().ok()?.lines().nth((place.start.line as usize).checked_sub(1)?)?;
+    let length = line.chars().count();
+    let column = (place.start.column as usize).clamp(1, length.max(1));
+    let end = if place.end.line == place.start.line { place.end.column as usize } else { length };
+    let number = place.start.line.to_string();
+    let (margin, blank) = (" ".repeat(number.len()), " ".repeat(column - 1));
+    let marks =
+        "^".repeat((end + 1).saturating_sub(column).clamp(1, (length + 1).saturating_sub(column).max(1)));
+    Some(format!("{margin} |\n{number} | {line}\n{margin} | {blank}{marks}"))
 }
 
 fn print(results: &[Value], output: &Output) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use crate::deadline::Bounds;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Route, Switch, Switches};
+use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Program, Route, Switch, Switches};
 use galopvm_explain::Target;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -50,12 +50,24 @@ pub struct Called {
     /// The program: Futhark source, a .gbc file, or - for source on standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The entry point to call
-    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME", default_value = "main")]
-    pub entry: String,
-    /// Read the arguments from this file instead; large binary arrays are mapped, not read
+    /// The entry point to call [default: main, or the only one]
+    #[arg(short, long, visible_alias = "entry-point", value_name = "NAME")]
+    entry: Option<String>,
+    /// Read arguments from this file instead of standard input; of several, one after the other. Large binary arrays are mapped,
+    /// not read
     #[arg(short, long, value_name = "FILE")]
-    pub input: Option<PathBuf>,
+    pub input: Vec<PathBuf>,
+}
+
+impl Called {
+    /// The entry point that is meant: without a name that is `main`, or the only one there is.
+    pub fn entry<'p>(&'p self, program: &'p Program) -> &'p str {
+        match (&self.entry, program.entries()) {
+            (Some(name), _) => name,
+            (None, [only]) => &only.name,
+            (None, _) => "main",
+        }
+    }
 }
 
 /// What is not to be done.

@@ -1,9 +1,10 @@
 //! `galopvm stand`: a program as an executable of its own.
 
-use crate::failure::{Failure, Outcome, rendered, say, system};
+use crate::failure::{Failure, Outcome, rendered, say};
 use crate::settings::{Bounded, Off};
 use crate::{bundle, input, run};
 use clap::{CommandFactory, FromArgMatches};
+use galopvm_base::system_message;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -43,8 +44,9 @@ pub fn run(args: Args) -> Outcome {
     }
     let output = output_of(args.output, &args.file)?;
     let own = std::env::current_exe().and_then(File::open);
-    let mut own =
-        own.map_err(|error| Failure::user(format!("cannot read galopvm itself: {}", system(&error)), ""))?;
+    let mut own = own.map_err(|error| {
+        Failure::user(format!("cannot read galopvm itself: {}", system_message(&error)), "")
+    })?;
     bundle::write(&output, &mut own, &program.to_bytecode())
 }
 

@@ -3,11 +3,11 @@
 //! Futhark's `test`, `bench`, `autotune` and `literate` run `EXE BACKEND PROG -o BIN --server`, then `./BIN` with the options of a
 //! server. BIN is a shell script with the program's bytecode behind it.
 
-use crate::failure::{Failure, Outcome, colours, say, system};
+use crate::failure::{Failure, Outcome, colours, say};
 use crate::stand::output_of;
 use crate::{bundle, input};
 use galopvm::{Compiling, Imports};
-use galopvm_base::Sources;
+use galopvm_base::{Sources, system_message};
 use std::path::{Path, PathBuf};
 
 /// The version of Futhark that programs and tools may count with.
@@ -65,8 +65,9 @@ pub fn run(args: Args, compiler: Compiler) -> Outcome {
         return Err(Failure::Told);
     }
     let output = output_of(args.output, &args.file)?;
-    let own = std::env::current_exe()
-        .map_err(|error| Failure::user(format!("cannot find galopvm itself: {}", system(&error)), ""))?;
+    let own = std::env::current_exe().map_err(|error| {
+        Failure::user(format!("cannot find galopvm itself: {}", system_message(&error)), "")
+    })?;
     let command = if args.server {
         let source = std::path::absolute(&args.file).unwrap_or(args.file);
         format!("server --attributes-of {}", quoted(&source)?)

@@ -73,6 +73,52 @@ never
         ],
     );
     assert!(!ran.text().contains("never") && !ran.err.contains("never"), "{}{}", ran.text(), ran.err);
+    // What else can be asked and done.
+    let input = "\
+def a = 1
+def a = 2
+:undo
+a
+:save kept.fut
+:save kept.fut
+:undo
+:undo
+?length
+:bench a + 1
+def a = 5
+:bench a + 1
+:stats reduce (+) 0 (iota 1000000)
+:type
+:cd nowhere
+:reload
+help
+:load kept.fut
+a
+exit
+7
+";
+    let ran = folder.run("repl", input);
+    ran.succeeds().shows(&[
+        "1i32\n",
+        "length : ",
+        "6i32\n",
+        "evaluations: ",
+        "499999500000i64\n",
+        ":bench EXPRESSION",
+        "1i32\n",
+    ]);
+    let said = [
+        "kept.fut: file exists",
+        "there is nothing to take back",
+        "Unknown name \"a\"",
+        "run: ",
+        "reduce",
+        ":type wants an expression",
+        "nowhere: no such file",
+        "no file has been loaded yet",
+    ];
+    in_order("repl", &ran.err, &said);
+    assert!(!ran.text().contains("7i32"), "{}", ran.text());
     // The end of the input ends the session, in the middle of an expression, too.
     folder.run("repl stats.fut", "main [1, 3]\n[1, 2").succeeds().shows(&["2f64\n"]);
     folder.run("repl", "").prints("");

@@ -84,9 +84,12 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 let id = self.names.globals.push(Global { bind, attrs: dec.attrs, user: true });
                 self.names.later.remove(bind.name.text);
+                let before = self.names.diagnostics.len();
                 self.global(id);
+                // What an error leaves open is no news about the entry point.
+                let sound = self.names.diagnostics.len() == before;
                 let is_entry = bind.keyword == ValKeyword::Entry && place != Place::Module;
-                if is_entry || bind.name.text == "main" && place == Place::Root {
+                if sound && (is_entry || bind.name.text == "main" && place == Place::Root) {
                     self.entry_point(id);
                 }
                 self.names.frame.scope.term(bind.name.text, Res::Global(id));

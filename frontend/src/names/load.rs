@@ -1,7 +1,7 @@
 //! Files that a program imports.
 
 use super::Names;
-use galopvm_base::{FileId, Span, path};
+use galopvm_base::{FileId, Span, path, system_message};
 use std::path::{Path, PathBuf};
 
 /// Where imported files may lie.
@@ -37,7 +37,7 @@ impl Names<'_, '_> {
             Some(folder) => match confined(folder, Path::new(path)) {
                 Ok(Some(found)) => found,
                 Ok(None) => return Loaded::Outside,
-                Err(error) => return Loaded::Missing(error.to_string()),
+                Err(error) => return Loaded::Missing(system_message(&error)),
             },
             None => PathBuf::from(path),
         };
@@ -46,7 +46,7 @@ impl Names<'_, '_> {
                 let file = self.sources.add(path, text);
                 Loaded::File(file, self.sources.text(file).to_string())
             }
-            Err(error) => Loaded::Missing(error.to_string()),
+            Err(error) => Loaded::Missing(system_message(&error)),
         }
     }
 }

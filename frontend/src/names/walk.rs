@@ -3,6 +3,7 @@
 use super::locals::{Local, Locals};
 use super::lookup::Found;
 use super::{GlobalId, ModVal, Names, Res, Use, closest};
+use crate::habits;
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType};
 use std::rc::Rc;
@@ -242,8 +243,9 @@ impl<'a> Walk<'_, 'a, '_> {
         let what = if qualified { "module or name" } else { "name" };
         let mut diagnostic =
             Diagnostic::error(at, format!("Unknown {what} \"{}\"", name.text)).with_label("not defined");
-        let locals = self.terms.names();
-        if let Some(meant) = closest(name.text, locals.chain(self.names.visible())) {
+        if let Some(hint) = habits::of_name(name.text) {
+            diagnostic = diagnostic.with_hint(hint);
+        } else if let Some(meant) = closest(name.text, self.terms.names().chain(self.names.visible())) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         }
         self.report(diagnostic);
@@ -332,14 +334,21 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
+    /// The known type whose name is closest.
+    fn meant_type(&self, name: &str) -> Option<&str> {
+        let prims = ElemType::ALL.iter().map(|ty| ty.name());
+        let locals = self.types.iter().map(|(name, _)| *name);
+        closest(name, locals.chain(self.names.visible_types()).chain(prims))
+    }
+
     fn unknown_type(&mut self, name: &QualName<'a>) {
         let first = name.parts[0];
         let mut diagnostic = Diagnostic::error(name.span(), format!("Unknown type \"{}\"", name.text()))
             .with_label("not defined");
-        let prims = ElemType::ALL.iter().map(|t| t.name());
-        let locals = self.types.iter().map(|(n, _)| *n).chain(self.names.visible_types());
         let is_value = self.terms.names().any(|name| name == first.text);
-        if let Some(meant) = closest(first.text, locals.chain(prims)) {
+        if let Some(hint) = habits::of_type(first.text).filter(|_| !is_value) {
+            diagnostic = diagnostic.with_hint(hint);
+        } else if let Some(meant) = self.meant_type(first.text) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{meant}`?"));
         } else if is_value {
             diagnostic =

@@ -2,7 +2,9 @@
 
 use super::convert::Anonymous;
 use super::report::Context;
+use super::unify::Clash;
 use super::{Checker, Scheme, SchemeParam, Size, Type, pat_name};
+use crate::habits;
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, Span};
 use std::rc::Rc;
@@ -21,6 +23,21 @@ impl<'a> Checker<'a, '_, '_> {
             _ => self.snippet(head.at.span),
         };
         self.apply_to(id, head.at.span, &name, function, arg, index)
+    }
+
+    /// Says that a value is applied to something.
+    fn not_a_function(&mut self, span: Span, name: &str, ty: &Type, arg: &Exp<'a>) {
+        let shown = self.vars.show(ty);
+        let text = format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
+        let mut diagnostic = Diagnostic::error(span, text).with_place(arg.at.span, "applied to this");
+        let word = match arg.kind {
+            ExpKind::Var(name) => name.text(),
+            _ => String::new(),
+        };
+        if let Some(hint) = habits::of_infix(&word) {
+            diagnostic = diagnostic.with_hint(hint);
+        }
+        self.report(diagnostic);
     }
 
     /// The type of a function applied to one more argument, in the expression `id`.
@@ -43,33 +60,39 @@ impl<'a> Checker<'a, '_, '_> {
             Type::Var(_) => {
                 let (from, to) = (self.infer(arg), self.vars.fresh(arg.at.span));
                 let wanted = Type::arrow(from, to.clone());
-                if let Err(clash) = self.vars.unify(function, &wanted) {
-                    self.mismatch(span, &wanted, function, &clash, &context);
+                match self.vars.unify(function, &wanted) {
+                    Err(Clash::NotOneOf(..)) => {
+                        self.not_a_function(span, name, function, arg);
+                        Type::Error
+                    }
+                    Err(clash) => {
+                        self.mismatch(span, &wanted, function, &clash, &context);
+                        to
+                    }
+                    Ok(()) => to,
                 }
-                to
             }
             Type::Error => {
                 self.infer(arg);
                 Type::Error
             }
+            other if index == 0 => {
+                self.infer(arg);
+                self.not_a_function(span, name, &other, arg);
+                Type::Error
+            }
             other => {
                 self.infer(arg);
                 let shown = self.vars.show(&other);
-                let diagnostic = if index == 0 {
-                    let text =
-                        format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
-                    Diagnostic::error(span, text).with_place(arg.at.span, "applied to this")
-                } else {
-                    let plural = if index == 1 { "" } else { "s" };
-                    let text = format!(
-                        "Cannot apply \"{name}\" to \"{}\" as argument #{}, as it only takes {index} argument{plural}.",
-                        self.snippet(arg.at.span),
-                        index + 1
-                    );
-                    Diagnostic::error(arg.at.span, text)
-                        .with_label("one argument too many")
-                        .with_place(span, format!("gives `{shown}` after {index} argument{plural}"))
-                };
+                let plural = if index == 1 { "" } else { "s" };
+                let text = format!(
+                    "Cannot apply \"{name}\" to \"{}\" as argument #{}, as it only takes {index} argument{plural}.",
+                    self.snippet(arg.at.span),
+                    index + 1
+                );
+                let diagnostic = Diagnostic::error(arg.at.span, text)
+                    .with_label("one argument too many")
+                    .with_place(span, format!("gives `{shown}` after {index} argument{plural}"));
                 self.report(diagnostic);
                 Type::Error
             }

@@ -428,7 +428,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             _ => {
                 let (a, b) = (self.infer(left), self.infer(right));
-                let context = Context::Apply { function: spelling.into(), place: left.at.span };
+                let context = Context::Apply { function: spelling.into(), place: op.at.span };
                 let compares = Self::compares(spelling);
                 if let Some(set) = Self::operand_set(spelling) {
                     if !self.require(left.at.span, &a, set, spelling) {

@@ -2,8 +2,9 @@
 
 use super::show::set_name;
 use super::unify::Clash;
+use super::vars::type_set;
 use super::{Checker, Type};
-use galopvm_base::{Diagnostic, Span};
+use galopvm_base::{Diagnostic, ElemType, Span};
 use std::rc::Rc;
 
 /// What is being checked: how a message about a mismatch begins.
@@ -44,6 +45,33 @@ fn join(names: &[Rc<str>], prefix: &str) -> String {
     let mut names = names.to_vec();
     names.sort();
     names.iter().map(|n| format!("{prefix}{n}")).collect::<Vec<_>>().join(", ")
+}
+
+/// True for `+`, not for names and expressions.
+fn is_operator(function: &str) -> bool {
+    function.starts_with(|c| "+-*/%=!><|&^".contains(c))
+}
+
+/// How a number becomes one of another type. What loses something is said with that; the other operand of an operator may be
+/// the one to convert.
+fn conversion(want: ElemType, have: ElemType, operator: bool) -> Option<String> {
+    use ElemType::Bool;
+    let wider = want.bits() > have.bits();
+    let loses = |what: String| match operator {
+        true => format!("convert what it meets: `{have}.{want} e`; `{want}.{have} e` would {what}"),
+        false => format!("`{want}.{have} e` converts it, and would {what}"),
+    };
+    Some(match (want, have) {
+        (Bool, _) => "a number is no truth value: compare it, `e != 0`".into(),
+        (_, Bool) if want.is_float() => return None,
+        (_, Bool) => format!("convert it: `{want}.bool e` is 0 or 1"),
+        _ if want.is_float() && (have.is_int() || wider) => format!("convert it: `{want}.{have} e`"),
+        _ if want.is_float() => loses("round it".into()),
+        _ if have.is_float() => loses("cut off its fraction".into()),
+        _ if wider && (want.is_signed() || !have.is_signed()) => format!("convert it: `{want}.{have} e`"),
+        _ if want.bits() < have.bits() => loses(format!("keep {} bits only", want.bits())),
+        _ => format!("`{want}.{have} e` has the same bits, read as another number if the first one is set"),
+    })
 }
 
 impl Checker<'_, '_, '_> {
@@ -92,9 +120,12 @@ impl Checker<'_, '_, '_> {
         let reason = self.reason(clash);
         let mut diagnostic = Diagnostic::error(span, format!("{head} {reason}"))
             .with_label(format!("expected `{want}`, found `{have}`"));
-        diagnostic = self.hinted(diagnostic, &wanted, &found, clash, &want);
+        let operator = matches!(context, Context::Apply { function, .. } if is_operator(function));
+        diagnostic = self.hinted(diagnostic, &wanted, &found, clash, operator);
         diagnostic = match context {
-            Context::Apply { place, .. } => diagnostic.with_place(*place, "the function"),
+            Context::Apply { place, .. } => {
+                diagnostic.with_place(*place, if operator { "the operator" } else { "the function" })
+            }
             Context::Ascription(place) => diagnostic.with_place(*place, "the type written here"),
             Context::Body(Some(place)) => diagnostic.with_place(*place, "the result type written here"),
             Context::Branch(place) => diagnostic.with_place(*place, "the other branch"),
@@ -181,12 +212,18 @@ impl Checker<'_, '_, '_> {
         wanted: &Type,
         found: &Type,
         clash: &Clash,
-        want: &str,
+        operator: bool,
     ) -> Diagnostic {
         let vars = &self.vars;
         match (clash, vars.resolve(wanted), vars.resolve(found)) {
-            (_, Type::Prim(want), Type::Prim(have)) => {
-                diagnostic.with_hint(format!("convert it: `{want}.{have} e`"))
+            (_, Type::Prim(want), Type::Prim(have)) => match conversion(want, have, operator) {
+                Some(hint) => diagnostic.with_hint(hint),
+                None => diagnostic,
+            },
+            (Clash::NotOneOf(set, _), Type::Prim(want), Type::Var(_))
+                if operator && want.is_int() && *set == type_set(ElemType::is_float) =>
+            {
+                diagnostic.with_hint(format!("an integer becomes a float so: `f64.{want} e`"))
             }
             (Clash::Size(a, b), _, _) => {
                 let mut diagnostic = diagnostic;
@@ -201,7 +238,8 @@ impl Checker<'_, '_, '_> {
                     }
                 }
                 diagnostic.with_hint(format!(
-                    "if they are always equal, say so: `e :> {want}` checks it at run time"
+                    "if they are always equal, say so: `e :> {}` checks it at run time",
+                    vars.show(wanted)
                 ))
             }
             (_, Type::Arrow(..), Type::Prim(_) | Type::Array(..))

@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use galopvm::costs::{self, Measured};
 use galopvm::{Costs, Engine};
+use galopvm_base::system_message;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -58,7 +59,10 @@ pub fn calibrate(settings: &Settings) -> Result<Timings, Failure> {
     let modes = timings.modes.iter().map(|timing| (timing.mode, timing.times)).collect();
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::user(format!("{}: cannot make this folder: {error}", folder.display()), "")
+            Failure::user(
+                format!("{}: cannot make this folder: {}", folder.display(), system_message(&error)),
+                "",
+            )
         })?;
     }
     let text = costs::replaced(&path, Some(&Measured { when, modes })).unwrap_or_default();
@@ -72,9 +76,10 @@ pub fn reset() -> Outcome {
     match costs::replaced(&path, None) {
         Some(text) => write_whole(&path, text.as_bytes()),
         None => match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Failure::user(format!("{}: cannot remove: {error}", path.display()), ""))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::user(
+                format!("{}: cannot remove: {}", path.display(), system_message(&error)),
+                "",
+            )),
             _ => Ok(()),
         },
     }

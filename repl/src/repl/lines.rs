@@ -1,9 +1,10 @@
 //! Where lines come from: a terminal with editing and history, or a pipe.
 
-use super::history;
+use super::completion::Completion;
+use super::{history, scope};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{Config, Editor};
+use rustyline::{CompletionType, Config, Editor};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
@@ -22,7 +23,7 @@ pub enum Lines {
     /// A terminal.
     Terminal {
         /// The editor, with the history.
-        editor: Box<Editor<(), FileHistory>>,
+        editor: Box<Editor<Completion, FileHistory>>,
         /// Where the history is kept.
         history: Option<PathBuf>,
     },
@@ -36,16 +37,20 @@ impl Lines {
         if !io::stdin().is_terminal() {
             return (Lines::Pipe, None);
         }
-        let config = Config::builder().max_history_size(10_000).map(|c| c.auto_add_history(false).build());
-        let Ok(mut editor) = Editor::<(), FileHistory>::with_config(config.unwrap_or_default()) else {
+        let config = Config::builder()
+            .max_history_size(10_000)
+            .map(|c| c.auto_add_history(false).completion_type(CompletionType::List).build());
+        let Ok(mut editor) = Editor::<Completion, FileHistory>::with_config(config.unwrap_or_default())
+        else {
             return (Lines::Pipe, Some("this terminal cannot be edited in".into()));
         };
+        editor.set_helper(Some(Completion::new()));
         let history = history::file();
         let mut note = None;
         if let Some(path) = &history {
             let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
             if let Err(error) = folder {
-                note = Some(format!("no history is kept: {error}"));
+                note = Some(format!("no history is kept: {}", galopvm_base::system_message(&error)));
             }
             // The first session has no file yet; what cannot be read is as good as none.
             let _ = editor.load_history(path);
@@ -81,6 +86,15 @@ impl Lines {
                 // Without a history file the prompt works as well.
                 let _ = editor.append_history(path);
             }
+        }
+    }
+
+    /// These names are defined now.
+    pub fn define(&mut self, text: &str) {
+        if let Lines::Terminal { editor, .. } = self
+            && let Some(completion) = editor.helper_mut()
+        {
+            completion.define(scope::names(text));
         }
     }
 

@@ -1,9 +1,12 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
-//! - `lines.rs`: where lines come from. `history.rs`: where they are kept. `scope.rs`: what has been defined.
+//! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
+//!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //!
 //! No input ends the session but `:quit` and the end of the input.
 
+mod commands;
+mod completion;
 pub mod history;
 mod lines;
 mod scope;
@@ -11,9 +14,10 @@ mod scope;
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
-use crate::stats::shown;
+use crate::stats::{Phases, shown};
+use commands::{Argument, Command};
 use galopvm::{Engine, Error, Memory, Program, Shown, Value, data};
-use galopvm_base::Sources;
+use galopvm_base::{Sources, system_message};
 use galopvm_bytecode::{Form, Module};
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
 use lines::{Line, Lines};
@@ -21,7 +25,7 @@ use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Most bytes of a value that are shown.
 const VALUE_SHOWN: usize = 4096;
@@ -48,18 +52,8 @@ Examples:
 
 At the prompt, :help lists the commands.";
 
-const HELP: &str = "\
-Type definitions (`def f (x: i32) = x + 1`) and expressions (`map f [1, 2, 3]`).
-  :type EXPRESSION   the type of an expression, without evaluating it
-  :time EXPRESSION   evaluate, and say how long it took
-  :load [FILE]       forget all definitions and load a file (without FILE: the last one again)
-  :defs              what is defined, with types
-  :help              this text
-  :quit              leave (as does Ctrl-D); Ctrl-C ends an evaluation
-Commands may be shortened (:t, :l, :q). An empty line ends an incomplete input.";
-
-/// The commands, in the order in which abbreviations look for them.
-const COMMANDS: [&str; 6] = ["type", "time", "load", "defs", "help", "quit"];
+/// Time for the evaluations of `:bench`, and the fewest of them.
+const BENCH: (Duration, usize) = (Duration::from_secs(1), 5);
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
@@ -68,6 +62,7 @@ pub fn run(args: Args) -> Outcome {
         engine: args.settings.builder().shows(Arc::new(show)).build(),
         memory: Memory::default(),
         scope: Scope::default(),
+        before: Vec::new(),
         loaded: None,
         number: 0,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
@@ -94,11 +89,22 @@ struct Repl {
     engine: Engine,
     memory: Memory,
     scope: Scope,
+    /// What was defined before, for each time that this changed.
+    before: Vec<Scope>,
     loaded: Option<PathBuf>,
     /// The number in the prompt.
     number: usize,
     lines: Lines,
     interrupts: Interrupts,
+}
+
+/// What is told of an evaluation beside its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    Nothing,
+    Time,
+    Bench,
+    Stats,
 }
 
 /// What an expression was compiled to.
@@ -122,7 +128,14 @@ impl Repl {
                         break;
                     }
                 }
-                None => self.input_of_language(text)?,
+                None => match commands::habit(text) {
+                    Some(command) if !self.knows(text) => {
+                        if !self.command(&command)? {
+                            break;
+                        }
+                    }
+                    _ => self.input_of_language(text)?,
+                },
             }
             self.number += 1;
         }
@@ -158,13 +171,18 @@ impl Repl {
         }
     }
 
+    /// Whether a word is defined, so that it means itself.
+    fn knows(&self, word: &str) -> bool {
+        scope::names(&self.scope.text()).iter().any(|name| name == word)
+    }
+
     fn input_of_language(&mut self, text: &str) -> io::Result<()> {
         match scope::kind(text) {
             Kind::Declarations => {
                 self.define(text);
                 Ok(())
             }
-            Kind::Expression | Kind::Incomplete => self.evaluate(text, false),
+            Kind::Expression | Kind::Incomplete => self.evaluate(text, Telling::Nothing),
         }
     }
 
@@ -172,35 +190,83 @@ impl Repl {
     fn command(&mut self, command: &str) -> io::Result<bool> {
         let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
         let rest = rest.trim();
-        let found = COMMANDS.iter().copied().find(|c| !word.is_empty() && c.starts_with(word));
-        match found {
-            Some("quit") => return Ok(false),
-            Some("help") => print(HELP)?,
-            Some("type") if !rest.is_empty() => {
+        let Some(row) = commands::find(word) else {
+            say(&complaint(&format!("there is no command `:{word}`"), ":help lists the commands"));
+            return Ok(true);
+        };
+        let name = row.name;
+        match (row.argument, row.command) {
+            (Argument::Expression, _) if rest.is_empty() => {
+                say(&complaint(&format!(":{name} wants an expression"), &format!(":{name} iota 10")));
+                return Ok(true);
+            }
+            (Argument::File, Command::Load) => {}
+            (Argument::File, _) if rest.is_empty() => {
+                say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
+                return Ok(true);
+            }
+            _ => {}
+        }
+        match row.command {
+            Command::Quit => return Ok(false),
+            Command::Help => print(&commands::help())?,
+            Command::Type => {
                 if let Some(evaluation) = self.compile(rest, false) {
                     print(&format!("{rest} : {}", evaluation.ty))?;
                 }
             }
-            Some("time") if !rest.is_empty() => self.evaluate(rest, true)?,
-            Some(name @ ("type" | "time")) => {
-                say(&complaint(&format!(":{name} wants an expression"), &format!(":{name} iota 10")));
-            }
-            Some("load") if !rest.is_empty() => self.load(Path::new(rest)),
-            Some("load") => match self.loaded.clone() {
+            Command::Time => self.evaluate(rest, Telling::Time)?,
+            Command::Bench => self.evaluate(rest, Telling::Bench)?,
+            Command::Stats => self.evaluate(rest, Telling::Stats)?,
+            Command::Load if !rest.is_empty() => self.load(Path::new(rest)),
+            Command::Load | Command::Reload => match self.loaded.clone() {
                 Some(path) => self.load(&path),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
-            Some("defs") => self.definitions()?,
-            _ => say(&complaint(&format!("there is no command `:{word}`"), ":help lists the commands")),
+            Command::Save => self.save(Path::new(rest)),
+            Command::Defs => self.definitions()?,
+            Command::Undo => match self.before.pop() {
+                Some(scope) => self.become_scope(scope),
+                None => say(&complaint("there is nothing to take back", "")),
+            },
+            Command::Cd => {
+                if let Err(error) = std::env::set_current_dir(rest) {
+                    say(&complaint(&format!("{rest}: {}", system_message(&error)), ""));
+                }
+            }
+            Command::Pwd => match std::env::current_dir() {
+                Ok(folder) => print(&folder.display().to_string())?,
+                Err(error) => say(&complaint(&system_message(&error), "")),
+            },
         }
         Ok(true)
+    }
+
+    /// Definitions that take the place of those that there are.
+    fn replace_scope(&mut self, scope: Scope) {
+        self.before.push(self.scope.clone());
+        self.become_scope(scope);
+    }
+
+    fn become_scope(&mut self, scope: Scope) {
+        self.lines.define(&scope.text());
+        self.scope = scope;
+    }
+
+    /// Writes the definitions to a file that is not there yet.
+    fn save(&self, path: &Path) {
+        let written =
+            std::fs::File::create_new(path).and_then(|mut file| file.write_all(self.scope.text().as_bytes()));
+        if let Err(error) = written {
+            say(&complaint(&format!("{}: {}", path.display(), system_message(&error)), ""));
+        }
     }
 
     fn define(&mut self, text: &str) {
         let mut scope = self.scope.clone();
         scope.add(&format!("[{}]", self.number), text);
         if check(&scope) {
-            self.scope = scope;
+            self.replace_scope(scope);
         }
     }
 
@@ -214,7 +280,7 @@ impl Repl {
                 let mut scope = Scope::default();
                 scope.add(&name, &text);
                 if check(&scope) {
-                    self.scope = scope;
+                    self.replace_scope(scope);
                 }
             }
             Err(error) => say(&explained(error)),
@@ -245,7 +311,7 @@ impl Repl {
         Some(Evaluation { ty: report.ty?, module: report.module, form: report.form })
     }
 
-    fn evaluate(&mut self, text: &str, timed: bool) -> io::Result<()> {
+    fn evaluate(&mut self, text: &str, telling: Telling) -> io::Result<()> {
         let start = Instant::now();
         let Some(evaluation) = self.compile(text, true) else { return Ok(()) };
         let Some(module) = evaluation.module else {
@@ -260,17 +326,37 @@ impl Repl {
             }
         };
         let compiled = start.elapsed();
+        let mut phases = Phases::start();
         let mut session = self.engine.session_in(&program, self.memory.clone());
         self.interrupts.running(Some(session.interrupt_flag()));
-        let start = Instant::now();
-        let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
+        let mut times = Vec::new();
+        let outcome = loop {
+            let start = Instant::now();
+            let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
+            times.push(start.elapsed());
+            let enough = times.len() >= BENCH.1 && times.iter().sum::<Duration>() >= BENCH.0;
+            if telling != Telling::Bench || outcome.is_err() || enough {
+                break outcome;
+            }
+        };
         self.interrupts.running(None);
+        phases.end("run");
         match outcome {
             Ok(values) => {
-                let ran = start.elapsed();
                 print(&value_text(evaluation.form.as_ref(), &values))?;
-                if timed {
-                    print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran)))?;
+                let ran: Duration = times.iter().sum();
+                match telling {
+                    Telling::Nothing => {}
+                    Telling::Time => {
+                        print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran)))?
+                    }
+                    Telling::Bench => print(&format!(
+                        "{} evaluations: {} in the mean, {} at least",
+                        times.len(),
+                        shown(ran / times.len() as u32),
+                        shown(times.iter().min().copied().unwrap_or_default())
+                    ))?,
+                    Telling::Stats => phases.report(&session),
                 }
             }
             Err(error) => say(&explained(error)),

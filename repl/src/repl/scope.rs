@@ -35,7 +35,7 @@ pub enum Kind {
 impl Scope {
     /// Adds declarations. Definitions of the same names in older pieces go away: what uses the name uses the new one.
     pub fn add(&mut self, name: &str, text: &str) {
-        let new: Vec<String> = defined(text).into_iter().map(|(name, _)| name).collect();
+        let new = names(text);
         for piece in &mut self.pieces {
             for (_, span) in defined(&piece.text).into_iter().filter(|(name, _)| new.contains(name)) {
                 blank(&mut piece.text, span);
@@ -106,6 +106,11 @@ fn defined(text: &str) -> Vec<(String, Span)> {
         parse_prog(&arena, file, text, 0).tree.decs.iter().filter_map(name).collect()
     })
     .unwrap_or_default()
+}
+
+/// The names of the values that a text defines.
+pub fn names(text: &str) -> Vec<String> {
+    defined(text).into_iter().map(|(name, _)| name).collect()
 }
 
 /// Makes a stretch of text white, leaving all lines where they are.

@@ -7,6 +7,7 @@ use crate::values::Type;
 use crate::values::parts::fields;
 use galopvm::data::{self, Input, Reader};
 use galopvm::{Error, Value};
+use galopvm_base::system_message;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -101,7 +102,7 @@ impl Server {
             let expected = file.metadata().map_or(0, |meta| meta.len());
             Input::read(&memory, &mut file, usize::try_from(expected).unwrap_or(0))
         });
-        let input = input.map_err(|error| format!("Failed to open {path}: {}", failure::system(&error)))?;
+        let input = input.map_err(|error| format!("Failed to open {path}: {}", system_message(&error)))?;
         let mut reader = Reader::of_input(&memory, &input);
         let mut values = Vec::new();
         for (name, ty) in names.iter().zip(&types) {
@@ -130,7 +131,7 @@ impl Server {
         let values: Answer<Vec<&[Value]>> =
             words.from(1).iter().map(|name| self.value(name).map(|(_, parts)| parts)).collect();
         write_values(Path::new(path), values?.concat().as_slice())
-            .map_err(|error| format!("Failed to write {path}: {}", failure::system(&error)))
+            .map_err(|error| format!("Failed to write {path}: {}", system_message(&error)))
     }
 }
 

@@ -145,7 +145,10 @@ fn answer_all(server: &mut Server) -> Outcome {
     loop {
         line.clear();
         let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
-        if read.map_err(|error| Failure::user(format!("cannot read standard input: {error}"), ""))? == 0 {
+        if read.map_err(|error| {
+            Failure::user(format!("cannot read standard input: {}", galopvm_base::system_message(&error)), "")
+        })? == 0
+        {
             return Ok(());
         }
         if line.len() as u64 == LONGEST_LINE && line.last() != Some(&b'\n') {

@@ -5,6 +5,7 @@ use super::{Case, Expected, Given};
 use crate::{dataset, failure, input};
 use galopvm::data::{self, Bounds, Input, Reader};
 use galopvm::{Memory, Session, Value};
+use galopvm_base::system_message;
 use std::path::{Path, PathBuf};
 
 /// Where each random value starts. Futhark's tools make each by itself, so that results kept by them are those of our values,
@@ -33,7 +34,7 @@ impl Data<'_> {
 
     fn open(&self, memory: &Memory, name: &str) -> Result<Input, String> {
         let path = self.beside(name);
-        Input::open(memory, &path).map_err(|error| format!("{}: {}", path.display(), failure::system(&error)))
+        Input::open(memory, &path).map_err(|error| format!("{}: {}", path.display(), system_message(&error)))
     }
 
     /// The arguments of a case, of the types that its entry point takes.

@@ -1,6 +1,7 @@
 //! Which programs are meant by files and folders.
 
-use crate::failure::{Failure, system};
+use crate::failure::Failure;
+use galopvm_base::system_message;
 use std::path::{Path, PathBuf};
 
 /// The files that were named, and every `.fut` file in the folders that were, sorted; each once.
@@ -8,8 +9,9 @@ pub fn programs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
-            add_folder(path, &mut found)
-                .map_err(|error| Failure::user(format!("{}: {}", path.display(), system(&error)), ""))?;
+            add_folder(path, &mut found).map_err(|error| {
+                Failure::user(format!("{}: {}", path.display(), system_message(&error)), "")
+            })?;
         } else if path.exists() {
             found.push(path.clone());
         } else {

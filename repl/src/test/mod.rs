@@ -1,11 +1,13 @@
 //! `galopvm test`: do programs do what their test blocks say?
 //!
 //! - `program.rs`: one program, checked and called. `difference.rs`: results that are not the expected ones. `property.rs`: entry
-//!   points that have to be true. `report.rs`: what is said while tests run, and at the end.
+//!   points that have to be true. `limited.rs`: compiling, which has a limit of time as well. `report.rs`: what is said while tests
+//!   run, and at the end.
 //!
 //! Programs are tested in threads of this process: a run that fails, or reaches a limit, ends its case only.
 
 pub mod difference;
+mod limited;
 mod program;
 mod property;
 mod report;
@@ -95,6 +97,8 @@ struct Plan {
     reference: Option<galopvm::Engine>,
     args: Args,
     excluded: Vec<String>,
+    /// Most time of a case, and of compiling.
+    time: Duration,
 }
 
 impl Plan {
@@ -115,7 +119,7 @@ impl Plan {
             let builder = args.settings.builder().timeout(time).fuel(REFERENCE_FUEL);
             builder.backend(BackendChoice::Interp).check(false).build()
         });
-        Plan { engine, reference, args, excluded }
+        Plan { engine, reference, args, excluded, time }
     }
 
     fn excludes(&self, tags: &[String]) -> bool {

@@ -1,11 +1,12 @@
 //! One program: is it refused or accepted as it says, and do its cases come out as it says?
 
+use super::limited::within;
 use super::{Plan, difference, property};
-use crate::failure::{message, system, text};
+use crate::failure::{message, text};
 use crate::spec::{Case, Data, Expected, Spec, matches, parse};
 use crate::tuning;
 use galopvm::{Engine, Error, ErrorKind, Imports, Memory, Program, Session, Value};
-use galopvm_base::Sources;
+use galopvm_base::{Sources, system_message};
 use std::path::Path;
 use std::time::Instant;
 
@@ -110,7 +111,7 @@ impl Tested<'_> {
     fn whole(&mut self) {
         let start = Instant::now();
         let wrong = |message: String| Ended::Failed(message);
-        let source = std::fs::read(self.path).map_err(|error| system(&error));
+        let source = std::fs::read(self.path).map_err(|error| system_message(&error));
         let name = self.path.display().to_string();
         let source = match source {
             Ok(bytes) => galopvm::program::source_text(&name, &bytes)
@@ -139,18 +140,19 @@ impl Tested<'_> {
         let name = self.path.display().to_string();
         let compiling = self.plan.args.settings.compiling();
         if let Some(expected) = &spec.error {
-            let (accepted, messages) = checked(&name, source, compiling.imports);
-            let ended = match accepted {
-                true => Err("Expected failure, but the program is accepted.".into()),
-                false => expect_message(expected, &messages),
+            let ended = match self.checked(&name, source) {
+                Ok((true, _)) => Err("Expected failure, but the program is accepted.".into()),
+                Ok((false, messages)) => expect_message(expected, &messages),
+                Err(late) => Err(late),
             };
             return self.add(Kind::Reject, "", format!("Checking {name}"), start, ended);
         }
-        let program = Program::from_source_with(&name, source, compiling);
-        let program = match program {
+        let (named, text) = (name.clone(), source.to_string());
+        let program = within(self.plan.time, move || Program::from_source_with(&named, &text, compiling));
+        let program = match program.and_then(|compiled| compiled.map_err(|error| error.to_string())) {
             Ok(program) => program,
-            Err(error) => {
-                self.add(Kind::Check, "", format!("Checking {name}"), start, Err(error.to_string()));
+            Err(message) => {
+                self.add(Kind::Check, "", format!("Checking {name}"), start, Err(message));
                 for case in &spec.cases {
                     let ended = Ended::Failed("Not run: the program is not accepted.".into());
                     self.add(kind_of(case), &case_name(case), context_of(case), Instant::now(), ended);
@@ -160,12 +162,20 @@ impl Tested<'_> {
         };
         let wanted = &spec.warnings;
         let warnings =
-            if wanted.is_empty() { String::new() } else { checked(&name, source, compiling.imports).1 };
-        let ended = wanted.iter().try_for_each(|warning| expect_message(warning, &warnings));
+            if wanted.is_empty() { Ok((true, String::new())) } else { self.checked(&name, source) };
+        let ended = warnings
+            .and_then(|(_, found)| wanted.iter().try_for_each(|warning| expect_message(warning, &found)));
         self.add(Kind::Check, "", format!("Warnings of {name}"), start, ended);
         if !self.plan.args.check_only && !self.plan.args.compile_only {
             self.cases(&program, source, spec);
         }
+    }
+
+    /// Whether a program is accepted, and the messages about it, warnings included.
+    fn checked(&self, name: &str, source: &str) -> Result<(bool, String), String> {
+        let imports = self.plan.args.settings.compiling().imports;
+        let (name, source) = (name.to_string(), source.to_string());
+        within(self.plan.time, move || checked(&name, &source, imports))
     }
 
     fn cases(&mut self, program: &Program, source: &str, spec: &Spec) {

@@ -17,6 +17,7 @@ pub mod quote;
 pub mod reference;
 pub mod scalar;
 pub mod source;
+mod system;
 pub mod threads;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
@@ -25,3 +26,4 @@ pub use id::{IdHasher, IdMap, IdSet, IdTable, IdVec, TypedId};
 pub use json::Json;
 pub use scalar::{Bits, Scalar, ScalarOp};
 pub use source::{FileId, Pos, Sources, Span};
+pub use system::system_message;

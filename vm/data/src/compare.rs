@@ -5,7 +5,7 @@
 
 use super::numeral::{LONGEST, Style};
 use crate::Value;
-use galopvm_base::{ElemType, Scalar};
+use galopvm_base::{Bits, ElemType, Scalar};
 use std::fmt;
 
 /// The tolerance that Futhark's tools use.
@@ -116,11 +116,39 @@ fn shape(value: &Value) -> Vec<i64> {
     value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec())
 }
 
-fn elements(value: &Value) -> Box<dyn Iterator<Item = Scalar> + '_> {
+/// Elements in row-major order.
+fn elements(value: &Value) -> Box<dyn Iterator<Item = Bits> + '_> {
     match value {
-        Value::Scalar(scalar) => Box::new(std::iter::once(*scalar)),
-        Value::Array(array) => Box::new(array.iter_bits().map(|bits| Scalar { ty: array.elem(), bits })),
+        Value::Scalar(scalar) => Box::new(std::iter::once(scalar.bits)),
+        Value::Array(array) => Box::new(array.iter_bits()),
     }
+}
+
+/// Gives `see` the places and bits of elements that differ, until it wants no more; false then.
+fn each_difference(found: &Value, expected: &Value, see: &mut dyn FnMut(usize, Bits, Bits) -> bool) -> bool {
+    if let (Value::Array(a), Value::Array(b)) = (found, expected)
+        && let (Some(a), Some(b)) = (a.row_major_bytes(), b.row_major_bytes())
+    {
+        return match expected.elem().bytes() {
+            1 => each_of::<1>(a, b, see),
+            2 => each_of::<2>(a, b, see),
+            4 => each_of::<4>(a, b, see),
+            _ => each_of::<8>(a, b, see),
+        };
+    }
+    let pairs = elements(found).zip(elements(expected)).enumerate();
+    pairs.filter(|(_, (a, b))| a != b).all(|(place, (a, b))| see(place, a, b))
+}
+
+/// [`each_difference`] of elements that have `W` bytes and lie one after the other.
+fn each_of<const W: usize>(a: &[u8], b: &[u8], see: &mut dyn FnMut(usize, Bits, Bits) -> bool) -> bool {
+    let bits = |bytes: &[u8; W]| {
+        let mut all = [0; 8];
+        all[..W].copy_from_slice(bytes);
+        u64::from_le_bytes(all)
+    };
+    let pairs = a.as_chunks::<W>().0.iter().zip(b.as_chunks::<W>().0).enumerate();
+    pairs.filter(|(_, (a, b))| a != b).all(|(place, (a, b))| see(place, bits(a), bits(b)))
 }
 
 /// False if nobody wants to hear of more.
@@ -141,28 +169,27 @@ fn compare_one(
     }
     // In the precision of the type, as Futhark's tools compute it.
     let round = |x: f64| Scalar::from_f64(ty, x).as_f64();
-    let mut allowed = 0.0;
-    if ty.is_float() {
-        let tolerance = round(tolerance);
-        let greatest = elements(expected).map(Scalar::as_f64).filter(|x| x.is_finite());
-        allowed = greatest.map(|x| round(tolerance * x)).fold(tolerance, f64::max);
-    }
-    for (position, (found, expected)) in elements(found).zip(elements(expected)).enumerate() {
-        let equal = found.bits == expected.bits
-            || ty.is_float() && {
-                let (x, y) = (found.as_f64(), expected.as_f64());
-                x == y
-                    || x.is_nan() && y.is_nan()
-                    || round(x - y).abs() <= allowed && x.is_finite() && y.is_finite()
-            };
-        if !equal {
-            let index = index_of(position as i64, &shape);
-            if !tell(Difference::Element { value, index, expected, found }) {
-                return false;
+    let number = |bits: Bits| Scalar { ty, bits }.as_f64();
+    // Looked for once a float is not the same to the bit.
+    let mut allowed = None;
+    each_difference(found, expected, &mut |position, found_bits, bits| {
+        if ty.is_float() {
+            let allowed = *allowed.get_or_insert_with(|| {
+                let greatest = elements(expected).map(number).filter(|x| x.is_finite()).fold(0.0, f64::max);
+                round(tolerance).max(round(round(tolerance) * greatest))
+            });
+            let (x, y) = (number(found_bits), number(bits));
+            if x == y
+                || x.is_nan() && y.is_nan()
+                || round(x - y).abs() <= allowed && x.is_finite() && y.is_finite()
+            {
+                return true;
             }
         }
-    }
-    true
+        let index = index_of(position as i64, &shape);
+        let (found, expected) = (Scalar { ty, bits: found_bits }, Scalar { ty, bits });
+        tell(Difference::Element { value, index, expected, found })
+    })
 }
 
 /// The index of an element from its place in row-major order.

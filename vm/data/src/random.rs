@@ -5,7 +5,7 @@
 use super::number;
 use crate::Value;
 use galopvm_base::{Bits, ElemType, Scalar};
-use galopvm_store::array::{Array, store};
+use galopvm_store::array::Array;
 use galopvm_store::memory::{Memory, OutOfMemory};
 
 /// For each element type the least and the greatest value, both possible.
@@ -100,40 +100,109 @@ impl Generator {
             }
         }
     }
+}
 
-    fn between(&mut self, ty: ElemType, least: Scalar, greatest: Scalar) -> Bits {
+/// How the numbers between two bounds are drawn, with what all draws share worked out.
+#[derive(Clone, Copy)]
+enum Draw {
+    /// Always this one.
+    Constant(Bits),
+    Bool,
+    F64 {
+        low: f64,
+        high: f64,
+    },
+    F32 {
+        low: f32,
+        high: f32,
+    },
+    /// As for `f32`, rounded.
+    F16 {
+        low: f32,
+        high: f32,
+    },
+    /// Up to `range` above `low`.
+    Multiplied {
+        low: u64,
+        range: u32,
+    },
+    /// The same by bits of a word, or of half a word.
+    Masked {
+        low: u64,
+        range: u64,
+        wide: bool,
+    },
+}
+
+/// Between two numbers, by a number from 0 to 1.
+fn mixed_f32(word: u32, low: f32, high: f32) -> f32 {
+    let x = word as f32 / u32::MAX as f32;
+    x * low + (1.0 - x) * high
+}
+
+impl Draw {
+    fn between(ty: ElemType, least: Scalar, greatest: Scalar) -> Draw {
+        if ty == ElemType::Bool {
+            return Draw::Bool;
+        }
+        if ty.is_float() {
+            let (low, high) = (least.as_f64(), greatest.as_f64());
+            let (low_f32, high_f32) = (low as f32, high as f32);
+            return match ty {
+                ElemType::F64 if low != high => Draw::F64 { low, high },
+                ElemType::F32 if low_f32 != high_f32 => Draw::F32 { low: low_f32, high: high_f32 },
+                ElemType::F16 if low_f32 != high_f32 => Draw::F16 { low: low_f32, high: high_f32 },
+                _ => Draw::Constant(least.bits),
+            };
+        }
+        let (a, b) = (least.as_i64(), greatest.as_i64());
+        let swapped = if ty.is_signed() { a > b } else { least.bits > greatest.bits };
+        let (low, high) = if swapped { (greatest.bits, least.bits) } else { (least.bits, greatest.bits) };
+        let range = high.wrapping_sub(low) & ty.mask();
         match ty {
-            ElemType::Bool => u64::from(self.half_word() & 1),
-            ElemType::F64 => {
-                let (low, high) = (least.as_f64(), greatest.as_f64());
-                if low == high {
-                    return least.bits;
-                }
-                let x = self.word() as f64 / u64::MAX as f64;
-                Scalar::f64(x * low + (1.0 - x) * high).bits
+            ElemType::U8 | ElemType::U16 | ElemType::U32 => Draw::Multiplied { low, range: range as u32 },
+            // A range of nothing draws nothing.
+            _ if range == 0 => Draw::Constant(low),
+            _ => Draw::Masked { low, range, wide: ty.bits() == 64 },
+        }
+    }
+
+    /// Fills bytes with elements of `W` bytes; the way to draw is chosen once, outside of the loop.
+    fn fill<const W: usize>(self, generator: &mut Generator, bytes: &mut [u8]) {
+        fn each<const W: usize>(bytes: &mut [u8], mut draw: impl FnMut() -> Bits) {
+            for place in bytes.as_chunks_mut::<W>().0 {
+                place.copy_from_slice(&draw().to_le_bytes()[..W]);
             }
-            _ if ty.is_float() => {
-                let (low, high) = (least.as_f64() as f32, greatest.as_f64() as f32);
-                if low == high {
-                    return least.bits;
-                }
-                let x = self.half_word() as f32 / u32::MAX as f32;
-                Scalar::from_f64(ty, f64::from(x * low + (1.0 - x) * high)).bits
+        }
+        match self {
+            Draw::Constant(bits) => each::<W>(bytes, || bits),
+            Draw::Bool => each::<W>(bytes, || u64::from(generator.half_word() & 1)),
+            Draw::F64 { low, high } => each::<W>(bytes, || {
+                let x = generator.word() as f64 / u64::MAX as f64;
+                (x * low + (1.0 - x) * high).to_bits()
+            }),
+            Draw::F32 { low, high } => {
+                each::<W>(bytes, || u64::from(mixed_f32(generator.half_word(), low, high).to_bits()));
             }
-            _ => {
-                let (a, b) = (least.as_i64(), greatest.as_i64());
-                let swapped = if ty.is_signed() { a > b } else { least.bits > greatest.bits };
-                let (low, high) =
-                    if swapped { (greatest.bits, least.bits) } else { (least.bits, greatest.bits) };
-                let range = high.wrapping_sub(low) & ty.mask();
-                let above = match ty {
-                    ElemType::U8 | ElemType::U16 | ElemType::U32 => u64::from(self.multiplied(range as u32)),
-                    // A range of nothing draws nothing.
-                    _ if range == 0 => 0,
-                    _ => self.masked(range, ty.bits() == 64),
-                };
-                low.wrapping_add(above) & ty.mask()
+            Draw::F16 { low, high } => each::<W>(bytes, || {
+                let number = mixed_f32(generator.half_word(), low, high);
+                Scalar::from_f64(ElemType::F16, f64::from(number)).bits
+            }),
+            Draw::Multiplied { low, range } => {
+                each::<W>(bytes, || low.wrapping_add(u64::from(generator.multiplied(range))));
             }
+            Draw::Masked { low, range, wide } => {
+                each::<W>(bytes, || low.wrapping_add(generator.masked(range, wide)));
+            }
+        }
+    }
+
+    fn fill_elements(self, generator: &mut Generator, ty: ElemType, bytes: &mut [u8]) {
+        match ty.bytes() {
+            1 => self.fill::<1>(generator, bytes),
+            2 => self.fill::<2>(generator, bytes),
+            4 => self.fill::<4>(generator, bytes),
+            _ => self.fill::<8>(generator, bytes),
         }
     }
 }
@@ -148,14 +217,15 @@ pub fn random_value(
 ) -> Result<Value, OutOfMemory> {
     let (least, greatest) = bounds.0[ty as usize];
     let mut generator = Generator::new(seed);
+    let draw = Draw::between(ty, least, greatest);
     if shape.is_empty() {
-        return Ok(Value::Scalar(Scalar::new(ty, generator.between(ty, least, greatest))));
+        let mut bytes = [0; 8];
+        draw.fill_elements(&mut generator, ty, &mut bytes[..ty.bytes()]);
+        return Ok(Value::Scalar(Scalar::new(ty, u64::from_le_bytes(bytes))));
     }
     let mut array = Array::fresh(memory, ty, shape)?;
     if let Some(bytes) = array.block_mut().bytes_mut() {
-        for place in bytes.chunks_exact_mut(ty.bytes()) {
-            store(place, ty.bytes(), 0, generator.between(ty, least, greatest));
-        }
+        draw.fill_elements(&mut generator, ty, bytes);
     }
     Ok(Value::Array(array))
 }

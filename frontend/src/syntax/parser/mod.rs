@@ -16,6 +16,7 @@ mod types;
 
 use super::ast::*;
 use super::token::{DocComment, Token, TokenKind, lex};
+use crate::habits;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use galopvm_base::{Diagnostic, FileId, Span};
@@ -249,14 +250,12 @@ impl<'a> Parser<'a> {
                 Some('"') => {
                     Diagnostic::error(span, "Unclosed string literal").with_hint("close it with `\"`")
                 }
-                Some(';') => {
-                    diagnostic.with_hint("Futhark has no `;`: bindings are separated by `let` or `in`")
-                }
+                Some(';') => diagnostic,
                 _ => Diagnostic::error(span, format!("`{found}` means nothing in Futhark")),
             };
         }
-        if token.kind == TokenKind::Equals && expected == TokenKind::Then.describe() {
-            diagnostic = diagnostic.with_hint("`=` binds a name; `==` compares");
+        if let Some(hint) = habits::of_token(found, expected) {
+            diagnostic = diagnostic.with_hint(hint);
         }
         self.fail(diagnostic)
     }
@@ -273,7 +272,12 @@ impl<'a> Parser<'a> {
         let result = self.unexpected(kind.describe());
         let span = self.span(open);
         if let Some(last) = self.diagnostics.pop() {
-            self.report(last.with_place(span, "opened here"));
+            let mut last = last.with_place(span, "opened here");
+            if kind == TokenKind::RParen && self.at(TokenKind::Ident) {
+                // Expressions go on with a name: this is a pattern.
+                last = last.with_hint("a parameter with its type is written `(x: i32)`");
+            }
+            self.report(last);
         }
         result
     }
