@@ -1,6 +1,6 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs`, `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`: tests by subject; the others are here.
+//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`: tests by subject; the others are here.
 
 mod blocks;
 mod data;

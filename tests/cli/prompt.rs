@@ -211,3 +211,17 @@ fn long_values_are_cut_at_the_prompt() {
     ran.succeeds().shows(&["[0i64, 1i64, ", ".. (1000000 elements)"]);
     assert!(ran.out.len() < 10_000);
 }
+
+/// What only a terminal has: `terminal.py` says what it types and waits for.
+#[cfg(unix)]
+#[test]
+fn the_prompt_works_in_a_terminal() {
+    let folder = Folder::new("terminal");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/terminal.py");
+    let mut python = std::process::Command::new("python3");
+    python.arg(script).arg(env!("CARGO_BIN_EXE_galopvm")).arg(&folder.0);
+    let ran = python.output().expect("the tests need Python");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{said}");
+    println!("{said}");
+}

@@ -7,6 +7,7 @@ use galopvm_runtime::data::read_values;
 use galopvm_runtime::{Options, Session};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Documented results have six to nine digits.
 const PRINTED: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-5 };
@@ -14,8 +15,9 @@ const PRINTED: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-5 };
 /// Reductions of floats may be computed in another order by machine code.
 const REORDERED: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-7 };
 
-/// With one switch off, one program of so many is compiled.
-const SWITCHES_IN_TURN: usize = 4;
+/// With one switch off, one program of so many is interpreted, and one compiled: all of it is made anew for each switch.
+const INTERPRETED_IN_TURN: usize = 2;
+const COMPILED_IN_TURN: usize = 4;
 
 /// A call with its documented results; nothing where an error is documented.
 struct Call {
@@ -101,43 +103,61 @@ fn compare(expected: &Outcome, found: &Outcome, tolerance: Tolerance) -> Option<
 
 #[test]
 fn documented_results_do_not_depend_on_switches() {
-    let mut all = 0;
-    for (number, path) in files().into_iter().enumerate() {
-        let name = path.file_name().expect("a file name").to_string_lossy().into_owned();
-        let program = Program::load(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let calls = calls(&fs::read_to_string(&path).expect("the file is there"));
-        assert!(!calls.is_empty(), "{name} has no test blocks");
-        all += calls.len();
-        let meaning = interpreted(&program, &calls, Switches::OFF);
-        let documented = Session::new(program.module().clone(), Options::default());
-        for (call, found) in calls.iter().zip(&meaning) {
-            let wrong = match (&call.output, found) {
-                (Some(output), Ok(found)) => {
-                    let output = read_values(documented.memory(), output.as_bytes()).expect("values");
-                    difference(&output, found, PRINTED)
-                }
-                (None, Err(_)) => None,
-                (_, found) => Some(format!("{found:?}")),
-            };
-            assert!(wrong.is_none(), "{name}, {} of {}: {wrong:?}", call.entry, call.input);
+    let files = files();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut all = 0;
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(number) else { return all };
+            all += documented_calls(number, path);
         }
-        for (k, off) in [Vec::new()].into_iter().chain(Switch::ALL.iter().map(|s| vec![*s])).enumerate() {
-            let switches = Switches::without(&off);
-            let mut ways = vec![(interpreted(&program, &calls, switches), Tolerance::NONE)];
-            // How the interpreter goes is of little interest where it has little to do. Machine code is made anew for each switch:
-            // some of the programs are enough for one.
-            let is_its_turn = off.is_empty() || (k + number) % SWITCHES_IN_TURN == 0;
-            if is_its_turn && !off.contains(&Switch::Machine) {
-                ways.push((compiled(&program, &calls, switches), REORDERED));
+    };
+    // Most of the time goes into few programs.
+    let all: usize = std::thread::scope(|scope| {
+        let threads = [(); 2].map(|()| scope.spawn(work));
+        threads.map(|thread| thread.join().expect("what is documented is computed")).iter().sum()
+    });
+    assert!(all >= 60, "only {all} calls are documented");
+}
+
+/// Compares all calls of a program; gives their number.
+fn documented_calls(number: usize, path: &Path) -> usize {
+    let name = path.file_name().expect("a file name").to_string_lossy().into_owned();
+    let program = Program::load(path).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let calls = calls(&fs::read_to_string(path).expect("the file is there"));
+    assert!(!calls.is_empty(), "{name} has no test blocks");
+    let meaning = interpreted(&program, &calls, Switches::OFF);
+    let documented = Session::new(program.module().clone(), Options::default());
+    for (call, found) in calls.iter().zip(&meaning) {
+        let wrong = match (&call.output, found) {
+            (Some(output), Ok(found)) => {
+                let output = read_values(documented.memory(), output.as_bytes()).expect("values");
+                difference(&output, found, PRINTED)
             }
-            for (found, tolerance) in ways {
-                for ((call, expected), found) in calls.iter().zip(&meaning).zip(&found) {
-                    let wrong = compare(expected, found, tolerance);
-                    let (entry, input) = (&call.entry, &call.input);
-                    assert!(wrong.is_none(), "{name}, {entry} of {input}, without {off:?}: {wrong:?}");
-                }
+            (None, Err(_)) => None,
+            (_, found) => Some(format!("{found:?}")),
+        };
+        assert!(wrong.is_none(), "{name}, {} of {}: {wrong:?}", call.entry, call.input);
+    }
+    for (k, off) in [Vec::new()].into_iter().chain(Switch::ALL.iter().map(|s| vec![*s])).enumerate() {
+        let switches = Switches::without(&off);
+        let is_its_turn = |turns: usize| off.is_empty() || (k + number).is_multiple_of(turns);
+        let mut ways = Vec::new();
+        if is_its_turn(INTERPRETED_IN_TURN) {
+            ways.push((interpreted(&program, &calls, switches), Tolerance::NONE));
+        }
+        // How the interpreter goes is of little interest where it has little to do.
+        if is_its_turn(COMPILED_IN_TURN) && !off.contains(&Switch::Machine) {
+            ways.push((compiled(&program, &calls, switches), REORDERED));
+        }
+        for (found, tolerance) in ways {
+            for ((call, expected), found) in calls.iter().zip(&meaning).zip(&found) {
+                let wrong = compare(expected, found, tolerance);
+                let (entry, input) = (&call.entry, &call.input);
+                assert!(wrong.is_none(), "{name}, {entry} of {input}, without {off:?}: {wrong:?}");
             }
         }
     }
-    assert!(all >= 60, "only {all} calls are documented");
+    calls.len()
 }

@@ -105,11 +105,11 @@ fn what_a_launch_does_not_come_to_may_have_any_size() {
       def few (xss: [5][3]i64): i64 = xss[0, 1] + xss[4, 2]
       def many (xss: [40][3]i64): i64 = i64.sum (map (\\xs -> xs[0] * xs[2]) xss) + xss[39, 1]
       def both (xs: []i64) (ys: []i64): i64 = i64.sum (map2 (*) xs ys)
-      def chosen (which: i64) (xss: [][]i64) (ys: []i64): i64 =
+      def chosen [n] [m] (which: i64) (xss: [n][m]i64) (ys: []i64): i64 =
         if which == 1 then one (xss :> [1][1]i64)
         else if which == 2 then few (xss :> [5][3]i64)
         else if which == 3 then many (xss :> [40][3]i64)
-        else if which == 4 then both xss[0] (ys :> [length xss[0]]i64)
+        else if which == 4 then both xss[0] (ys :> [m]i64)
         else if which == 5 then xss[7, 2]
         else 0
       entry main (which: i64) (n: i64) (m: i64): []i64 =

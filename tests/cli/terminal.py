@@ -1,0 +1,143 @@
+"""Drives the prompt of galopvm in a terminal: editing, completion, several lines, paste, interrupts, the end.
+
+Usage: python3 terminal.py GALOPVM FOLDER
+What appears is compared without colours and movements of the cursor. Exit code 0 if all is as it should be.
+"""
+
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import fcntl
+import time
+
+# Longest wait for anything: a loaded machine is slow, a hanging prompt never comes.
+PATIENCE = 60.0
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>()][0-9A-B]?|\x1b\][^\x07]*\x07|[\x07\x08]")
+
+
+class Terminal:
+    """A process behind a terminal of 100 columns."""
+
+    def __init__(self, command, folder):
+        self.seen = ""
+        self.from_here = 0
+        self.child, self.master = pty.fork()
+        if self.child == 0:
+            os.chdir(folder)
+            environment = dict(os.environ, TERM="xterm", XDG_DATA_HOME=folder, XDG_CACHE_HOME=folder, NO_COLOR="1")
+            os.execve(command[0], command, environment)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+
+    def types(self, keys):
+        """Presses keys."""
+        os.write(self.master, keys.encode())
+
+    def take(self, seconds):
+        """What appears within some time; false if that is the end of the process."""
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.master, 1 << 16)
+        except OSError:
+            return False
+        self.seen += data.decode(errors="replace")
+        return bool(data)
+
+    def text(self):
+        """What has appeared since the last thing that was waited for."""
+        return ESCAPES.sub("", self.seen).replace("\r", "\n")[self.from_here:]
+
+    def waits_for(self, pattern):
+        """Goes on when a pattern has appeared; gives the text up to its end."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            found = re.search(pattern, self.text())
+            if found:
+                before = self.text()[: found.end()]
+                self.from_here += found.end()
+                return before
+            if time.monotonic() > end or not self.take(0.2):
+                # The last words of a process may be there with its end.
+                if re.search(pattern, self.text()):
+                    continue
+                sys.exit(f"terminal: waited for {pattern!r}, and got:\n{self.text()}")
+
+    def ends(self):
+        """The exit code, when the process has ended by itself."""
+        end = time.monotonic() + PATIENCE
+        while self.take(0.2):
+            if time.monotonic() > end:
+                os.kill(self.child, signal.SIGKILL)
+                sys.exit(f"terminal: the prompt does not end:\n{self.text()}")
+        return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+
+
+def main():
+    galopvm, folder = sys.argv[1:]
+    prompt = r"\[\d+\]> "
+    at = Terminal([galopvm, "repl"], folder)
+    at.waits_for(prompt)
+    at.types("def redness = 7i32\r")
+    at.waits_for(prompt)
+    # The whole word, where there is one.
+    at.types("redn\t * 6\r")
+    at.waits_for(r"42i32")
+    at.waits_for(prompt)
+    # All words, where there are several.
+    at.types("red\t\t")
+    listed = at.waits_for(r"reduce_comm")
+    if "redness" not in listed:
+        sys.exit(f"terminal: Tab does not know what was defined:\n{listed}")
+    at.types("\x15f64.sqr\t 9\r")
+    at.waits_for(r"3f64")
+    at.waits_for(prompt)
+    at.types(":und\t\r")
+    at.waits_for(prompt)
+    at.types("redness\r")
+    at.waits_for(r"Unknown name \"redness\"")
+    at.waits_for(prompt)
+    # An input goes on until it is complete.
+    at.types("map (+ 1) [1,\r")
+    at.types("2]\r")
+    at.waits_for(r"\[2i32, 3i32\]")
+    at.waits_for(prompt)
+    # The line before, changed.
+    at.types("40 + 1\r")
+    at.waits_for(r"41i32")
+    at.waits_for(prompt)
+    at.types("\x1b[A\x7f2\r")
+    at.waits_for(r"42i32")
+    at.waits_for(prompt)
+    # What is pasted is taken as it is.
+    at.types("\x1b[200~def a = 1i64\x1b[201~\r")
+    at.waits_for(prompt)
+    at.types("a + 1\r")
+    at.waits_for(r"2i64")
+    at.waits_for(prompt)
+    # An evaluation without end ends with Ctrl-C, and nothing is lost.
+    at.types("loop x = 0i32 while x >= 0 do (x + 1) % 1000\r")
+    time.sleep(0.5)
+    at.types("\x03")
+    start = time.monotonic()
+    at.waits_for(prompt)
+    print(f"terminal: a prompt {1000 * (time.monotonic() - start):.0f} ms after Ctrl-C")
+    at.types("a + 2\r")
+    at.waits_for(r"3i64")
+    at.waits_for(prompt)
+    # Ctrl-C on a line forgets the line; Ctrl-D ends the session.
+    at.types("this is nothing\x03")
+    at.waits_for(prompt)
+    at.types("\x04")
+    code = at.ends()
+    if code != 0:
+        sys.exit(f"terminal: exit code {code}:\n{at.text()}")
+
+
+main()
