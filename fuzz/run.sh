@@ -4,7 +4,7 @@
 #   DIR     where findings, logs and the sums are kept (default: target/fuzz/ and the time)
 # Goes round the targets in slices of some minutes, each with numbers that come from the clock. A finding is kept in a file
 # of its own, and the rest of the slice goes on with other numbers. At the end it tells cases, rates, findings and the
-# decisions that were met. GALOPVM_SLICE gives the seconds of a slice (default 240).
+# decisions that were met. GALOPVM_SLICE gives the seconds of a slice (default 240), GALOPVM_FUZZER a fuzzer that is built already.
 # Exit codes: 0 nothing was found, 1 something was, 2 it could not be started. See README.md.
 set -eu
 
@@ -29,8 +29,10 @@ say() {
     echo "$(date '+%F %T') $*" | tee -a "$log"
 }
 
-(cd "$root" && cargo build --release -p galopvm-fuzz) || exit 2
-fuzzer=${CARGO_TARGET_DIR:-$root/target}/release/galopvm-fuzz
+if [ -z "${GALOPVM_FUZZER:-}" ]; then
+    (cd "$root" && cargo build --release -p galopvm-fuzz) || exit 2
+fi
+fuzzer=${GALOPVM_FUZZER:-${CARGO_TARGET_DIR:-$root/target}/release/galopvm-fuzz}
 # What is built later does not change what runs.
 cp "$fuzzer" "$dir/galopvm-fuzz" || exit 2
 fuzzer=$dir/galopvm-fuzz
