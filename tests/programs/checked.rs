@@ -11,7 +11,8 @@ fn taken_over(body: &str) -> u64 {
     let text = format!("entry main (xs: []i64) = {body}");
     let program = Program::from_source("checked.fut", &text).unwrap_or_else(|e| panic!("{e}"));
     let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(X86Backend::default())];
-    let machine = Machine { threads: 2, thread_grain: 1, ..Machine::default() };
+    let vectors = X86Backend::greatest_mode().vectors();
+    let machine = Machine { threads: 2, thread_grain: 1, vectors, ..Machine::default() };
     let tiering = Tiering { backends, machine, always: true, background: false, ..Tiering::default() };
     let options = Options { check: true, tiering, ..Options::default() };
     let mut session = Session::new(program.module().clone(), options);
@@ -35,5 +36,18 @@ fn neutral_elements_that_are_none_may_be_taken_often() {
         ("reduce (\\(a, b) (c, d) -> (a + c, b + d)) (0, 0) (zip xs xs)", true),
     ] {
         assert_eq!(taken_over(body) == 0, is_told, "{body}");
+    }
+}
+
+/// Sums and products of floats that nobody has in memory may be rounded otherwise, and so may what is computed from them.
+#[test]
+fn what_is_computed_from_other_roundings_is_rounded_otherwise() {
+    let ratios = "map (\\i -> f32.i64 (2 * i + 3) / f32.i64 (2 * i + 2)) (iota (length xs))";
+    for body in [
+        format!("{ratios} |> scan (*) 1 |> map (\\x -> f32.sqrt (x / 12.566371))"),
+        format!("{ratios} |> scan (+) 0 |> map (* 3) |> map (\\x -> x / 7 + 1)"),
+        format!("let ys = scan (*) 1 ({ratios}) in map2 (\\y x -> y * f32.i64 x) ys xs"),
+    ] {
+        assert_eq!(taken_over(&body), 0, "{body}");
     }
 }

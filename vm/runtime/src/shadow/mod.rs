@@ -77,6 +77,8 @@ pub(crate) struct Foreseen {
     outcome: Result<(), Halt>,
     /// Whether the language leaves open what its results are.
     is_open: bool,
+    /// Whether it goes over what the program has computed inexactly, without having it in memory.
+    is_rough: bool,
 }
 
 /// The execution beside the program's.
@@ -84,6 +86,9 @@ pub(crate) struct Foreseen {
 pub(crate) struct Shadow {
     /// The registers of each call, innermost last.
     frames: Vec<Vec<Option<Held>>>,
+    /// Arrays, by the number of calls and the register, that the program has somewhat otherwise, and that it has nowhere in memory: a
+    /// fused operator computes them where the next one reads them.
+    rough: Vec<(usize, RegId)>,
     /// Whether the program is inside an instruction that is one step of the shadow.
     is_inside: bool,
     left: u64,
@@ -109,6 +114,7 @@ impl Shadow {
     pub(crate) fn begin(&mut self, code: &Function, args: &[Value]) {
         (self.left, self.is_inside) = (MOST_STEPS, false);
         self.frames = vec![vec![None; code.regs.len()]];
+        self.rough.clear();
         for (param, arg) in code.params.iter().zip(args) {
             let held = match arg {
                 Value::Scalar(scalar) => Held::Scalar(scalar.bits),
@@ -169,6 +175,7 @@ impl Shadow {
     pub(crate) fn leaves(&mut self, results: &[Operand], to: impl IntoIterator<Item = RegId>) {
         let values: Vec<Option<Held>> = results.iter().map(|result| self.take(*result)).collect();
         self.frames.pop();
+        self.rough.retain(|(calls, _)| *calls <= self.frames.len());
         if !self.frames.is_empty() {
             self.put(values, to);
         }
@@ -184,13 +191,16 @@ impl Shadow {
         looks: bool,
         reorders: bool,
     ) -> Foreseen {
+        let calls = self.frames.len();
         let Some(frame) = self.frames.last_mut() else {
-            return Foreseen { outcome: Err(Halt::Unknown), is_open: false };
+            return Foreseen { outcome: Err(Halt::Unknown), is_open: false, is_rough: false };
         };
+        let is_rough = !self.rough.is_empty()
+            && agree::uses(real.code, instr, &|reg| self.rough.contains(&(calls, reg)));
         let real = Real { registers: real, looks };
         let mut evaluator = Evaluator::new(module, real, frame, (&mut self.left, &mut self.figures.compared));
         let outcome = evaluator.instruction(instr);
-        Foreseen { outcome, is_open: reorders && evaluator.open }
+        Foreseen { outcome, is_open: reorders && evaluator.open, is_rough }
     }
 
     /// Compares what an instruction defined with what was found before: arrays only if `looks`. The error says what is wrong.
@@ -220,7 +230,9 @@ impl Shadow {
         let is_computed = looks && agree::computes(real, instr);
         let mut outcome = Ok(());
         for dst in &dsts {
-            outcome = outcome.and_then(|()| self.compare_one(module, real, instr, (dst.0, is_computed)));
+            let mut compare =
+                || self.compare_one(module, real, instr, (dst.0, is_computed), foreseen.is_rough);
+            outcome = outcome.and_then(|()| compare());
         }
         if outcome.is_err() && foreseen.is_open {
             self.figures.taken_over += 1;
@@ -236,9 +248,12 @@ impl Shadow {
         real: &Registers<'_>,
         instr: &Instr,
         (reg, is_computed): (RegId, bool),
+        is_rough: bool,
     ) -> Result<(), String> {
         let elem = real.elem(reg);
-        let is_inexact = || agree::is_inexact(module, real.code, instr);
+        let is_inexact = || is_rough || agree::is_inexact(module, real.code, instr);
+        let here = (self.frames.len(), reg);
+        self.rough.retain(|known| *known != here);
         match self.take(Operand::last(reg)) {
             Some(Held::Scalar(bits)) => {
                 self.figures.compared += 1;
@@ -266,6 +281,8 @@ impl Shadow {
                     if let Some(difference) = differs(&array) {
                         return Err(difference.text(elem, reg));
                     }
+                } else if is_inexact() {
+                    self.rough.push(here);
                 }
                 self.set(reg, Held::Array(array));
             }
