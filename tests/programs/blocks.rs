@@ -15,10 +15,6 @@ const PRINTED: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-5 };
 /// Reductions of floats may be computed in another order by machine code.
 const REORDERED: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-7 };
 
-/// With one switch off, one program of so many is interpreted, and one compiled: all of it is made anew for each switch.
-const INTERPRETED_IN_TURN: usize = 2;
-const COMPILED_IN_TURN: usize = 4;
-
 /// A call with its documented results; nothing where an error is documented.
 struct Call {
     entry: String,
@@ -110,7 +106,7 @@ fn documented_results_do_not_depend_on_switches() {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = files.get(number) else { return all };
-            all += documented_calls(number, path);
+            all += documented_calls(path);
         }
     };
     // Most of the time goes into few programs.
@@ -122,7 +118,7 @@ fn documented_results_do_not_depend_on_switches() {
 }
 
 /// Compares all calls of a program; gives their number.
-fn documented_calls(number: usize, path: &Path) -> usize {
+fn documented_calls(path: &Path) -> usize {
     let name = path.file_name().expect("a file name").to_string_lossy().into_owned();
     let program = Program::load(path).unwrap_or_else(|e| panic!("{name}: {e}"));
     let calls = calls(&fs::read_to_string(path).expect("the file is there"));
@@ -140,15 +136,11 @@ fn documented_calls(number: usize, path: &Path) -> usize {
         };
         assert!(wrong.is_none(), "{name}, {} of {}: {wrong:?}", call.entry, call.input);
     }
-    for (k, off) in [Vec::new()].into_iter().chain(Switch::ALL.iter().map(|s| vec![*s])).enumerate() {
+    for off in Switch::ALL.iter().map(|switch| vec![*switch]).chain([Vec::new()]) {
         let switches = Switches::without(&off);
-        let is_its_turn = |turns: usize| off.is_empty() || (k + number).is_multiple_of(turns);
-        let mut ways = Vec::new();
-        if is_its_turn(INTERPRETED_IN_TURN) {
-            ways.push((interpreted(&program, &calls, switches), Tolerance::NONE));
-        }
+        let mut ways = vec![(interpreted(&program, &calls, switches), Tolerance::NONE)];
         // How the interpreter goes is of little interest where it has little to do.
-        if is_its_turn(COMPILED_IN_TURN) && !off.contains(&Switch::Machine) {
+        if !off.contains(&Switch::Machine) {
             ways.push((compiled(&program, &calls, switches), REORDERED));
         }
         for (found, tolerance) in ways {

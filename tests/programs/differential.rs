@@ -16,7 +16,7 @@ use std::sync::Arc;
 const EXTENTS: [(i64, i64); 6] = [(0, 3), (1, 1), (3, 0), (17, 5), (33, 16), (64, 67)];
 
 /// How many programs; each runs with every extent, and a layout that changes from one to the next.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 300;
 
 fn arguments(memory: &Memory, params: &[Param], extents: (i64, i64), layout: usize, seed: u64) -> Vec<Value> {
     let mut random = Random::new(seed);

@@ -1,6 +1,6 @@
 //! Every example gives its documented result on every engine.
 
-use crate::support::{Candidate, Tolerance, candidates, difference, example_files, interpreter};
+use crate::support::{Tolerance, candidates, difference, example_files, interpreter};
 use galopvm::{Engine, Program, Value};
 use galopvm_runtime::data::read_values;
 use std::fs;
@@ -10,9 +10,6 @@ const PRINTED: Tolerance = Tolerance { relative: 1e-6, absolute: 6e-7 };
 
 /// Reductions of floats may be computed in another order.
 const REORDERED: Tolerance = Tolerance { relative: 1e-5, absolute: 0.0 };
-
-/// With one switch off, one example of so many runs.
-const SWITCHES_IN_TURN: usize = 3;
 
 fn run(engine: &Engine, program: &Program, input: &[u8]) -> Vec<Value> {
     let mut session = engine.session(program);
@@ -25,7 +22,7 @@ fn examples_agree_with_their_results_and_each_other() {
     let (engines, plain) = (candidates(), interpreter());
     let examples = example_files();
     assert!(examples.len() >= 6, "examples are missing");
-    for (number, path) in examples.into_iter().enumerate() {
+    for path in examples {
         let name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
         let program = Program::load(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         let data = |extension| {
@@ -40,11 +37,7 @@ fn examples_agree_with_their_results_and_each_other() {
         if let Some(wrong) = difference(&documented, &meaning, PRINTED) {
             panic!("{name}, interpreter against examples/data/{name}.out: {wrong}");
         }
-        // Code is made anew for each switch: some of the examples are enough for one.
-        let is_its_turn = |k: usize, candidate: &Candidate| {
-            !candidate.name.contains("--no") || (k + number).is_multiple_of(SWITCHES_IN_TURN)
-        };
-        for (_, candidate) in engines.iter().enumerate().filter(|(k, candidate)| is_its_turn(*k, candidate)) {
+        for candidate in &engines {
             let found = run(&candidate.engine, &program, &input);
             if let Some(wrong) = difference(&meaning, &found, REORDERED) {
                 panic!("{name}, {}: {wrong}", candidate.name);

@@ -177,6 +177,17 @@ impl Function {
         let inside = |instr: &Instr| Fields::of(instr).blocks.iter().any(|inner| self.has_operators(*inner));
         self.blocks[block].code.iter().any(|instr| instr.goes_over_rows() || inside(instr))
     }
+
+    /// Calls `f` on every register that an instruction uses, in its blocks as well.
+    pub fn each_use(&self, instr: &Instr, f: &mut dyn FnMut(RegId)) {
+        let fields = Fields::of(instr);
+        fields.operands.iter().for_each(|operand| f(operand.reg));
+        for inner in fields.blocks {
+            let inner = &self.blocks[inner];
+            inner.code.iter().for_each(|instr| self.each_use(instr, f));
+            inner.results.iter().for_each(|operand| f(operand.reg));
+        }
+    }
 }
 
 impl CodeBlock {

@@ -165,7 +165,7 @@ impl Part<'_> {
         let readers = |reg: RegId| {
             let mut readers = Vec::new();
             for (at, instr) in self.instrs().iter().enumerate() {
-                each_use(self.code, instr, &mut |used| readers.extend((used == reg).then_some(at)));
+                self.code.each_use(instr, &mut |used| readers.extend((used == reg).then_some(at)));
             }
             let results = &self.code.blocks[self.block].results;
             readers.extend(results.iter().filter(|result| result.reg == reg).map(|_| self.instrs().len()));
@@ -199,7 +199,7 @@ fn destinations(code: &Function, block: BlockId, from: usize) -> Destinations {
     let whole = &code.blocks[block];
     let mut uses: HashMap<RegId, usize> = HashMap::new();
     let mut count = |reg| *uses.entry(reg).or_default() += 1;
-    whole.code[from..].iter().for_each(|instr| each_use(code, instr, &mut count));
+    whole.code[from..].iter().for_each(|instr| code.each_use(instr, &mut count));
     whole.results.iter().for_each(|operand| count(operand.reg));
     let (mut changed, mut copied) = (BTreeMap::new(), BTreeSet::new());
     for (at, instr) in whole.code.iter().enumerate().skip(from).filter(|(_, instr)| instr.is_parallel()) {
@@ -231,24 +231,13 @@ fn spread(code: &Function, instrs: &[Instr], from: usize, left: &mut BTreeSet<us
     let mut late: BTreeSet<RegId> = BTreeSet::new();
     for (k, instr) in instrs.iter().enumerate().skip(from) {
         let mut uses = false;
-        each_use(code, instr, &mut |reg| uses |= late.contains(&reg));
+        code.each_use(instr, &mut |reg| uses |= late.contains(&reg));
         if uses {
             left.insert(k);
         }
         if left.contains(&k) {
             late.extend(Fields::of(instr).defs.iter().map(|def| def.0));
         }
-    }
-}
-
-/// Every register that an instruction uses, in its blocks as well.
-fn each_use(code: &Function, instr: &Instr, f: &mut dyn FnMut(RegId)) {
-    let fields = Fields::of(instr);
-    fields.operands.iter().for_each(|operand| f(operand.reg));
-    for inner in fields.blocks {
-        let inner = &code.blocks[inner];
-        inner.code.iter().for_each(|instr| each_use(code, instr, f));
-        inner.results.iter().for_each(|operand| f(operand.reg));
     }
 }
 
@@ -343,7 +332,7 @@ fn unread(part: &Part<'_>, left: &BTreeSet<usize>, sequence: &Sequence) -> BTree
         if left.contains(&at) || !part.is_operator(at) {
             continue;
         }
-        each_use(part.code, instr, &mut |mut reg| {
+        part.code.each_use(instr, &mut |mut reg| {
             while let Some(array) = shown.get(&reg) {
                 reg = *array;
             }
@@ -371,7 +360,7 @@ fn needed(part: &Part<'_>, left: &BTreeSet<usize>) -> BTreeSet<RegId> {
                 made.extend(Fields::of(instr).defs.iter().map(|def| def.0));
             }
             _ if is_here && is_view() => {}
-            _ => each_use(code, instr, &mut |reg| _ = needed.insert(reg)),
+            _ => code.each_use(instr, &mut |reg| _ = needed.insert(reg)),
         }
     }
     let looked_at: Vec<RegId> = needed.iter().copied().collect();

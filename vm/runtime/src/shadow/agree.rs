@@ -3,9 +3,7 @@
 use galopvm_base::scalar::Precision;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{
-    BlockId, Function, Instr, Module, Operator, RegId, Role, not_on_arrays, not_on_scalars,
-};
+use galopvm_bytecode::{Function, Instr, Module, Operator, Role, not_on_arrays, not_on_scalars};
 use galopvm_interp::Registers;
 
 /// Floats of operators that may be re-associated, and of library functions, differ by less than this part of the greater one,
@@ -65,17 +63,6 @@ fn is_inexact_at(module: &Module, code: &Function, instr: &Instr, depth: u32) ->
             let callee = &module.functions[*function];
             depth > 20 || inside(callee, galopvm_bytecode::module::BODY)
         })
-}
-
-/// Whether an instruction uses some register, in its blocks as well.
-pub(super) fn uses(code: &Function, instr: &Instr, is_meant: &dyn Fn(RegId) -> bool) -> bool {
-    let fields = Fields::of(instr);
-    let of_block = |block: &BlockId| {
-        let block = &code.blocks[*block];
-        block.results.iter().any(|operand| is_meant(operand.reg))
-            || block.code.iter().any(|instr| uses(code, instr, is_meant))
-    };
-    fields.operands.iter().any(|operand| is_meant(operand.reg)) || fields.blocks.iter().any(of_block)
 }
 
 /// Whether an instruction writes every element of its results, so that all must be right when it is done. What only moves

@@ -195,8 +195,10 @@ impl Shadow {
         let Some(frame) = self.frames.last_mut() else {
             return Foreseen { outcome: Err(Halt::Unknown), is_open: false, is_rough: false };
         };
-        let is_rough = !self.rough.is_empty()
-            && agree::uses(real.code, instr, &|reg| self.rough.contains(&(calls, reg)));
+        let mut is_rough = false;
+        if !self.rough.is_empty() {
+            real.code.each_use(instr, &mut |reg| is_rough |= self.rough.contains(&(calls, reg)));
+        }
         let real = Real { registers: real, looks };
         let mut evaluator = Evaluator::new(module, real, frame, (&mut self.left, &mut self.figures.compared));
         let outcome = evaluator.instruction(instr);
@@ -281,7 +283,7 @@ impl Shadow {
                     if let Some(difference) = differs(&array) {
                         return Err(difference.text(elem, reg));
                     }
-                } else if is_inexact() {
+                } else if is_rough || elem.is_float() && is_inexact() {
                     self.rough.push(here);
                 }
                 self.set(reg, Held::Array(array));
