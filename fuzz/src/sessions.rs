@@ -125,6 +125,8 @@ pub struct Setting {
     /// What a call may spend, and the bytes that all values may take.
     pub fuel: u64,
     pub memory: u64,
+    /// Whether the execution that checks goes along, round by round: code does loops around operators only without it.
+    pub checks: bool,
 }
 
 /// A program, a way to execute it, and what is called: all that a finding needs.
@@ -296,7 +298,8 @@ impl Setting {
         };
         let fuel = if random.one_in(40) { 1 + random.below(20_000) as u64 } else { FUEL };
         let memory = if random.one_in(20) { (1 << 10) << random.below(10) } else { MEMORY };
-        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without, fuel, memory }
+        let checks = !random.one_in(4);
+        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without, fuel, memory, checks }
     }
 
     /// The same with every instruction set.
@@ -353,7 +356,15 @@ impl Setting {
         };
         let switches = Switches::without(&self.without);
         let limits = self.limits();
-        Options { limits, tiering, switches, shows, eager: self.eager, check: true, ..Options::default() }
+        Options {
+            limits,
+            tiering,
+            switches,
+            shows,
+            eager: self.eager,
+            check: self.checks,
+            ..Options::default()
+        }
     }
 }
 
@@ -376,10 +387,13 @@ impl Script {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setting { executor, cpu, eager, without, fuel, memory } = &self.setting;
+        let Setting { executor, cpu, eager, without, fuel, memory, checks } = &self.setting;
         write!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}")?;
         if !self.setting.has_usual_limits() {
             write!(f, ", {fuel} operations, {memory} bytes")?;
+        }
+        if !checks {
+            write!(f, ", unchecked")?;
         }
         writeln!(f, ", calls:")?;
         for call in &self.calls {
@@ -605,10 +619,14 @@ impl Trial {
             };
             args.push(value);
         }
+        let limits = self.setting.limits();
         if !self.setting.has_usual_limits() {
             let used = self.memory.stats().live_bytes;
-            let limits = self.setting.limits();
             self.session.set_limits(Limits { memory: limits.memory.map(|room| room + used), ..limits });
+        } else {
+            // What ends by itself needs no fuel to end. Loops are code only where nobody counts their turns.
+            let ends = !matches!(&expected, Err((kind, _)) if is_limit(*kind));
+            self.session.set_limits(Limits { fuel: limits.fuel.filter(|_| !ends), ..limits });
         }
         let off = self.setting.without.iter().chain(&call.without).copied();
         self.session.set_switches(Switches::without(&off.collect::<Vec<_>>()));
