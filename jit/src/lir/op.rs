@@ -331,6 +331,8 @@ operations! {
     Test(cond: Cond, lane: Lane) = "test" (Vec, Vec) -> Mask, Pure;
     /// Lane-wise choice: mask, if set, if clear.
     Blend(lane: Lane) = "blend" (Mask, Vec, Vec) -> Vec, Pure;
+    /// High half of the products of 32-bit lanes.
+    VMulHigh(signed: bool) = "v_mul_high" (Vec, Vec) -> Vec, Pure;
     /// A shift of all lanes by an immediate.
     VShiftImm(bin: Bin, lane: Lane, count: u8) = "v_shift_imm" (Vec) -> Vec, Pure;
     /// Lanes of the same width to other lanes of that width.

@@ -73,8 +73,9 @@ impl Lower<'_> {
 
     fn int_to_int(&mut self, from: ElemType, to: ElemType, raw: Raw) -> Raw {
         let (source, target) = (lane_of(from), lane_of(to));
+        let fits = from.bits() < to.bits() && (from.is_unsigned() || to.is_signed());
         if source.is_wide() == target.is_wide() {
-            return self.normal(to, raw);
+            return if fits { raw } else { self.normal(to, raw) };
         }
         let change = if from.is_signed() { Change::Extend } else { Change::ExtendZero };
         let moved = match (&raw, target.is_wide()) {

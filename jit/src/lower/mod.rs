@@ -1,7 +1,8 @@
 //! Lowering: a region and its plan to low IR, the same way for every target.
 //!
 //! - `value.rs`: what a value is while lowering (constant, uniform, linear in the lane, one per lane).
-//! - `primitive.rs`: steps on values; `scalar.rs`, `bits.rs`, `convert.rs`: the operations of the language in such steps;
+//! - `primitive.rs`: steps on values; `scalar.rs`, `divide.rs`, `bits.rs`, `convert.rs`: the operations of the language in
+//!   such steps;
 //!   `library.rs`: exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `turns.rs`: their
 //!   turns in lanes. `reduce.rs`: reductions.
@@ -27,6 +28,7 @@ mod bits;
 mod carry;
 mod control;
 mod convert;
+mod divide;
 mod form;
 mod inside;
 mod lanes;

@@ -210,10 +210,13 @@ impl Lower<'_> {
         match a {
             Raw::One(x) => Raw::One(self.b.op(Op::Extend(mem), &[x])),
             Raw::Many(_) => {
+                if ty.is_unsigned() {
+                    let low = self.raw_const(Lane::I32, ty.mask(), true);
+                    return self.bin(Bin::And, Lane::I32, &a, &low);
+                }
                 let bits = (32 - ty.bits()) as u8;
                 let up = self.shift(Bin::Shl, Lane::I32, &a, bits);
-                let down = if ty.is_signed() { Bin::Sar } else { Bin::Shr };
-                self.shift(down, Lane::I32, &up, bits)
+                self.shift(Bin::Sar, Lane::I32, &up, bits)
             }
         }
     }

@@ -3,7 +3,6 @@
 use super::Lower;
 use super::primitive::Raw;
 use super::value::{Factor, Rep, Value, lane_of};
-use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Lane, Op, Round, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::Refusal;
@@ -108,28 +107,6 @@ impl Lower<'_> {
         let zero = self.raw_const(lane, 0, many);
         let is_zero = self.cmp(Cond::Eq, lane, &raw, &zero);
         self.trap_where(&is_zero);
-    }
-
-    /// Division and remainder, rounding down, by powers of two.
-    fn power_of_two(&mut self, op: ScalarOp, ty: ElemType, args: &[Value]) -> Option<Value> {
-        if !ty.is_int() || !matches!(op, ScalarOp::Div | ScalarOp::Mod) {
-            return None;
-        }
-        let divisor = args[1].known()?;
-        let positive = divisor != 0 && (ty.is_unsigned() || divisor < 1 << (ty.bits() - 1));
-        if !positive || !divisor.is_power_of_two() {
-            return None;
-        }
-        let (many, lane) = (args[0].varies(), lane_of(ty));
-        let a = self.raw(&args[0], many);
-        let raw = if op == ScalarOp::Mod {
-            let low = self.raw_const(lane, divisor - 1, many);
-            self.bin(Bin::And, lane, &a, &low)
-        } else {
-            let bin = if ty.is_signed() { Bin::Sar } else { Bin::Shr };
-            self.shift(bin, lane, &a, divisor.trailing_zeros() as u8)
-        };
-        Some(raw.typed(ty))
     }
 
     fn select_op(&mut self, ty: ElemType, args: &[Value], many: bool) -> Value {
@@ -248,14 +225,28 @@ impl Lower<'_> {
                 self.shift_op(ScalarOp::Shl, ty, &one, &exponent)?
             }
             ScalarOp::Popc | ScalarOp::Clz | ScalarOp::Ctz if many => return self.count_bits(op, ty, a),
-            ScalarOp::MulHi if !many && ty.bits() >= 32 => {
+            ScalarOp::MulHi if ty.bits() < 32 => {
+                let product = self.bin(Bin::Mul, lane, a, &args[1]);
+                let down = if signed { Bin::Sar } else { Bin::Shr };
+                self.shift(down, lane, &product, ty.bits() as u8)
+            }
+            ScalarOp::MulHi if many && ty.bits() == 32 => self.each(Op::VMulHigh(signed), &[a, &args[1]]),
+            ScalarOp::MulHi if !many => {
                 let Raw::One(x) = a else { return None };
                 let Raw::One(y) = &args[1] else { return None };
                 Raw::One(self.b.op(Op::MulHigh(signed, super::value::width_of(lane)), &[*x, *y]))
             }
             _ => return None,
         };
-        Some(self.normal(ty, raw))
+        // What is made of normal operands bit by bit, or is no greater than one of them, is normal.
+        let is_normal = match op {
+            ScalarOp::And | ScalarOp::Or | ScalarOp::Xor | ScalarOp::Shr | ScalarOp::Rem | ScalarOp::Mod => {
+                true
+            }
+            ScalarOp::Div | ScalarOp::Quot | ScalarOp::MulHi => !signed,
+            _ => false,
+        };
+        Some(if is_normal { raw } else { self.normal(ty, raw) })
     }
 
     fn extreme(&mut self, op: ScalarOp, signed: bool, lane: Lane, a: &Raw, b: &Raw) -> Raw {
@@ -299,224 +290,6 @@ impl Lower<'_> {
         }
         let shifted = self.bin(bin, lane, &a, count);
         Some(self.select(&fits, lane, &shifted, &zero))
-    }
-
-    /// The divisor is not zero.
-    pub fn divide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
-        let (lane, signed) = (lane_of(ty), ty.is_signed());
-        let width = super::value::width_of(lane);
-        let (Raw::One(x), Raw::One(y)) = (a, b) else { return a.clone() };
-        if !signed {
-            let op = if matches!(op, ScalarOp::Div | ScalarOp::Quot) {
-                Op::Quot(false, width)
-            } else {
-                Op::Rem(false, width)
-            };
-            return Raw::One(self.b.op(op, &[*x, *y]));
-        }
-        // Division by -1 overflows for the least number, so it is made a division by 1 and a negation.
-        let (minus, one) = (self.raw_const(lane, u64::MAX, false), self.raw_const(lane, 1, false));
-        let by_minus = self.cmp(Cond::Eq, lane, b, &minus);
-        let Raw::One(divisor) = self.select(&by_minus, lane, &one, b) else { return a.clone() };
-        let quotient = |l: &mut Self| {
-            let q = Raw::One(l.b.op(Op::Quot(true, width), &[*x, divisor]));
-            let zero = l.raw_const(lane, 0, false);
-            let negated = l.bin(Bin::Sub, lane, &zero, a);
-            l.select(&by_minus, lane, &negated, &q)
-        };
-        let remainder = |l: &mut Self| Raw::One(l.b.op(Op::Rem(true, width), &[*x, divisor]));
-        match op {
-            ScalarOp::Quot => quotient(self),
-            ScalarOp::Rem => remainder(self),
-            ScalarOp::Div => {
-                let (q, r) = (quotient(self), remainder(self));
-                self.floor_quotient(lane, &q, &r, b)
-            }
-            _ => {
-                let r = remainder(self);
-                self.floor_remainder(lane, &r, b)
-            }
-        }
-    }
-
-    /// True where rounding down differs from rounding to zero: a remainder whose sign is not the divisor's.
-    fn rounds_down(&mut self, lane: Lane, r: &Raw, b: &Raw) -> Raw {
-        let zero = self.raw_const(lane, 0, r.is_many());
-        let mixed = self.bin(Bin::Xor, lane, r, b);
-        let signs = self.cmp(Cond::Lt, lane, &mixed, &zero);
-        let some = self.cmp(Cond::Ne, lane, r, &zero);
-        self.logic(Bin::And, &signs, &some)
-    }
-
-    fn floor_quotient(&mut self, lane: Lane, q: &Raw, r: &Raw, b: &Raw) -> Raw {
-        let down = self.rounds_down(lane, r, b);
-        let one = self.raw_const(lane, 1, q.is_many());
-        let less = self.bin(Bin::Sub, lane, q, &one);
-        self.select(&down, lane, &less, q)
-    }
-
-    fn floor_remainder(&mut self, lane: Lane, r: &Raw, b: &Raw) -> Raw {
-        let down = self.rounds_down(lane, r, b);
-        let more = self.bin(Bin::Add, lane, r, b);
-        self.select(&down, lane, &more, r)
-    }
-
-    /// 32-bit division through doubles, which is exact. Other lanes hold anything.
-    fn divide_lanes(
-        &mut self,
-        op: ScalarOp,
-        ty: ElemType,
-        a: &Raw,
-        b: &Raw,
-        divisor: Option<u64>,
-    ) -> Option<Raw> {
-        use crate::lir::Change;
-        let lane = lane_of(ty);
-        if lane.is_wide() {
-            return Some(self.divide_wide(op, ty, a, b));
-        }
-        if !self.target.has_change(Change::Signed, Lane::I32, Lane::F64) {
-            return None;
-        }
-        let x = self.double_of(ty, a);
-        let ratio = match divisor {
-            Some(divisor) => self.ratio_to(ty, &x, divisor),
-            None => {
-                let y = self.double_of(ty, b);
-                self.bin(Bin::Div, Lane::F64, &x, &y)
-            }
-        };
-        let q = self.whole_of(ty, &ratio);
-        if op == ScalarOp::Quot || op == ScalarOp::Div && !ty.is_signed() {
-            return Some(q);
-        }
-        let product = self.bin(Bin::Mul, lane, &q, b);
-        let r = self.bin(Bin::Sub, lane, a, &product);
-        Some(match op {
-            ScalarOp::Rem => r,
-            ScalarOp::Mod if !ty.is_signed() => r,
-            ScalarOp::Mod => self.floor_remainder(lane, &r, b),
-            _ => self.floor_quotient(lane, &q, &r, b),
-        })
-    }
-
-    /// What has the whole part of a quotient by a number that is known, without a division. Half a unit is added to the magnitude
-    /// of the dividend, which leaves the whole part: the quotient is then at least `0.5 / divisor` from the next whole number, and
-    /// the product with the reciprocal is off by at most `2^-20 / divisor`, since dividends are below 2^32.
-    fn ratio_to(&mut self, ty: ElemType, x: &Raw, divisor: u64) -> Raw {
-        let sign = self.raw_const(Lane::I64, 1 << 63, true);
-        let half = self.raw_const(Lane::I64, 0.5f64.to_bits(), true);
-        let reciprocal = 1.0 / Scalar::new(ty, divisor).as_f64();
-        let reciprocal = self.raw_const(Lane::F64, reciprocal.to_bits(), true);
-        let sign = self.bin(Bin::And, Lane::I64, x, &sign);
-        let half = self.bin(Bin::Or, Lane::I64, &half, &sign);
-        let farther = self.bin(Bin::Add, Lane::F64, x, &half);
-        self.bin(Bin::Mul, Lane::F64, &farther, &reciprocal)
-    }
-
-    /// Integers of 32 bits as doubles. Unsigned ones, where no instruction takes them, are moved down by 2^31 and back.
-    fn double_of(&mut self, ty: ElemType, a: &Raw) -> Raw {
-        use crate::lir::Change;
-        if ty != ElemType::U32 {
-            return self.change(Change::Signed, Lane::I32, Lane::F64, a);
-        }
-        if self.target.has_change(Change::Unsigned, Lane::I32, Lane::F64) {
-            return self.change(Change::Unsigned, Lane::I32, Lane::F64, a);
-        }
-        let top = self.raw_const(Lane::I32, 1 << 31, true);
-        let moved = self.bin(Bin::Xor, Lane::I32, a, &top);
-        let moved = self.change(Change::Signed, Lane::I32, Lane::F64, &moved);
-        let back = self.raw_const(Lane::F64, 2f64.powi(31).to_bits(), true);
-        self.bin(Bin::Add, Lane::F64, &moved, &back)
-    }
-
-    /// The whole parts of doubles as integers of 32 bits, which they fit.
-    fn whole_of(&mut self, ty: ElemType, a: &Raw) -> Raw {
-        use crate::lir::Change;
-        if ty != ElemType::U32 {
-            return self.change(Change::Signed, Lane::F64, Lane::I32, a);
-        }
-        if self.target.has_change(Change::Unsigned, Lane::F64, Lane::I32) {
-            return self.change(Change::Unsigned, Lane::F64, Lane::I32, a);
-        }
-        let whole = self.round(Round::Trunc, Lane::F64, a);
-        let down = self.raw_const(Lane::F64, 2f64.powi(31).to_bits(), true);
-        let moved = self.bin(Bin::Sub, Lane::F64, &whole, &down);
-        let moved = self.change(Change::Signed, Lane::F64, Lane::I32, &moved);
-        let top = self.raw_const(Lane::I32, 1 << 31, true);
-        self.bin(Bin::Xor, Lane::I32, &moved, &top)
-    }
-
-    /// 64-bit division through doubles where all operands are below 2^51 in magnitude, which makes the truncated
-    /// quotient exact; by the helper function if some active lane has larger ones.
-    pub fn divide_wide(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
-        // One unsigned comparison: signed numbers are moved to 0 .. 2^52 first.
-        let (half, limit) = if ty.is_signed() { (1 << 51, 1 << 52) } else { (0, 1 << 51) };
-        let (half, limit) = (self.raw_const(Lane::I64, half, true), self.raw_const(Lane::I64, limit, true));
-        let mut large: Option<Raw> = None;
-        for x in [a, b] {
-            let shifted = self.bin(Bin::Add, Lane::I64, x, &half);
-            let beyond = self.cmp(Cond::BelowEq, Lane::I64, &limit, &shifted);
-            large = Some(match large {
-                None => beyond,
-                Some(other) => self.logic(Bin::Or, &other, &beyond),
-            });
-        }
-        let Some(Raw::Many(large)) = large else { return a.clone() };
-        let large = self.under_mask(&large);
-        let any = self.any_of(&large);
-        let (slow, fast, join) = (self.b.block(), self.b.block(), self.b.block());
-        let (outside, shapes) = (self.b.current(), [(ty, true)]);
-        for (label, through_doubles) in [(fast, true), (slow, false)] {
-            self.b.open_from(Scope::Branch, outside);
-            self.b.start(label);
-            let result = if through_doubles {
-                self.divide_doubles(op, ty, a, b).typed(ty)
-            } else {
-                self.help(op, ty, &[a.clone(), b.clone()])
-            };
-            let args = self.registers(&[result], &shapes);
-            self.b.close();
-            self.b.end(Op::Jump(join), &args);
-        }
-        self.b.end_of(outside, Op::BranchAny(slow, fast), &[any]);
-        let values = self.block_values(join, &shapes);
-        self.b.start(join);
-        self.raw(&values[0], true)
-    }
-
-    fn divide_doubles(&mut self, op: ScalarOp, ty: ElemType, a: &Raw, b: &Raw) -> Raw {
-        use crate::lir::Change;
-        // The bits of 1.5 * 2^52: adding a small integer to them gives the double of the sum, and back.
-        const SHIFT: u64 = 0x4338 << 48;
-        let (bits, shift) = (self.raw_const(Lane::I64, SHIFT, true), self.raw_const(Lane::F64, SHIFT, true));
-        let native = self.target.has_change(Change::Signed, Lane::I64, Lane::F64);
-        let double = |l: &mut Self, x: &Raw| {
-            if native {
-                return l.change(Change::Signed, Lane::I64, Lane::F64, x);
-            }
-            let sum = l.bin(Bin::Add, Lane::I64, x, &bits);
-            l.bin(Bin::Sub, Lane::F64, &sum, &shift)
-        };
-        let (x, y) = (double(self, a), double(self, b));
-        let ratio = self.bin(Bin::Div, Lane::F64, &x, &y);
-        let whole = self.round(Round::Trunc, Lane::F64, &ratio);
-        let q = if native {
-            self.change(Change::Signed, Lane::F64, Lane::I64, &whole)
-        } else {
-            let sum = self.bin(Bin::Add, Lane::F64, &whole, &shift);
-            self.bin(Bin::Sub, Lane::I64, &sum, &bits)
-        };
-        if op == ScalarOp::Quot || op == ScalarOp::Div && !ty.is_signed() {
-            return q;
-        }
-        let product = self.bin(Bin::Mul, Lane::I64, &q, b);
-        let r = self.bin(Bin::Sub, Lane::I64, a, &product);
-        match op {
-            ScalarOp::Div => self.floor_quotient(Lane::I64, &q, &r, b),
-            ScalarOp::Mod if ty.is_signed() => self.floor_remainder(Lane::I64, &r, b),
-            _ => r,
-        }
     }
 
     fn float_op(&mut self, op: ScalarOp, ty: ElemType, args: &[Raw], values: &[Value]) -> Option<Raw> {

@@ -73,6 +73,7 @@ fn three_operand_rows() -> Vec<(Row, &'static str)> {
         (rows::BLEND_D_MASK, "vpblendmd"),
         (rows::BLEND_Q_MASK, "vpblendmq"),
         (rows::MULTIPLY_DQ, "vpmuludq"),
+        (rows::MULTIPLY_DQ_SIGNED, "vpmuldq"),
     ]);
     all
 }

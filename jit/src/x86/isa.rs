@@ -150,6 +150,7 @@ impl Target for Isa {
             | Op::Test(..)
             | Op::Blend(_)
             | Op::VShiftImm(..)
+            | Op::VMulHigh(_)
             | Op::Convert(..)
             | Op::Widen(..)
             | Op::Narrow(..)

@@ -137,6 +137,7 @@ impl Emitter {
             }
             Op::Iota(lane, start) => self.iota(lane, start, out),
             Op::VShiftImm(bin, lane, count) => self.shift(bin, lane, count, out, a),
+            Op::VMulHigh(signed) => self.multiply_high_lanes(signed, out, a, b),
             Op::Convert(change, from, to) => match rows::convert(change, from, to) {
                 Some(row) => self.v2_full(row, out, Place::Reg(a)),
                 None => self.lacks(op),

@@ -48,6 +48,8 @@ pub const ALIGN_BYTES: Row = row(P66, M3A, 0x0f, 0);
 pub const ALIGN_D: Row = row(P66, M3A, 0x03, 0);
 pub const BLEND_PS: Row = row(P66, M3A, 0x4a, 0);
 pub const BLEND_PD: Row = row(P66, M3A, 0x4b, 0);
+/// For VEX alone.
+pub const BLEND_D: Row = row(P66, M3A, 0x02, 0);
 pub const BLEND_D_MASK: Row = row(P66, M38, 0x64, 0);
 pub const BLEND_Q_MASK: Row = row(P66, M38, 0x64, 1);
 pub const EQUAL_D: Row = row(P66, M0F, 0x76, 0);
@@ -55,6 +57,7 @@ pub const EQUAL_Q: Row = row(P66, M38, 0x29, 0);
 pub const GREATER_D: Row = row(P66, M0F, 0x66, 0);
 pub const GREATER_Q: Row = row(P66, M38, 0x37, 0);
 pub const MULTIPLY_DQ: Row = row(P66, M0F, 0xf4, 1);
+pub const MULTIPLY_DQ_SIGNED: Row = row(P66, M38, 0x28, 1);
 pub const XOR: Row = row(P66, M0F, 0xef, 0);
 pub const TEST: Row = row(P66, M38, 0x17, 0);
 pub const MASK_BITS: Row = row(NP, M0F, 0x50, 0);

@@ -100,6 +100,24 @@ impl Emitter {
         self.bin(Bin::Add, Lane::I64, out, out, s0);
     }
 
+    /// High halves of 32-bit products: those of every other lane, and those of the lanes between them.
+    pub fn multiply_high_lanes(&mut self, signed: bool, out: u8, a: u8, b: u8) {
+        let (full, [s0, s1, _]) = (self.full(), self.scratch());
+        let row = if signed { rows::MULTIPLY_DQ_SIGNED } else { rows::MULTIPLY_DQ };
+        self.shift(Bin::Shr, Lane::I64, 32, s0, a);
+        self.shift(Bin::Shr, Lane::I64, 32, s1, b);
+        self.v3(row, full, s0, s0, s1);
+        self.v3(row, full, s1, a, b);
+        self.shift(Bin::Shr, Lane::I64, 32, s1, s1);
+        if self.isa.is_512() {
+            self.shift(Bin::Shr, Lane::I64, 32, s0, s0);
+            self.shift(Bin::Shl, Lane::I64, 32, s0, s0);
+            self.bin(Bin::Or, Lane::I64, out, s0, s1);
+        } else {
+            self.v3_imm(rows::BLEND_D, full, out, s1, s0, 0b1010_1010);
+        }
+    }
+
     fn extreme_wide(&mut self, least: bool, out: u8, a: u8, b: u8) {
         let (full, s0) = (self.full(), self.scratch()[0]);
         self.v3(rows::GREATER_Q, full, s0, a, b);
