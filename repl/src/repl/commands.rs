@@ -17,6 +17,10 @@ pub enum Command {
     Asm,
     /// The gradient of a function.
     Grad,
+    /// Numbers as a figure.
+    Plot,
+    /// A matrix as an image.
+    Image,
     /// A file in the place of all definitions.
     Load,
     /// The last file again.
@@ -46,6 +50,8 @@ pub enum Argument {
     Expression,
     /// A function and its argument.
     Application,
+    /// An expression, with what this says around it.
+    Picture(&'static str),
     /// The name of a file or folder.
     File,
 }
@@ -69,7 +75,7 @@ const fn row(command: Command, name: &'static str, argument: Argument, meaning: 
 impl Argument {
     /// Whether an expression stands behind the command.
     pub fn is_expression(self) -> bool {
-        matches!(self, Argument::Expression | Argument::Application)
+        matches!(self, Argument::Expression | Argument::Application | Argument::Picture(_))
     }
 }
 
@@ -99,6 +105,18 @@ pub const TABLE: &[Row] = &[
         "grad",
         Argument::Application,
         "the gradient of F at X, by vjp and jvp, and compared with differences",
+    ),
+    row(
+        Command::Plot,
+        "plot",
+        Argument::Picture("[line|scatter|hist|heat] EXPRESSION [FILE.png|.svg]"),
+        "numbers as a figure, here or in a file",
+    ),
+    row(
+        Command::Image,
+        "image",
+        Argument::Picture("EXPRESSION [FILE.png]"),
+        "a matrix as an image, here or in a file",
     ),
     row(
         Command::Load,
@@ -139,6 +157,7 @@ pub fn help() -> String {
         Argument::None => format!(":{}", row.name),
         Argument::Expression => format!(":{} EXPRESSION", row.name),
         Argument::Application => format!(":{} F X", row.name),
+        Argument::Picture(words) => format!(":{} {words}", row.name),
         Argument::File if row.command == Command::Load => format!(":{} [FILE]", row.name),
         Argument::File => format!(":{} FILE", row.name),
     };

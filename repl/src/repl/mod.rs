@@ -4,6 +4,7 @@
 //!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
+//! - `plot/`: figures. `image/`: images. `picture/`: what both are made of. `screen.rs`: what can be shown.
 //!
 //! No input ends the session but `:quit` and the end of the input.
 
@@ -12,10 +13,14 @@ mod completion;
 mod evaluation;
 mod gradient;
 pub mod history;
+mod image;
 mod inspect;
 mod lines;
 mod numbers;
+mod picture;
+mod plot;
 mod scope;
+mod screen;
 
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
@@ -206,6 +211,8 @@ impl Repl {
             Command::Explain => self.explain(rest)?,
             Command::Asm => self.assembly(rest)?,
             Command::Grad => self.gradient(rest)?,
+            Command::Plot => self.plot(rest)?,
+            Command::Image => self.image(rest)?,
             Command::Load if !rest.is_empty() => self.load(Path::new(rest)),
             Command::Load | Command::Reload => match self.loaded.clone() {
                 Some(path) => self.load(&path),
