@@ -21,6 +21,8 @@ pub enum Command {
     Plot,
     /// A matrix as an image.
     Image,
+    /// A file, whenever it changes.
+    Watch,
     /// A file in the place of all definitions.
     Load,
     /// The last file again.
@@ -54,6 +56,8 @@ pub enum Argument {
     Picture(&'static str),
     /// The name of a file or folder.
     File,
+    /// The name of a file, and then an expression, or nothing.
+    Watched,
 }
 
 /// One command.
@@ -125,6 +129,12 @@ pub const TABLE: &[Row] = &[
         "forget all definitions and load a file (alone: the last one again)",
     ),
     row(Command::Reload, "reload", Argument::None, "load the last file again"),
+    row(
+        Command::Watch,
+        "watch",
+        Argument::Watched,
+        "load a file and evaluate, again each time it changes, until Ctrl-C",
+    ),
     row(Command::Save, "save", Argument::File, "write all definitions to a new file"),
     row(Command::Defs, "defs", Argument::None, "what is defined, with types"),
     row(Command::Undo, "undo", Argument::None, "take back the last definition, or the last :load"),
@@ -158,6 +168,7 @@ pub fn help() -> String {
         Argument::Expression => format!(":{} EXPRESSION", row.name),
         Argument::Application => format!(":{} F X", row.name),
         Argument::Picture(words) => format!(":{} {words}", row.name),
+        Argument::Watched => format!(":{} FILE [EXPRESSION]", row.name),
         Argument::File if row.command == Command::Load => format!(":{} [FILE]", row.name),
         Argument::File => format!(":{} FILE", row.name),
     };

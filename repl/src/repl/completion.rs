@@ -91,11 +91,11 @@ impl Completer for Completion {
                 }
                 Some((word, rest)) => {
                     let argument = commands::find(word).map(|row| row.argument);
-                    // Behind an expression a file may follow: a word that names a folder or a picture cannot be anything else.
+                    // Behind an expression a file may follow. A word with a slash is no expression.
                     let last = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
-                    let is_file = matches!(argument, Some(Argument::Picture(_)))
-                        && (last.contains('/') || last.ends_with(".p") || last.ends_with(".s"));
-                    if argument == Some(Argument::File) || is_file {
+                    let is_file = matches!(argument, Some(Argument::Picture(_))) && last.contains('/');
+                    let is_first = argument == Some(Argument::Watched) && last == rest.trim_start();
+                    if argument == Some(Argument::File) || is_file || is_first {
                         return self.files.complete(line, at, context);
                     }
                 }

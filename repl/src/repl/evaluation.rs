@@ -3,11 +3,12 @@
 use super::{Repl, explained, print, scope};
 use crate::failure::{complaint, rendered, say};
 use crate::stats::{Phases, shown};
-use galopvm::{Error, Program, Session, Shown, Value, data};
+use galopvm::{Error, ErrorKind, Program, Session, Shown, Value, data};
 use galopvm_base::{Sources, Span};
 use galopvm_bytecode::Form;
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
 use std::io::{self, Write};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Most bytes of a value that are shown.
@@ -111,11 +112,17 @@ impl Repl {
         Some(Evaluation { ty: report.ty?, program, form: report.form })
     }
 
-    /// Calls the program of an expression; Ctrl-C ends the call.
+    /// Calls the program of an expression. Ctrl-C ends the call, and what it is a part of.
     pub(super) fn call(&self, session: &mut Session) -> Result<Vec<Value>, Error> {
-        self.interrupts.running(Some(session.interrupt_flag()));
-        let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
-        self.interrupts.running(None);
+        let memory = session.memory().clone();
+        let before = self.interrupts.running(Some(session.interrupt_flag()));
+        let outcome = self.progress.during(&memory, || session.call_values(EXPRESSION_ENTRY, Vec::new()));
+        if let (Err(Error::Run(error)), Some(whole)) = (&outcome, &before)
+            && error.kind == ErrorKind::Interrupted
+        {
+            whole.store(true, Ordering::Relaxed);
+        }
+        self.interrupts.running(before);
         outcome
     }
 

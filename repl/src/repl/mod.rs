@@ -4,6 +4,7 @@
 //!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
+//! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
 //! - `plot/`: figures. `image/`: images. `picture/`: what both are made of. `screen.rs`: what can be shown.
 //!
 //! No input ends the session but `:quit` and the end of the input.
@@ -19,17 +20,20 @@ mod lines;
 mod numbers;
 mod picture;
 mod plot;
+mod progress;
 mod scope;
 mod screen;
+mod watch;
 
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
 use commands::{Argument, Command};
 use evaluation::{DEFINITIONS, Expression, Telling, show};
-use galopvm::{Engine, Error, Memory};
+use galopvm::{Engine, Error, Memory, Shown};
 use galopvm_base::{Sources, system_message};
 use lines::{Line, Lines};
+use progress::Progress;
 use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,8 +64,12 @@ At the prompt, :help lists the commands.";
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let (lines, note) = Lines::standard_input();
+    let progress = Progress::on_terminal();
+    let beside = progress.clone();
+    let shows = Arc::new(move |shown: &Shown<'_>| beside.aside(|| show(shown)));
     let mut repl = Repl {
-        engine: args.settings.builder().shows(Arc::new(show)).build(),
+        engine: args.settings.builder().shows(shows).build(),
+        progress,
         memory: Memory::default(),
         settings: args.settings,
         scope: Scope::default(),
@@ -101,6 +109,7 @@ struct Repl {
     number: usize,
     lines: Lines,
     interrupts: Interrupts,
+    progress: Progress,
 }
 
 impl Repl {
@@ -191,7 +200,7 @@ impl Repl {
                 return Ok(true);
             }
             (Argument::File, Command::Load) => {}
-            (Argument::File, _) if rest.is_empty() => {
+            (Argument::File | Argument::Watched, _) if rest.is_empty() => {
                 say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
                 return Ok(true);
             }
@@ -213,9 +222,10 @@ impl Repl {
             Command::Grad => self.gradient(rest)?,
             Command::Plot => self.plot(rest)?,
             Command::Image => self.image(rest)?,
-            Command::Load if !rest.is_empty() => self.load(Path::new(rest)),
+            Command::Watch => self.watch(rest)?,
+            Command::Load if !rest.is_empty() => drop(self.load(Path::new(rest))),
             Command::Load | Command::Reload => match self.loaded.clone() {
-                Some(path) => self.load(&path),
+                Some(path) => drop(self.load(&path)),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
             Command::Save => self.save(Path::new(rest)),
@@ -265,21 +275,26 @@ impl Repl {
         }
     }
 
-    fn load(&mut self, path: &Path) {
+    /// Loads a file in the place of all definitions; false if that has been refused, with the reasons.
+    fn load(&mut self, path: &Path) -> bool {
         self.loaded = Some(path.to_path_buf());
         let name = path.display().to_string();
         let text = galopvm::program::read(path)
             .and_then(|bytes| Ok(galopvm::program::source_text(&name, &bytes)?.to_string()));
-        match text {
-            Ok(text) => {
-                let mut scope = Scope::default();
-                scope.add(&name, &text);
-                if check(&scope) {
-                    self.replace_scope(scope);
-                }
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                say(&explained(error));
+                return false;
             }
-            Err(error) => say(&explained(error)),
+        };
+        let mut scope = Scope::default();
+        scope.add(&name, &text);
+        let is_right = check(&scope);
+        if is_right {
+            self.replace_scope(scope);
         }
+        is_right
     }
 
     fn definitions(&mut self) -> io::Result<()> {
