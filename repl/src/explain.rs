@@ -3,8 +3,8 @@
 use crate::failure::{Failure, Outcome, say};
 use crate::input::{self, Input, Values};
 use crate::settings::{self, Called, Settings};
-use galopvm::{Entry, Session, Value};
-use galopvm_explain::{Collector, Heading, Target, first_input};
+use galopvm::{Entry, Program, Session, Value};
+use galopvm_explain::{Collector, Document, Heading, Target, first_input};
 use galopvm_runtime::data::Reader;
 use std::io::{IsTerminal, Write};
 
@@ -65,14 +65,7 @@ pub fn run(args: Args) -> Outcome {
         true => source.text().ok().map(str::to_string),
         false => std::fs::read_to_string(name).ok(),
     };
-    let module = program.module().module();
-    let document = collector.document(
-        heading,
-        module,
-        &session.sites(),
-        (engine.machine(), engine.costs(), args.target),
-        &read,
-    );
+    let document = document(&collector, heading, &program, &session, args.target, &read);
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", document.json(args.regions))?;
@@ -83,6 +76,20 @@ pub fn run(args: Args) -> Outcome {
     // What was found before a failure is worth knowing, too.
     outcome?;
     Ok(())
+}
+
+/// What was told of a session's calls, with the prices of its engine; `read` gives the text of a source file.
+pub fn document(
+    collector: &Collector,
+    heading: Heading<'_>,
+    program: &Program,
+    session: &Session,
+    target: Target,
+    read: &dyn Fn(&str) -> Option<String>,
+) -> Document {
+    let engine = session.engine();
+    let prices = (engine.machine(), engine.costs(), target);
+    collector.document(heading, program.module().module(), &session.sites(), prices, read)
 }
 
 /// The arguments, and where they came from.

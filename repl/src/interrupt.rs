@@ -26,8 +26,8 @@ impl Interrupts {
         interrupts
     }
 
-    /// Says whose flag Ctrl-C sets from now on.
-    pub fn running(&self, flag: Option<Arc<AtomicBool>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = flag;
+    /// Says whose flag Ctrl-C sets from now on; gives the one that it has set so far.
+    pub fn running(&self, flag: Option<Arc<AtomicBool>>) -> Option<Arc<AtomicBool>> {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), flag)
     }
 }

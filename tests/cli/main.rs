@@ -1,6 +1,7 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`: tests by subject; the others are here.
+//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`,
+//!   `transcripts.rs`: tests by subject; the others are here.
 
 mod blocks;
 mod data;
@@ -10,6 +11,7 @@ mod process;
 mod prompt;
 mod server;
 mod sources;
+mod transcripts;
 
 use process::{Folder, Ran, command, in_order};
 use std::fs;

@@ -212,6 +212,54 @@ fn long_values_are_cut_at_the_prompt() {
     assert!(ran.out.len() < 10_000);
 }
 
+#[test]
+fn the_prompt_tells_what_the_engine_makes_of_an_expression() {
+    let folder = Folder::new("inspect");
+    folder.write("twice.fut", "-- Twice.\ndef twice [n] (xs: [n]f64) = map (* 2) xs\n");
+    let input = "\
+def halves [n] (xs: [n]f64) =
+  map (/ 2) xs
+
+:explain f64.sum (halves (map f64.i64 (iota 100000)))
+:explain 1 / 0
+:explain halves
+:load twice.fut
+:explain twice (replicate 10 1)
+:asm f64.sum (twice (map f64.i64 (iota 1000)))
+:asm 1 + 2
+:asm (iota 3)[3]
+twice [1, 2]
+";
+    let ran = folder.run("repl", input);
+    ran.succeeds().shows(&[
+        "[1], entry point it, which takes no arguments\n",
+        "==== [1]:1:1 redomap\n   1 | f64.sum (halves",
+        "executed once",
+        "[2], entry point it",
+        "twice.fut:2:",
+        "   2 | def twice [n] (xs: [n]f64) = map (* 2) xs\n",
+        "==== ",
+        "nothing in it is a parallel operator\n",
+        "[2f64, 4f64]\n",
+    ]);
+    if cfg!(all(unix, target_arch = "x86_64")) {
+        ran.shows(&["push rbp\n", "ret\n"]);
+    }
+    in_order(
+        "repl",
+        &ran.err,
+        &["division by zero", "`halves` is a function", "give it its arguments", "Index [3]"],
+    );
+}
+
+#[test]
+fn failures_name_the_definition() {
+    let folder = Folder::new("pieces");
+    let input = "def first (x: i64) = x + 1\ndef second (x: i64) =\n  10 / x\n\nfirst (second 0)\n";
+    let ran = folder.run("repl", input);
+    in_order("repl", &ran.err, &["division by zero", "[1]:2:3-9", "[2]:1:8-16"]);
+}
+
 /// What only a terminal has: `terminal.py` says what it types and waits for.
 #[cfg(unix)]
 #[test]

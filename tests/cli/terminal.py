@@ -79,6 +79,11 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
 def main():
     galopvm, folder = sys.argv[1:]
     prompt = r"\[\d+\]> "
@@ -130,6 +135,45 @@ def main():
     print(f"terminal: a prompt {1000 * (time.monotonic() - start):.0f} ms after Ctrl-C")
     at.types("a + 2\r")
     at.waits_for(r"3i64")
+    at.waits_for(prompt)
+    # An evaluation that takes long says so; the line is erased at the end.
+    at.types("loop x = 0i32 while x >= 0 do (x + 1) % 1000\r")
+    at.waits_for(r"running for 1 s, values take \d+\.\d MiB")
+    at.types("\x03")
+    at.waits_for(r"Interrupted")
+    at.waits_for(prompt)
+    if not re.search(r"MiB(\^C)?\r\x1b\[K[^\n]*Interrupted", at.seen):
+        sys.exit(f"terminal: the line of an evaluation is not erased:\n{at.seen!r}")
+    # A file is loaded whenever it changes, with errors and without, until Ctrl-C, which may come while something runs.
+    watched = os.path.join(folder, "watched.fut")
+    write(watched, "def answer = 40i32")
+    at.types(":watch watched.fut answer + 2\r")
+    at.waits_for(r"42i32")
+    write(watched, "def answer = 41i16")
+    at.waits_for(r"43i16")
+    write(watched, "def answer = nobody")
+    at.waits_for(r'Unknown name "nobody"')
+    os.remove(watched)
+    at.waits_for(r"no such file")
+    write(watched, "def answer = loop x = 0i32 while x >= 0 do (x + 1) % 1000")
+    at.waits_for(r"running for 1 s")
+    at.types("\x03")
+    at.waits_for(prompt)
+    at.types(":watch watched.fut\r")
+    at.waits_for(r"watched.fut is loaded")
+    at.types("\x03")
+    at.waits_for(prompt)
+    # All that was loaded by watching is taken back at once.
+    at.types(":undo\r")
+    at.waits_for(prompt)
+    at.types(":undo\r")
+    at.waits_for(prompt)
+    at.types("a + 3\r")
+    at.waits_for(r"4i64")
+    at.waits_for(prompt)
+    # Figures and images are of what the terminal knows.
+    at.types(":plot map (\\x -> x * x) (iota 50)\r")
+    at.waits_for(r"2401 │ *[\u2801-\u28ff]")
     at.waits_for(prompt)
     # Ctrl-C on a line forgets the line; Ctrl-D ends the session.
     at.types("this is nothing\x03")

@@ -4,7 +4,7 @@ use super::program::same;
 use super::{Args, Dumped, REFUSED, Stage, heading, refused};
 use crate::failure::Failure;
 use crate::input::{self, Values};
-use galopvm::{Backend, BackendChoice, Engine, Program, Route};
+use galopvm::{Backend, BackendChoice, Engine, Program, Route, Session};
 use galopvm_gpu::spirv::text as spirv;
 use galopvm_jit::{X86Backend, check_lir, listing};
 use galopvm_kir::text::{parse_plan, print_plan};
@@ -38,7 +38,12 @@ pub fn dump(
     let entry = session.entry(&args.entry)?.clone();
     let arguments = input::arguments_of(&session, &entry, values)?;
     session.call_values(&args.entry, arguments)?;
-    let mut text: String = engine.notes().iter().map(|note| format!("note: {note}\n")).collect();
+    Ok(of_session(stage, &session))
+}
+
+/// What was made of the kernels that a session has launched.
+pub fn of_session(stage: Stage, session: &Session) -> Dumped {
+    let mut text: String = session.engine().notes().iter().map(|note| format!("note: {note}\n")).collect();
     let mut back = Ok(Some(0));
     for site in session.sites().iter().filter(|site| site.profile.executions > 0) {
         text.push_str(&heading(&site.name));
@@ -68,7 +73,7 @@ pub fn dump(
             _ => text.push_str(&format!("interpreted: {}\n", site.profile.reason)),
         }
     }
-    Ok(Dumped { text, back: back.transpose() })
+    Dumped { text, back: back.transpose() }
 }
 
 /// The number of lines of a kernel's text that parsed back to the same thing; nothing if this build cannot tell.

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{self, COMPILING, Input, Values};
 use crate::settings::{self, Bounded, Off};
 use clap::ValueEnum;
-use galopvm::{CpuMode, Memory, Program, Route};
+use galopvm::{CpuMode, Memory, Program, Route, Session};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -177,6 +177,11 @@ pub fn run(args: Args) -> Outcome {
     }
     out.flush()?;
     Ok(())
+}
+
+/// The machine code of the kernels that a session has launched, or why there is none.
+pub fn machine_code(session: &Session) -> String {
+    kernels::of_session(Stage::Asm, session).text
 }
 
 /// Standard input, or the file of values; nothing if the program came from standard input.

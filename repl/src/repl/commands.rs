@@ -11,6 +11,18 @@ pub enum Command {
     Bench,
     /// An evaluation with what happened in it.
     Stats,
+    /// What was decided for an evaluation, and why.
+    Explain,
+    /// The machine code of an expression.
+    Asm,
+    /// The gradient of a function.
+    Grad,
+    /// Numbers as a figure.
+    Plot,
+    /// A matrix as an image.
+    Image,
+    /// A file, whenever it changes.
+    Watch,
     /// A file in the place of all definitions.
     Load,
     /// The last file again.
@@ -38,8 +50,14 @@ pub enum Argument {
     None,
     /// An expression.
     Expression,
+    /// A function and its argument.
+    Application,
+    /// An expression, with what this says around it.
+    Picture(&'static str),
     /// The name of a file or folder.
     File,
+    /// The name of a file, and then an expression, or nothing.
+    Watched,
 }
 
 /// One command.
@@ -58,6 +76,16 @@ const fn row(command: Command, name: &'static str, argument: Argument, meaning: 
     Row { command, name, argument, meaning }
 }
 
+impl Argument {
+    /// Whether an expression stands behind the command.
+    pub fn is_expression(self) -> bool {
+        matches!(self, Argument::Expression | Argument::Application | Argument::Picture(_))
+    }
+}
+
+/// Where the meanings of commands begin in the help.
+const COLUMN: usize = 20;
+
 /// Every command, in the order in which abbreviations look for them.
 pub const TABLE: &[Row] = &[
     row(Command::Type, "type", Argument::Expression, "the type of an expression, without evaluating it"),
@@ -70,12 +98,43 @@ pub const TABLE: &[Row] = &[
         "evaluate, and say what ran how: times, memory, operators",
     ),
     row(
+        Command::Explain,
+        "explain",
+        Argument::Expression,
+        "evaluate, and tell what was decided about operators and arrays, and why",
+    ),
+    row(Command::Asm, "asm", Argument::Expression, "evaluate, and show the machine code of each operator"),
+    row(
+        Command::Grad,
+        "grad",
+        Argument::Application,
+        "the gradient of F at X, by vjp and jvp, and compared with differences",
+    ),
+    row(
+        Command::Plot,
+        "plot",
+        Argument::Picture("[line|scatter|hist|heat] EXPRESSION [FILE.png|.svg]"),
+        "numbers as a figure, here or in a file",
+    ),
+    row(
+        Command::Image,
+        "image",
+        Argument::Picture("EXPRESSION [FILE.png]"),
+        "a matrix as an image, here or in a file",
+    ),
+    row(
         Command::Load,
         "load",
         Argument::File,
         "forget all definitions and load a file (alone: the last one again)",
     ),
     row(Command::Reload, "reload", Argument::None, "load the last file again"),
+    row(
+        Command::Watch,
+        "watch",
+        Argument::Watched,
+        "load a file and evaluate, again each time it changes, until Ctrl-C",
+    ),
     row(Command::Save, "save", Argument::File, "write all definitions to a new file"),
     row(Command::Defs, "defs", Argument::None, "what is defined, with types"),
     row(Command::Undo, "undo", Argument::None, "take back the last definition, or the last :load"),
@@ -107,10 +166,20 @@ pub fn help() -> String {
     let shown = |row: &Row| match row.argument {
         Argument::None => format!(":{}", row.name),
         Argument::Expression => format!(":{} EXPRESSION", row.name),
+        Argument::Application => format!(":{} F X", row.name),
+        Argument::Picture(words) => format!(":{} {words}", row.name),
+        Argument::Watched => format!(":{} FILE [EXPRESSION]", row.name),
         Argument::File if row.command == Command::Load => format!(":{} [FILE]", row.name),
         Argument::File => format!(":{} FILE", row.name),
     };
-    let rows: String = TABLE.iter().map(|row| format!("  {:18} {}\n", shown(row), row.meaning)).collect();
+    let rows: String = TABLE
+        .iter()
+        .map(|row| match shown(row) {
+            // What is long has a line of its own.
+            long if long.len() > COLUMN => format!("  {long}\n  {:COLUMN$} {}\n", "", row.meaning),
+            short => format!("  {short:COLUMN$} {}\n", row.meaning),
+        })
+        .collect();
     format!(
         "Type definitions (`def f (x: i32) = x + 1`) and expressions (`map f [1, 2, 3]`).\n{rows}\
          Commands may be shortened (:t, :l, :q). Tab completes names. An empty line ends an incomplete input."

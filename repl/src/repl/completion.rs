@@ -89,10 +89,16 @@ impl Completer for Completion {
                     let rows = TABLE.iter().filter(|row| row.name.starts_with(command));
                     return Ok((1, rows.map(|row| pair(row.name.into())).collect()));
                 }
-                Some((word, _)) if commands::find(word).is_some_and(|row| row.argument == Argument::File) => {
-                    return self.files.complete(line, at, context);
+                Some((word, rest)) => {
+                    let argument = commands::find(word).map(|row| row.argument);
+                    // Behind an expression a file may follow. A word with a slash is no expression.
+                    let last = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
+                    let is_file = matches!(argument, Some(Argument::Picture(_))) && last.contains('/');
+                    let is_first = argument == Some(Argument::Watched) && last == rest.trim_start();
+                    if argument == Some(Argument::File) || is_file || is_first {
+                        return self.files.complete(line, at, context);
+                    }
                 }
-                Some(_) => {}
             }
         }
         let (start, found) = self.words(line, at);

@@ -98,6 +98,16 @@ impl Lines {
         }
     }
 
+    /// Columns and rows of the terminal, if there is one.
+    pub fn dimensions(&mut self) -> Option<(usize, usize)> {
+        match self {
+            Lines::Terminal { editor, .. } => {
+                editor.dimensions().map(|(columns, rows)| (columns.into(), rows.into()))
+            }
+            Lines::Pipe => None,
+        }
+    }
+
     /// True if somebody sees prompts.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Lines::Terminal { .. })

@@ -2,33 +2,42 @@
 //!
 //! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
 //!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
+//! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
+//!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
+//! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
+//! - `plot/`: figures. `image/`: images. `picture/`: what both are made of. `screen.rs`: what can be shown.
 //!
 //! No input ends the session but `:quit` and the end of the input.
 
 mod commands;
 mod completion;
+mod evaluation;
+mod gradient;
 pub mod history;
+mod image;
+mod inspect;
 mod lines;
+mod numbers;
+mod picture;
+mod plot;
+mod progress;
 mod scope;
+mod screen;
+mod watch;
 
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
-use crate::stats::{Phases, shown};
 use commands::{Argument, Command};
-use galopvm::{Engine, Error, Memory, Program, Shown, Value, data};
+use evaluation::{DEFINITIONS, Expression, Telling, show};
+use galopvm::{Engine, Error, Memory, Shown};
 use galopvm_base::{Sources, system_message};
-use galopvm_bytecode::{Form, Module};
-use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
 use lines::{Line, Lines};
+use progress::Progress;
 use scope::{Kind, Scope};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Most bytes of a value that are shown.
-const VALUE_SHOWN: usize = 4096;
 
 /// Explore at a prompt: definitions and expressions, evaluated at once
 ///
@@ -52,15 +61,17 @@ Examples:
 
 At the prompt, :help lists the commands.";
 
-/// Time for the evaluations of `:bench`, and the fewest of them.
-const BENCH: (Duration, usize) = (Duration::from_secs(1), 5);
-
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     let (lines, note) = Lines::standard_input();
+    let progress = Progress::on_terminal();
+    let beside = progress.clone();
+    let shows = Arc::new(move |shown: &Shown<'_>| beside.aside(|| show(shown)));
     let mut repl = Repl {
-        engine: args.settings.builder().shows(Arc::new(show)).build(),
+        engine: args.settings.builder().shows(shows).build(),
+        progress,
         memory: Memory::default(),
+        settings: args.settings,
         scope: Scope::default(),
         before: Vec::new(),
         loaded: None,
@@ -87,6 +98,8 @@ pub fn run(args: Args) -> Outcome {
 
 struct Repl {
     engine: Engine,
+    /// What the engine was made by.
+    settings: Settings,
     memory: Memory,
     scope: Scope,
     /// What was defined before, for each time that this changed.
@@ -96,22 +109,7 @@ struct Repl {
     number: usize,
     lines: Lines,
     interrupts: Interrupts,
-}
-
-/// What is told of an evaluation beside its value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Telling {
-    Nothing,
-    Time,
-    Bench,
-    Stats,
-}
-
-/// What an expression was compiled to.
-struct Evaluation {
-    ty: String,
-    module: Option<Module>,
-    form: Option<Form>,
+    progress: Progress,
 }
 
 impl Repl {
@@ -196,12 +194,13 @@ impl Repl {
         };
         let name = row.name;
         match (row.argument, row.command) {
-            (Argument::Expression, _) if rest.is_empty() => {
-                say(&complaint(&format!(":{name} wants an expression"), &format!(":{name} iota 10")));
+            (argument, _) if argument.is_expression() && rest.is_empty() => {
+                let example = if argument == Argument::Application { "f64.sqrt 2" } else { "iota 10" };
+                say(&complaint(&format!(":{name} wants an expression"), &format!(":{name} {example}")));
                 return Ok(true);
             }
             (Argument::File, Command::Load) => {}
-            (Argument::File, _) if rest.is_empty() => {
+            (Argument::File | Argument::Watched, _) if rest.is_empty() => {
                 say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
                 return Ok(true);
             }
@@ -211,16 +210,22 @@ impl Repl {
             Command::Quit => return Ok(false),
             Command::Help => print(&commands::help())?,
             Command::Type => {
-                if let Some(evaluation) = self.compile(rest, false) {
+                if let Some(evaluation) = self.compile(Expression::typed(rest), false) {
                     print(&format!("{rest} : {}", evaluation.ty))?;
                 }
             }
             Command::Time => self.evaluate(rest, Telling::Time)?,
             Command::Bench => self.evaluate(rest, Telling::Bench)?,
             Command::Stats => self.evaluate(rest, Telling::Stats)?,
-            Command::Load if !rest.is_empty() => self.load(Path::new(rest)),
+            Command::Explain => self.explain(rest)?,
+            Command::Asm => self.assembly(rest)?,
+            Command::Grad => self.gradient(rest)?,
+            Command::Plot => self.plot(rest)?,
+            Command::Image => self.image(rest)?,
+            Command::Watch => self.watch(rest)?,
+            Command::Load if !rest.is_empty() => drop(self.load(Path::new(rest))),
             Command::Load | Command::Reload => match self.loaded.clone() {
-                Some(path) => self.load(&path),
+                Some(path) => drop(self.load(&path)),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
             Command::Save => self.save(Path::new(rest)),
@@ -270,96 +275,34 @@ impl Repl {
         }
     }
 
-    fn load(&mut self, path: &Path) {
+    /// Loads a file in the place of all definitions; false if that has been refused, with the reasons.
+    fn load(&mut self, path: &Path) -> bool {
         self.loaded = Some(path.to_path_buf());
         let name = path.display().to_string();
         let text = galopvm::program::read(path)
             .and_then(|bytes| Ok(galopvm::program::source_text(&name, &bytes)?.to_string()));
-        match text {
-            Ok(text) => {
-                let mut scope = Scope::default();
-                scope.add(&name, &text);
-                if check(&scope) {
-                    self.replace_scope(scope);
-                }
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                say(&explained(error));
+                return false;
             }
-            Err(error) => say(&explained(error)),
+        };
+        let mut scope = Scope::default();
+        scope.add(&name, &text);
+        let is_right = check(&scope);
+        if is_right {
+            self.replace_scope(scope);
         }
+        is_right
     }
 
     fn definitions(&mut self) -> io::Result<()> {
         let mut sources = Sources::new();
-        let file = sources.add("definitions", self.scope.text());
+        let file = sources.add(DEFINITIONS, self.scope.text());
         let report = galopvm_frontend::check(&mut sources, file);
         for (name, ty) in report.definitions {
             print(&format!("{name} : {ty}"))?;
-        }
-        Ok(())
-    }
-
-    fn compile(&self, text: &str, evaluate: bool) -> Option<Evaluation> {
-        let mut sources = Sources::new();
-        let scope = sources.add("definitions", self.scope.text());
-        let expression = sources.add(format!("[{}]", self.number), text);
-        let report = compile_expression(&mut sources, Some(scope), expression, evaluate);
-        // Warnings about definitions were given when they were made.
-        let mut diagnostics = report.diagnostics;
-        diagnostics.retain(|d| d.is_error() || d.span.file != scope);
-        if !diagnostics.is_empty() {
-            say(&rendered(&self.scope.relocate(scope, &sources, diagnostics)));
-        }
-        Some(Evaluation { ty: report.ty?, module: report.module, form: report.form })
-    }
-
-    fn evaluate(&mut self, text: &str, telling: Telling) -> io::Result<()> {
-        let start = Instant::now();
-        let Some(evaluation) = self.compile(text, true) else { return Ok(()) };
-        let Some(module) = evaluation.module else {
-            // A function, which has a type but no printable value; or an error, which has been shown.
-            return print(&format!("{text} : {}", evaluation.ty));
-        };
-        let program = match Program::from_module(&format!("[{}]", self.number), module) {
-            Ok(program) => program,
-            Err(error) => {
-                say(&explained(error));
-                return Ok(());
-            }
-        };
-        let compiled = start.elapsed();
-        let mut phases = Phases::start();
-        let mut session = self.engine.session_in(&program, self.memory.clone());
-        self.interrupts.running(Some(session.interrupt_flag()));
-        let mut times = Vec::new();
-        let outcome = loop {
-            let start = Instant::now();
-            let outcome = session.call_values(EXPRESSION_ENTRY, Vec::new());
-            times.push(start.elapsed());
-            let enough = times.len() >= BENCH.1 && times.iter().sum::<Duration>() >= BENCH.0;
-            if telling != Telling::Bench || outcome.is_err() || enough {
-                break outcome;
-            }
-        };
-        self.interrupts.running(None);
-        phases.end("run");
-        match outcome {
-            Ok(values) => {
-                print(&value_text(evaluation.form.as_ref(), &values))?;
-                let ran: Duration = times.iter().sum();
-                match telling {
-                    Telling::Nothing => {}
-                    Telling::Time => {
-                        print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran)))?
-                    }
-                    Telling::Bench => print(&format!(
-                        "{} evaluations: {} in the mean, {} at least",
-                        times.len(),
-                        shown(ran / times.len() as u32),
-                        shown(times.iter().min().copied().unwrap_or_default())
-                    ))?,
-                    Telling::Stats => phases.report(&session),
-                }
-            }
-            Err(error) => say(&explained(error)),
         }
         Ok(())
     }
@@ -368,7 +311,7 @@ impl Repl {
 /// Checks all definitions and says what is wrong with them.
 fn check(scope: &Scope) -> bool {
     let mut sources = Sources::new();
-    let file = sources.add("definitions", scope.text());
+    let file = sources.add(DEFINITIONS, scope.text());
     let report = galopvm_frontend::check(&mut sources, file);
     let messages = scope.relocate(file, &sources, report.diagnostics);
     if !messages.diagnostics().is_empty() {
@@ -385,49 +328,6 @@ fn explained(error: Error) -> String {
         Error::Run(error) => format!("Error: {error}"),
         Error::Type(message) => complaint(&message, ""),
         error @ Error::Internal(_) => complaint(&error.to_string(), ""),
-    }
-}
-
-/// A value as the prompt shows it, cut off where it gets too long.
-fn value_text(form: Option<&Form>, values: &[Value]) -> String {
-    let parts = Form::Tuple((0..values.len() as u32).map(Form::Value).collect());
-    limited(values, &mut |out| data::write_form(out, form.unwrap_or(&parts), values, data::Style::Program))
-}
-
-/// What a program shows while it runs. Nobody stops it, but it is said that it would.
-fn show(shown: &Shown<'_>) {
-    let text = limited(&[], &mut |out| shown.write_value(out));
-    say(&format!("{}{}: {text}", if shown.stops { "Breakpoint at " } else { "" }, shown.label));
-}
-
-/// What is written, cut off where it gets too long.
-fn limited(values: &[Value], write: &mut dyn FnMut(&mut Limited) -> io::Result<()>) -> String {
-    let mut out = Limited { text: Vec::new(), left: VALUE_SHOWN };
-    let whole = write(&mut out).is_ok();
-    let mut text = String::from_utf8_lossy(&out.text).into_owned();
-    if !whole {
-        let elements = values.iter().filter_map(Value::as_array).map(|array| array.elements()).max();
-        text.push_str(&elements.map_or(" ..".into(), |n| format!(" .. ({n} elements)")));
-    }
-    text
-}
-
-/// Takes some bytes, then no more.
-struct Limited {
-    text: Vec<u8>,
-    left: usize,
-}
-
-impl Write for Limited {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(self.left);
-        self.left -= taken;
-        self.text.extend_from_slice(&bytes[..taken]);
-        if taken < bytes.len() { Err(io::Error::other("long enough")) } else { Ok(taken) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

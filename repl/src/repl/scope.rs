@@ -4,7 +4,8 @@
 
 use bumpalo::Bump;
 use galopvm::{Diagnostic, Messages};
-use galopvm_base::{FileId, Sources, Span};
+use galopvm_base::{FileId, Pos, Sources, Span};
+use galopvm_bytecode::{Module, Place};
 use galopvm_frontend::syntax::ast::{Dec, DecKind};
 use galopvm_frontend::syntax::{parse_expression, parse_prog};
 use std::sync::Arc;
@@ -55,6 +56,33 @@ impl Scope {
         text
     }
 
+    /// The text of the piece of this name.
+    pub fn piece(&self, name: &str) -> Option<&str> {
+        self.pieces.iter().find(|piece| piece.name == name).map(|piece| piece.text.as_str())
+    }
+
+    /// Places of a program in the text of all pieces, which it knows by the name `all`, as places in the pieces.
+    pub fn relocate_places(&self, all: &str, module: &mut Module) {
+        let Some(all) = module.files.iter().position(|file| file == all) else { return };
+        let first = module.files.len() as u32;
+        let mut starts = Vec::new();
+        let mut lines = 0;
+        for piece in &self.pieces {
+            module.files.push(piece.name.clone());
+            starts.push(lines);
+            lines += piece.text.matches('\n').count() as u32 + 1;
+        }
+        let relocate = |place: &mut Place| {
+            let piece = starts.partition_point(|start| *start < place.start.line).saturating_sub(1);
+            if let Some(start) = starts.get(piece).filter(|_| place.file as usize == all) {
+                place.file = first + piece as u32;
+                place.start.line = place.start.line.saturating_sub(*start);
+                place.end.line = place.end.line.saturating_sub(*start);
+            }
+        };
+        places(module).for_each(relocate);
+    }
+
     /// Messages about the text of all pieces as messages about the pieces; messages about other files stay.
     pub fn relocate(&self, scope: FileId, sources: &Sources, diagnostics: Vec<Diagnostic>) -> Messages {
         let mut shown = Sources::new();
@@ -91,6 +119,21 @@ impl Scope {
             }
         }
         Messages::new(Arc::new(shown), diagnostics)
+    }
+}
+
+/// All places of a program.
+fn places(module: &mut Module) -> impl Iterator<Item = &mut Place> {
+    let blocks = module.functions.iter_mut().flat_map(|function| function.blocks.iter_mut());
+    blocks.flat_map(|block| block.places.iter_mut().flatten()).chain(&mut module.calls)
+}
+
+/// Places of a program in this file as ones that are the whole of a line.
+pub fn point_to_line(file: &str, line: &str, module: &mut Module) {
+    let Some(file) = module.files.iter().position(|name| name == file) else { return };
+    for place in places(module).filter(|place| place.file as usize == file) {
+        place.start = Pos { line: 1, column: 1 };
+        place.end = Pos { line: 1, column: line.chars().count() as u32 + 1 };
     }
 }
 

@@ -1,0 +1,247 @@
+//! What expressions are: their types, the programs that give their values, the values as text.
+
+use super::{Repl, explained, print, scope};
+use crate::failure::{complaint, rendered, say};
+use crate::stats::{Phases, shown};
+use galopvm::{Error, ErrorKind, Program, Session, Shown, Value, data};
+use galopvm_base::{Sources, Span};
+use galopvm_bytecode::Form;
+use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Most bytes of a value that are shown.
+const VALUE_SHOWN: usize = 4096;
+
+/// Time for the evaluations of `:bench`, and the fewest of them.
+const BENCH: (Duration, usize) = (Duration::from_secs(1), 5);
+
+/// What the files are called that definitions are compiled from before messages name their pieces.
+pub const DEFINITIONS: &str = "definitions";
+
+/// What is told of an evaluation beside its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    Nothing,
+    Time,
+    Bench,
+    Stats,
+}
+
+/// An expression: what was typed, and what is compiled for it.
+#[derive(Clone, Copy)]
+pub struct Expression<'a> {
+    typed: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Expression<'a> {
+    /// What was typed as it is.
+    pub fn typed(text: &'a str) -> Expression<'a> {
+        Expression { typed: text, text }
+    }
+
+    /// Text made of what was typed; messages about it point to that.
+    pub fn made(typed: &'a str, text: &'a str) -> Expression<'a> {
+        Expression { typed, text }
+    }
+
+    fn is_made(&self) -> bool {
+        self.typed != self.text
+    }
+}
+
+/// What an expression was compiled to.
+pub struct Evaluation {
+    /// Its type.
+    pub ty: String,
+    /// What gives its value; nothing if the type alone was asked for, or it is a function.
+    pub program: Option<Program>,
+    /// Of what values of the machine its value is made; nothing if they are its components one by one.
+    pub form: Option<Form>,
+}
+
+/// The value of an expression.
+pub struct Evaluated {
+    /// Its type.
+    pub ty: String,
+    /// Of what its values are made.
+    pub form: Form,
+    /// The values of the machine.
+    pub values: Vec<Value>,
+}
+
+impl Repl {
+    /// Says what is wrong with an expression, if something is; else its type, and the program that `evaluate` asks for.
+    pub(super) fn compile(&self, expression: Expression<'_>, evaluate: bool) -> Option<Evaluation> {
+        let name = format!("[{}]", self.number);
+        let mut sources = Sources::new();
+        let definitions = sources.add(DEFINITIONS, self.scope.text());
+        let file = sources.add(&name, expression.text);
+        let report = compile_expression(&mut sources, Some(definitions), file, evaluate);
+        // Warnings about definitions were given when they were made, those about text that nobody typed help nobody.
+        let mut diagnostics = report.diagnostics;
+        diagnostics.retain(|d| d.is_error() || (d.span.file != definitions && !expression.is_made()));
+        if expression.is_made() {
+            let typed = sources.add(&name, expression.typed);
+            for diagnostic in &mut diagnostics {
+                diagnostic.labels.retain(|label| label.span.file != file);
+                if diagnostic.span.file == file {
+                    diagnostic.span = Span::new(typed, 0, expression.typed.len());
+                }
+            }
+        }
+        let is_wrong = diagnostics.iter().any(|d| d.is_error());
+        if !diagnostics.is_empty() {
+            say(&rendered(&self.scope.relocate(definitions, &sources, diagnostics)));
+        }
+        if is_wrong {
+            return None;
+        }
+        let program = match report.module {
+            Some(mut module) => {
+                self.scope.relocate_places(DEFINITIONS, &mut module);
+                if expression.is_made() {
+                    scope::point_to_line(&name, expression.typed, &mut module);
+                }
+                Some(Program::from_module(&name, module).map_err(|error| say(&explained(error))).ok()?)
+            }
+            None => None,
+        };
+        Some(Evaluation { ty: report.ty?, program, form: report.form })
+    }
+
+    /// Calls the program of an expression. Ctrl-C ends the call, and what it is a part of.
+    pub(super) fn call(&self, session: &mut Session) -> Result<Vec<Value>, Error> {
+        let memory = session.memory().clone();
+        let before = self.interrupts.running(Some(session.interrupt_flag()));
+        let outcome = self.progress.during(&memory, || session.call_values(EXPRESSION_ENTRY, Vec::new()));
+        if let (Err(Error::Run(error)), Some(whole)) = (&outcome, &before)
+            && error.kind == ErrorKind::Interrupted
+        {
+            whole.store(true, Ordering::Relaxed);
+        }
+        self.interrupts.running(before);
+        outcome
+    }
+
+    /// The program of an expression; says why there is none.
+    pub(super) fn program(&self, expression: Expression<'_>) -> Option<(Program, Evaluation)> {
+        let mut evaluation = self.compile(expression, true)?;
+        let Some(program) = evaluation.program.take() else {
+            let message = format!("`{}` is a function: {}", expression.typed, evaluation.ty);
+            say(&complaint(&message, "give it its arguments"));
+            return None;
+        };
+        Some((program, evaluation))
+    }
+
+    /// The value of an expression; says why there is none.
+    pub(super) fn value(&self, expression: Expression<'_>) -> Option<Evaluated> {
+        let (program, Evaluation { ty, form, .. }) = self.program(expression)?;
+        let mut session = self.engine.session_in(&program, self.memory.clone());
+        match self.call(&mut session) {
+            Ok(values) => Some(Evaluated { ty, form: form.unwrap_or_else(|| components(&values)), values }),
+            Err(error) => {
+                say(&explained(error));
+                None
+            }
+        }
+    }
+
+    /// Evaluates an expression, and shows its value.
+    pub(super) fn evaluate(&mut self, text: &str, telling: Telling) -> io::Result<()> {
+        let start = Instant::now();
+        let Some(evaluation) = self.compile(Expression::typed(text), true) else { return Ok(()) };
+        let Some(program) = evaluation.program else {
+            // A function, which has a type but no printable value.
+            return print(&format!("{text} : {}", evaluation.ty));
+        };
+        let compiled = start.elapsed();
+        let mut phases = Phases::start();
+        let mut session = self.engine.session_in(&program, self.memory.clone());
+        let mut times = Vec::new();
+        let outcome = loop {
+            let start = Instant::now();
+            let outcome = self.call(&mut session);
+            times.push(start.elapsed());
+            let enough = times.len() >= BENCH.1 && times.iter().sum::<Duration>() >= BENCH.0;
+            if telling != Telling::Bench || outcome.is_err() || enough {
+                break outcome;
+            }
+        };
+        phases.end("run");
+        let values = match outcome {
+            Ok(values) => values,
+            Err(error) => {
+                say(&explained(error));
+                return Ok(());
+            }
+        };
+        let form = evaluation.form.unwrap_or_else(|| components(&values));
+        print(&value_text(&form, &values))?;
+        let ran: Duration = times.iter().sum();
+        match telling {
+            Telling::Nothing => Ok(()),
+            Telling::Time => print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran))),
+            Telling::Bench => print(&format!(
+                "{} evaluations: {} in the mean, {} at least",
+                times.len(),
+                shown(ran / times.len() as u32),
+                shown(times.iter().min().copied().unwrap_or_default())
+            )),
+            Telling::Stats => {
+                phases.report(&session);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The form of values that are shown one by one.
+fn components(values: &[Value]) -> Form {
+    Form::Tuple((0..values.len() as u32).map(Form::Value).collect())
+}
+
+/// A value as the prompt shows it, cut off where it gets too long.
+pub fn value_text(form: &Form, values: &[Value]) -> String {
+    limited(values, &mut |out| data::write_form(out, form, values, data::Style::Program))
+}
+
+/// What a program shows while it runs. Nobody stops it, but it is said that it would.
+pub fn show(shown: &Shown<'_>) {
+    let text = limited(&[], &mut |out| shown.write_value(out));
+    say(&format!("{}{}: {text}", if shown.stops { "Breakpoint at " } else { "" }, shown.label));
+}
+
+/// What is written, cut off where it gets too long.
+fn limited(values: &[Value], write: &mut dyn FnMut(&mut Limited) -> io::Result<()>) -> String {
+    let mut out = Limited { text: Vec::new(), left: VALUE_SHOWN };
+    let whole = write(&mut out).is_ok();
+    let mut text = String::from_utf8_lossy(&out.text).into_owned();
+    if !whole {
+        let elements = values.iter().filter_map(Value::as_array).map(|array| array.elements()).max();
+        text.push_str(&elements.map_or(" ..".into(), |n| format!(" .. ({n} elements)")));
+    }
+    text
+}
+
+/// Takes some bytes, then no more.
+struct Limited {
+    text: Vec<u8>,
+    left: usize,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.left);
+        self.left -= taken;
+        self.text.extend_from_slice(&bytes[..taken]);
+        if taken < bytes.len() { Err(io::Error::other("long enough")) } else { Ok(taken) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! One line while an evaluation takes long: for how long it has run, and the memory of its values. It goes with the evaluation.
+//!
+//! Which operator runs is not told: the engine says of one that it has run, and asking it before would cost every launch.
+
+use galopvm::Memory;
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long an evaluation runs before something is said.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a line stays as it is.
+const PACE: Duration = Duration::from_millis(200);
+
+/// To the beginning of the line, and nothing in it.
+const ERASED: &str = "\r\x1b[K";
+
+/// The line, which clones share.
+#[derive(Clone)]
+pub struct Progress {
+    is_wanted: bool,
+    is_there: Arc<Mutex<bool>>,
+}
+
+impl Progress {
+    /// On standard error, if that is a terminal that can erase.
+    pub fn on_terminal() -> Progress {
+        let can_erase = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+        Progress { is_wanted: can_erase && io::stderr().is_terminal(), is_there: Arc::default() }
+    }
+
+    /// Does something, and shows meanwhile how long it takes.
+    pub fn during<T>(&self, memory: &Memory, work: impl FnOnce() -> T) -> T {
+        if !self.is_wanted {
+            return work();
+        }
+        let (running, ended) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || self.show_until(&ended, memory));
+            let result = work();
+            drop(running);
+            result
+        })
+    }
+
+    /// Writes to standard error where the line is, which comes again below.
+    pub fn aside(&self, write: impl FnOnce()) {
+        let mut is_there = self.lock();
+        erase(&mut is_there);
+        write();
+    }
+
+    fn show_until(&self, ended: &Receiver<()>, memory: &Memory) {
+        let start = Instant::now();
+        let mut wait = PATIENCE;
+        while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+            let (seconds, bytes) = (start.elapsed().as_secs(), memory.stats().live_bytes);
+            let mebibytes = bytes as f64 / f64::from(1 << 20);
+            let mut is_there = self.lock();
+            // If nobody listens there, so be it.
+            let _ = write!(io::stderr(), "{ERASED}running for {seconds} s, values take {mebibytes:.1} MiB");
+            *is_there = true;
+            wait = PACE;
+        }
+        erase(&mut self.lock());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        // What is known of the line is right whatever happened elsewhere.
+        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn erase(is_there: &mut bool) {
+    if std::mem::take(is_there) {
+        let _ = write!(io::stderr(), "{ERASED}");
+    }
+}
