@@ -351,7 +351,7 @@ mod tests {
         for divisor in divisors().filter(|d| *d > 1 && !(*d as u64).is_power_of_two()) {
             let Reciprocal { factor, is_long, shift } = Reciprocal::unsigned(divisor as u32);
             for number in near(divisor, ends) {
-                let high = number as u128 * u128::from(factor) >> 32;
+                let high = (number as u128 * u128::from(factor)) >> 32;
                 let sum = if is_long { high + number as u128 } else { high };
                 assert_eq!((sum >> shift) as i64, number / divisor, "{number} / {divisor}");
             }
@@ -365,7 +365,7 @@ mod tests {
         for divisor in both.filter(|d| d.abs() > 1 && (ends[0]..=ends[1]).contains(d)) {
             let Reciprocal { factor, is_long, shift } = Reciprocal::signed(divisor as i32);
             for number in near(divisor, ends) {
-                let high = (number * i64::from(factor as i32) >> 32) as i32;
+                let high = ((number * i64::from(factor as i32)) >> 32) as i32;
                 let sum = match (is_long, divisor > 0) {
                     (false, _) => high,
                     (true, true) => high.wrapping_add(number as i32),
