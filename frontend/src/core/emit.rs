@@ -266,11 +266,28 @@ impl FunState {
             return *known;
         }
         let target = self.target(&op);
+        let turned = if let Op::Permute { array, perm } = &op { Some((*array, perm.clone())) } else { None };
         let atom = self.push_into(target, op, &[ty])[0];
         if let (Some(key), Some(open)) = (key, self.open.get_mut(target)) {
             open.known.insert(key, atom);
         }
+        if let Some((array, perm)) = turned {
+            self.know_turned(target, array, &perm, atom);
+        }
         atom
+    }
+
+    /// Remembers the extents of a view where it stands, which may be outside of the current block: those of its array that are known
+    /// there, in another order.
+    fn know_turned(&mut self, at: usize, array: Var, perm: &[u32], view: Atom) {
+        let Atom::Var(view) = view else { return };
+        for (d, from) in perm.iter().enumerate() {
+            let known =
+                self.open.iter().take(at + 1).rev().find_map(|o| o.shapes.get(&(array, *from))).copied();
+            if let (Some(extent), Some(open)) = (known, self.open.get_mut(at)) {
+                open.shapes.insert((view, d as u32), extent);
+            }
+        }
     }
 
     /// A tuning parameter, read once at the function's beginning: whether it is given, and its value.

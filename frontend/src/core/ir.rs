@@ -357,7 +357,8 @@ impl Op {
             Op::Replicate { count, .. } | Op::Iota { count, .. } => {
                 count.constant().is_some_and(|c| c.as_i64() >= 0)
             }
-            Op::Array { rank, .. } => *rank == 1,
+            // Rows that disagree in their extents.
+            Op::Array { rank, rows, .. } => *rank == 1 || rows.len() == 1,
             // Destinations that disagree in their extents, which the checker rules out.
             Op::Scatter { .. } => true,
             // A `while` may run forever.

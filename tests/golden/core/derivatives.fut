@@ -24,6 +24,19 @@ entry outer [n] [k] (m: [n][k]f64) (v: [k]f64) =
 entry several [n] [k] (m: [n][k]f64) (v: [k]f64) (w: [k]f64) =
   vjp (\(v, w) -> f64.sum (map (\r -> f64.sum (map3 (\i a b -> f64.sin (r[i] * a * b)) (iota k) v w)) m)) (v, w) 1
 
+-- Dimensions of one element make nothing larger: of each row vectors are kept, not matrices; its value, whose shapes are known to fit,
+-- is not made.
+entry column [n] [k] (m: [k][k]f64) (xs: [n][k]f64) =
+  let times a b = map (\row -> map (\col -> f64.sum (map2 (*) row col)) (transpose b)) a
+  in vjp (\m -> f64.sum (map (\x -> f64.sum (map (** 2) (flatten (times m (transpose [x]))))) xs)) m 1
+
+-- Where sums need arrays of each row after all, one map makes these of some rows, and another one sums them up.
+entry apart [n] [k] [d] (xs: [n][d]f64) (cs: [k][d]f64) (ms: [k][d][d]f64) =
+  let part x c m =
+    let from = map2 (-) x c
+    in f64.sum (map (\row -> f64.sin (f64.sum (map2 (*) row from))) m)
+  in vjp (\ms -> f64.sum (map (\x -> f64.sum (map2 (part x) cs ms)) xs)) ms 1
+
 -- Only the elements that are read are kept of an array that a loop changes.
 entry loops [n] (xs: *[n]f64) =
   vjp (\xs -> loop a = copy xs for i < n - 1 do a with [i + 1] = a[i] * a[i + 1]) xs (replicate n 1)

@@ -94,6 +94,11 @@ impl FunState {
         rows
     }
 
+    /// The number of elements in an array of this shape.
+    pub fn count(&mut self, shape: &[Atom]) -> Atom {
+        shape.iter().fold(Atom::i64(1), |count, extent| self.size_op(ScalarOp::Mul, count, *extent))
+    }
+
     /// How many rows of so many elements have room at a time: at least one, and not more than there are.
     pub fn room_for(&mut self, room: i64, elements: Atom, count: Atom) -> Atom {
         let rows = self.size_op(ScalarOp::Quot, Atom::i64(room), elements);

@@ -235,12 +235,24 @@ impl<'f> Derive<'f> {
             Op::Index { array, index } => {
                 results.iter().for_each(|result| self.know_like(*result, *array, index.len()));
             }
+            Op::Reshape { shape, .. } => {
+                let shape = self.all_values(shape);
+                results.iter().for_each(|result| self.fun.know_shape(*result, &shape));
+            }
+            Op::Array { rows, .. } => {
+                let count = Atom::i64(rows.len() as i64);
+                let row = rows.first().map_or(Vec::new(), |row| self.fun.known_shape(self.value(*row)));
+                for result in results {
+                    self.fun.know(*result, 0, count);
+                    self.know_some(*result, &row, 1);
+                }
+            }
             _ => {}
         }
     }
 
-    /// Which statements cannot fail: as many copies or numbers as an array has elements, and elements at indices that number
-    /// those of an array, as a map's rows are numbered.
+    /// Which statements cannot fail: as many copies or numbers as an array has elements, elements at indices that number
+    /// those of an array, as a map's rows are numbered, and other shapes with as many elements.
     fn know_sure(&mut self, op: &Op, results: &[Atom]) {
         let is_sure = match op {
             Op::Replicate { count, .. } | Op::Iota { count, .. } => self.fun.is_natural(self.value(*count)),
@@ -251,11 +263,20 @@ impl<'f> Derive<'f> {
                     below.is_some() && below == self.fun.known(array, d as u32)
                 })
             }
+            Op::Reshape { array, shape } => self.has_as_many(*array, shape),
             _ => false,
         };
         if is_sure {
             self.fun.sure.extend(results.iter().filter_map(|atom| atom.var()));
         }
+    }
+
+    /// Whether an array is known to have as many elements as a shape, and that to be one.
+    fn has_as_many(&mut self, array: Var, shape: &[Atom]) -> bool {
+        let own: Option<Vec<Atom>> = self.fun.known_shape(self.value(Atom::Var(array))).into_iter().collect();
+        let (Some(own), shape) = (own, self.all_values(shape)) else { return false };
+        let is_shape = shape.len() == 1 || shape.iter().all(|extent| self.fun.is_natural(*extent));
+        is_shape && self.fun.count(&own) == self.fun.count(&shape)
     }
 
     /// A value has the extents of an array, or of its elements at so many indices.

@@ -6,7 +6,7 @@
 use super::super::super::ir::*;
 use super::super::Derive;
 use super::super::code::is_zero;
-use galopvm_base::{Scalar, ScalarOp};
+use galopvm_base::Scalar;
 
 /// A contribution to elements, or rows, of an array.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl Derive<'_> {
         if self.is_each_once(whole, part) {
             return self.fun.plus(whole, part.value);
         }
-        let count = self.product(&part.extents);
+        let count = self.fun.count(&part.extents);
         let mut index = Vec::new();
         for at in &part.index {
             index.push(self.fun.reshaped(*at, &[count]));
@@ -142,11 +142,6 @@ impl Derive<'_> {
             ([at], [count]) => self.fun.counters.contains(at) && self.fun.dim(array, 0) == *count,
             _ => false,
         }
-    }
-
-    fn product(&mut self, extents: &[Atom]) -> Atom {
-        let (first, rest) = (extents[0], &extents[1..]);
-        rest.iter().fold(first, |product, n| self.fun.size_op(ScalarOp::Mul, product, *n))
     }
 
     /// The adjoint of a free variable at the end of a block that is executed for each row of something: what can leave the

@@ -10,7 +10,7 @@ use super::adjoint::{Adjoint, Part};
 use galopvm_base::ScalarOp;
 
 /// The elements of arrays that rows may make to be summed up.
-const ROOM: i64 = 1 << 22;
+pub(super) const ROOM: i64 = 1 << 22;
 
 /// A map on the way back: its block, the arrays whose rows that takes, and the adjoints of its results.
 pub(super) struct Rows<'m> {
@@ -71,7 +71,7 @@ impl Derive<'_> {
         for var in wide {
             let value = self.value(Atom::Var(*var));
             let shape = self.fun.shape(value);
-            let size = shape.iter().fold(Atom::i64(1), |size, n| self.fun.size_op(ScalarOp::Mul, size, *n));
+            let size = self.fun.count(&shape);
             elements = self.fun.size_op(ScalarOp::Add, elements, size);
         }
         self.fun.room_for(ROOM, elements, width)

@@ -2,11 +2,15 @@
 //!
 //! Whatever the map takes from its row is kept for all rows, if that is less than what it makes. What each row makes alike
 //! is made once. Of several results of one map the sums are made together, so that it is executed again for all of them once.
-//! Where this needs arrays of each row after all, some rows at a time are summed up: as many as have room in a near cache.
+//! Where this needs arrays of each row after all, some rows at a time are summed up: as many as have room in a near cache. One map
+//! makes these arrays, and others the sums, so that each is a nest of operators with nothing beside it: what it runs across, and what
+//! threads do of it, is decided for it alone.
 
 use super::super::super::ir::*;
 use super::super::super::simplify::{Sure, prune};
 use super::super::Derive;
+use super::super::code::arrays_of;
+use super::map::ROOM;
 use galopvm_base::{ScalarOp, TypedId};
 use std::collections::HashSet;
 
@@ -32,6 +36,7 @@ enum Source {
 }
 
 /// A map in a row's block whose results are to be summed up over all rows.
+#[derive(Clone)]
 struct Spread {
     width: Atom,
     arrays: Vec<Var>,
@@ -89,14 +94,19 @@ impl Derive<'_> {
         let place = self.fun.current().iter().rposition(|stm| stm.defs.contains(&var))?;
         let result = self.fun.current()[place].defs.iter().position(|def| *def == var)?;
         let spread = self.spread(place, &[result])?;
-        let rank = self.fun.type_of(value).rank;
         let outside = |extent: &Option<Atom>| extent.is_some_and(|extent| self.fun.is_outside(extent));
         let fits = |var: &Var| {
             let atom = Atom::Var(*var);
             params.contains(&atom)
-                || self.fun.vars[*var].rank < rank && self.fun.known_shape(atom).iter().all(outside)
+                || self.long_dims(atom) < self.long_dims(value)
+                    && self.fun.known_shape(atom).iter().all(outside)
         };
         spread.taken.iter().all(fits).then_some((place, result))
+    }
+
+    /// How many dimensions a value has that are not known to be of one element.
+    fn long_dims(&self, value: Atom) -> usize {
+        self.fun.known_shape(value).iter().filter(|extent| **extent != Some(Atom::i64(1))).count()
     }
 
     /// The map at a place of the current block with some of its results.
@@ -159,7 +169,7 @@ impl Derive<'_> {
             let pieces = like.and_then(|like| Some((like, self.rows_of_piece(count, own, &taken)?)));
             spread.push(match pieces {
                 Some((like, rows)) => self.sum_pieces(count, own, &taken, (&like, rows)),
-                None => self.sum_spread(count, own, &taken, &[]),
+                None => self.sum_spread(count, own, &taken),
             });
         }
         let mut all = Vec::new();
@@ -175,7 +185,7 @@ impl Derive<'_> {
     /// How many rows are to be summed up at a time, if arrays of each have to be kept.
     fn rows_of_piece(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Option<Atom> {
         // What would be kept is seen in a block that is not used.
-        self.begin_spread(spread, taken, &[]);
+        self.begin_spread(spread, taken);
         let sums = self.begin_sums(spread);
         let kept: Vec<Atom> = sums.kept.into_iter().filter(|a| !self.fun.type_of(*a).is_scalar()).collect();
         let shapes: Vec<Vec<Option<Atom>>> = kept.iter().map(|a| self.fun.known_shape(*a)).collect();
@@ -188,13 +198,15 @@ impl Derive<'_> {
         for shape in shapes {
             let known = shape.into_iter().flatten().filter(|extent| self.fun.visible(*extent));
             let known: Vec<Atom> = known.collect();
-            let size = known.iter().fold(Atom::i64(1), |size, n| self.fun.size_op(ScalarOp::Mul, size, *n));
+            let size = self.fun.count(&known);
             elements = self.fun.size_op(ScalarOp::Add, elements, size);
         }
-        Some(self.fun.room_for(PIECE, elements, count))
+        let rows = self.fun.room_for(PIECE, elements, count);
+        let elements = self.fun.size_op(ScalarOp::Mul, elements, spread.width);
+        Some(self.fun.room_for(ROOM, elements, rows))
     }
 
-    /// As `sum_spread`, so many rows at a time; the sums have the shapes of these.
+    /// The same sums, so many rows at a time; they have the shapes of these.
     fn sum_pieces(
         &mut self,
         count: Atom,
@@ -213,26 +225,48 @@ impl Derive<'_> {
         for array in taken {
             some.push(self.fun.some_rows(*array, (from, to), width));
         }
-        let sums = self.sum_spread(width, spread, &some, &params[1..]);
+        let sums = self.sum_apart(width, spread, &some);
+        let sums = params[1..].iter().zip(sums).map(|(before, sum)| self.fun.plus(*before, sum)).collect();
         let body = self.fun.end_sure(sums);
         self.fun.end_loop(bound, start, body)
     }
 
-    /// The sums, over so many rows, of what a map makes, with what it takes from each; to those before, if there are any.
-    fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom], before: &[Atom]) -> Vec<Atom> {
-        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken, before);
+    /// The sums, over so many rows, of what a map makes, with what it takes from each.
+    fn sum_spread(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Vec<Atom> {
+        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken);
         let sums = self.begin_sums(spread);
         let kept = self.fun.end_rows(count, &rows, &own, sums.kept.clone());
-        let mut sums = self.sum_kept(count, &sums, &kept, None);
-        let before = &params[params.len() - before.len()..];
-        for (sum, before) in sums.iter_mut().zip(before) {
-            *sum = self.fun.plus(*before, *sum);
-        }
-        self.fun.end_rows(spread.width, &inputs, &params, sums)
+        let sums = self.sum_kept(count, &sums, &kept, None);
+        self.fun.end_rows(self.value(spread.width), &inputs, &params, sums)
     }
 
-    /// Opens the map of sums, whose last arrays are those before, and in it the map over rows of what each of them makes.
-    fn begin_spread(&mut self, spread: &Spread, taken: &[Atom], before: &[Atom]) -> Opened {
+    /// The same sums by several maps: one that makes what is kept of all rows, and one for each sum of it.
+    fn sum_apart(&mut self, count: Atom, spread: &Spread, taken: &[Atom]) -> Vec<Atom> {
+        let Opened { inputs, params, rows, own } = self.begin_spread(spread, taken);
+        let sums = self.begin_sums(spread);
+        let kept = self.fun.end_rows(count, &rows, &own, sums.kept.clone());
+        let made: Vec<Atom> = kept.iter().copied().filter(|array| !self.fun.is_outside(*array)).collect();
+        let is_around = |stm: &&Stm| !stm.defs.iter().any(|def| made.contains(&Atom::Var(*def)));
+        let around: Vec<Stm> = self.fun.current().iter().filter(is_around).cloned().collect();
+        let width = self.value(spread.width);
+        let arrays = self.fun.end_rows(width, &inputs, &params, made.clone());
+        let (names, arrays) = ([params, made].concat(), [inputs, arrays].concat());
+        let mut found: Vec<(Source, Atom)> = Vec::new();
+        for part in sums.parts() {
+            let rows = self.fun.begin_rows(&arrays);
+            self.bind(&arrays_of(&names), &rows);
+            self.copy_stms(&around);
+            let kept = self.all_values(&kept);
+            let own = self.sum_kept(count, &part.sums, &kept, None);
+            let own = self.fun.end_rows(width, &arrays, &rows, own);
+            found.extend(part.sources.into_iter().zip(own));
+        }
+        let sum_of = |source: &Source| found.iter().find(|(own, _)| own == source).map(|(_, sum)| *sum);
+        sums.sources.iter().filter_map(sum_of).collect()
+    }
+
+    /// Opens the map of sums, and in it the map over rows of what each of them makes.
+    fn begin_spread(&mut self, spread: &Spread, taken: &[Atom]) -> Opened {
         self.copy_stms(&spread.alike);
         let given = |var: Var| spread.taken.iter().position(|own| *own == var).map(|k| taken[k]);
         let mut inputs = Vec::new();
@@ -249,7 +283,6 @@ impl Derive<'_> {
                 None => self.value(Atom::Var(*array)),
             });
         }
-        inputs.extend(before);
         let params = self.fun.begin_rows(&inputs);
         // What each row gives: elements of its arrays, and what the block takes besides.
         let (mut names, mut rows) = (Vec::new(), Vec::new());
@@ -293,7 +326,37 @@ struct Opened {
     own: Vec<Atom>,
 }
 
+/// Some of the sums, and which they are of all.
+struct Part {
+    sums: Sums,
+    sources: Vec<Source>,
+}
+
 impl Sums {
+    /// Those that are made by one map, for each such map; a sum that is asked for twice is made once.
+    fn parts(&self) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for source in &self.sources {
+            if parts.iter().any(|part| part.sources.contains(source)) {
+                continue;
+            }
+            let (sources, spreads): (Vec<Source>, Vec<Spread>) = match source {
+                Source::Kept(_) => (vec![*source], Vec::new()),
+                Source::Spread(k, _) => {
+                    let is_own = |own: &&Source| matches!(own, Source::Spread(other, _) if other == k);
+                    (self.sources.iter().filter(is_own).copied().collect(), vec![self.spreads[*k].clone()])
+                }
+            };
+            let alone = |source: &Source| match source {
+                Source::Spread(_, result) => Source::Spread(0, *result),
+                Source::Kept(k) => Source::Kept(*k),
+            };
+            let own = sources.iter().map(alone).collect();
+            parts.push(Part { sums: Sums { kept: self.kept.clone(), spreads, sources: own }, sources });
+        }
+        parts
+    }
+
     /// Keeps a value; gives its place among what is kept.
     fn keep(&mut self, value: Atom) -> usize {
         let at = self.kept.iter().position(|own| *own == value);
