@@ -185,7 +185,9 @@ fn indices_as_numbers() {
 fn division_of_multiples_by_constants() {
     let mut random = Random::new(27);
     for ty in [ElemType::I32, ElemType::U32, ElemType::I16, ElemType::U8] {
-        for divisor in [3i64, 10, 641, 0x10001, 0x7fff_ffff, -3, -7, -0x8000_0000, 0xffff_fffe] {
+        for divisor in
+            [1i64, -1, 2, -2, 3, 7, 10, 641, 0x10001, 0x7fff_ffff, -3, -7, -0x8000_0000, 0xffff_fffe]
+        {
             let divisor = Scalar::from_int(ty, divisor);
             if divisor.bits == 0 {
                 continue;

@@ -3,6 +3,9 @@
 use galopvm::{ElemType, Scalar, Value};
 use galopvm_bytecode::Form;
 
+/// Most elements that are looked at one by one.
+const MOST: i64 = 1 << 26;
+
 /// A number as a double; integers above 2^53 are rounded. True is one, false is zero.
 pub fn of_scalar(scalar: Scalar) -> f64 {
     match scalar.ty {
@@ -19,6 +22,18 @@ pub fn all(value: &Value) -> Vec<f64> {
         Value::Array(array) => {
             array.iter_bits().map(|bits| of_scalar(Scalar::new(array.elem(), bits))).collect()
         }
+    }
+}
+
+/// Says why not all of some values can be looked at here, if they are too many: the engine's limit of memory does not hold here.
+pub fn few_enough(values: &[Value]) -> Result<(), String> {
+    let elements = values.iter().filter_map(Value::as_array).map(|array| array.elements());
+    let count = elements.fold(0i64, i64::saturating_add);
+    match count > MOST {
+        true => {
+            Err(format!("it has {count} elements, and at most {MOST} are drawn: take a part, as in x[::100]"))
+        }
+        false => Ok(()),
     }
 }
 

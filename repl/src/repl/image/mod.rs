@@ -1,15 +1,15 @@
 //! `:image`: matrices as pictures, in the terminal or in a PNG file.
 //!
-//! - `protocol.rs`: pictures for terminals that know some. `characters.rs`: for those that know none.
+//! - `protocol.rs`: pictures for terminals that know some; those that know none get characters.
 //!
 //! Grey are `u8` and `bool`, and floats from zero to one; `u32` and `i32` are colours as 0xAARRGGBB, and `[h][w][3]u8`
 //! are red, green and blue.
 
-pub mod characters;
 mod protocol;
 
 use super::evaluation::{Evaluated, Expression};
-use super::picture::{Raster, png, with_file};
+use super::numbers;
+use super::picture::{Raster, characters, png, with_file};
 use super::screen::{Colours, Protocol, Screen};
 use super::{Repl, print};
 use crate::failure::{complaint, say};
@@ -78,6 +78,7 @@ fn pixels(value: &Evaluated) -> Result<(Raster, Option<String>), String> {
     if *slot != 0 {
         return Err(String::new());
     }
+    numbers::few_enough(&value.values).map_err(|why| format!(": {why}"))?;
     if shape.contains(&0) {
         return Err(": it is empty".into());
     }

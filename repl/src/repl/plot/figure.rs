@@ -124,6 +124,7 @@ pub struct Figure {
 impl Figure {
     /// The figure of a value; why there is none otherwise.
     pub fn of(value: &Evaluated, kind: Option<Kind>) -> Result<Figure, String> {
+        numbers::few_enough(&value.values)?;
         let slots = numbers::leaves(&value.form).ok_or("it holds a sum")?;
         let leaves: Vec<&Value> = slots.iter().filter_map(|slot| value.values.get(*slot as usize)).collect();
         let shapes: Vec<Vec<i64>> = leaves.iter().map(|leaf| numbers::shape(leaf)).collect();

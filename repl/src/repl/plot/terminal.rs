@@ -2,9 +2,8 @@
 
 use super::figure::{Cells, Figure, Marks};
 use super::surface::{Surface, draw};
-use crate::repl::image::characters;
 use crate::repl::numbers::short;
-use crate::repl::picture::{Raster, colour};
+use crate::repl::picture::{Raster, characters, colour};
 use crate::repl::screen::{Colours, Screen};
 
 /// Rows of a figure, and the most columns: wider ones are hard to read.

@@ -1,7 +1,7 @@
-//! Images as characters: half blocks with colours, or letters.
+//! Pictures as characters: half blocks with colours, or letters.
 
-use crate::repl::picture::Raster;
-use crate::repl::picture::colour::{Colour, in_palette, lightness};
+use super::Raster;
+use super::colour::{Colour, in_palette, lightness};
 use crate::repl::screen::Colours;
 
 /// From dark to light.
