@@ -11,11 +11,13 @@
 
 use super::interchange::interchange;
 use super::ir::*;
+use super::prefixes::keep_used_prefixes;
 use super::simplify::simplify;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
-/// Interchanges what combines rows, and fuses maps and reductions wherever that keeps what the program does.
+/// Interchanges what combines rows, fuses maps and reductions wherever that keeps what the program does, and leaves scans the
+/// prefixes that somebody uses.
 pub fn fuse(program: &mut Program) {
     interchange(program);
     for fun in program.funs.iter_mut() {
@@ -25,6 +27,7 @@ pub fn fuse(program: &mut Program) {
         if fuser.block(&mut fun.body) {
             simplify(fun);
         }
+        keep_used_prefixes(fun);
     }
 }
 

@@ -18,6 +18,7 @@ mod last_use;
 mod loops;
 mod lower;
 mod parse;
+mod prefixes;
 mod print;
 mod simplify;
 mod sizes;

@@ -43,12 +43,23 @@ impl Scribe<'_> {
         }
     }
 
-    /// The name of a scan of an array, or of what an element of it gives.
+    /// The name of a scan of an array, or of what an element of it gives; now and then of one that starts again at some elements, or
+    /// counts beside, of which nobody looks at the rest.
     fn prefixes(&mut self, elem: Elem, array: &str) -> String {
         let (name, step) = (self.name(), self.step(elem));
         let (op, neutral) = Self::greatest(elem);
         let of = if self.random.one_in(2) { format!("(map ({step}) {array})") } else { array.to_string() };
-        self.line(&format!("let {name} = scan {op} {neutral} {of}"));
+        let flag = format!("\\e -> {} % 3", elem.as_number("e"));
+        let exp = match self.random.below(4) {
+            0 => format!(
+                "scan (\\(f, x) (g, y) -> (f || g, if g then y else {op} x y)) (false, {neutral}) (zip (map ({flag} == 0) {array}) {of}) |> map (.1)"
+            ),
+            1 => format!(
+                "scan (\\(a, x, b) (c, y, d) -> (a + c, {op} x y, i64.max b d)) (0, {neutral}, i64.lowest) (zip3 (map ({flag}) {array}) {of} (map ({flag} + k) {array})) |> map (.1)"
+            ),
+            _ => format!("scan {op} {neutral} {of}"),
+        };
+        self.line(&format!("let {name} = {exp}"));
         name
     }
 

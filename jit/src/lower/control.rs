@@ -8,11 +8,13 @@ use super::primitive::Raw;
 use super::value::{Parts, Value, class_of, lane_of};
 use crate::lir::build::Scope;
 use crate::lir::{Bin, Cond, Label, Op, Reg, Width};
-use galopvm_base::ElemType;
+use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{Body, Exp, Refusal, VarId};
 
-/// Expressions in a branch up to which computing both sides is cheaper than branching.
+/// Expressions in a branch up to which computing both sides is cheaper than branching in lanes.
 const CHEAP: usize = 24;
+/// Expressions in both branches up to which computing both is cheaper than a jump that may go wrong.
+const FEW: usize = 6;
 
 /// The body of a loop under construction: from the counter and the carried values to the next values.
 pub type Work<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, Reg, &[Value]) -> Result<Vec<Value>, Refusal>;
@@ -199,6 +201,17 @@ impl<'a> Lower<'a> {
         then: &Body,
         other: &Body,
     ) -> Result<(), Refusal> {
+        if self.is_choice(chosen, then, other) {
+            let (a, b) = (self.body(then)?, self.body(other)?);
+            let choose = |(k, (a, b)): (&usize, (Value, Value))| {
+                let elem = self.region.type_of(chosen.pat[*k]).elem;
+                self.scalar_op(ScalarOp::Select, elem, &[condition.clone(), a, b])
+            };
+            let values = chosen.scalars.iter().zip(a.into_iter().zip(b)).map(choose);
+            let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+            chosen.bind(self, &values);
+            return Ok(());
+        }
         let mut varying = self.varying();
         self.spread_body(&mut varying, then);
         self.spread_body(&mut varying, other);
@@ -238,7 +251,8 @@ impl<'a> Lower<'a> {
             return Err(Refusal::new("internal: a condition has no lanes"));
         };
         let masks = masks.clone();
-        if chosen.arrays.is_empty() && self.is_cheap(then) && self.is_cheap(other) {
+        let is_cheap = |body: &Body| price(body).is_some_and(|price| price <= CHEAP);
+        if chosen.arrays.is_empty() && is_cheap(then) && is_cheap(other) {
             let (a, b) = (self.body(then)?, self.body(other)?);
             let values: Vec<Value> = a.iter().zip(&b).map(|(a, b)| self.merge(&condition, a, b)).collect();
             chosen.bind(self, &values);
@@ -290,25 +304,14 @@ impl<'a> Lower<'a> {
         self.select(condition, lane_of(ty), &a, &b).typed(ty)
     }
 
-    /// Without statements that loop, reads or traps, and short: may be computed for nothing.
-    fn is_cheap(&self, body: &Body) -> bool {
-        let mut count = 0;
-        let mut plain = true;
-        body.visit_stms(&mut |stm| {
-            plain &= matches!(stm.rhs, galopvm_kir::Rhs::Exps(_) | galopvm_kir::Rhs::If { .. })
-        });
-        body.visit_exps(&mut |whole| {
-            whole.visit(&mut |exp| match exp {
-                Exp::Op(op, elem, _) => {
-                    plain &= !op.can_trap(*elem) && op.is_exact(*elem);
-                    count += 1;
-                }
-                Exp::Convert(..) => count += 2,
-                Exp::Read(_) => plain = false,
-                _ => {}
-            });
-        });
-        plain && count <= CHEAP
+    /// Whether an `if` outside of lanes is better a choice between what both sides give. Floats are chosen by a jump in any case.
+    fn is_choice(&self, chosen: &Chosen<'_>, then: &Body, other: &Body) -> bool {
+        let is_moved = |k: &usize| !self.region.type_of(chosen.pat[*k]).elem.is_float();
+        let price = || Some(price(then)? + price(other)?);
+        self.lanes.is_none()
+            && chosen.arrays.is_empty()
+            && chosen.scalars.iter().all(is_moved)
+            && price().is_some_and(|price| price <= FEW)
     }
 
     /// A loop over a span around `work`; it carries `values` with the given shapes. Gives the counter and the
@@ -424,4 +427,25 @@ impl<'a> Lower<'a> {
         self.b.start(after);
         Ok(results)
     }
+}
+
+/// The operations of a body that may be computed for nothing: without statements that loop, reads or traps.
+fn price(body: &Body) -> Option<usize> {
+    let mut count = 0;
+    let mut plain = true;
+    body.visit_stms(&mut |stm| {
+        plain &= matches!(stm.rhs, galopvm_kir::Rhs::Exps(_) | galopvm_kir::Rhs::If { .. })
+    });
+    body.visit_exps(&mut |whole| {
+        whole.visit(&mut |exp| match exp {
+            Exp::Op(op, elem, _) => {
+                plain &= !op.can_trap(*elem) && op.is_exact(*elem);
+                count += 1;
+            }
+            Exp::Convert(..) => count += 2,
+            Exp::Read(_) => plain = false,
+            _ => {}
+        });
+    });
+    plain.then_some(count)
 }

@@ -12,6 +12,7 @@ use super::value::Value;
 use crate::lir::{Cond, Lane};
 use galopvm_base::ElemType;
 use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Stm, VarId};
+use std::collections::BTreeSet;
 
 /// What a body gives for an index of arrays.
 enum Given {
@@ -92,7 +93,12 @@ impl<'a> Lower<'a> {
         if combine.acc.iter().any(|var| !self.region.type_of(*var).is_scalar()) {
             return Err(Refusal::new("a scan of arrays"));
         }
-        let made = self.made_arrays(&stm.pat)?;
+        let mut used: BTreeSet<VarId> = BTreeSet::new();
+        self.region.region().body.each_use(&mut |var| _ = used.insert(var));
+        // Prefixes that nobody reads have no place.
+        let (kept, names): (Vec<usize>, Vec<VarId>) =
+            stm.pat.iter().copied().enumerate().filter(|(_, var)| used.contains(var)).unzip();
+        let made = self.made_arrays(&names)?;
         let bound = self.exp(&axis.bound)?;
         if bound.varies() {
             return Err(Refusal::new("an array whose extents differ between lanes"));
@@ -110,12 +116,12 @@ impl<'a> Lower<'a> {
             l.bind_all(&combine.acc, now);
             l.bind_all(&combine.item, &items);
             let next = l.body(&combine.body)?;
-            for (array, value) in made.iter().zip(&next) {
-                l.store(&array.row(std::slice::from_ref(&at)), value);
+            for (array, number) in made.iter().zip(&kept) {
+                l.store(&array.row(std::slice::from_ref(&at)), &next[*number]);
             }
             Ok(next)
         })?;
-        self.bind_made(&stm.pat, made);
+        self.bind_made(&names, made);
         Ok(())
     }
 

@@ -134,7 +134,7 @@ macro_rules! opcode_table {
             0x41 Reduce "reduce" Control [dsts: Totals] { width: Width, neutral: Neutral, arrays: Rows, body: Combine }
                 "Combines rows with an associative block (accumulators, then items) that has the given neutral elements.";
             0x42 Scan "scan" Control [dsts: Prefixes] { width: Width, neutral: Neutral, arrays: Rows, body: Combine }
-                "All inclusive prefixes of `reduce`.";
+                "All inclusive prefixes of `reduce`, those of the first components that have a result; the others are not kept.";
             0x43 Redomap "redomap" Control [dsts: Totals] { width: Width, neutral: Neutral, arrays: Rows, map: Items, op: Combine }
                 "Applies the map block to rows and combines its results, which are scalars, with the operator block as `reduce` does.";
             0x44 Scatter "scatter" AllocTrap [dsts: Changed] { width: Width, dests: Dests, index: Index, values: Written }

@@ -127,6 +127,14 @@ impl Operator<'_> {
         self.gives != Role::Totals
     }
 
+    /// Of what its last block gives, what goes into rows of its results: a scan may keep the prefixes of its first components only.
+    pub fn kept<'b>(&self, results: &'b [Operand]) -> &'b [Operand] {
+        match self.gives {
+            Role::Prefixes => &results[..self.dsts.len().min(results.len())],
+            _ => results,
+        }
+    }
+
     /// Whether its results are what the last block gives for rows that know nothing of each other: a `map`.
     pub fn is_map(&self) -> bool {
         self.gives == Role::Made

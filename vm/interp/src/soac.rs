@@ -200,11 +200,12 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let scope = &registers.prepared.blocks[body].arrays;
         let (accumulators, items) = block.params.split_at(operator.neutral.len());
         let mut values = registers.take_all(operator.neutral);
-        let mut outputs = self.outputs(registers, width, &block.results)?;
+        let kept = operator.kept(&block.results);
+        let mut outputs = self.outputs(registers, width, kept)?;
         let Outputs { scalars, arrays, .. } = &mut outputs;
         let mut targets = targets(scalars);
         // Each prefix is used twice: as a row of the result and as the next accumulator.
-        let shared: SmallVec<[Operand; 4]> = block.results.iter().map(|o| Operand::new(o.reg)).collect();
+        let shared: SmallVec<[Operand; 4]> = kept.iter().map(|o| Operand::new(o.reg)).collect();
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
             set_rows(registers, items, inputs, i);

@@ -348,7 +348,14 @@ impl Types<'_> {
                 arrays_of(self.all(&self.block(items)?.results))
             }
             Some(Role::Totals) => self.all(parts.neutral),
-            Some(Role::Prefixes) => arrays_of(self.all(parts.neutral)),
+            Some(Role::Prefixes) => {
+                let mut types = arrays_of(self.all(parts.neutral));
+                if !types.is_empty() && parts.dsts.is_empty() {
+                    return Err("a scan that keeps no prefixes".into());
+                }
+                types.truncate(parts.dsts.len());
+                types
+            }
             Some(Role::Changed) => self.all(parts.dests),
             Some(Role::Chosen) => {
                 let numbers = if let Instr::Partition { classes, .. } = instr { *classes } else { 1 };

@@ -18,7 +18,7 @@ impl<'a> Translator<'a> {
         let mut outputs = Vec::new();
         if operator.has_rows() {
             let last = operator.last_block();
-            for result in &self.function.blocks[last].results {
+            for result in operator.kept(&self.function.blocks[last].results) {
                 let elem = self.function.regs[result.reg].elem;
                 let cell = self.cell(Origin::Output(elem))?;
                 self.unit.cells[usize::from(cell)].stored = true;

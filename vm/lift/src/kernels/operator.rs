@@ -346,10 +346,15 @@ impl Lifter<'_> {
         let neutral: Vec<Exp> = neutral.iter().map(|n| self.scalar(*n)).collect::<Lift<_>>()?;
         let combine = self.combine(neutral, body)?;
         let mut pat: Vec<VarId> = Vec::new();
-        for dst in dsts {
-            let ty = Type { elem: self.reg_type(dst.0).elem, shape: vec![rows.width.clone()] };
+        let accumulators = self.code().blocks[body].params.iter().take(combine.acc.len());
+        let elems: Vec<ElemType> = accumulators.map(|param| self.reg_type(*param).elem).collect();
+        for (k, elem) in elems.into_iter().enumerate() {
+            let ty = Type { elem, shape: vec![rows.width.clone()] };
             let var = self.local(ty.clone());
-            self.define(dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
+            // The prefixes of the other components are nobody's.
+            if let Some(dst) = dsts.get(k) {
+                self.define(dst.0, Value::Array(Array::whole(ty.elem, ty.shape, Source::Name(var))));
+            }
             pat.push(var);
         }
         self.emit(pat, Rhs::Scan { axis, body: items, combine });

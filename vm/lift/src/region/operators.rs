@@ -298,6 +298,14 @@ impl<'a> Recorder<'a> {
             self.set(dst.0, Known::Scalar(Exp::Var(var)));
             pat.push(var);
         }
+        if prefixes {
+            // Prefixes that are not kept are nobody's.
+            for reg in &accumulators[dsts.len().min(accumulators.len())..] {
+                pat.push(
+                    self.temporary(Type { elem: self.code.regs[*reg].elem, shape: vec![width.clone()] }),
+                );
+            }
+        }
         match prefixes {
             true => self.push(pat, Rhs::Scan { axis, body, combine }),
             false => self.push(pat, Rhs::Reduce { axes: vec![axis], body, combine }),

@@ -191,7 +191,8 @@ impl Evaluator<'_> {
         let (width, arrays) = self.rows(width, arrays)?;
         let (accumulators, items) = self.params(body).split_at(neutral.len());
         let results = self.results(body);
-        let mut made = self.results_in_rows(results);
+        let kept = &results[..dsts.len().min(results.len())];
+        let mut made = self.results_in_rows(kept);
         for (rows, operand) in made.iter_mut().zip(neutral).filter(|(rows, _)| rows.shape.is_none()) {
             rows.shape = Some(self.array(*operand)?.shape());
         }
@@ -203,7 +204,7 @@ impl Evaluator<'_> {
             }
             self.set_rows(items, &arrays, i)?;
             self.block(body)?;
-            self.push_rows(results, &mut made)?;
+            self.push_rows(kept, &mut made)?;
             self.moves(results, accumulators.iter().copied())?;
         }
         let made = made.into_iter().map(|rows| rows.finish(width)).collect::<Step<Vec<Plain>>>()?;
