@@ -1,12 +1,10 @@
 //! Arrays that a kernel makes for each index: kernels, scans, scatters, updates and loops that carry arrays inside of it; and
 //! loops outside of all operators. Each choice of lanes is compared with the reference, on written programs and on generated ones.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_testkit::rounds;
 use std::fmt::Write;
-use support::*;
 
 const F32: ElemType = ElemType::F32;
 

@@ -1,13 +1,11 @@
 //! Scans that are read as they are computed, by kernels and scatters, in every mode, around every vector length, over every kind of
 //! view, by one thread and by several.
 
-mod support;
-
+use crate::support::operators::{TYPES, sizes, small};
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::{Listing, RunError};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use support::operators::{TYPES, sizes, small};
-use support::*;
 
 /// The places of a stable partition, and what lies there; `SHIFT` makes some lie outside or twice.
 const PARTITION: &str = "region split (n : i64, m : i64, below : i64, K : [n]TY, D : [m]TY, E : [m]TY)

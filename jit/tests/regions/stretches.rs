@@ -1,15 +1,13 @@
 //! Reductions in stretches, and operands that are packed for rows: results are those of the reference whatever a plan says of
 //! them, for any views, types and sizes, and for pieces of several threads.
 
-mod support;
-
+use crate::support::*;
 use galopvm_analysis::decide;
 use galopvm_base::ElemType;
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::text::{parse_plan, print_plan};
 use galopvm_kir::{Listing, Machine, Plan, VerifiedRegion};
 use galopvm_testkit::rounds;
-use support::*;
 
 /// A region: its text with `TY` for the type, `MUL` and `ADD` for operations, and `ZERO` for the neutral element; the shapes
 /// of its arrays over `n`, `m` and `k`; the axis of rows, if it has such; reads that may be packed.

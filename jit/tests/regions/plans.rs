@@ -1,13 +1,11 @@
 //! What a plan says of vectors is executed, whatever it says: results do not depend on it.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::Listing;
 use galopvm_lmad::Lmad;
 use std::collections::HashSet;
-use support::*;
 
 const PRODUCT: &str = "region product (n : i64, m : i64, k : i64, A : [n][k]f64, B : [k][m]f64, c : [n]f64)
     let r : [n][m]f64 = kernel i < n, j < m do

@@ -1,12 +1,10 @@
 //! Generated programs: trees of operations, conversions, reads, ifs and loops over all types, compared with the
 //! reference bit for bit. Library functions and operations that can trap are left out; the other tests have them.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_testkit::rounds;
 use std::fmt::Write;
-use support::*;
 
 /// Makes one program.
 struct Maker {

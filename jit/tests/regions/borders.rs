@@ -1,10 +1,8 @@
 //! Kernels whose rows differ at borders, against the reference: vectors away from them, at them, and rows that are shorter than one.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_testkit::rounds;
-use support::*;
 
 /// Conditions along the axis across the lanes, and along the other one.
 const CONDITIONS: [&str; 12] = [

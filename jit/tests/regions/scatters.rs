@@ -1,13 +1,11 @@
 //! Scatters and histograms, in every mode and around every vector length: duplicates, places outside, several arrays,
 //! operators whose order shows.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_kir::{Machine, Plan};
 use galopvm_lmad::{Dim, Lmad};
 use std::fmt::Write;
-use support::*;
 
 /// An array of indices into an extent, some of them outside.
 fn indices(count: usize, extent: i64, random: &mut Random) -> Arg {

@@ -1,10 +1,8 @@
 //! Every scalar operation on every type, and every conversion, in every mode: varying and uniform operands.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_lmad::Lmad;
-use support::*;
 
 /// Divisors that are not zero, so that the other operands show.
 fn nonzero(arg: Arg) -> Arg {

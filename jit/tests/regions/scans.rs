@@ -1,13 +1,11 @@
 //! Scans by any operator, in every mode, around every vector length, over and into every kind of view, by one thread and
 //! by several.
 
-mod support;
-
+use crate::support::operators::{OPERATORS, TYPES, sizes, small};
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_kir::{Listing, RunError};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use support::operators::{OPERATORS, TYPES, sizes, small};
-use support::*;
 
 #[test]
 fn any_operator() {

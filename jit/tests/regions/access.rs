@@ -1,11 +1,9 @@
 //! Reads through every kind of view, and traps.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::RunError;
 use galopvm_lmad::{Dim, Lmad};
-use support::*;
 
 fn block(ty: ElemType, count: usize, random: &mut Random) -> Vec<u64> {
     (0..count).map(|_| value_of(ty, random)).collect()

@@ -1,11 +1,9 @@
 //! Results in blocks that the kernel reads: no iteration reads what another one writes, so nothing may change.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_kir::{Argument, Buffer, Launch, ResultView};
 use galopvm_lmad::{Dim, Lmad};
-use support::*;
 
 /// Runs a region whose result takes the memory of its last argument, lying there as `place` says.
 fn over(text: &str, args: &[Arg], place: impl Fn(&Lmad) -> Lmad) {

@@ -1,11 +1,9 @@
 //! Loops ask whether to go on, wherever they stand, and go on as if nobody had asked.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_kir::RunError;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use support::*;
 
 /// More turns than anybody waits for.
 const ENDLESS: usize = 1 << 60;

@@ -1,15 +1,13 @@
 //! Functions of the mathematical library in registers: the bits of the interpreter's functions in every mode, for arguments
 //! of every kind, where some lanes are off, and where some need the helper.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::scalar::{eval, steps_of};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_jit::CpuMode;
 use galopvm_kir::{Argument, Buffer, Compiled, Launch, Listing, ResultView, VerifiedRegion};
 use galopvm_lmad::Lmad;
 use std::sync::Arc;
-use support::*;
 
 /// The functions that have a form without branches.
 fn functions() -> impl Iterator<Item = (ScalarOp, ElemType)> {

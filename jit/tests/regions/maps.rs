@@ -1,9 +1,7 @@
 //! Element-wise maps and plain reductions, in every mode and around every vector length.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
-use support::*;
 
 #[test]
 fn a_chain_of_float_operations() {

@@ -1,14 +1,12 @@
 //! Reductions by any operator, in every mode, around every vector length and over every kind of view: partial results in
 //! lanes and pieces are combined in the order of the rows wherever that can be seen.
 
-mod support;
-
+use crate::support::operators::{OPERATORS, TYPES, sizes, small};
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::CpuMode;
 use galopvm_kir::Listing;
 use galopvm_lmad::Lmad;
-use support::operators::{OPERATORS, TYPES, sizes, small};
-use support::*;
 
 #[test]
 fn any_operator_keeps_the_order_of_rows() {

@@ -1,14 +1,12 @@
 //! Loops whose rounds change parts of an array in its place, round by round and in blocks of rounds: elements that go straight to their
 //! places, and several rows of them at once.
 
-mod support;
-
+use crate::support::*;
 use galopvm_analysis::rounds::block;
 use galopvm_base::ElemType;
 use galopvm_kir::text::print_region;
 use galopvm_testkit::rounds;
 use galopvm_testkit::sweeps::sweeps;
-use support::*;
 
 /// An array that lies in its block in some way.
 fn lying(ty: ElemType, shape: &[i64], random: &mut Random) -> Arg {

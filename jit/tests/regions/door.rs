@@ -1,13 +1,11 @@
 //! The door to the back end: strict floats, refusals, launches that do not fit, listings.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_jit::{CpuMode, Options, X86Backend};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{Backend, Listing, Plan, RunError, Unit, VerifiedPlan};
 use galopvm_lmad::{Dim, Lmad};
-use support::*;
 
 const ROWS: &str = "region rows (n : i64, m : i64, A : [n][m]f32)
     let r : [n]f32 = kernel i < n do

@@ -1,14 +1,12 @@
 //! Loops whose turns run in lanes, against the reference: what they hand on, numbers that leave their type, places that move with
 //! the turns, and loops that look like these and are none.
 
-mod support;
-
+use crate::support::operators::{TYPES, small};
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::CpuMode;
 use galopvm_kir::Listing;
 use galopvm_testkit::rounds;
-use support::operators::{TYPES, small};
-use support::*;
 
 /// What a turn gives on, by what it was given.
 const JOINED: [&str; 11] = [

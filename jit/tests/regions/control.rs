@@ -1,9 +1,7 @@
 //! Ifs, loops, nested reductions, masks.
 
-mod support;
-
+use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
-use support::*;
 
 const F32: ElemType = ElemType::F32;
 const I32: ElemType = ElemType::I32;
