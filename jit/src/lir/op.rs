@@ -349,6 +349,8 @@ operations! {
     MoveUp(bytes: u8) = "move_up" (Vec, Vec) -> Vec, Pure;
     /// Every lane the last one.
     SplatLast(lane: Lane) = "splat_last" (Vec) -> Vec, Pure;
+    /// The even lanes of the first register, then the odd ones of the second.
+    Alternate(lane: Lane) = "alternate" (Vec, Vec) -> Vec, Pure;
     /// The lanes in reverse order.
     Reverse(lane: Lane) = "reverse" (Vec) -> Vec, Pure;
     /// A vector of elements at consecutive places; small integers are extended: base, index.

@@ -1,8 +1,8 @@
 //! Reads and writes through views.
 //!
 //! An index is split into what is the same in all lanes and how it moves from lane to lane; the latter decides the
-//! instruction: the same place (one load, broadcast where needed), neighbours (vector load), neighbours in reverse,
-//! or anything (gather). Address arithmetic that does not change in a loop moves out of it by itself (see
+//! instruction: the same place (one load, broadcast where needed), neighbours (vector load), every second place (two of them),
+//! neighbours in reverse, or anything (gather). Address arithmetic that does not change in a loop moves out of it by itself (see
 //! `lir::build`): terms are added outermost first.
 
 use super::Lower;
@@ -299,6 +299,7 @@ impl Lower<'_> {
                 let mask = mask.clone();
                 self.load_neighbours(mem, lane, &spot, Some(mask), stay)
             }
+            (None, Factor::Const(2), None) => self.load_alternate(mem, lane, &spot, stay),
             (None, Factor::Const(-1), None) => self.load_reversed(mem, lane, &spot, stay),
             _ => self.gather(mem, lane, &spot, stay),
         };
@@ -340,6 +341,23 @@ impl Lower<'_> {
                         self.memory(Op::VLoadMask(mem, addr), &args, stay)
                     }
                 }
+            })
+            .collect();
+        Raw::Many(parts)
+    }
+
+    /// Every second place, the first and the last one included: nothing outside of them is touched.
+    fn load_alternate(&mut self, mem: Mem, lane: Lane, spot: &Spot, stay: bool) -> Raw {
+        let per_part = self.lanes_per_part(lane);
+        let count = self.groups() * if lane.is_wide() { 2 } else { 1 };
+        let parts = (0..count)
+            .map(|k| {
+                let first = 2 * k * per_part;
+                let both = [first, first + per_part - 1].map(|place| {
+                    let addr = Addr { disp: spot.addr.disp + (place * mem.bytes()) as i32, ..spot.addr };
+                    self.memory(Op::VLoad(mem, addr), &spot.regs, stay)
+                });
+                self.b.op(Op::Alternate(lane), &both)
             })
             .collect();
         Raw::Many(parts)

@@ -6,7 +6,7 @@
 //!   `library.rs`: exponentials, logarithms, angles.
 //! - `access.rs`: reads and writes. `control.rs`: ifs, forms of loops, masks. `carry.rs`: what loops carry. `turns.rs`: their
 //!   turns in lanes. `reduce.rs`: reductions.
-//!   `parts.rs`: those whose rows keep their order in lanes. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of
+//!   `parts.rs`: those whose rows keep their order in lanes, `pairs.rs` if there are many. `lanes.rs`: the values of all lanes combined. `pieces.rs`: those of
 //!   pieces. `scan.rs`: scans.
 //! - `arrays.rs`: arrays that the code makes and changes. `owners.rs`: which of them in their place. `within.rs`: kernels, scans
 //!   and scatters inside a body.
@@ -35,6 +35,7 @@ mod lanes;
 mod library;
 mod nest;
 mod owners;
+mod pairs;
 mod parts;
 mod pieces;
 mod poll;

@@ -2,7 +2,7 @@
 //!
 //! The rows of the innermost axis are taken in blocks, which are small enough that lanes far apart in one meet in the caches. A
 //! block is cut into as many parts as there are lanes; the parts' results are combined in order (`lanes.rs` says which lane
-//! comes in front of which), and then with what came before the block.
+//! comes in front of which), and then with what came before the block. Where there are many rows, `pairs.rs` does most of them.
 
 use super::control::Span;
 use super::primitive::Raw;
@@ -17,11 +17,11 @@ use galopvm_kir::{Axis, Body, Combine, Refusal, VarId};
 const ROWS: i64 = 64;
 
 /// What is folded, over which axis.
-struct Fold<'f> {
-    axis: VarId,
-    body: &'f Body,
-    combine: &'f Combine,
-    neutral: &'f [Value],
+pub(super) struct Fold<'f> {
+    pub axis: VarId,
+    pub body: &'f Body,
+    pub combine: &'f Combine,
+    pub neutral: &'f [Value],
 }
 
 impl Lower<'_> {
@@ -60,13 +60,16 @@ impl Lower<'_> {
         accs: &[Value],
         shapes: &[(ElemType, bool)],
     ) -> Result<Vec<Value>, Refusal> {
+        let length = self.b.op(Op::Alu(Bin::Sub, Width::W64), &[high, low]);
+        let (accs, done) = self.fold_pairs(fold, (low, length), accs, shapes)?;
+        let low = self.b.op(Op::Alu(Bin::Add, Width::W64), &[low, done]);
+        let length = self.b.op(Op::Alu(Bin::Sub, Width::W64), &[length, done]);
         let groups = self.planned_groups(fold.axis);
         let size = ROWS * (groups * self.target.lanes()) as i64;
-        let length = self.b.op(Op::Alu(Bin::Sub, Width::W64), &[high, low]);
         let blocks = self.quotient_up(length, size);
         let zero = self.b.int(0);
         let span = Span { low: zero, high: blocks, step: 1, few: false };
-        let (_, accs) = self.counted(span, accs, shapes, &mut |l, block, accs| {
+        let (_, accs) = self.counted(span, &accs, shapes, &mut |l, block, accs| {
             let begin = l.b.op(Op::AluImm(Bin::Mul, Width::W64, size as i32), &[block]);
             let left = l.b.op(Op::Alu(Bin::Sub, Width::W64), &[length, begin]);
             let begin = l.b.op(Op::Alu(Bin::Add, Width::W64), &[low, begin]);
@@ -138,7 +141,7 @@ impl Lower<'_> {
 
     /// The number of the part that each lane takes: the bits of the lane's number in reverse, as halves are combined, and
     /// one group of lanes after the other.
-    fn part_numbers(&mut self) -> Raw {
+    pub(super) fn part_numbers(&mut self) -> Raw {
         let groups = self.groups();
         let bits = self.target.lanes().ilog2() as u8;
         let lanes = Raw::Many(Parts::from_slice(&[self.b.op(Op::Iota(Lane::I32, 0), &[])]));

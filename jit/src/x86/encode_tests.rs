@@ -70,6 +70,8 @@ fn three_operand_rows() -> Vec<(Row, &'static str)> {
     all.extend([
         (rows::PERMUTE_D, "vpermd"),
         (rows::PERMUTE_Q, "vpermq"),
+        (rows::PICK_D, "vpermi2d"),
+        (rows::PICK_Q, "vpermi2q"),
         (rows::BLEND_D_MASK, "vpblendmd"),
         (rows::BLEND_Q_MASK, "vpblendmq"),
         (rows::MULTIPLY_DQ, "vpmuludq"),
@@ -109,7 +111,7 @@ fn three_operands_in_vex_and_sse() {
     for (row, name) in three_operand_rows() {
         // These exist in AVX-512 only.
         if name.ends_with('q') && (name.contains("min") || name.contains("max") || name.contains("mull"))
-            || ["vpsravq", "vpermq", "vpblendmd", "vpblendmq"].contains(&name)
+            || ["vpsravq", "vpermq", "vpermi2d", "vpermi2q", "vpblendmd", "vpblendmq"].contains(&name)
         {
             continue;
         }

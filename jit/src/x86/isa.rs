@@ -158,6 +158,7 @@ impl Target for Isa {
             | Op::MoveDown(_)
             | Op::MoveUp(_)
             | Op::SplatLast(_)
+            | Op::Alternate(_)
             | Op::Reverse(_)
             | Op::VLoad(..)
             | Op::VLoadMask(..)

@@ -147,6 +147,7 @@ impl Emitter {
             Op::MoveDown(bytes) => self.move_down(bytes, out, a),
             Op::MoveUp(bytes) => self.move_up(bytes, out, a, b),
             Op::SplatLast(lane) => self.splat_last(lane, out, a),
+            Op::Alternate(lane) => self.alternate(lane, out, a, b),
             Op::Reverse(lane) => self.reverse(lane, out, a),
 
             Op::Cmp(cond, lane) => self.compare_lanes(cond, lane, out, a, b),

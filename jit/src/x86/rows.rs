@@ -40,9 +40,13 @@ pub const INSERT_HALF_512: Row = row(P66, M3A, 0x3a, 1);
 pub const INSERT_HALF_256: Row = row(P66, M3A, 0x38, 0);
 pub const SHUFFLE_D: Row = row(P66, M0F, 0x70, 0);
 pub const SHUFFLE_PS: Row = row(NP, M0F, 0xc6, 0);
+pub const SHUFFLE_PD: Row = row_w0(P66, M0F, 0xc6, 1);
 pub const PERMUTE_Q_IMM: Row = row(P66, M3A, 0x00, 1);
 pub const PERMUTE_D: Row = row(P66, M38, 0x36, 0);
 pub const PERMUTE_Q: Row = row(P66, M38, 0x36, 1);
+/// Lanes of two registers by number, over the numbers. Without a VEX form, as the next one.
+pub const PICK_D: Row = row(P66, M38, 0x76, 0);
+pub const PICK_Q: Row = row(P66, M38, 0x76, 1);
 pub const PERMUTE_HALVES: Row = row(P66, M3A, 0x46, 0);
 pub const ALIGN_BYTES: Row = row(P66, M3A, 0x0f, 0);
 pub const ALIGN_D: Row = row(P66, M3A, 0x03, 0);

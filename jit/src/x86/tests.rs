@@ -77,6 +77,8 @@ fn what_has_no_instructions_is_refused() {
         ("move_up.0", NONE),
         ("move_up.6", NONE),
         ("move_up.64", NONE),
+        ("alternate.i32", VECTORS),
+        ("alternate.f64", VECTORS),
         ("splat_last.i32", VECTORS),
         ("splat_last.i64", VECTORS),
         ("v_load_mask.b32.x4+0", VECTORS),

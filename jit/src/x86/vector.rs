@@ -12,6 +12,9 @@ static COUNT_NARROW: [i32; 256] = counting();
 static COUNT_WIDE: [i64; 256] = counting_wide();
 static DOWN_NARROW: [i32; 16] = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 static DOWN_WIDE: [i64; 8] = [7, 6, 5, 4, 3, 2, 1, 0];
+/// The even lanes of one register and the odd ones of the one behind it.
+static ALTERNATE_NARROW: [i32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31];
+static ALTERNATE_WIDE: [i64; 8] = [0, 2, 4, 6, 9, 11, 13, 15];
 /// Of a number as many bits count as the lanes have.
 static LAST_NARROW: [i32; 16] = [15; 16];
 static LAST_WIDE: [i64; 8] = [7; 8];
@@ -229,6 +232,26 @@ impl Emitter {
         };
         self.load_static(s0, table);
         self.v3(row, full, out, s0, a);
+    }
+
+    pub fn alternate(&mut self, lane: Lane, out: u8, a: u8, b: u8) {
+        let (full, s0) = (self.full(), self.scratch()[0]);
+        if self.isa.is_512() {
+            let (table, row) = match lane.is_wide() {
+                true => (ALTERNATE_WIDE.as_ptr() as i64, rows::PICK_Q),
+                false => (ALTERNATE_NARROW.as_ptr() as i64, rows::PICK_D),
+            };
+            self.load_static(s0, table);
+            self.v3(row, full, s0, a, b);
+            self.v_move(out, s0);
+            return;
+        }
+        // Within each half, then the quarters into order.
+        match lane.is_wide() {
+            true => self.v3_imm(rows::SHUFFLE_PD, full, s0, a, b, 0xa),
+            false => self.v3_imm(rows::SHUFFLE_PS, full, s0, a, b, 0xd8),
+        }
+        self.v2_imm(rows::PERMUTE_Q_IMM, full, out, Place::Reg(s0), 0xd8);
     }
 
     pub fn reverse(&mut self, lane: Lane, out: u8, a: u8) {

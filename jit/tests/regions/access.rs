@@ -2,7 +2,8 @@
 
 use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
-use galopvm_kir::RunError;
+use galopvm_jit::CpuMode;
+use galopvm_kir::{Listing, RunError};
 use galopvm_lmad::{Dim, Lmad};
 
 fn block(ty: ElemType, count: usize, random: &mut Random) -> Vec<u64> {
@@ -97,6 +98,34 @@ fn computed_indices() {
             let idx = Arg::Array(ElemType::I32, indices, Lmad::row_major(&[n as i64]));
             vec![size(n), size(k as usize), idx, array(ty, &[k as i64], &mut random)]
         });
+    }
+}
+
+#[test]
+fn every_second_element() {
+    let mut random = Random::new(46);
+    for ty in ElemType::ALL {
+        // The last element that is read is the last one there is.
+        for (start, more) in [(0, -1), (1, 0)] {
+            let text = format!(
+                "region r (n : i64, k : i64, x : [k]{ty})
+                 let p : [n]{ty} = kernel i < n do let y : {ty} = x[i * 2 + {start}] in y
+                 in p"
+            );
+            check_sizes(&text, SIZES, |n| {
+                let k = (2 * n as i64 + more).max(0);
+                vec![size(n), size(k as usize), array(ty, &[k], &mut random)]
+            });
+        }
+    }
+    let text = "region r (n : i64, x : [2000]f32)
+        let p : [n]f32 = kernel i < n do in x[i * 2] + x[i * 2 + 1]
+        in p";
+    let args = [size(900), array(ElemType::F32, &[2000], &mut random)];
+    for cpu in modes() {
+        let code = compile(&region(text), "", &args, cpu, false).unwrap_or_else(|e| panic!("{cpu}: {e}"));
+        let lir = code.listing(Listing::Lir).expect("it has a listing");
+        assert_eq!(lir.contains("alternate"), cpu != CpuMode::Scalar, "{cpu}\n{lir}");
     }
 }
 
