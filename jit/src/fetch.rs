@@ -2,9 +2,9 @@
 //!
 //! Lanes that fetch from places of their own fetch one element after the other, so it pays to ask first.
 
-use galopvm_kir::linear::{Definitions, growth};
+use galopvm_kir::linear::{Definitions, reads_neighbours};
 use galopvm_kir::sink::sunk;
-use galopvm_kir::{Decision, DimIndex, Index, Plan, Read, VarId, VerifiedRegion};
+use galopvm_kir::{Decision, Plan, VerifiedRegion};
 
 /// What it costs to fetch from places of their own, where neighbours are fetched at once.
 const APART: u32 = 4;
@@ -25,19 +25,7 @@ pub fn fetched_late(region: &VerifiedRegion, plan: &Plan, has_lanes: bool) -> Op
         // What is the same everywhere is fetched once.
         let mut moves = false;
         read.index.each_exp(&mut |part| part.each_use(&mut |var| moves |= !whole.params.contains(&var)));
-        let is_apart = lane.is_some_and(|lane| !are_neighbours(read, lane, &definitions));
+        let is_apart = lane.is_some_and(|lane| !reads_neighbours(read, lane, &definitions));
         (is_safe && moves).then_some(if is_apart { APART } else { 1 })
-    })
-}
-
-/// Whether neighbouring lanes read one element, or neighbouring ones.
-fn are_neighbours(read: &Read, lane: VarId, definitions: &Definitions<'_>) -> bool {
-    let Index::Dims(dims) = &read.index else { return false };
-    let moves = |dim: &DimIndex| match dim {
-        DimIndex::At(at) => growth(at, lane, definitions),
-        DimIndex::Slice { .. } => None,
-    };
-    dims.split_last().is_some_and(|(last, others)| {
-        others.iter().all(|dim| moves(dim) == Some(0)) && matches!(moves(last), Some(0 | 1))
     })
 }

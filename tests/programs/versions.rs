@@ -188,3 +188,34 @@ fn sizes_that_are_too_large_for_code_do_not_end_it_for_others() {
         assert!(ended.is_none(), "{}: {:?}", site.name, site.profile);
     }
 }
+
+#[test]
+fn few_long_rows_are_left_to_those_who_execute_their_operators() {
+    let text = "entry main [rows] [n] (xss: [rows][n]i32): [rows][n]i32 =
+                  map (\\xs ->
+                    let ys = map (\\x -> x * 3 + 1) xs
+                    let zs = scan (+) 0 (map2 (\\a b -> a * b + 1) ys (reverse xs))
+                    let ws = map (\\i -> zs[(i * 7) % n] + ys[i]) (iota n)
+                    in map3 (\\w z y -> w * z - y) ws (rotate 1 zs) ys) xss";
+    let program = Program::from_source("rows.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let vectors = X86Backend::greatest_mode().vectors();
+    let machine = Machine { vectors, l2_bytes: 1 << 16, ..Machine::default() };
+    let backends: Vec<Arc<dyn Backend>> = vec![Arc::new(X86Backend::default())];
+    let tiering = Tiering { backends, machine, background: false, ..Tiering::default() };
+    let mut compiled = Session::new(program.module().clone(), Options { tiering, ..Options::default() });
+    let mut plain = Session::new(
+        program.module().clone(),
+        Options { tiering: Tiering::interpreter(), ..Options::default() },
+    );
+    // Many short rows and few long ones in turn: what is known of the one is not taken for the other.
+    for (rows, n) in [(300, 20), (2, 20_000), (3, 15_001), (300, 20), (2, 20_000), (1, 5), (0, 0)] {
+        let numbers: Vec<i32> = (0..rows * n).map(|k| (k as i32).wrapping_mul(77_777) % 1000).collect();
+        let call = |session: &mut Session| {
+            let array = Array::from_slice(session.memory(), &numbers, &[rows, n]).expect("it fits");
+            session.call("main", vec![array.into()]).expect("it runs")[0].to_string()
+        };
+        assert_eq!(call(&mut compiled), call(&mut plain), "{rows} x {n}");
+    }
+    let has_lanes = X86Backend::greatest_mode() > CpuMode::Scalar;
+    assert!(!has_lanes || compiled.coverage().of(Met::RunRowByRow) > 0);
+}

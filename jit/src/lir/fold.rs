@@ -5,6 +5,7 @@
 //! - A number that is added to a base or an index becomes part of the address.
 //! - Arithmetic whose result is taken for some lanes only, and comparisons of what two vectors have in common with zero, are
 //!   one operation each where masks have registers of their own.
+//! - What chooses by a comparison compares itself.
 //! - Half of a mask that was joined of two is one of these; what chooses between equal things, or by a constant, is one of them.
 //!
 //! Only operations that are made of registers alone are looked through, never what reads memory: so it does not matter
@@ -72,9 +73,13 @@ impl Origins<'_> {
                 Some(Folded::Op(Op::BranchIfImm(cond, width, immediate, yes, no), smallvec![a]))
             }
             (Op::Choose | Op::Blend(_), &[_, yes, no]) if yes == no => Some(Folded::Reg(yes)),
-            (Op::Choose, &[test, yes, no]) => {
-                Some(Folded::Reg(if self.constant(test)? as u32 != 0 { yes } else { no }))
-            }
+            (Op::Choose, &[test, yes, no]) => match self.of(test)? {
+                (Op::Set(cond, width), compared) => Some(Folded::Op(
+                    Op::ChooseIf(*cond, *width),
+                    smallvec![compared[0], compared[1], yes, no],
+                )),
+                _ => Some(Folded::Reg(if self.constant(test)? as u32 != 0 { yes } else { no })),
+            },
             (Op::MaskHalf(upper), &[mask]) => match self.of(mask) {
                 Some((Op::MaskJoin, halves)) => Some(Folded::Reg(halves[usize::from(upper)])),
                 // The low bits of a mask register serve the lower half as they are.

@@ -197,3 +197,15 @@ fn what_is_read_changed_and_stored_is_updated() {
     });
     assert!(lines.iter().all(|line| !line.contains("update")), "{lines:?}");
 }
+
+#[test]
+fn what_chooses_by_a_comparison_compares_itself() {
+    let lines = built(Class::Vec, |b, [x, place]| {
+        let limit = b.op(Op::Load(Mem::B32, Addr { scale: 0, disp: 8 }), &[place]);
+        let is_less = b.op(Op::Set(Cond::Lt, Width::W32), &[limit, x]);
+        let least = b.op(Op::Choose, &[is_less, limit, x]);
+        b.act(Op::Store(Mem::B32, Addr { scale: 0, disp: 0 }), &[least, place]);
+    });
+    let chosen = lines.iter().find(|line| line.contains("choose")).expect("it chooses");
+    assert_eq!(chosen, "%4:int = choose_if.lt.w32 %2 %0 %2 %0");
+}

@@ -275,6 +275,8 @@ operations! {
     SetFloat(cond: Cond, lane: Lane) = "set_float" (Vec, Vec) -> Int, Pure;
     /// `a != 0 ? b : c` on general registers; of `a` the low 32 bits count.
     Choose = "choose" (Int, Int, Int) -> Int, Pure;
+    /// A choice between general registers by a comparison of others: a, b, what it is if that holds, if not.
+    ChooseIf(cond: Cond, width: Width) = "choose_if" (Int, Int, Int, Int) -> Int, Pure;
     /// `a != 0 ? b : c` on scalar floats; of `a` the low 32 bits count.
     ChooseFloat = "choose_float" (Int, Vec, Vec) -> Vec, Pure;
     /// The address itself: base, index.

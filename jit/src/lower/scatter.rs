@@ -2,8 +2,9 @@
 //!
 //! The results hold what they begin as when the code starts. Iterations come in order, in one piece: the last write of a
 //! place stays, and operators are applied in the order of the iterations. Of a histogram whose order does not show several
-//! iterations are written at a time, each to a copy of the arrays, if the launch has copies. There a vector of places is first
-//! compared with the extents: mostly all lie inside, and no iteration has to ask.
+//! iterations are written at a time, each to a copy of the arrays, if the launch has copies. There, and where an operator is short
+//! and places lie side by side, a vector of places is first compared with the extents: mostly all lie inside, and no iteration
+//! has to ask; or none does, and there is nothing to do.
 //!
 //! Where the plan says so, the lanes go across the innermost axis for the body. A scatter stores its lanes, the first one first; for
 //! a histogram places and values of a few vectors are noted in the launch record, and then taken from there one by one. Nothing
@@ -21,7 +22,11 @@ use crate::lir::{Bin, Cond, Lane, Op, Reg, Width};
 use crate::record;
 use galopvm_base::ElemType;
 use galopvm_kir::kernel::{Feed, is_scalar_code, is_straight};
-use galopvm_kir::{Axis, Body, Combine, Refusal};
+use galopvm_kir::linear::{Definitions, reads_neighbours};
+use galopvm_kir::{Axis, Body, Combine, Exp, Refusal};
+
+/// Operations of a histogram, its operator included, up to which there is code for each lane.
+const SHORT: usize = 12;
 
 /// What is written, and how.
 pub struct Writes<'a> {
@@ -119,7 +124,8 @@ impl Lower<'_> {
         let copies = writes.copies.len();
         let lanes = self.target.lanes() as i64;
         // A body that is worth lanes is not computed twice.
-        if copies > 1 && lanes > 1 && groups.is_none() && is_straight(writes.body) {
+        let suits_vectors = copies > 1 || self.is_short(writes, axis);
+        if suits_vectors && lanes > 1 && groups.is_none() && is_straight(writes.body) {
             let span = Span { low, high, step: lanes, few: false };
             (low, _) = self.counted(span, &[], &[], &mut |l, counter, _| {
                 l.scatter_vector(axis, counter, writes)?;
@@ -140,6 +146,23 @@ impl Lower<'_> {
             Ok(Vec::new())
         })?;
         Ok(())
+    }
+
+    /// Whether a histogram's code may be there once for each lane, and its places are found by vectors as they lie.
+    fn is_short(&self, writes: &Writes<'_>, axis: &Axis) -> bool {
+        let Some(combine) = writes.combine.filter(|combine| is_straight(&combine.body)) else { return false };
+        let definitions = Definitions::of(&self.region.region().body);
+        let (mut operations, mut lie_side_by_side) = (0, true);
+        let mut count = |whole: &Exp| {
+            whole.visit(&mut |exp| match exp {
+                Exp::Op(..) | Exp::Convert(..) => operations += 1,
+                Exp::Read(read) => lie_side_by_side &= reads_neighbours(read, axis.var, &definitions),
+                _ => {}
+            });
+        };
+        writes.body.visit_exps(&mut count);
+        combine.body.visit_exps(&mut count);
+        lie_side_by_side && operations <= SHORT
     }
 
     /// One iteration.
@@ -193,9 +216,10 @@ impl Lower<'_> {
         self.bind_lane_axis(axis.var, first);
         let values = self.body(writes.body)?;
         let beyond = self.beyond(writes, &values);
-        self.lanes = None;
+        let in_lanes = self.lanes.take();
         let lanes = self.target.lanes();
-        let (all, some, done) = (self.b.block(), self.b.block(), self.b.block());
+        let (all, asking, done) = (self.b.block(), self.b.block(), self.b.block());
+        let (some, none) = (self.b.block(), self.b.block());
         let before = self.b.current();
         self.b.open_from(Scope::Branch, before);
         self.b.start(all);
@@ -213,6 +237,13 @@ impl Lower<'_> {
         self.b.close();
         self.b.end(Op::Jump(done), &[]);
         self.b.open_from(Scope::Branch, before);
+        self.b.start(asking);
+        self.lanes = in_lanes;
+        let inside = self.inside_lanes(writes, &values);
+        let inside = self.any_of(&inside);
+        self.lanes = None;
+        self.b.end(Op::BranchAny(some, none), &[inside]);
+        self.b.open_from(Scope::Branch, asking);
         self.b.start(some);
         let end = self.b.op(Op::AluImm(Bin::Add, Width::W64, lanes as i32), &[first]);
         let span = Span { low: first, high: end, step: 1, few: true };
@@ -221,8 +252,11 @@ impl Lower<'_> {
             Ok(Vec::new())
         })?;
         self.b.close();
+        self.b.close();
         self.b.end(Op::Jump(done), &[]);
-        self.b.end_of(before, Op::BranchAny(some, all), &[beyond]);
+        self.b.start(none);
+        self.b.end(Op::Jump(done), &[]);
+        self.b.end_of(before, Op::BranchAny(asking, all), &[beyond]);
         self.b.start(done);
         Ok(())
     }

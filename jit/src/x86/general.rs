@@ -79,13 +79,25 @@ impl Emitter {
 
     pub fn choose(&mut self, out: u8, test: u8, set: u8, clear: u8) {
         dynasm!(self.asm ; .arch x64 ; test Rd(test), Rd(test));
+        self.choose_by(Condition::NotEqual, out, set, clear);
+    }
+
+    /// By what the flags say.
+    pub fn choose_by(&mut self, condition: Condition, out: u8, set: u8, clear: u8) {
         if out == set {
-            dynasm!(self.asm ; .arch x64 ; cmove Rq(out), Rq(clear));
+            self.move_if(condition.negated(), out, clear);
         } else {
             // A move leaves the flags as they are.
             self.move_int(out, clear);
-            dynasm!(self.asm ; .arch x64 ; cmovne Rq(out), Rq(set));
+            self.move_if(condition, out, set);
         }
+    }
+
+    /// Moves 64 bits if a condition holds.
+    fn move_if(&mut self, condition: Condition, to: u8, from: u8) {
+        // cmovcc: REX.W 0F 40+cc, with the target in the first of the two register fields.
+        let rex = 0x48 | (to >> 3) << 2 | from >> 3;
+        self.asm.extend([rex, 0x0f, 0x40 | condition as u8, 0xc0 | (to & 7) << 3 | from & 7]);
     }
 
     pub fn choose_float(&mut self, out: u8, test: u8, set: u8, clear: u8) {

@@ -128,6 +128,7 @@ impl Target for Isa {
             | Op::Set(..)
             | Op::SetFloat(..)
             | Op::Choose
+            | Op::ChooseIf(..)
             | Op::ChooseFloat
             | Op::Lea(_)
             | Op::Load(..)

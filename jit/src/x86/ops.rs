@@ -43,6 +43,10 @@ impl Emitter {
             }
             Op::SetFloat(cond, lane) => self.set_float(cond, lane, out, a, b),
             Op::Choose => self.choose(out, a, b, c),
+            Op::ChooseIf(cond, width) => {
+                self.compare(width, a, b);
+                self.choose_by(super::general::condition(cond), out, c, d);
+            }
             Op::ChooseFloat => self.choose_float(out, a, b, c),
             Op::Lea(addr) => self.lea(out, addr, a, b),
 

@@ -49,6 +49,37 @@ fn groups_and_rows_of_any_number() {
     }
 }
 
+const PUTS: &str = "region puts (n : i64, w : i64, P : [n]i32, V : [n]ELEM, A : [w]ELEM, B : [w]bool)
+    let (r, s) = scatter (A, B) i < n do
+      let at : i64 = to_i64(P[i])
+      in (at, V[i], i % 3 != 0)
+    in (s, r)";
+
+/// Places all inside, all outside, some of each, and the same for several lanes.
+#[test]
+fn scatters_in_lanes() {
+    let mut random = Random::new(64);
+    for ty in [ElemType::I8, ElemType::U16, ElemType::I32, ElemType::F32, ElemType::F64, ElemType::Bool] {
+        let text = PUTS.replace("ELEM", &ty.to_string());
+        let launches =
+            [(0, 9), (7, 4), (16, 40), (500, 300), (500, 5), (640, 0)].map(|(n, w): (usize, usize)| {
+                let place = |k: usize, random: &mut Random| match k / 64 % 3 {
+                    0 if w > 0 => random.below(w) as i64,
+                    1 => -1 - random.below(5) as i64,
+                    _ => random.below(w + 3) as i64 - 1,
+                };
+                let places = (0..n).map(|k| ElemType::I32.mask() & place(k, &mut random) as u64).collect();
+                let places = Arg::Array(ElemType::I32, places, Lmad::row_major(&[n as i64]));
+                let values = array(ty, &[n as i64], &mut random);
+                let [a, b] = [ty, ElemType::Bool].map(|ty| array(ty, &[w as i64], &mut random));
+                vec![size(n), size(w), places, values, a, b]
+            });
+        for groups in [1, 2] {
+            check_vectors(&text, &format!("plan\n  groups i {groups} : a test\n"), &launches);
+        }
+    }
+}
+
 #[test]
 fn groups_of_partial_results() {
     let mut random = Random::new(62);

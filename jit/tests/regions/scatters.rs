@@ -190,6 +190,14 @@ fn vectors_of_places_are_compared_with_extents_at_once() {
         "region few (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
         let r = hist D i < n do in (to_i64(P[i]), V[i]) by (a = 0) (b) do in a + b
         in r",
+        "region sated (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
+        let r = hist D i < n do in (to_i64(P[i]), V[i] & 7) by (a = 0) (b) do
+          let c : i64 = if a + b > 1000 then in 1000 else in a + b
+          in c
+        in r",
+        "region last (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
+        let r = hist D i < n do in (to_i64(P[i]), V[i]) by (a = 0) (b) do in a * 3 - b
+        in r",
         "region one (n : i64, m : i64, w : i64, P : [n]i32, V : [n]i64, D : [m]i64)
         let r = hist D i < n do in (w - m, V[i]) by (a = 0) (b) do in a ^ b
         in r",
@@ -200,7 +208,9 @@ fn vectors_of_places_are_compared_with_extents_at_once() {
     let mut random = Random::new(23);
     for text in texts {
         for (n, m, w) in [(5003usize, 12usize, 14usize), (4096, 3, 3), (2000, 5, 4)] {
-            for beyond in [vec![], vec![(777, -1), (1500, m as i32), (1999, i32::MIN)]] {
+            let many = (300..500).chain(600..632).map(|at| (at, if at % 3 == 0 { m as i32 } else { -1 }));
+            let few = vec![(777, -1), (1500, m as i32), (1999, i32::MIN)];
+            for beyond in [vec![], few, many.collect()] {
                 let mut places: Vec<u64> = (0..n).map(|_| random.below(m) as u64).collect();
                 for (at, place) in beyond {
                     places[at] = ElemType::I32.mask() & i64::from(place) as u64;

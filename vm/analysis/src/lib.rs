@@ -12,6 +12,7 @@
 //!   are copied to. `memory/`: blocks that share memory.
 //! - `cells.rs`: what a loop reads where it has just written is handed on as a scalar.
 //! - `rounds/`: several rounds of a loop in one sweep over the array that it changes.
+//! - `rows.rs`: kernels of few rows whose operators are better executed one after the other.
 //! - `fusion/`: computing elements where they are read, and kernels that run together.
 //!
 //! Invariants:
@@ -34,6 +35,7 @@ mod numbers;
 pub mod plan;
 pub mod reuse;
 pub mod rounds;
+pub mod rows;
 pub mod strategy;
 pub mod work;
 

@@ -171,18 +171,28 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     pub(super) fn filled(&mut self, elem: ElemType, count: i64, bits: Bits) -> Outcome<Array> {
         let mut array = Array::fresh(self.memory, elem, &[count])?;
         let target = array.block_mut().bytes_mut().expect("nobody else has seen a fresh block");
-        let pattern = bits.to_le_bytes();
         let mut pace = self.stop.pace();
         for piece in target.chunks_mut(galopvm_store::stop::Pace::STRETCH) {
             pace.go(piece.len())?;
-            match elem.bytes() {
-                1 => piece.fill(pattern[0]),
-                width => {
-                    piece.chunks_exact_mut(width).for_each(|place| place.copy_from_slice(&pattern[..width]));
-                }
-            }
+            fill(piece, elem.bytes(), bits);
         }
         Ok(array)
+    }
+}
+
+/// Makes every element the low bytes of a value.
+fn fill(bytes: &mut [u8], width: usize, bits: Bits) {
+    /// The same for a number of bytes that is known when this is compiled, so that it is done in vectors.
+    fn each<const W: usize>(bytes: &mut [u8], bits: Bits) {
+        let pattern = bits.to_le_bytes();
+        let [pattern, ..] = pattern.as_chunks::<W>().0 else { return };
+        bytes.as_chunks_mut::<W>().0.fill(*pattern);
+    }
+    match width {
+        1 => each::<1>(bytes, bits),
+        2 => each::<2>(bytes, bits),
+        4 => each::<4>(bytes, bits),
+        _ => each::<8>(bytes, bits),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Index arithmetic as sums of names, to tell how far two indices are apart.
+//! Index arithmetic as sums of names, to tell how far two indices are apart, and how far neighbours along an axis.
 //!
 //! Sums wrap as those of `i64` do, so a distance holds for all values of the names. Two places inside an array that are so far
 //! apart by wrapping sums are so far apart.
 
-use crate::ir::{Body, Exp, Rhs, VarId};
+use crate::ir::{Body, DimIndex, Exp, Index, Read, Rhs, VarId};
 use galopvm_base::{ElemType, ScalarOp};
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,6 +52,18 @@ fn growth_within(exp: &Exp, axis: VarId, definitions: &Definitions<'_>, depth: u
             is_same.then_some(0)
         }
     }
+}
+
+/// Whether neighbouring lanes along an axis read one element, or neighbouring ones.
+pub fn reads_neighbours(read: &Read, lane: VarId, definitions: &Definitions<'_>) -> bool {
+    let Index::Dims(dims) = &read.index else { return false };
+    let moves = |dim: &DimIndex| match dim {
+        DimIndex::At(at) => growth(at, lane, definitions),
+        DimIndex::Slice { .. } => None,
+    };
+    dims.split_last().is_some_and(|(last, others)| {
+        others.iter().all(|dim| moves(dim) == Some(0)) && matches!(moves(last), Some(0 | 1))
+    })
 }
 
 /// `constant + sum coefficient * name`, with names that no definition says more of.

@@ -7,6 +7,7 @@ use galopvm_base::ScalarOp;
 use galopvm_base::scalar::Precision;
 use galopvm_kir::borders::borders;
 use galopvm_kir::kernel::{Rows, is_elementwise, is_scalar_code, is_straight, spread};
+use galopvm_kir::linear::{Definitions, reads_neighbours};
 use galopvm_kir::{
     ArrayOp, Axis, Body, CheckedRegion, Combine, Decision, Exp, Machine, Plan, Rhs, Stm, VarId,
 };
@@ -59,7 +60,7 @@ pub fn complete(region: &CheckedRegion, machine: &Machine, plan: &mut Plan) {
             vectors.kernel(axes, body);
             vectors.stream(axes, body);
         }
-        Rhs::Scatter { axes, body, .. } => vectors.scatter(axes, body),
+        Rhs::Scatter { axes, body, combine, .. } => vectors.scatter(axes, body, combine.is_some()),
         Rhs::Scan { axis, body, combine } => vectors.scan(axis, body, combine),
         Rhs::Reduce { .. }
         | Rhs::Exps(_)
@@ -222,8 +223,9 @@ impl Vectors<'_> {
         self.stream(std::slice::from_ref(axis), body);
     }
 
-    /// Places and values are computed in vectors and noted, then written one after the other.
-    fn scatter(&mut self, axes: &[Axis], body: &Body) {
+    /// Places and values are computed in vectors and noted, then written one after the other. Where they take little to compute that
+    /// pays if nothing is combined: the places of a vector are compared with the extents at once, and those outside cost nothing.
+    fn scatter(&mut self, axes: &[Axis], body: &Body, combines: bool) {
         let mut operations = 0;
         body.visit_exps(&mut |whole| {
             whole.visit(&mut |exp| {
@@ -243,8 +245,26 @@ impl Vectors<'_> {
                 );
                 self.groups(axis.var, 2, reason);
             }
+            Some(axis) if !combines && is_straight(body) && self.reads_neighbours(body, axis.var) => {
+                let reason = "lanes read what lies side by side, and write what lies inside".into();
+                self.groups(axis.var, 1, reason);
+            }
             _ => self.folds(body),
         }
+    }
+
+    /// Whether neighbours along an axis read one element or neighbouring ones, each time.
+    fn reads_neighbours(&self, body: &Body, axis: VarId) -> bool {
+        let definitions = Definitions::of(&self.region.region().body);
+        let mut are = true;
+        body.visit_exps(&mut |whole| {
+            whole.visit(&mut |exp| {
+                if let Exp::Read(read) = exp {
+                    are &= reads_neighbours(read, axis, &definitions);
+                }
+            });
+        });
+        are
     }
 }
 

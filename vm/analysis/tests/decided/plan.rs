@@ -1,8 +1,8 @@
 //! Golden tests of facts and decisions. A file of `tests/golden/plan` is a title and sections: `---- machine`,
 //! `---- env` (what was observed), `---- region`, then what follows from them: `---- accesses`, `---- bounds`,
-//! `---- work`, `---- plan`. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
+//! `---- work`, `---- plan`, and `---- rows` where these are left to those who execute their operators by themselves. `GALOPVM_ACCEPT=1` writes the sections that follow anew.
 
-use galopvm_analysis::{bounds, decide, index, work};
+use galopvm_analysis::{bounds, decide, index, rows, work};
 use galopvm_kir::text::{parse_env, parse_plan, parse_region_in, print_plan};
 use galopvm_kir::{Machine, Observed, VerifiedPlan, VerifiedRegion, types, verify};
 use galopvm_testkit::golden::whole;
@@ -32,8 +32,10 @@ fn golden() {
         let plan_text = print_plan(region.region(), &plan);
         assert_eq!(parse_plan(region.region(), &plan_text).as_ref(), Ok(&plan), "{}", path.display());
         VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let rows = rows::few_long_rows(&region, &observed, &machine);
+        let rows = rows.map_or(String::new(), |reason| format!("---- rows\n{reason}\n"));
         format!(
-            "{given}---- accesses\n{}---- bounds\n{}---- work\n{}---- plan\n{plan_text}",
+            "{given}---- accesses\n{}---- bounds\n{}---- work\n{}---- plan\n{plan_text}{rows}",
             index::table(&region, &observed).report(&region),
             bounds::bounds(&region, &observed).report(&region),
             work::work(&region, &index::table(&region, &observed)).report(&region),

@@ -228,6 +228,7 @@ rows! {
     RunOther "run.other": "a launch by another back end";
     RunUnlifted "run.unlifted": "no launch: the operator is no kernel";
     RunUnfit "run.unfit": "no launch: sizes or arrays are not as the kernel wants them";
+    RunRowByRow "run.row-by-row": "no launch: few long rows, whose operators are executed one after the other";
     RunTooLarge "run.too-large": "no launch: the sizes are too large for the code";
     RunRefused "run.refused": "no launch: no back end takes the kernel";
     RunTrapped "run.trapped": "a launch trapped";

@@ -41,6 +41,7 @@ use crate::profile::{SiteName, SiteProfile, Tier};
 use crate::site::{Asking, MOST_VERSIONS, Memo, Turnover, nanos, rules};
 use crate::told::{ExplainSink, Explainer};
 use crate::{Changes, Execution, PlanFigures, Registers, Site, Work};
+use galopvm_analysis::rows::few_long_rows;
 use galopvm_bytecode::VerifiedModule;
 use galopvm_data::Value;
 use galopvm_kir::{Backend, Machine, Plan, RunError, VerifiedPlan};
@@ -113,7 +114,7 @@ struct SiteState {
     estimate: Option<Estimate>,
     /// The arguments of the last launch, without its blocks.
     gathered: Option<Box<Gathered>>,
-    /// The versions of the last launches: equal ones need no decision.
+    /// The versions of the last launches, or why they had none: equal ones need no decision.
     chosen: Memo<Result<usize, String>>,
     /// Whether its result may be written over an array.
     over: over::Found,
@@ -511,14 +512,19 @@ impl Tiers {
         let known = self.sites[kernel.site as usize].chosen.find(signature).cloned();
         let version = match known {
             Some(Ok(version)) => Ok(version),
-            Some(Err(too_large)) => return Ok(Attempt::Interpret(too_large)),
-            None => self.version(kernel, gathered, waits, work).inspect(|version| {
-                // Launches of the generic one are counted one by one.
-                let state = &mut self.sites[kernel.site as usize];
-                if !state.versions[*version].key.is_generic {
-                    state.chosen.keep(signature, Ok(*version), 1);
+            Some(Err(reason)) => return Ok(Attempt::Interpret(reason)),
+            None => {
+                if let Some(reason) = self.left_to_rows(kernel, gathered) {
+                    return Ok(Attempt::Interpret(reason));
                 }
-            }),
+                self.version(kernel, gathered, waits, work).inspect(|version| {
+                    // Launches of the generic one are counted one by one.
+                    let state = &mut self.sites[kernel.site as usize];
+                    if !state.versions[*version].key.is_generic {
+                        state.chosen.keep(signature, Ok(*version), 1);
+                    }
+                })
+            }
         };
         let versions = &self.sites[kernel.site as usize].versions;
         let has_code = version.as_ref().is_ok_and(|version| versions[*version].code.is_some());
@@ -528,6 +534,18 @@ impl Tiers {
             Err(reason) => return Ok(Attempt::Interpret(reason)),
         };
         self.launch(kernel, chosen, gathered, memory, wanted)
+    }
+
+    /// Why the rows of a launch that is not known yet are left to the interpreter, whose operators then ask by themselves.
+    fn left_to_rows(&mut self, Kernel { site, lifted }: Kernel<'_>, gathered: &Gathered) -> Option<String> {
+        if self.tiering.always {
+            return None;
+        }
+        let observed = gathered.observed(&lifted.region);
+        let reason = few_long_rows(&lifted.region, &observed, &self.tiering.machine)?;
+        self.coverage.met(Met::RunRowByRow);
+        self.sites[site as usize].chosen.keep(gathered.signature(), Err(reason.clone()), 1);
+        Some(reason)
     }
 
     /// The kernel of a site, lifted at the first request.
