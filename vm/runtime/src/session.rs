@@ -10,7 +10,7 @@ use galopvm_interp::{Forms, Host, Inner, Interpreter, Limits, Prepared, Rooms, S
 use galopvm_lift::region::Code;
 use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
-use galopvm_store::memory::{Block, DEVICE_LOST, Memory, SHORTENED};
+use galopvm_store::memory::{Block, DEVICE_LOST, Memory, SHORTENED, looks_at_lost};
 use galopvm_store::stop::Stop;
 use galopvm_tier::{Coverage, ExplainSink, Met, PlanFigures, SiteReport, Tiering, Tiers, TraceSink};
 use smallvec::SmallVec;
@@ -210,7 +210,7 @@ impl Session {
             arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
         // Their owners may have changed them since the last call.
         files.iter().for_each(Block::forget);
-        let lost = self.memory.lost();
+        let looks = looks_at_lost();
         let During { stop, memory } = &during;
         let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
         let optimizer = Optimizer {
@@ -250,7 +250,7 @@ impl Session {
             self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
         }
-        if self.memory.lost() != lost {
+        if looks_at_lost() != looks {
             self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, DEVICE_LOST).into());
         }

@@ -174,12 +174,13 @@ impl Array {
         Array { block, elem, lmad }
     }
 
-    /// The element at an index, or nothing outside the array.
+    /// The element at an index, or nothing outside the array, or where the elements are gone.
     #[inline]
     pub fn get(&self, index: &[i64]) -> Option<Scalar> {
         let inside = index.len() == self.rank()
             && self.lmad.dims.iter().zip(index).all(|(d, &i)| 0 <= i && i < d.size);
-        inside.then(|| Scalar::new(self.elem, self.load(self.lmad.place(index))))
+        let element = inside.then(|| Scalar::new(self.elem, self.load(self.lmad.place(index))));
+        element.filter(|_| self.block.is_intact())
     }
 
     /// The bits of the element at a place of the view.
@@ -358,7 +359,7 @@ impl Array {
         Ok(true)
     }
 
-    /// The bits of all elements in row-major order.
+    /// The bits of all elements in row-major order; zeros where they are gone ([`Block::is_intact`]).
     #[inline]
     pub fn iter_bits(&self) -> impl Iterator<Item = Bits> + '_ {
         let (bytes, width) = (self.block.bytes(), self.elem.bytes());

@@ -11,10 +11,20 @@ use super::block::Storage;
 use super::pool::Pool;
 use galopvm_base::resident::{Landing, Resident};
 use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// What a call says that has looked at bytes which a device has lost.
 pub const DEVICE_LOST: &str = "The device that held an array was lost.";
+
+/// How often somebody looked at bytes that a device has lost, in the whole process: an array may be an argument where it was
+/// not made.
+static LOOKS_AT_LOST: AtomicU64 = AtomicU64::new(0);
+
+/// How often somebody looked at bytes that a device has lost.
+pub fn looks_at_lost() -> u64 {
+    LOOKS_AT_LOST.load(Relaxed)
+}
 
 /// Storage of a block that waits for the bytes.
 pub(super) struct Room {
@@ -50,12 +60,11 @@ pub(super) struct Away {
     /// The storage with the bytes as soon as they have come home; nothing if they are lost.
     home: OnceLock<Option<Box<Room>>>,
     copy: Arc<dyn Resident>,
-    pool: Arc<Pool>,
 }
 
 impl Away {
-    pub(super) fn new(copy: Arc<dyn Resident>, pool: Arc<Pool>) -> Away {
-        Away { home: OnceLock::new(), copy, pool }
+    pub(super) fn new(copy: Arc<dyn Resident>) -> Away {
+        Away { home: OnceLock::new(), copy }
     }
 
     /// The bytes, which are at home from now on; none if they are lost.
@@ -63,7 +72,7 @@ impl Away {
         match self.home.get_or_init(|| self.bring()) {
             Some(room) => room.bytes(),
             None => {
-                self.pool.count_lost();
+                LOOKS_AT_LOST.fetch_add(1, Relaxed);
                 &[]
             }
         }
@@ -77,12 +86,150 @@ impl Away {
     /// The storage with the bytes; nothing if they are lost.
     pub(super) fn come_home(&mut self) -> Option<(Storage, Arc<Pool>)> {
         self.bytes();
-        let storage = self.home.get_mut()?.as_mut()?.storage.take()?;
-        Some((storage, self.pool.clone()))
+        let room = self.home.get_mut()?.as_mut()?;
+        Some((room.storage.take()?, room.pool.clone()))
     }
 
     /// Whether the bytes were looked for and are lost.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.home.get(), Some(None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{Array, Granted};
+    use crate::memory::{Block, Memory};
+    use galopvm_base::ElemType;
+    use galopvm_base::resident::Stored;
+    use galopvm_lmad::Lmad;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    /// A device that holds nothing but sevens.
+    #[derive(Default)]
+    struct Sevens {
+        landing: Mutex<Option<Box<dyn Landing>>>,
+        is_lost: bool,
+        asked: AtomicUsize,
+    }
+
+    impl Resident for Sevens {
+        fn bring(&self) -> Option<Box<dyn Landing>> {
+            self.asked.fetch_add(1, Relaxed);
+            let mut landing = self.landing.lock().unwrap().take()?;
+            landing.bytes_mut().fill(7);
+            (!self.is_lost).then_some(landing)
+        }
+    }
+
+    /// A block of 100 bytes that is away, and its copy.
+    fn away(memory: &Memory, is_lost: bool) -> (Block, Arc<Sevens>) {
+        let mut block = memory.block(100).unwrap();
+        let mut copy = None;
+        let leaves = block.leave(&mut |landing| {
+            let sevens =
+                Arc::new(Sevens { landing: Mutex::new(Some(landing)), is_lost, ..Sevens::default() });
+            copy = Some(sevens.clone());
+            sevens
+        });
+        assert!(leaves && block.copy().is_some());
+        (block, copy.unwrap())
+    }
+
+    #[test]
+    fn bytes_come_home_once_and_a_write_ends_the_copy() {
+        let memory = Memory::new(None);
+        let (mut block, copy) = away(&memory, false);
+        assert_eq!((block.len(), copy.asked.load(Relaxed), memory.stats().live_bytes), (100, 0, 100));
+        assert!(block.bytes() == [7; 100] && block.bytes() == [7; 100] && block.is_intact());
+        assert_eq!(copy.asked.load(Relaxed), 1);
+        // It was only read.
+        assert!(block.copy().is_some() && block.is_unique());
+        block.bytes_mut().unwrap()[1] = 8;
+        assert!(block.copy().is_none() && block.bytes()[..3] == [7, 8, 7]);
+        assert_eq!((Arc::strong_count(&copy), memory.stats().live_bytes), (1, 100));
+        drop(block);
+        assert_eq!(memory.stats().live_bytes, 0);
+    }
+
+    #[test]
+    fn every_way_to_write_brings_the_bytes_home_before() {
+        let memory = Memory::new(None);
+        let (mut block, _) = away(&memory, false);
+        assert_eq!(block.bytes_mut().unwrap(), [7; 100]);
+        let (block, copy) = away(&memory, false);
+        let mut own = block.exclusive().unwrap();
+        assert_eq!((own.bytes()[99], Arc::strong_count(&copy)), (7, 1));
+        own.bytes_mut()[99] = 8;
+        let block = own.share();
+        assert!(block.bytes()[98..] == [7, 8] && block.copy().is_none());
+        let (block, _) = away(&memory, false);
+        let other = block.clone();
+        assert!(!block.is_unique() && block.is_own());
+        let array = Array::from_block(block, ElemType::U8, Lmad::row_major(&[100])).unwrap();
+        let mut place = Granted::new(array, 2).unwrap();
+        assert_eq!(place.bytes_mut(), [7; 100]);
+        place.bytes_mut()[0] = 9;
+        assert!(other.bytes()[..2] == [9, 7] && other.copy().is_none());
+    }
+
+    #[test]
+    fn copies_of_what_is_given_or_lent_go_when_it_may_have_changed() {
+        let keep = |block: &Block| block.keep(Arc::new(Sevens::default()));
+        let mut block = Block::given(Box::new(vec![1u8, 2, 3]));
+        keep(&block);
+        block.bytes_mut().unwrap()[0] = 5;
+        assert!(block.copy().is_none());
+        keep(&block);
+        let mut own = block.exclusive().unwrap();
+        own.bytes_mut()[1] = 6;
+        let block = own.share();
+        assert!(block.copy().is_none());
+        keep(&block);
+        assert_eq!(block.into_vec::<u8>().unwrap(), [5, 6, 3]);
+        let block = Block::lent::<u8>(vec![1, 2]);
+        keep(&block);
+        assert!(block.clone().copy().is_some());
+        block.forget();
+        assert!(block.copy().is_none());
+    }
+
+    #[test]
+    fn what_is_lost_is_no_bytes_and_each_look_counts() {
+        let memory = Memory::new(None);
+        let (mut block, _) = away(&memory, true);
+        let looks = looks_at_lost();
+        assert!(block.is_intact());
+        assert!(block.bytes().is_empty() && block.bytes().is_empty() && !block.is_intact());
+        assert!(looks_at_lost() >= looks + 2);
+        // It cannot be written, so that nobody makes a whole array of a part.
+        assert!(!block.is_own() && !block.is_unique() && block.bytes_mut().is_none());
+        let block = block.exclusive().err().unwrap();
+        drop(block);
+        assert_eq!(memory.stats().live_bytes, 0);
+    }
+
+    #[test]
+    fn what_nobody_looks_at_gives_its_storage_back() {
+        let memory = Memory::new(None);
+        let (block, copy) = away(&memory, false);
+        drop(block);
+        assert_eq!(copy.asked.load(Relaxed), 0);
+        assert_eq!(memory.stats().live_bytes, 100);
+        drop(copy);
+        assert_eq!(memory.stats().live_bytes, 0);
+    }
+
+    #[test]
+    fn only_storage_of_a_pool_that_nobody_else_holds_can_be_left() {
+        let memory = Memory::new(None);
+        let mut never = |_| -> Arc<dyn Resident> { panic!("it stays") };
+        let mut shared = memory.block(10).unwrap();
+        let other = shared.clone();
+        assert!(!shared.leave(&mut never) && !memory.nothing().leave(&mut never));
+        assert!(!Block::given(Box::new(vec![1u8])).leave(&mut never));
+        drop(other);
     }
 }

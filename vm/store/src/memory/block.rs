@@ -314,9 +314,8 @@ impl Block {
         inner.settle();
         let Source::Own { storage, pool } = &mut inner.source else { return false };
         let Some(storage) = storage.take() else { return false };
-        let pool = pool.clone();
         let copy = make(Box::new(Room::new(storage, inner.bytes, pool.clone())));
-        inner.source = Source::Away(Box::new(Away::new(copy.clone(), pool)));
+        inner.source = Source::Away(Box::new(Away::new(copy.clone())));
         inner.copy = Mutex::new(Some(copy));
         true
     }

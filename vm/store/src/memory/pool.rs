@@ -12,7 +12,6 @@ use super::system;
 use crate::stop::Stop;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Freed bytes that are kept at most.
@@ -135,8 +134,6 @@ pub(super) struct Pool {
     state: Mutex<State>,
     /// Where copies in other layouts are. Never locked together with the state.
     pub(super) shelves: Shelves,
-    /// How often somebody looked at bytes that a device has lost.
-    lost: AtomicU64,
 }
 
 impl Pool {
@@ -187,12 +184,6 @@ impl Pool {
     pub(super) fn left(&self) -> u64 {
         let state = self.state();
         state.budget.map_or(u64::MAX, |budget| budget.saturating_sub(state.figures.held_bytes))
-    }
-
-    /// Somebody looked at bytes that a device has lost.
-    #[cold]
-    pub(super) fn count_lost(&self) {
-        self.lost.fetch_add(1, Relaxed);
     }
 
     /// A block of so many bytes is made of a reserve.
@@ -432,11 +423,6 @@ impl Memory {
     #[inline]
     pub fn stats(&self) -> MemoryStats {
         self.pool.state().figures
-    }
-
-    /// How often somebody looked at bytes of this memory that a device has lost.
-    pub fn lost(&self) -> u64 {
-        self.pool.lost.load(Relaxed)
     }
 
     /// Counts a copy.
