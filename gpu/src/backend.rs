@@ -6,7 +6,7 @@
 use crate::device::{Dispatch, Gpu, Pipeline};
 use crate::info::{Features, GpuError};
 use crate::lower::program::{Count, Outcome, Program, Slot, Source, Temp, lower};
-use crate::lower::stage::GROUP;
+use crate::lower::stage::{GROUP, MOST_GROUPS};
 use crate::memory::Buffer;
 use crate::shader::Shader;
 use galopvm_base::{ElemType, Scalar, TypedId};
@@ -323,7 +323,8 @@ impl Code {
                     }
                     Count::Chunks(bounds) => {
                         let points = count(bounds)?;
-                        (points, points.div_ceil(group * POINTS_PER_INVOCATION).clamp(1, group))
+                        let groups = points.div_ceil(group * POINTS_PER_INVOCATION);
+                        (points, groups.clamp(1, u64::from(MOST_GROUPS)))
                     }
                     Count::One => (1, 1),
                 })
@@ -493,7 +494,7 @@ impl Code {
             Outcome::Temp(temp) => {
                 let temp = temps.get(temp).ok_or_else(|| failed("a value without a buffer"))?;
                 let fetched = small.iter().find(|(buffer, _)| std::ptr::eq(*buffer, &**temp));
-                let is_whole = matches!(goal, Goal::Row(0)) && bytes == block.size();
+                let is_whole = matches!(goal, Goal::Row(0)) && bytes == block.size() && bytes == temp.len();
                 if let (Block::Fresh(block), true, None) = (&mut *block, is_whole, fetched)
                     && self.gpu.leave(*block, temp)
                 {

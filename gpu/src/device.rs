@@ -52,7 +52,7 @@ const POOL_PART: u64 = 8;
 const COPIES_PART: u64 = 2;
 
 /// The same where that is the memory of the host.
-const SHARED_PART: u64 = 8;
+const SHARED_PART: u64 = 4;
 
 /// Pipelines kept for reuse.
 const MOST_PIPELINES: usize = 1024;
@@ -314,6 +314,7 @@ impl Gpu {
     /// From now on the copies of blocks that are kept have at most so many bytes.
     pub fn limit_copies(&self, bytes: u64) {
         self.residents.set_most(bytes);
+        self.make_room_below(bytes);
     }
 
     /// The process's device: opened on first use, as [`DeviceChoice::from_env`] says; a failure is remembered.

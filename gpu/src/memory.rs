@@ -106,6 +106,13 @@ impl Drop for Buffer {
     }
 }
 
+/// The size of the block that a buffer of so many bytes has: classes of a quarter power of two keep the pool's blocks reusable
+/// and waste little.
+pub(crate) fn size_class(bytes: u64) -> u64 {
+    let step = (bytes.max(256).next_power_of_two() / 8).max(64);
+    bytes.max(256).next_multiple_of(step)
+}
+
 /// Two pieces that take turns.
 type Pieces = [Subbuffer<[u8]>; 2];
 
@@ -122,9 +129,7 @@ impl Gpu {
         if place == Place::Device && bytes > limit {
             return Err(GpuError::TooLarge { bytes, limit });
         }
-        // Size classes of a quarter power of two keep the pool's buffers reusable and waste little.
-        let step = (bytes.max(256).next_power_of_two() / 8).max(64);
-        let class = bytes.max(256).next_multiple_of(step);
+        let class = size_class(bytes);
         let reused = lock(&self.pool).take(place, class);
         let made = match reused {
             Some(raw) => Ok(raw),

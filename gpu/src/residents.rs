@@ -13,7 +13,7 @@
 
 use crate::device::Gpu;
 use crate::info::GpuError;
-use crate::memory::{Buffer, lock};
+use crate::memory::{Buffer, lock, size_class};
 use galopvm_base::resident::{Fresh, Landing, Resident, Stored};
 use std::any::Any;
 use std::collections::HashMap;
@@ -164,7 +164,7 @@ impl Gpu {
     }
 
     /// Drops copies until at most so many bytes are held.
-    fn make_room_below(&self, most: u64) {
+    pub(crate) fn make_room_below(&self, most: u64) {
         loop {
             let oldest = {
                 let mut list = lock(&self.residents.0);
@@ -181,11 +181,11 @@ impl Gpu {
     /// Whether a copy of so many bytes may be kept: others have made room for it.
     fn has_room(&self, bytes: usize) -> bool {
         let (_, most) = self.residents.bytes();
-        let fits = bytes as u64 <= most;
-        if fits {
-            self.make_room_below(most - bytes as u64);
+        let left = most.checked_sub(size_class(bytes as u64));
+        if let Some(left) = left {
+            self.make_room_below(left);
         }
-        fits
+        left.is_some()
     }
 
     fn copied(
@@ -212,6 +212,9 @@ impl Gpu {
         block: &dyn Stored,
         wanted: Range<usize>,
     ) -> Result<(usize, Arc<Buffer>), GpuError> {
+        if wanted.is_empty() {
+            return Ok((0, Arc::new(self.buffer(0)?)));
+        }
         let known = block.copy().map(|copy| copy as Arc<dyn Any + Send + Sync>);
         let known = known.and_then(|copy| copy.downcast::<Copied>().ok());
         let known = known.filter(|copy| std::ptr::eq(copy.gpu, self));
@@ -227,7 +230,7 @@ impl Gpu {
         let fits = block.size() as u64 <= self.info().limits.buffer_bytes;
         let stretch = if is_much && fits { 0..block.size() } else { wanted };
         let bytes = block.bytes().get(stretch.clone()).ok_or(GpuError::Lost)?;
-        let keeps = !bytes.is_empty() && self.has_room(bytes.len());
+        let keeps = self.has_room(bytes.len());
         let buffer = Arc::new(self.bring_up(bytes)?);
         let start = stretch.start;
         if keeps {
