@@ -126,7 +126,8 @@ entry steps [n] (a: [n]f32) (c: [n]f32) (k: i64) : [n]f32 =
     for gpu in devices() {
         let mut pair = Pair::new(gpu, source);
         let numbers: Vec<f32> = (0..COUNT).map(|i| (i % 97) as f32).collect();
-        let array = |pair: &Pair| Value::Array(pair.session.array(&numbers, &[COUNT as i64]).expect("memory"));
+        let array =
+            |pair: &Pair| Value::Array(pair.session.array(&numbers, &[COUNT as i64]).expect("memory"));
         let (a, c) = (array(&pair), array(&pair));
         let before = gpu.traffic();
         let made = pair.call("steps", &[a.clone(), c.clone(), scalar(50)]).remove(0);
@@ -145,7 +146,7 @@ fn changes_by_the_host_between_launches_are_seen() {
 entry updated [n] (a: *[n]i64) (k: i64) : ([n]i64, i64) =
   loop (a, s) = (a, 0) for i < k do
     let a = a with [i * 7] = s + i
-    in (a, reduce (+) s (map (* 3) a))
+    in (a, s + reduce (+) 0 (map (* 3) a))
 entry scattered [n] (a: *[n]i64) (is: [n]i64) (k: i64) : ([n]i64, [n]i64) =
   loop (a, b) = (a, copy is) for i < k do
     let a = scatter a (map (% n) b) (map (+ i) b)
@@ -183,7 +184,8 @@ entry looked [n] (a: [n]i64) (k: i64) : i64 =
 fn arrays_that_calls_consume_are_changed_where_they_lie() {
     for gpu in devices() {
         let mut pair = Pair::new(gpu, MAPS);
-        let total = |pair: &mut Pair, value: &Value| pair.call("total", std::slice::from_ref(value)).remove(0);
+        let total =
+            |pair: &mut Pair, value: &Value| pair.call("total", std::slice::from_ref(value)).remove(0);
         // Memory of a session, and what a host gave: both change in place, after the device had copies of them.
         let given = pair.session.give((0..COUNT as i64).collect(), &[COUNT as i64]).expect("a shape");
         for value in [pair.array(0..), Value::Array(given)] {

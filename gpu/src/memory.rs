@@ -309,3 +309,40 @@ pub(crate) fn fetch(from: &Subbuffer<[u8]>, out: &mut [u8]) -> Result<(), GpuErr
     out.copy_from_slice(&bytes[..out.len()]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::DeviceChoice;
+
+    #[test]
+    fn large_moves_go_in_pieces() {
+        let Ok(gpu) = Gpu::open(&DeviceChoice::from_env()).map_err(|why| eprintln!("skipped: {why}")) else {
+            return;
+        };
+        let gpu = gpu.through_staging();
+        for bytes in [1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 5] {
+            let data: Vec<u8> = (0..bytes).map(|i| (i / 7 + i / PIECE) as u8).collect();
+            let buffer = gpu.upload(&data).expect("memory");
+            let mut out = vec![0; bytes];
+            gpu.download(&buffer, &mut out).expect("the bytes");
+            assert!(out == data, "{bytes}");
+            // A part is a part.
+            gpu.download(&buffer, &mut out[..bytes / 2]).expect("the bytes");
+            assert!(out == data, "half of {bytes}");
+        }
+    }
+
+    #[test]
+    fn a_flag_is_down_each_time() {
+        let Ok(gpu) = Gpu::open(&DeviceChoice::from_env()).map_err(|why| eprintln!("skipped: {why}")) else {
+            return;
+        };
+        for _ in 0..3 {
+            let flag = gpu.flag().expect("memory");
+            assert_eq!(gpu.is_raised(&flag), Ok(false));
+            fill(flag.raw(), &[1; size_of::<u32>()]).expect("it is mapped");
+            assert_eq!(gpu.is_raised(&flag), Ok(true));
+        }
+    }
+}

@@ -14,7 +14,7 @@
 use crate::device::Gpu;
 use crate::info::GpuError;
 use crate::memory::{Buffer, lock, size_class};
-use galopvm_base::resident::{Fresh, Landing, Resident, Stored};
+use galopvm_base::resident::{Arrival, Fresh, Landing, Resident, Stored};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,6 +35,8 @@ struct State {
     buffer: Option<Arc<Buffer>>,
     /// Memory of the host for them, until the block has it back. If there is no buffer they are in it.
     landing: Option<Box<dyn Landing>>,
+    /// They were nowhere else, and did not come home.
+    is_lost: bool,
 }
 
 /// All copies of a device.
@@ -115,25 +117,24 @@ impl Copied {
     fn make_room(&self) {
         let mut state = lock(&self.state);
         let buffer = state.buffer.take();
-        let mut lost = None;
-        if let (Some(buffer), Some(landing)) = (&buffer, &mut state.landing)
-            && self.gpu.bring(buffer, landing.bytes_mut()).is_err()
-        {
-            lost = state.landing.take();
+        let State { landing, is_lost, .. } = &mut *state;
+        if let (Some(buffer), Some(landing)) = (&buffer, landing) {
+            *is_lost = self.gpu.bring(buffer, landing.bytes_mut()).is_err();
         }
         drop(state);
-        drop((buffer, lost));
+        drop(buffer);
     }
 }
 
 impl Resident for Copied {
-    fn bring(&self) -> Option<Box<dyn Landing>> {
+    fn bring(&self) -> Option<Arrival> {
         let mut state = lock(&self.state);
         let mut landing = state.landing.take()?;
-        let Some(buffer) = &state.buffer else { return Some(landing) };
-        let brought = self.gpu.bring(buffer, landing.bytes_mut());
-        drop(state);
-        brought.is_ok().then_some(landing)
+        let brought = match &state.buffer {
+            Some(buffer) => self.gpu.bring(buffer, landing.bytes_mut()).is_ok(),
+            None => true,
+        };
+        Some(Arrival { landing, is_whole: brought && !state.is_lost })
     }
 }
 
@@ -195,7 +196,7 @@ impl Gpu {
         landing: Option<Box<dyn Landing>>,
     ) -> Arc<dyn Resident> {
         let bytes = buffer.raw().size();
-        let state = Mutex::new(State { buffer: Some(buffer), landing });
+        let state = Mutex::new(State { buffer: Some(buffer), landing, is_lost: false });
         let mut list = lock(&self.residents.0);
         let number = list.now();
         let copy = Arc::new(Copied { gpu: self, number, stretch, state });

@@ -4,8 +4,8 @@
 //! keeps its copy for the next launch, or its bytes are nowhere but there, until the host looks.
 //!
 //! Invariants: a copy has the bytes that its block has at this moment - whoever keeps a block lets go of the copy before it
-//! lends bytes for writing, and a back end never writes into a copy; a landing is given back once, with all bytes in it, or
-//! never.
+//! lends bytes for writing, and a back end never writes into a copy; a landing is given back once, whatever became of the
+//! bytes.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,11 +16,19 @@ pub trait Landing: Any + Send {
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
+/// A landing that comes back.
+pub struct Arrival {
+    /// The memory.
+    pub landing: Box<dyn Landing>,
+    /// Whether the bytes are in it; the device has lost them if not.
+    pub is_whole: bool,
+}
+
 /// A copy of the bytes of a block on a device.
 pub trait Resident: Any + Send + Sync {
-    /// The landing that the copy was made with, with the bytes in it; nothing if it was made without, if this was asked before,
-    /// or if the device has lost the bytes. The copy stays a copy.
-    fn bring(&self) -> Option<Box<dyn Landing>>;
+    /// Brings the bytes into the landing that the copy was made with; nothing if it was made without, or this was asked before.
+    /// The copy stays a copy.
+    fn bring(&self) -> Option<Arrival>;
 }
 
 /// A block that is only read.

@@ -1,7 +1,7 @@
 //! Limits, interrupts, ownership, tiering: what cannot be seen in the results of a program.
 
 use galopvm_base::Scalar;
-use galopvm_base::resident::{Landing, Resident};
+use galopvm_base::resident::{Arrival, Landing, Resident};
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_kir::{
     Argument, Backend, Buffer, CheckedLaunch, Compiled, Listing, Machine, Reference, Refusal, RunError, Unit,
@@ -659,11 +659,12 @@ impl Backend for Losing {
 struct LosingCode(VerifiedRegion);
 
 /// What is left of a result.
-struct Gone;
+struct Gone(Mutex<Option<Box<dyn Landing>>>);
 
 impl Resident for Gone {
-    fn bring(&self) -> Option<Box<dyn Landing>> {
-        None
+    fn bring(&self) -> Option<Arrival> {
+        let landing = self.0.lock().expect("nobody panics here").take()?;
+        Some(Arrival { landing, is_whole: false })
     }
 }
 
@@ -675,7 +676,7 @@ impl Compiled for LosingCode {
     ) -> Result<(), RunError> {
         for buffer in &mut launch.of(&self.0)?.buffers {
             if let Buffer::Fresh(block) = buffer {
-                assert!(block.leave(&mut |_| Arc::new(Gone)));
+                assert!(block.leave(&mut |landing| Arc::new(Gone(Mutex::new(Some(landing))))));
             }
         }
         Ok(())
@@ -703,6 +704,11 @@ fn what_a_device_has_lost_is_an_error_of_the_call_that_looks() {
         (error.kind, error.message.as_str()),
         (ErrorKind::Input, "The device that held an array was lost.")
     );
+    // So it is where the call writes what it was given alone.
+    let made = losing.call("double", vec![numbers.clone()]).expect("nobody has looked");
+    let error = losing.call("counts", vec![made.into_iter().next().expect("a result"), int(3)]);
+    assert_eq!(error.expect_err("there is nothing to count in").kind, ErrorKind::Input);
+    let made = losing.call("double", vec![numbers.clone()]).expect("nobody has looked");
     assert!(data::write_text(&mut Vec::new(), &made[0]).is_err());
     assert_eq!(made[0].as_array().and_then(Array::to_vec::<i64>), None);
     // What has its elements is as good as before.

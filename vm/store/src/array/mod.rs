@@ -20,8 +20,8 @@ pub use copy::{copy_elements, move_elements};
 pub use galopvm_base::element::{load, store};
 pub use granted::{Granted, same_places};
 
-use crate::error::Trap;
-use crate::memory::{Block, Memory, OutOfMemory};
+use crate::error::{ErrorKind, Trap};
+use crate::memory::{Block, DEVICE_LOST, Memory, OutOfMemory};
 use crate::stop::{Pace, Stop};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, ElemType, Scalar, ScalarOp};
@@ -255,6 +255,9 @@ impl Array {
         view::place(&self.lmad, index.iter().copied()).map_err(Trap::new)?;
         self.make_writable(memory)?;
         let place = self.lmad.place(index);
+        if self.block.bytes().is_empty() {
+            return Err(Trap::of_kind(ErrorKind::Input, DEVICE_LOST));
+        }
         let width = self.elem.bytes();
         store(self.block.bytes_mut().expect("the array is writable now"), width, place, value.bits);
         Ok(())

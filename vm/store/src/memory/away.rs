@@ -3,13 +3,16 @@
 //! A block that is away has its storage with the copy on the device, as the landing. The first look brings the bytes home, by
 //! [`Away::bytes`], which is the only way to them; writing goes by [`Away::come_home`], after which the block is like any other.
 //!
+//! Whoever only asks - for the length, the holders, whether the block may be written - moves nothing.
+//!
 //! Invariants: the storage is counted as in use all the time, so that coming home needs no memory; bytes come home once, and
-//! whoever looks meanwhile waits. Bytes that a device has lost are none, as those of a file that was shortened, and each
-//! look at them is counted: a call that looked gives an error instead of a result.
+//! whoever looks meanwhile waits. Bytes that a device has lost are none, as those of a file that was shortened; who writes to
+//! them gets zeros, as it was promised a place to write. Each look at lost bytes is counted, whether for reading or for
+//! writing: a call in which there was one gives an error instead of a result.
 
 use super::block::Storage;
 use super::pool::Pool;
-use galopvm_base::resident::{Landing, Resident};
+use galopvm_base::resident::{Arrival, Landing, Resident};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -57,9 +60,17 @@ impl Drop for Room {
 
 /// Where the bytes of a block are that is away.
 pub(super) struct Away {
-    /// The storage with the bytes as soon as they have come home; nothing if they are lost.
-    home: OnceLock<Option<Box<Room>>>,
+    /// What came back of the device, as soon as somebody has looked.
+    home: OnceLock<Home>,
     copy: Arc<dyn Resident>,
+}
+
+/// What came back of a device.
+struct Home {
+    /// The storage.
+    room: Option<Box<Room>>,
+    /// Whether the bytes are in it.
+    is_whole: bool,
 }
 
 impl Away {
@@ -67,32 +78,42 @@ impl Away {
         Away { home: OnceLock::new(), copy }
     }
 
+    fn home(&self) -> &Home {
+        let home = self.home.get_or_init(|| match self.copy.bring() {
+            Some(Arrival { landing, is_whole }) => {
+                let room = (landing as Box<dyn Any>).downcast::<Room>().ok();
+                Home { is_whole: is_whole && room.is_some(), room }
+            }
+            None => Home { room: None, is_whole: false },
+        });
+        if !home.is_whole {
+            LOOKS_AT_LOST.fetch_add(1, Relaxed);
+        }
+        home
+    }
+
     /// The bytes, which are at home from now on; none if they are lost.
     pub(super) fn bytes(&self) -> &[u8] {
-        match self.home.get_or_init(|| self.bring()) {
-            Some(room) => room.bytes(),
-            None => {
-                LOOKS_AT_LOST.fetch_add(1, Relaxed);
-                &[]
-            }
+        match self.home() {
+            Home { room: Some(room), is_whole: true } => room.bytes(),
+            _ => &[],
         }
     }
 
-    fn bring(&self) -> Option<Box<Room>> {
-        let landing: Box<dyn Any> = self.copy.bring()?;
-        landing.downcast().ok()
-    }
-
-    /// The storage with the bytes; nothing if they are lost.
+    /// The storage with the bytes, or with zeros if they are lost.
     pub(super) fn come_home(&mut self) -> Option<(Storage, Arc<Pool>)> {
-        self.bytes();
-        let room = self.home.get_mut()?.as_mut()?;
+        self.home();
+        let home = self.home.get_mut()?;
+        let room = home.room.as_mut()?;
+        if !home.is_whole {
+            room.bytes_mut().fill(0);
+        }
         Some((room.storage.take()?, room.pool.clone()))
     }
 
     /// Whether the bytes were looked for and are lost.
     pub(super) fn is_lost(&self) -> bool {
-        matches!(self.home.get(), Some(None))
+        self.home.get().is_some_and(|home| !home.is_whole)
     }
 }
 
@@ -116,11 +137,11 @@ mod tests {
     }
 
     impl Resident for Sevens {
-        fn bring(&self) -> Option<Box<dyn Landing>> {
+        fn bring(&self) -> Option<Arrival> {
             self.asked.fetch_add(1, Relaxed);
             let mut landing = self.landing.lock().unwrap().take()?;
             landing.bytes_mut().fill(7);
-            (!self.is_lost).then_some(landing)
+            Some(Arrival { landing, is_whole: !self.is_lost })
         }
     }
 
@@ -142,6 +163,7 @@ mod tests {
     fn bytes_come_home_once_and_a_write_ends_the_copy() {
         let memory = Memory::new(None);
         let (mut block, copy) = away(&memory, false);
+        assert!(block.is_unique() && block.is_own() && block.is_intact() && !block.is_empty());
         assert_eq!((block.len(), copy.asked.load(Relaxed), memory.stats().live_bytes), (100, 0, 100));
         assert!(block.bytes() == [7; 100] && block.bytes() == [7; 100] && block.is_intact());
         assert_eq!(copy.asked.load(Relaxed), 1);
@@ -204,9 +226,14 @@ mod tests {
         assert!(block.is_intact());
         assert!(block.bytes().is_empty() && block.bytes().is_empty() && !block.is_intact());
         assert!(looks_at_lost() >= looks + 2);
-        // It cannot be written, so that nobody makes a whole array of a part.
-        assert!(!block.is_own() && !block.is_unique() && block.bytes_mut().is_none());
-        let block = block.exclusive().err().unwrap();
+        // Nobody writes to it without a word, and who was promised a place has one.
+        assert!(!block.is_own() && !block.is_unique());
+        assert_eq!(block.bytes_mut().unwrap(), [0; 100]);
+        assert!(looks_at_lost() >= looks + 3);
+        drop(block);
+        let (mut block, _) = away(&memory, true);
+        assert!(block.is_unique() && block.bytes_mut().unwrap() == [0; 100]);
+        assert!(looks_at_lost() >= looks + 4);
         drop(block);
         assert_eq!(memory.stats().live_bytes, 0);
     }

@@ -332,17 +332,13 @@ impl Block {
         self.0.shelf.get_or_init(make)
     }
 
-    /// Whether the block may be written at all: it is not somebody else's memory, and its bytes are at home, where they come if
-    /// they can.
+    /// Whether the block may be written at all: it is not somebody else's memory, and not known to be lost.
     #[inline]
     pub fn is_own(&self) -> bool {
         match &self.0.source {
             Source::Own { .. } | Source::Given(_) => true,
             Source::Foreign { .. } => false,
-            Source::Away(away) => {
-                away.bytes();
-                !away.is_lost()
-            }
+            Source::Away(away) => !away.is_lost(),
         }
     }
 
