@@ -291,3 +291,33 @@ fn what_nobody_looks_at_gives_its_memory_back() {
         assert_eq!(pair.since(before), Moved { uploads: 1, downloads: 0, left: 3 });
     }
 }
+
+#[test]
+fn threads_share_a_device_and_the_copies_of_arrays() {
+    for gpu in devices() {
+        // Less than all of them want, so that each makes room in the others' arrays.
+        gpu.limit_copies(600 << 10);
+        let inputs: Vec<Value> = {
+            let pair = Pair::new(gpu, MAPS);
+            (1..4).map(|k| pair.array((0..).map(move |i| i * k))).collect()
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let inputs = &inputs;
+                scope.spawn(move || {
+                    let mut pair = Pair::new(gpu, MAPS);
+                    let mut last = inputs[thread % 3].clone();
+                    let mut factor = (thread % 3 + 1) as i64;
+                    for round in 0..12 {
+                        let other = (thread + round) % 3;
+                        last = pair.call("sum2", &[last, inputs[other].clone()]).remove(0);
+                        factor = 2 * factor + other as i64 + 1;
+                    }
+                    assert!(look(&last).iter().zip(0..).all(|(x, i)| *x == i * factor));
+                });
+            }
+        });
+        drop(inputs);
+        assert_eq!(gpu.traffic().held_bytes, 0);
+    }
+}

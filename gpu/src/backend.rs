@@ -466,6 +466,18 @@ impl Code {
         Ok((ty.elem, bytes, goal))
     }
 
+    /// Leaves a whole result on the device, or keeps it there if its bytes have come to the host; says whether it did.
+    fn stays(&self, block: &mut Block<'_>, temp: &Arc<Buffer>, fetched: Option<&[u8]>) -> bool {
+        let Block::Fresh(block) = block else { return false };
+        match fetched {
+            None => self.gpu.leave(*block, temp),
+            Some(bytes) => {
+                self.gpu.keep(*block, temp, bytes);
+                true
+            }
+        }
+    }
+
     fn result(
         &self,
         launch: &mut Launch<'_>,
@@ -489,26 +501,19 @@ impl Code {
             Outcome::Host(var) => {
                 let value = hosts.get(&var).ok_or_else(|| failed("a scalar without a value"))?;
                 known = value.bits.to_le_bytes()[..width].to_vec();
-                &known
+                &known[..]
             }
             Outcome::Temp(temp) => {
                 let temp = temps.get(temp).ok_or_else(|| failed("a value without a buffer"))?;
                 let fetched = small.iter().find(|(buffer, _)| std::ptr::eq(*buffer, &**temp));
+                let fetched = fetched.map(|(_, bytes)| &bytes[..]);
                 let is_whole = matches!(goal, Goal::Row(0)) && bytes == block.size() && bytes == temp.len();
-                if let (Block::Fresh(block), true, None) = (&mut *block, is_whole, fetched)
-                    && self.gpu.leave(*block, temp)
-                {
-                    return Ok(());
-                }
-                if let (Block::Fresh(block), true, Some((_, fetched))) = (&mut *block, is_whole, fetched)
-                    && lmad.rank() > 0
-                {
-                    self.gpu.keep(*block, temp, fetched);
+                if is_whole && lmad.rank() > 0 && self.stays(block, temp, fetched) {
                     return Ok(());
                 }
                 let block = block.bytes_mut().ok_or_else(|| failed("a result cannot be written"))?;
                 match (goal, fetched) {
-                    (_, Some((_, fetched))) => &fetched[..bytes],
+                    (_, Some(fetched)) => fetched.get(..bytes).ok_or_else(outside)?,
                     (Goal::Row(start), None) => {
                         let end = start.checked_add(bytes).ok_or_else(outside)?;
                         let target = block.get_mut(start..end).ok_or_else(outside)?;
