@@ -109,7 +109,8 @@ impl Array {
         if T::TYPE != self.elem {
             return None;
         }
-        elements_of(self.row_major_bytes()?)
+        let elements = elements_of(self.row_major_bytes()?);
+        elements.filter(|_| self.block.is_intact())
     }
 
     /// The elements in row-major order, if they have this type and are still there.

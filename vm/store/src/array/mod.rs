@@ -255,7 +255,8 @@ impl Array {
         view::place(&self.lmad, index.iter().copied()).map_err(Trap::new)?;
         self.make_writable(memory)?;
         let place = self.lmad.place(index);
-        if self.block.bytes().is_empty() {
+        self.block.bytes();
+        if !self.block.is_intact() {
             return Err(Trap::of_kind(ErrorKind::Input, DEVICE_LOST));
         }
         let width = self.elem.bytes();

@@ -6,27 +6,28 @@
 //! Whoever only asks - for the length, the holders, whether the block may be written - moves nothing.
 //!
 //! Invariants: the storage is counted as in use all the time, so that coming home needs no memory; bytes come home once, and
-//! whoever looks meanwhile waits. Bytes that a device has lost are none, as those of a file that was shortened; who writes to
-//! them gets zeros, as it was promised a place to write. Each look at lost bytes is counted, whether for reading or for
-//! writing: a call in which there was one gives an error instead of a result.
+//! whoever looks meanwhile waits. Bytes that a device has lost are zeros from then on, so that nobody reads or writes past
+//! them, and each look is counted with their memory ([`Losses`]): a call in which there was one gives an error instead of a
+//! result, and a block says that it is not intact.
 
+use super::Memory;
 use super::block::Storage;
 use super::pool::Pool;
 use galopvm_base::resident::{Arrival, Landing, Resident};
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// What a call says that has looked at bytes which a device has lost.
 pub const DEVICE_LOST: &str = "The device that held an array was lost.";
 
-/// How often somebody looked at bytes that a device has lost, in the whole process: an array may be an argument where it was
-/// not made.
-static LOOKS_AT_LOST: AtomicU64 = AtomicU64::new(0);
+/// How often somebody looked at bytes of a memory that a device has lost.
+pub struct Losses(Arc<Pool>);
 
-/// How often somebody looked at bytes that a device has lost.
-pub fn looks_at_lost() -> u64 {
-    LOOKS_AT_LOST.load(Relaxed)
+impl Losses {
+    /// So far.
+    pub fn count(&self) -> u64 {
+        self.0.losses()
+    }
 }
 
 /// Storage of a block that waits for the bytes.
@@ -63,57 +64,66 @@ pub(super) struct Away {
     /// What came back of the device, as soon as somebody has looked.
     home: OnceLock<Home>,
     copy: Arc<dyn Resident>,
+    pool: Arc<Pool>,
 }
 
 /// What came back of a device.
 struct Home {
-    /// The storage.
+    /// The storage; nothing only if the device did not give it back.
     room: Option<Box<Room>>,
-    /// Whether the bytes are in it.
+    /// Whether the bytes are in it; zeros are if not.
     is_whole: bool,
 }
 
 impl Away {
-    pub(super) fn new(copy: Arc<dyn Resident>) -> Away {
-        Away { home: OnceLock::new(), copy }
+    pub(super) fn new(copy: Arc<dyn Resident>, pool: Arc<Pool>) -> Away {
+        Away { home: OnceLock::new(), copy, pool }
     }
 
     fn home(&self) -> &Home {
-        let home = self.home.get_or_init(|| match self.copy.bring() {
-            Some(Arrival { landing, is_whole }) => {
-                let room = (landing as Box<dyn Any>).downcast::<Room>().ok();
-                Home { is_whole: is_whole && room.is_some(), room }
+        let home = self.home.get_or_init(|| {
+            let arrival = self.copy.bring();
+            let is_whole = arrival.as_ref().is_some_and(|arrival| arrival.is_whole);
+            let landing = arrival.map(|Arrival { landing, .. }| landing as Box<dyn Any>);
+            let mut room = landing.and_then(|landing| landing.downcast::<Room>().ok());
+            if let (Some(room), false) = (&mut room, is_whole) {
+                room.bytes_mut().fill(0);
             }
-            None => Home { room: None, is_whole: false },
+            Home { is_whole: is_whole && room.is_some(), room }
         });
         if !home.is_whole {
-            LOOKS_AT_LOST.fetch_add(1, Relaxed);
+            self.pool.count_loss();
         }
         home
     }
 
-    /// The bytes, which are at home from now on; none if they are lost.
+    /// The bytes, which are at home from now on; zeros if they are lost.
     pub(super) fn bytes(&self) -> &[u8] {
-        match self.home() {
-            Home { room: Some(room), is_whole: true } => room.bytes(),
-            _ => &[],
-        }
+        self.home().room.as_ref().map_or(&[], |room| room.bytes())
     }
 
-    /// The storage with the bytes, or with zeros if they are lost.
+    /// The storage with the bytes.
     pub(super) fn come_home(&mut self) -> Option<(Storage, Arc<Pool>)> {
         self.home();
-        let home = self.home.get_mut()?;
-        let room = home.room.as_mut()?;
-        if !home.is_whole {
-            room.bytes_mut().fill(0);
-        }
-        Some((room.storage.take()?, room.pool.clone()))
+        let storage = self.home.get_mut()?.room.as_mut()?.storage.take()?;
+        Some((storage, self.pool.clone()))
     }
 
     /// Whether the bytes were looked for and are lost.
     pub(super) fn is_lost(&self) -> bool {
         self.home.get().is_some_and(|home| !home.is_whole)
+    }
+
+    /// Of the block's memory.
+    pub(super) fn losses(&self) -> Losses {
+        Losses(self.pool.clone())
+    }
+}
+
+impl Memory {
+    /// How often somebody looked at bytes of this memory that a device has lost.
+    pub fn losses(&self) -> u64 {
+        self.pool().losses()
     }
 }
 
@@ -121,7 +131,7 @@ impl Away {
 mod tests {
     use super::*;
     use crate::array::{Array, Granted};
-    use crate::memory::{Block, Memory};
+    use crate::memory::Block;
     use galopvm_base::ElemType;
     use galopvm_base::resident::Stored;
     use galopvm_lmad::Lmad;
@@ -219,21 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_no_bytes_and_each_look_counts() {
+    fn what_is_lost_is_zeros_and_each_look_counts() {
         let memory = Memory::new(None);
         let (mut block, _) = away(&memory, true);
-        let looks = looks_at_lost();
-        assert!(block.is_intact());
-        assert!(block.bytes().is_empty() && block.bytes().is_empty() && !block.is_intact());
-        assert!(looks_at_lost() >= looks + 2);
+        assert!(block.is_intact() && block.losses().is_some_and(|losses| losses.count() == 0));
+        assert!(block.bytes() == [0; 100] && block.bytes() == [0; 100] && !block.is_intact());
+        assert_eq!(memory.losses(), 2);
         // Nobody writes to it without a word, and who was promised a place has one.
         assert!(!block.is_own() && !block.is_unique());
         assert_eq!(block.bytes_mut().unwrap(), [0; 100]);
-        assert!(looks_at_lost() >= looks + 3);
+        assert_eq!(memory.losses(), 3);
         drop(block);
         let (mut block, _) = away(&memory, true);
         assert!(block.is_unique() && block.bytes_mut().unwrap() == [0; 100]);
-        assert!(looks_at_lost() >= looks + 4);
+        assert_eq!(memory.losses(), 4);
         drop(block);
         assert_eq!(memory.stats().live_bytes, 0);
     }

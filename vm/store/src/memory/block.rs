@@ -11,7 +11,7 @@
 //! call begins.
 #![allow(unsafe_code)]
 
-use super::away::{Away, Room};
+use super::away::{Away, Losses, Room};
 use super::given::Given;
 use super::pool::{OutOfMemory, Pool};
 use super::reserve::Part;
@@ -314,10 +314,19 @@ impl Block {
         inner.settle();
         let Source::Own { storage, pool } = &mut inner.source else { return false };
         let Some(storage) = storage.take() else { return false };
+        let pool = pool.clone();
         let copy = make(Box::new(Room::new(storage, inner.bytes, pool.clone())));
-        inner.source = Source::Away(Box::new(Away::new(copy.clone())));
+        inner.source = Source::Away(Box::new(Away::new(copy.clone(), pool)));
         inner.copy = Mutex::new(Some(copy));
         true
+    }
+
+    /// What is lost of the memory that a block is of which is away.
+    pub fn losses(&self) -> Option<Losses> {
+        match &self.0.source {
+            Source::Away(away) => Some(away.losses()),
+            Source::Own { .. } | Source::Given(_) | Source::Foreign { .. } => None,
+        }
     }
 
     /// Lets go of the copy on a device.

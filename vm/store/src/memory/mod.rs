@@ -17,7 +17,7 @@ mod shelf;
 mod slab;
 mod system;
 
-pub use away::{DEVICE_LOST, looks_at_lost};
+pub use away::{DEVICE_LOST, Losses};
 pub use block::Block;
 pub use block::Exclusive;
 pub use given::Given;
