@@ -302,9 +302,11 @@ export! {
 
     /// Where the element at index 0 is; `NULL` for what is no array, or one whose elements are gone. Elements are only read, and live as long as the value.
     fn galopvm_value_data(value: Option<&Value>) -> *const c_void {
-        let array = value.and_then(|value| value.array().ok());
-        let first = array.map(|array| (array.first_element(), array.block().is_intact()));
-        first.filter(|(_, is_intact)| *is_intact).map_or(ptr::null(), |(first, _)| first.cast())
+        value
+            .and_then(|value| value.array().ok())
+            .map(|array| (array.first_element(), array.block().is_intact()))
+            .filter(|(_, is_intact)| *is_intact)
+            .map_or(ptr::null(), |(first, _)| first.cast())
     } else ptr::null();
 
     /// Whether the elements of an array lie one after the other in row-major order.
