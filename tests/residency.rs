@@ -172,7 +172,7 @@ entry looked [n] (a: [n]i64) (k: i64) : i64 =
         pair.same("scattered", &[a.clone(), b.clone(), k.clone()]);
         pair.same("counted", &[a.clone(), b.clone(), k.clone()]);
         pair.same("stretched", &[a.clone(), k.clone()]);
-        pair.same("swept", &[a.clone()]);
+        pair.same("swept", std::slice::from_ref(&a));
         pair.same("looked", &[b.clone(), k.clone()]);
         // Nobody has changed what the caller still holds.
         pair.same("updated", &[a, k.clone()]);
@@ -230,7 +230,7 @@ fn memory_that_a_host_lends_may_change_between_calls() {
         for round in 0..4 {
             now.store(round % 2, Relaxed);
             pair.same("sum2", &[lent.clone(), lent.clone()]);
-            pair.same("total", &[lent.clone()]);
+            pair.same("total", std::slice::from_ref(&lent));
         }
     }
 }
@@ -242,7 +242,7 @@ fn memory_that_is_used_again_has_no_copy() {
         for round in 0..6 {
             // A block of the same size, most likely the same memory, with other elements.
             let array = pair.array((0..).map(|i| i * round));
-            pair.same("total", &[array.clone()]);
+            pair.same("total", std::slice::from_ref(&array));
             let made = pair.same("sum2", &[array.clone(), array]);
             pair.same("total", &made);
         }
