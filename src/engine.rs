@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::session::Session;
 use galopvm_analysis::layout::Costs;
 use galopvm_base::threads;
-use galopvm_gpu::{Route, Vulkan};
+use galopvm_gpu::{Gpu, Route, Traffic, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
@@ -295,6 +295,11 @@ impl Engine {
     /// the same one.
     pub fn kernel_figures(&self) -> KernelFigures {
         self.0.kernels.figures()
+    }
+
+    /// What moved between the host and the Vulkan device of the process, and what stayed; nothing if none was opened.
+    pub fn traffic(&self) -> Option<Traffic> {
+        Gpu::opened().map(Gpu::traffic)
     }
 
     fn backends(&self) -> &Backends {

@@ -1,7 +1,7 @@
 //! One column of `anchors/run.py`: `galopvm-bench TASK REPS [--threads N] [--backend B] [--cpu MODE]`.
 //!
 //! Prints `GEN <ms>`, then one `RESULT <checksum> <ms>` per repetition after an untimed one; with 0 repetitions the very
-//! first run. Exits with 3 for a task that galopvm does not have. `galopvm-bench --list` prints the tasks.
+//! first run. Says on standard error what moved to and from a GPU. Exits with 3 for a task that galopvm does not have. `galopvm-bench --list` prints the tasks.
 #![forbid(unsafe_code)]
 
 mod calls;
@@ -81,6 +81,9 @@ impl Request {
             if run >= untimed {
                 println!("RESULT {} {time:.6}", checksum(&results));
             }
+        }
+        if let Some(traffic) = session.engine().traffic() {
+            eprintln!("{traffic}");
         }
         Ok(())
     }

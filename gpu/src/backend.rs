@@ -1,15 +1,19 @@
 //! The Vulkan back end: compiles units by one of two routes, and carries out launches.
+//!
+//! A launch reads copies of blocks that are on the device already, and leaves its results there (`residents.rs`). Small results come to
+//! the host with the launch, in the same submission: somebody will ask for them.
 
-use crate::device::{self, Dispatch, Gpu, Pipeline};
+use crate::device::{Dispatch, Gpu, Pipeline};
 use crate::info::{Features, GpuError};
 use crate::lower::program::{Count, Outcome, Program, Slot, Source, Temp, lower};
-use crate::lower::stage::GROUP;
+use crate::lower::stage::{GROUP, MOST_GROUPS};
+use crate::memory::Buffer;
 use crate::shader::Shader;
-use galopvm_base::{Scalar, TypedId};
+use galopvm_base::{ElemType, Scalar, TypedId};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{
-    Argument, Backend, CheckedLaunch, Compiled, Exp, Launch, Listing, Refusal, ResultView, RunError, Unit,
-    VarId, VerifiedRegion,
+    Argument, Backend, Buffer as Block, CheckedLaunch, Compiled, Exp, Launch, Listing, Refusal, ResultView,
+    RunError, Unit, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use std::collections::HashMap;
@@ -22,6 +26,9 @@ const MOST_POINTS: u64 = 1 << 31;
 
 /// Points of a reduction that make another workgroup worth it, per invocation.
 const POINTS_PER_INVOCATION: u64 = 8;
+
+/// Bytes of a result that comes to the host with the launch.
+const SMALL: usize = 4 << 10;
 
 /// How a shader becomes SPIR-V.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -88,6 +95,11 @@ impl Vulkan<'static> {
     /// On the process's device.
     pub fn new(route: Route) -> Result<Vulkan<'static>, GpuError> {
         Ok(Vulkan { gpu: Gpu::shared()?, route })
+    }
+
+    /// On a device of one's own.
+    pub fn on(gpu: &'static Gpu, route: Route) -> Vulkan<'static> {
+        Vulkan { gpu, route }
     }
 
     /// The device.
@@ -173,10 +185,18 @@ fn failed(reason: impl fmt::Display) -> RunError {
 }
 
 /// A stretch of a launch's block that is on the device.
-struct Uploaded {
+struct Input {
     /// Its first byte in the block; a multiple of every element size.
     start: usize,
-    buffer: device::Buffer,
+    buffer: Arc<Buffer>,
+}
+
+/// Where the elements of a result go.
+enum Goal {
+    /// All of them in a row, from this byte of the block on.
+    Row(usize),
+    /// Each by itself.
+    Scattered,
 }
 
 impl Compiled for Code {
@@ -197,24 +217,26 @@ impl Compiled for Code {
             }
         }
         let points = self.points(&size)?;
-        let uploaded = self.upload(launch)?;
-        let params = self.params(launch, &hosts, &uploaded, &points)?;
-        let params = self.gpu.upload(&params).map_err(failed)?;
-        let flag = self.gpu.upload(&[0; 4]).map_err(failed)?;
+        let inputs = self.inputs(launch)?;
+        let params = self.params(launch, &hosts, &inputs, &points)?;
+        let params = self.gpu.numbers(&params).map_err(failed)?;
+        let flag = self.gpu.flag().map_err(failed)?;
         let mut temps = Vec::new();
         for temp in &self.program.temps {
-            temps.push(self.gpu.buffer(bytes_of(temp, &size)?).map_err(failed)?);
+            temps.push(Arc::new(self.gpu.buffer(bytes_of(temp, &size)?).map_err(failed)?));
         }
         let mut bound = Vec::new();
         for stage in &self.program.stages {
-            let buffers: Result<Vec<&device::Buffer>, RunError> = stage
+            let buffers: Result<Vec<&Buffer>, RunError> = stage
                 .sources
                 .iter()
                 .map(|source| match source {
                     Source::Params => Ok(&params),
                     Source::Flag => Ok(&flag),
-                    Source::Temp(k) => temps.get(*k).ok_or_else(|| failed("a value without a buffer")),
-                    Source::Array(k) => self.uploaded(launch, &uploaded, *k).map(|u| &u.buffer),
+                    Source::Temp(k) => {
+                        temps.get(*k).map(|temp| &**temp).ok_or_else(|| failed("a value without a buffer"))
+                    }
+                    Source::Array(k) => self.input(launch, &inputs, *k).map(|input| &*input.buffer),
                 })
                 .collect();
             bound.push(buffers?);
@@ -231,16 +253,19 @@ impl Compiled for Code {
                 groups: self.grid(*groups),
             })
             .collect();
-        self.gpu.submit(&work).map_err(failed)?;
-        let mut raised = [0; 4];
-        self.gpu.download(&flag, &mut raised).map_err(failed)?;
-        if raised != [0; 4] {
+        let mut small = self.small(&temps);
+        self.gpu.submit_for(&work, &mut small).map_err(failed)?;
+        if self.gpu.is_raised(&flag).map_err(failed)? {
             return Err(RunError::Trap);
         }
         for (k, outcome) in self.program.results.iter().enumerate() {
-            self.result(launch, k, *outcome, &temps, &hosts)?;
+            self.result(launch, k, *outcome, &temps, &small, &hosts)?;
         }
         Ok(())
+    }
+
+    fn keeps_copies(&self) -> bool {
+        true
     }
 
     fn listing(&self, kind: Listing) -> Option<String> {
@@ -298,7 +323,8 @@ impl Code {
                     }
                     Count::Chunks(bounds) => {
                         let points = count(bounds)?;
-                        (points, points.div_ceil(group * POINTS_PER_INVOCATION).clamp(1, group))
+                        let groups = points.div_ceil(group * POINTS_PER_INVOCATION);
+                        (points, groups.clamp(1, u64::from(MOST_GROUPS)))
                     }
                     Count::One => (1, 1),
                 })
@@ -315,7 +341,7 @@ impl Code {
     }
 
     /// The arrays the stages read, each block's needed stretch once.
-    fn upload(&self, launch: &Launch<'_>) -> Result<HashMap<usize, Uploaded>, RunError> {
+    fn inputs(&self, launch: &Launch<'_>) -> Result<HashMap<usize, Input>, RunError> {
         let mut stretches: HashMap<usize, (usize, usize)> = HashMap::new();
         for source in self.program.stages.iter().flat_map(|s| &s.sources) {
             let Source::Array(k) = source else { continue };
@@ -329,25 +355,30 @@ impl Code {
                 *stretch = (stretch.0.min(low / 8 * 8), stretch.1.max(high));
             }
         }
-        let mut uploaded = HashMap::new();
+        let mut inputs = HashMap::new();
         for (k, (start, end)) in stretches {
-            let start = start.min(end);
-            let block = launch.buffers.get(k).map(|b| b.bytes()).unwrap_or_default();
-            let bytes = block.get(start..end).ok_or_else(|| failed("a view leaves its buffer"))?;
-            let buffer = self.gpu.upload(bytes).map_err(failed)?;
-            uploaded.insert(k, Uploaded { start, buffer });
+            let stretch = start.min(end)..end;
+            let block = launch.buffers.get(k).filter(|block| end <= block.size());
+            let (start, buffer) = match block.ok_or_else(|| failed("a view leaves its buffer"))? {
+                Block::Stored(block) => self.gpu.copy_of(*block, stretch).map_err(failed)?,
+                block => {
+                    let bytes = &block.bytes()[stretch.clone()];
+                    (stretch.start, Arc::new(self.gpu.bring_up(bytes).map_err(failed)?))
+                }
+            };
+            inputs.insert(k, Input { start, buffer });
         }
-        Ok(uploaded)
+        Ok(inputs)
     }
 
-    fn uploaded<'u>(
+    fn input<'u>(
         &self,
         launch: &Launch<'_>,
-        uploaded: &'u HashMap<usize, Uploaded>,
+        inputs: &'u HashMap<usize, Input>,
         param: usize,
-    ) -> Result<&'u Uploaded, RunError> {
+    ) -> Result<&'u Input, RunError> {
         let (buffer, _, _) = self.argument(launch, param)?;
-        uploaded.get(&buffer).ok_or_else(|| failed("an array without a buffer"))
+        inputs.get(&buffer).ok_or_else(|| failed("an array without a buffer"))
     }
 
     /// An array argument: its buffer, its view, the bytes of an element.
@@ -368,7 +399,7 @@ impl Code {
         &self,
         launch: &Launch<'_>,
         hosts: &HashMap<VarId, Scalar>,
-        uploaded: &HashMap<usize, Uploaded>,
+        inputs: &HashMap<usize, Input>,
         points: &[(u64, u64)],
     ) -> Result<Vec<u8>, RunError> {
         let mut out = Vec::with_capacity(self.program.slots.len() * 8);
@@ -379,7 +410,7 @@ impl Code {
                 }
                 Slot::Offset(k) => {
                     let (_, lmad, bytes) = self.argument(launch, *k)?;
-                    let start = self.uploaded(launch, uploaded, *k)?.start / bytes;
+                    let start = self.input(launch, inputs, *k)?.start / bytes;
                     if lmad.is_empty() { 0 } else { (lmad.offset - start as i64) as u64 }
                 }
                 Slot::Extent(k, d) | Slot::Stride(k, d) => {
@@ -400,53 +431,108 @@ impl Code {
         Ok(out)
     }
 
+    /// The buffers of results that come to the host with the launch, with room for their bytes.
+    fn small<'t>(&self, temps: &'t [Arc<Buffer>]) -> Vec<(&'t Buffer, Vec<u8>)> {
+        let mut small: Vec<(&Buffer, Vec<u8>)> = Vec::new();
+        for outcome in &self.program.results {
+            if let Outcome::Temp(temp) = outcome
+                && let Some(buffer) = temps.get(*temp)
+                && (1..=SMALL).contains(&buffer.len())
+                && !small.iter().any(|(known, _)| std::ptr::eq(*known, &**buffer))
+            {
+                small.push((buffer, vec![0; buffer.len()]));
+            }
+        }
+        small
+    }
+
+    /// The bytes of a result in their order, and where they go.
+    fn goal(&self, launch: &Launch<'_>, k: usize) -> Result<(ElemType, usize, Goal), RunError> {
+        let ty = self.region.results().get(k).ok_or_else(|| failed("a result too many"))?;
+        let ResultView { lmad, .. } =
+            launch.results.get(k).ok_or_else(|| failed("a result without a place"))?;
+        let outside = || failed("a result leaves its buffer");
+        let width = ty.elem.bytes();
+        let count = usize::try_from(lmad.elements()).map_err(failed)?;
+        let bytes = count.checked_mul(width).ok_or_else(outside)?;
+        let in_a_row = Lmad::new(lmad.offset, Lmad::row_major(&lmad.shape()).dims);
+        let goal = match lmad.index_form() == in_a_row.index_form() {
+            true => {
+                let start = usize::try_from(lmad.offset).ok().and_then(|start| start.checked_mul(width));
+                Goal::Row(start.ok_or_else(outside)?)
+            }
+            false => Goal::Scattered,
+        };
+        Ok((ty.elem, bytes, goal))
+    }
+
+    /// Leaves a whole result on the device, or keeps it there if its bytes have come to the host; says whether it did.
+    fn stays(&self, block: &mut Block<'_>, temp: &Arc<Buffer>, fetched: Option<&[u8]>) -> bool {
+        let Block::Fresh(block) = block else { return false };
+        match fetched {
+            None => self.gpu.leave(*block, temp),
+            Some(bytes) => {
+                self.gpu.keep(*block, temp, bytes);
+                true
+            }
+        }
+    }
+
     fn result(
         &self,
         launch: &mut Launch<'_>,
         k: usize,
         outcome: Outcome,
-        temps: &[device::Buffer],
+        temps: &[Arc<Buffer>],
+        small: &[(&Buffer, Vec<u8>)],
         hosts: &HashMap<VarId, Scalar>,
     ) -> Result<(), RunError> {
-        let elem =
-            self.region.results().get(k).map(|ty| ty.elem).ok_or_else(|| failed("a result too many"))?;
+        let (elem, bytes, goal) = self.goal(launch, k)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         let ResultView { buffer, lmad } =
             launch.results.get(k).cloned().ok_or_else(|| failed("a result without a place"))?;
-        let block = launch.buffers.get_mut(buffer).and_then(|b| b.bytes_mut());
-        let block = block.ok_or_else(|| failed("a result cannot be written"))?;
-        let size = elem.bytes();
-        let count = usize::try_from(lmad.elements()).map_err(failed)?;
-        let place = |element: i64| {
-            let start = usize::try_from(element).ok()?.checked_mul(size)?;
-            Some(start..start.checked_add(size)?)
-        };
+        let block = launch.buffers.get_mut(buffer).ok_or_else(|| failed("a result without a place"))?;
         let outside = || failed("a result leaves its buffer");
-        let bytes = match outcome {
+        let width = elem.bytes();
+        let known: Vec<u8>;
+        let values = match outcome {
             Outcome::Host(var) => {
                 let value = hosts.get(&var).ok_or_else(|| failed("a scalar without a value"))?;
-                value.bits.to_le_bytes()[..size].to_vec()
+                known = value.bits.to_le_bytes()[..width].to_vec();
+                &known[..]
             }
             Outcome::Temp(temp) => {
                 let temp = temps.get(temp).ok_or_else(|| failed("a value without a buffer"))?;
-                let wanted = count.checked_mul(size).ok_or_else(outside)?;
-                if wanted == 0 {
+                let fetched = small.iter().find(|(buffer, _)| std::ptr::eq(*buffer, &**temp));
+                let fetched = fetched.map(|(_, bytes)| &bytes[..]);
+                let is_whole = matches!(goal, Goal::Row(0)) && bytes == block.size() && bytes == temp.len();
+                if is_whole && lmad.rank() > 0 && self.stays(block, temp, fetched) {
                     return Ok(());
                 }
-                if lmad.index_form()
-                    == Lmad::new(lmad.offset, Lmad::row_major(&lmad.shape()).dims).index_form()
-                {
-                    let start = place(lmad.offset).ok_or_else(outside)?.start;
-                    let end = start.checked_add(wanted).ok_or_else(outside)?;
-                    let target = block.get_mut(start..end).ok_or_else(outside)?;
-                    return self.gpu.download(temp, target).map_err(failed);
+                let block = block.bytes_mut().ok_or_else(|| failed("a result cannot be written"))?;
+                match (goal, fetched) {
+                    (_, Some(fetched)) => fetched.get(..bytes).ok_or_else(outside)?,
+                    (Goal::Row(start), None) => {
+                        let end = start.checked_add(bytes).ok_or_else(outside)?;
+                        let target = block.get_mut(start..end).ok_or_else(outside)?;
+                        return self.gpu.bring(temp, target).map_err(failed);
+                    }
+                    (Goal::Scattered, None) => {
+                        let mut fetched = vec![0; bytes];
+                        self.gpu.bring(temp, &mut fetched).map_err(failed)?;
+                        known = fetched;
+                        &known
+                    }
                 }
-                let mut bytes = vec![0; wanted];
-                self.gpu.download(temp, &mut bytes).map_err(failed)?;
-                bytes
             }
         };
-        for (element, source) in lmad.places().zip(bytes.chunks_exact(size)) {
-            let target = place(element).and_then(|range| block.get_mut(range)).ok_or_else(outside)?;
+        let block = block.bytes_mut().ok_or_else(|| failed("a result cannot be written"))?;
+        for (element, source) in lmad.places().zip(values.chunks_exact(width)) {
+            let start = usize::try_from(element).ok().and_then(|start| start.checked_mul(width));
+            let range = start.and_then(|start| Some(start..start.checked_add(width)?));
+            let target = range.and_then(|range| block.get_mut(range)).ok_or_else(outside)?;
             target.copy_from_slice(source);
         }
         Ok(())

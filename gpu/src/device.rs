@@ -1,21 +1,26 @@
-//! Vulkan through vulkano: devices, buffers, pipelines, dispatches. The only file of this crate with `unsafe`.
+//! Vulkan through vulkano: devices, pipelines, dispatches. The only file of this crate with `unsafe`.
 //!
 //! Invariants:
-//! - A buffer is only reachable through [`Buffer`], whose length is the one asked for; the pool's larger size is
-//!   never visible. A [`Buffer`] is idle whenever the caller can touch it: [`Gpu::submit`] waits for its work.
+//! - Work is given to the device by who has the turn, and waited for before the turn goes on: [`Buffer`]s (`memory.rs`) are idle
+//!   whenever somebody can touch them.
 //! - A [`Pipeline`] can only be made from a [`Shader`], whose constructor states what the words must satisfy.
-//! - Every failure is a [`GpuError`]; nothing here panics on what a driver answers.
+//! - Every failure is a [`GpuError`]; nothing here panics on what a driver answers, and a device that is lost is asked no more.
 #![allow(unsafe_code)]
 
 use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
+use crate::memory::{Buffer, LEAST_POOL_BYTES, PIECE, Pool, Staging, fetch, lock};
+use crate::residents::Residents;
+use crate::traffic::Traffic;
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use vulkano::buffer::{Buffer as RawBuffer, BufferCreateInfo, BufferUsage, Subbuffer};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use vulkano::buffer::Subbuffer;
 use vulkano::command_buffer::allocator::StandardCommandBufferAllocator;
 use vulkano::command_buffer::{
-    AutoCommandBufferBuilder, CommandBufferUsage, CopyBufferInfo, PrimaryAutoCommandBuffer,
-    PrimaryCommandBufferAbstract,
+    AutoCommandBufferBuilder, CommandBufferExecFuture, CommandBufferUsage, CopyBufferInfo,
+    PrimaryAutoCommandBuffer, PrimaryCommandBufferAbstract,
 };
 use vulkano::descriptor_set::allocator::StandardDescriptorSetAllocator;
 use vulkano::descriptor_set::layout::{
@@ -27,21 +32,27 @@ use vulkano::device::{
     Device, DeviceCreateInfo, DeviceExtensions, DeviceFeatures, Queue, QueueCreateInfo, QueueFlags,
 };
 use vulkano::instance::{Instance, InstanceCreateFlags, InstanceCreateInfo};
-use vulkano::memory::allocator::{
-    AllocationCreateInfo, DeviceLayout, MemoryTypeFilter, StandardMemoryAllocator,
-};
+use vulkano::memory::MemoryHeapFlags;
+use vulkano::memory::allocator::StandardMemoryAllocator;
 use vulkano::pipeline::compute::ComputePipelineCreateInfo;
 use vulkano::pipeline::layout::{PipelineLayout, PipelineLayoutCreateInfo, PushConstantRange};
 use vulkano::pipeline::{ComputePipeline, PipelineBindPoint, PipelineShaderStageCreateInfo};
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo, ShaderStages};
 use vulkano::sync::GpuFuture;
+use vulkano::sync::future::{FenceSignalFuture, NowFuture};
 use vulkano::{Validated, Version, VulkanError, VulkanLibrary};
 
 /// Bytes of push constants every pipeline declares: what Vulkan guarantees.
 pub const PUSH_BYTES: usize = 128;
 
-/// Bytes the pool may keep for reuse; freed buffers beyond it go back to the driver.
-const POOL_BYTES: u64 = 512 << 20;
+/// Of a device's memory, the part that free buffers may hold.
+const POOL_PART: u64 = 8;
+
+/// Of a device's own memory, the part that copies may hold.
+const COPIES_PART: u64 = 2;
+
+/// The same where that is the memory of the host.
+const SHARED_PART: u64 = 4;
 
 /// Pipelines kept for reuse.
 const MOST_PIPELINES: usize = 1024;
@@ -56,11 +67,6 @@ fn reason<E: Display>(error: Validated<E>) -> String {
         Validated::Error(error) => error.to_string(),
         Validated::ValidationError(error) => error.to_string(),
     }
-}
-
-/// A lock whose data stays consistent even if a holder panicked: every critical section here is one update.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn instance() -> Result<Arc<Instance>, GpuError> {
@@ -151,80 +157,45 @@ pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
     Ok(all.enumerate().map(|(i, d)| describe(i, &d)).collect())
 }
 
+static SHARED: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
+
+/// Bytes of the largest heap of the device's own memory.
+fn heap_bytes(device: &PhysicalDevice) -> u64 {
+    let heaps = device.memory_properties().memory_heaps.iter();
+    heaps
+        .filter(|heap| heap.flags.intersects(MemoryHeapFlags::DEVICE_LOCAL))
+        .map(|heap| heap.size)
+        .max()
+        .unwrap_or(0)
+}
+
 /// An open device. Shareable between threads; submissions take turns.
 pub struct Gpu {
     info: DeviceInfo,
     device: Arc<Device>,
     queue: Arc<Queue>,
-    memory: Arc<StandardMemoryAllocator>,
+    pub(crate) memory: Arc<StandardMemoryAllocator>,
     commands: Arc<StandardCommandBufferAllocator>,
     sets: Arc<StandardDescriptorSetAllocator>,
-    pool: Arc<Mutex<Pool>>,
+    pub(crate) pool: Arc<Mutex<Pool>>,
     pipelines: Mutex<HashMap<PipelineKey, Arc<Pipeline>>>,
     /// The device's own memory can be read and written by the host without a detour.
-    direct: bool,
-    turn: Mutex<()>,
+    pub(crate) direct: bool,
+    /// Who has this may give the device work, and use the staging memory.
+    turn: Mutex<Staging>,
+    is_lost: AtomicBool,
+    pub(crate) residents: Residents,
+    pub(crate) counts: Mutex<Traffic>,
 }
+
+/// Work that the device was given.
+pub(crate) type Running = FenceSignalFuture<CommandBufferExecFuture<NowFuture>>;
 
 #[derive(PartialEq, Eq, Hash)]
 struct PipelineKey {
     words: Box<[u32]>,
     entry: String,
     buffers: u32,
-}
-
-/// What a buffer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Place {
-    /// Read and written by shaders.
-    Device,
-    /// Written by the host, copied from.
-    Upload,
-    /// Copied to, read by the host.
-    Download,
-}
-
-#[derive(Default)]
-struct Pool {
-    free: HashMap<(Place, u64), Vec<Subbuffer<[u8]>>>,
-    bytes: u64,
-}
-
-/// A stretch of device memory. Goes back to its pool when dropped.
-pub struct Buffer {
-    /// The whole pooled block; `len` bytes of it are in use. Only `drop` takes it out.
-    raw: Option<Subbuffer<[u8]>>,
-    len: usize,
-    place: Place,
-    pool: Arc<Mutex<Pool>>,
-}
-
-impl Buffer {
-    /// Bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// True for a buffer without bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    fn raw(&self) -> &Subbuffer<[u8]> {
-        self.raw.as_ref().expect("a buffer holds its block until it is dropped")
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        if let Some(raw) = self.raw.take() {
-            let mut pool = lock(&self.pool);
-            if pool.bytes + raw.size() <= POOL_BYTES {
-                pool.bytes += raw.size();
-                pool.free.entry((self.place, raw.size())).or_default().push(raw);
-            }
-        }
-    }
 }
 
 /// SPIR-V with its entry point and the number of storage buffers it uses (set 0, bindings 0, 1, ..).
@@ -316,13 +287,17 @@ impl Gpu {
         let queue =
             queues.next().ok_or_else(|| driver("opening the device")("the driver gave no queue".into()))?;
         let direct = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated);
+        let heap = heap_bytes(&physical);
         Ok(Gpu {
             memory: Arc::new(StandardMemoryAllocator::new_default(device.clone())),
             commands: Arc::new(StandardCommandBufferAllocator::new(device.clone(), Default::default())),
             sets: Arc::new(StandardDescriptorSetAllocator::new(device.clone(), Default::default())),
-            pool: Arc::default(),
+            pool: Arc::new(Mutex::new(Pool::new(LEAST_POOL_BYTES.max(heap / POOL_PART)))),
             pipelines: Mutex::default(),
-            turn: Mutex::new(()),
+            turn: Mutex::default(),
+            is_lost: AtomicBool::new(false),
+            residents: Residents::new(heap / if direct { SHARED_PART } else { COPIES_PART }),
+            counts: Mutex::default(),
             info,
             device,
             queue,
@@ -330,131 +305,37 @@ impl Gpu {
         })
     }
 
+    /// The same device reached through staging memory, as if its memory were out of the host's reach.
+    pub fn through_staging(mut self) -> Gpu {
+        self.direct = false;
+        self
+    }
+
+    /// From now on the copies of blocks that are kept have at most so many bytes.
+    pub fn limit_copies(&self, bytes: u64) {
+        self.residents.set_most(bytes);
+        self.make_room_below(bytes);
+    }
+
     /// The process's device: opened on first use, as [`DeviceChoice::from_env`] says; a failure is remembered.
     pub fn shared() -> Result<&'static Gpu, GpuError> {
-        static SHARED: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
         SHARED.get_or_init(|| Gpu::open(&DeviceChoice::from_env())).as_ref().map_err(Clone::clone)
+    }
+
+    /// The process's device, if it was opened.
+    pub fn opened() -> Option<&'static Gpu> {
+        SHARED.get()?.as_ref().ok()
+    }
+
+    /// What moved so far.
+    pub fn traffic(&self) -> Traffic {
+        let (held_bytes, most_bytes) = self.residents.bytes();
+        Traffic { held_bytes, most_bytes, ..*lock(&self.counts) }
     }
 
     /// What this device is and can do.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
-    }
-
-    fn allocate(&self, place: Place, len: usize) -> Result<Buffer, GpuError> {
-        let bytes = len as u64;
-        if place == Place::Device && bytes > self.info.limits.buffer_bytes {
-            return Err(GpuError::TooLarge { bytes, limit: self.info.limits.buffer_bytes });
-        }
-        // Size classes of a quarter power of two keep the pool's buffers reusable and waste little.
-        let step = (bytes.max(256).next_power_of_two() / 8).max(64);
-        let class = bytes.max(256).next_multiple_of(step);
-        let pool = self.pool.clone();
-        let reused = {
-            let mut free = lock(&pool);
-            let found = free.free.get_mut(&(place, class)).and_then(Vec::pop);
-            if found.is_some() {
-                free.bytes -= class;
-            }
-            found
-        };
-        let raw = match reused {
-            Some(raw) => raw,
-            None => self.allocate_fresh(place, class).or_else(|first| {
-                // The pool may be what fills the memory.
-                let mut free = lock(&pool);
-                if free.bytes == 0 {
-                    return Err(first);
-                }
-                *free = Pool::default();
-                drop(free);
-                self.allocate_fresh(place, class)
-            })?,
-        };
-        Ok(Buffer { raw: Some(raw), len, place, pool })
-    }
-
-    fn allocate_fresh(&self, place: Place, bytes: u64) -> Result<Subbuffer<[u8]>, GpuError> {
-        let memory_type_filter = match place {
-            Place::Device if self.direct => {
-                MemoryTypeFilter::PREFER_DEVICE | MemoryTypeFilter::HOST_RANDOM_ACCESS
-            }
-            Place::Device => MemoryTypeFilter::PREFER_DEVICE,
-            Place::Upload => MemoryTypeFilter::PREFER_HOST | MemoryTypeFilter::HOST_SEQUENTIAL_WRITE,
-            Place::Download => MemoryTypeFilter::PREFER_HOST | MemoryTypeFilter::HOST_RANDOM_ACCESS,
-        };
-        let usage = match place {
-            Place::Device => {
-                BufferUsage::STORAGE_BUFFER | BufferUsage::TRANSFER_SRC | BufferUsage::TRANSFER_DST
-            }
-            Place::Upload => BufferUsage::TRANSFER_SRC,
-            Place::Download => BufferUsage::TRANSFER_DST,
-        };
-        let layout = DeviceLayout::from_size_alignment(bytes, 64)
-            .ok_or(GpuError::TooLarge { bytes, limit: self.info.limits.buffer_bytes })?;
-        let raw = RawBuffer::new(
-            self.memory.clone(),
-            BufferCreateInfo { usage, ..Default::default() },
-            AllocationCreateInfo { memory_type_filter, ..Default::default() },
-            layout,
-        )
-        .map_err(|_| GpuError::OutOfMemory { bytes })?;
-        Ok(Subbuffer::new(raw))
-    }
-
-    /// A buffer of `bytes` bytes with any content.
-    pub fn buffer(&self, bytes: usize) -> Result<Buffer, GpuError> {
-        self.allocate(Place::Device, bytes)
-    }
-
-    /// A buffer that holds these bytes.
-    pub fn upload(&self, data: &[u8]) -> Result<Buffer, GpuError> {
-        let buffer = self.buffer(data.len())?;
-        self.write(&buffer, data)?;
-        Ok(buffer)
-    }
-
-    /// Overwrites the start of a buffer.
-    pub fn write(&self, buffer: &Buffer, data: &[u8]) -> Result<(), GpuError> {
-        if data.len() > buffer.len {
-            return Err(driver("writing a buffer")("the data are longer than the buffer".into()));
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
-        if self.direct {
-            return fill(buffer.raw(), data);
-        }
-        let staging = self.allocate(Place::Upload, data.len())?;
-        fill(staging.raw(), data)?;
-        self.copy(&staging, buffer, data.len() as u64)
-    }
-
-    /// Copies the start of a buffer to the host.
-    pub fn download(&self, buffer: &Buffer, out: &mut [u8]) -> Result<(), GpuError> {
-        if out.len() > buffer.len {
-            return Err(driver("reading a buffer")("more was asked for than the buffer holds".into()));
-        }
-        if out.is_empty() {
-            return Ok(());
-        }
-        if self.direct {
-            return fetch(buffer.raw(), out);
-        }
-        let staging = self.allocate(Place::Download, out.len())?;
-        self.copy(buffer, &staging, out.len() as u64)?;
-        fetch(staging.raw(), out)
-    }
-
-    fn copy(&self, from: &Buffer, to: &Buffer, bytes: u64) -> Result<(), GpuError> {
-        let mut builder = self.recorder()?;
-        builder
-            .copy_buffer(CopyBufferInfo::buffers(
-                from.raw().clone().slice(..bytes),
-                to.raw().clone().slice(..bytes),
-            ))
-            .map_err(|e| driver("copying a buffer")(e.to_string()))?;
-        self.finish(builder)
     }
 
     fn recorder(&self) -> Result<AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>, GpuError> {
@@ -466,17 +347,57 @@ impl Gpu {
         .map_err(|e| driver("recording commands")(reason(e)))
     }
 
-    fn finish(&self, builder: AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>) -> Result<(), GpuError> {
+    /// The right to give the device work.
+    pub(crate) fn turn(&self) -> MutexGuard<'_, Staging> {
+        lock(&self.turn)
+    }
+
+    /// Does something with the device. The driver's library panics where a device is lost in the middle of work.
+    pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
+        if self.is_lost.load(Relaxed) {
+            return Err(GpuError::Lost);
+        }
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            self.is_lost.store(true, Relaxed);
+            Err(GpuError::Lost)
+        })
+    }
+
+    fn run_error(&self, error: Validated<VulkanError>) -> GpuError {
+        if let Validated::Error(VulkanError::DeviceLost) = error {
+            self.is_lost.store(true, Relaxed);
+            return GpuError::Lost;
+        }
+        driver("running commands")(reason(error))
+    }
+
+    /// Gives the device work; the caller has the turn.
+    fn start(
+        &self,
+        builder: AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>,
+    ) -> Result<Running, GpuError> {
         let failed = driver("running commands");
         let commands = builder.build().map_err(|e| failed(reason(e)))?;
-        let _turn = lock(&self.turn);
+        lock(&self.counts).submissions += 1;
         commands
             .execute(self.queue.clone())
             .map_err(|e| failed(e.to_string()))?
             .then_signal_fence_and_flush()
-            .map_err(|e| failed(reason(e)))?
-            .wait(None)
-            .map_err(|e| failed(reason(e)))
+            .map_err(|e| self.run_error(e))
+    }
+
+    /// Waits for work.
+    pub(crate) fn wait(&self, work: Running) -> Result<(), GpuError> {
+        work.wait(None).map_err(|e| self.run_error(e))
+    }
+
+    /// Gives the device a copy to make; the caller has the turn.
+    pub(crate) fn start_copy(&self, from: Subbuffer<[u8]>, to: Subbuffer<[u8]>) -> Result<Running, GpuError> {
+        let mut builder = self.recorder()?;
+        builder
+            .copy_buffer(CopyBufferInfo::buffers(from, to))
+            .map_err(|e| driver("copying a buffer")(e.to_string()))?;
+        self.start(builder)
     }
 
     /// The pipeline of a shader, made once per content.
@@ -571,37 +492,80 @@ impl Gpu {
 
     /// Runs dispatches one after another, each seeing what the earlier ones wrote, and waits for the last.
     pub fn submit(&self, work: &[Dispatch<'_>]) -> Result<(), GpuError> {
-        let failed = driver("recording a dispatch");
-        let mut builder = self.recorder()?;
-        let mut any = false;
+        self.submit_for(work, &mut [])
+    }
+
+    /// The same, and then brings the starts of some buffers to the host. All of it is one submission; what is brought fits a
+    /// piece of staging memory.
+    pub(crate) fn submit_for(
+        &self,
+        work: &[Dispatch<'_>],
+        wanted: &mut [(&Buffer, Vec<u8>)],
+    ) -> Result<(), GpuError> {
         for dispatch in work {
             self.check(dispatch)?;
-            if dispatch.groups.contains(&0) {
-                continue;
-            }
-            any = true;
-            let writes = dispatch
-                .buffers
-                .iter()
-                .zip(0..)
-                .map(|(buffer, i)| WriteDescriptorSet::buffer(i, buffer.raw().clone()));
-            let pipeline = dispatch.pipeline;
-            let set = DescriptorSet::new(self.sets.clone(), pipeline.set.clone(), writes, [])
-                .map_err(|e| failed(reason(e)))?;
-            let mut push = [0u8; PUSH_BYTES];
-            push[..dispatch.push.len()].copy_from_slice(dispatch.push);
-            builder
-                .bind_pipeline_compute(pipeline.raw.clone())
-                .map_err(|e| failed(e.to_string()))?
-                .bind_descriptor_sets(PipelineBindPoint::Compute, pipeline.layout.clone(), 0, set)
-                .map_err(|e| failed(e.to_string()))?
-                .push_constants(pipeline.layout.clone(), 0, push)
-                .map_err(|e| failed(e.to_string()))?;
-            // SAFETY: the shader's maker vouched for its accesses; the buffers are bound in full, the group counts
-            // were checked against the limits, and vulkano inserts the barriers between dispatches.
-            unsafe { builder.dispatch(dispatch.groups) }.map_err(|e| failed(e.to_string()))?;
         }
-        if any { self.finish(builder) } else { Ok(()) }
+        let mut turn = self.turn();
+        self.guarded(|| {
+            let mut builder = self.recorder()?;
+            let mut any = false;
+            for dispatch in work.iter().filter(|dispatch| !dispatch.groups.contains(&0)) {
+                self.record(&mut builder, dispatch)?;
+                any = true;
+            }
+            let piece = match self.direct || wanted.is_empty() {
+                true => None,
+                false => Some(self.landing(&mut turn)?),
+            };
+            if let Some(piece) = piece {
+                record_copies(&mut builder, wanted, piece)?;
+                any = true;
+            }
+            if any {
+                self.wait(self.start(builder)?)?;
+            }
+            let Some(piece) = piece else {
+                return wanted.iter_mut().try_for_each(|(buffer, out)| fetch(buffer.raw(), out));
+            };
+            let mut all = vec![0; wanted.iter().map(|(_, out)| out.len()).sum()];
+            fetch(piece, &mut all)?;
+            let mut rest = &all[..];
+            for (_, out) in wanted {
+                let (own, others) = rest.split_at(out.len());
+                out.copy_from_slice(own);
+                rest = others;
+            }
+            Ok(())
+        })
+    }
+
+    fn record(
+        &self,
+        builder: &mut AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>,
+        dispatch: &Dispatch<'_>,
+    ) -> Result<(), GpuError> {
+        let failed = driver("recording a dispatch");
+        let writes = dispatch
+            .buffers
+            .iter()
+            .zip(0..)
+            .map(|(buffer, i)| WriteDescriptorSet::buffer(i, buffer.raw().clone()));
+        let pipeline = dispatch.pipeline;
+        let set = DescriptorSet::new(self.sets.clone(), pipeline.set.clone(), writes, [])
+            .map_err(|e| failed(reason(e)))?;
+        let mut push = [0u8; PUSH_BYTES];
+        push[..dispatch.push.len()].copy_from_slice(dispatch.push);
+        builder
+            .bind_pipeline_compute(pipeline.raw.clone())
+            .map_err(|e| failed(e.to_string()))?
+            .bind_descriptor_sets(PipelineBindPoint::Compute, pipeline.layout.clone(), 0, set)
+            .map_err(|e| failed(e.to_string()))?
+            .push_constants(pipeline.layout.clone(), 0, push)
+            .map_err(|e| failed(e.to_string()))?;
+        // SAFETY: the shader's maker vouched for its accesses; the buffers are bound in full, the group counts
+        // were checked against the limits, and vulkano inserts the barriers between dispatches.
+        unsafe { builder.dispatch(dispatch.groups) }.map_err(|e| failed(e.to_string()))?;
+        Ok(())
     }
 
     fn check(&self, dispatch: &Dispatch<'_>) -> Result<(), GpuError> {
@@ -624,15 +588,23 @@ impl Gpu {
     }
 }
 
-fn fill(to: &Subbuffer<[u8]>, data: &[u8]) -> Result<(), GpuError> {
-    let mut bytes = to.write().map_err(|e| driver("writing a buffer")(e.to_string()))?;
-    bytes[..data.len()].copy_from_slice(data);
-    Ok(())
-}
-
-fn fetch(from: &Subbuffer<[u8]>, out: &mut [u8]) -> Result<(), GpuError> {
-    let bytes = from.read().map_err(|e| driver("reading a buffer")(e.to_string()))?;
-    out.copy_from_slice(&bytes[..out.len()]);
+/// Copies the starts of buffers into a piece of staging memory, one after the other.
+fn record_copies(
+    builder: &mut AutoCommandBufferBuilder<PrimaryAutoCommandBuffer>,
+    wanted: &[(&Buffer, Vec<u8>)],
+    piece: &Subbuffer<[u8]>,
+) -> Result<(), GpuError> {
+    let failed = driver("reading a buffer");
+    let mut at = 0;
+    for (buffer, out) in wanted {
+        let bytes = out.len() as u64;
+        if at + bytes > PIECE as u64 || out.len() > buffer.len() {
+            return Err(failed("more was asked for than there is".into()));
+        }
+        let (from, to) = (buffer.raw().clone().slice(..bytes), piece.clone().slice(at..at + bytes));
+        builder.copy_buffer(CopyBufferInfo::buffers(from, to)).map_err(|e| failed(e.to_string()))?;
+        at += bytes;
+    }
     Ok(())
 }
 
@@ -726,9 +698,8 @@ mod tests {
         if device().is_none() {
             return;
         }
-        let mut gpu = Gpu::open(&DeviceChoice::from_env()).expect("the device opens again");
-        gpu.direct = false;
-        runs_and_reuses(&gpu);
+        let gpu = Gpu::open(&DeviceChoice::from_env()).expect("the device opens again");
+        runs_and_reuses(&gpu.through_staging());
     }
 
     fn runs_and_reuses(gpu: &Gpu) {

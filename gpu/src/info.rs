@@ -212,6 +212,8 @@ pub enum GpuError {
         /// What was asked for.
         bytes: u64,
     },
+    /// The device is lost, and what was on it.
+    Lost,
     /// A dispatch that the device's limits do not allow, or whose parts do not fit together.
     BadDispatch(String),
     /// The driver refused an operation.
@@ -244,6 +246,7 @@ impl fmt::Display for GpuError {
                 write!(f, "a buffer of {bytes} bytes is larger than the device's limit of {limit}")
             }
             GpuError::OutOfMemory { bytes } => write!(f, "no device memory for {bytes} bytes"),
+            GpuError::Lost => f.write_str("the device is lost"),
             GpuError::BadDispatch(why) => f.write_str(why),
             GpuError::Driver { doing, why } => write!(f, "{doing}: {why}"),
         }

@@ -6,9 +6,14 @@ pub mod device;
 pub mod glsl;
 pub mod info;
 pub mod lower;
+pub mod memory;
+mod residents;
 pub mod shader;
 pub mod spirv;
+pub mod traffic;
 
 pub use backend::{Route, Vulkan, listing};
-pub use device::{Buffer, Dispatch, Gpu, Pipeline, Shader, devices};
+pub use device::{Dispatch, Gpu, Pipeline, Shader, devices};
 pub use info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
+pub use memory::Buffer;
+pub use traffic::Traffic;

@@ -48,6 +48,9 @@ impl Phases {
             ));
         }
         say(&session.engine().kernel_figures().to_string());
+        if let Some(traffic) = session.engine().traffic() {
+            say(&traffic.to_string());
+        }
         session.sites().iter().for_each(|site| say(&site_line(site)));
     }
 }

@@ -57,7 +57,7 @@ pub struct Temp {
 pub enum Count {
     /// One invocation for each point of these extents.
     Points(Vec<Exp>),
-    /// As many as are worth it for so many points, at most the size of a workgroup.
+    /// As many as are worth it for so many points, at most [`stage::MOST_GROUPS`].
     Chunks(Vec<Exp>),
     /// One.
     One,

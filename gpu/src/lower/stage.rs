@@ -11,6 +11,9 @@ use galopvm_kir::{Axis, Body, Combine, Exp, Refusal, Rhs, VarId};
 /// Invocations of a workgroup; a power of two.
 pub const GROUP: u32 = 128;
 
+/// Workgroups of the first step of a reduction at most: enough to keep a large device busy, and few for the second step.
+pub const MOST_GROUPS: u32 = 2048;
+
 /// A kernel whose body is nothing but another kernel is one kernel over both axes.
 fn flattened<'a>(axes: &'a [Axis], body: &'a Body) -> (Vec<&'a Axis>, &'a Body) {
     let mut all: Vec<&Axis> = axes.iter().collect();
@@ -85,7 +88,7 @@ pub fn single(table: &mut Table<'_>, pat: &[VarId], body: &Body) -> Result<(), R
 }
 
 /// A reduction: each invocation combines a part, each workgroup its invocations, and one more workgroup the
-/// workgroups. The order of operands is kept unless the operator is commutative.
+/// workgroups, in the same way. The order of operands is kept unless the operator is commutative.
 pub fn reduce<'a>(
     table: &mut Table<'a>,
     pat: &'a [VarId],
@@ -98,7 +101,7 @@ pub fn reduce<'a>(
     let elems: Vec<ElemType> = temps.iter().map(|t| table.program.temps[*t].elem).collect();
     let partials = elems
         .iter()
-        .map(|elem| table.temp(*elem, vec![Exp::int(i64::from(GROUP))]))
+        .map(|elem| table.temp(*elem, vec![Exp::int(i64::from(MOST_GROUPS))]))
         .collect::<Result<Vec<_>, _>>()?;
     for bound in &bounds {
         table.known_to_host(bound)?;
@@ -109,25 +112,16 @@ pub fn reduce<'a>(
     let cells = l.carry_neutral(combine)?;
     let extents = l.extents(&bounds)?;
     let total = this_points(&mut l);
-    let (start, end, step) = share(&mut l, total, any_order);
-    let counter = l.c.cell(Ty::B32);
-    l.c.set(counter, start);
-    l.c.open();
-    let i = l.c.get(counter);
-    let cond = l.c.bin(BinOp::Ult, i, end);
-    let before = l.c.close();
-    l.c.open();
-    let order: Vec<usize> = (0..axes.len()).collect();
-    let indices = unravel(&mut l, i, &extents, &order);
-    for (axis, index) in axes.iter().zip(indices) {
-        l.bind(axis.var, Value::Scalar(ElemType::I64, index));
-    }
-    let items = l.scalars(body)?;
-    l.combine(combine, &cells, &items)?;
-    let next = l.c.bin(BinOp::Add, i, step);
-    l.c.set(counter, next);
-    let block = l.c.close();
-    l.c.repeat(before, cond, block);
+    let part = share(&mut l, total, any_order);
+    fold_part(&mut l, part, |l, i| {
+        let order: Vec<usize> = (0..axes.len()).collect();
+        let indices = unravel(l, i, &extents, &order);
+        for (axis, index) in axes.iter().zip(indices) {
+            l.bind(axis.var, Value::Scalar(ElemType::I64, index));
+        }
+        let items = l.scalars(body)?;
+        l.combine(combine, &cells, &items)
+    })?;
     let group = l.c.builtin(Builtin::GroupX);
     fold_group(&mut l, combine, &cells, &partials, group)?;
     finish(l, pat, Count::Chunks(bounds));
@@ -135,18 +129,16 @@ pub fn reduce<'a>(
     let first = table.program.stages.len() - 1;
     let mut l = Lower::new(table, GROUP);
     let cells = l.carry_neutral(combine)?;
-    let local = l.c.builtin(Builtin::Local);
     let groups = l.number_of(Slot::Groups(first));
     let groups = l.c.un(UnOp::Narrow, groups);
-    let inside = l.c.bin(BinOp::Ult, local, groups);
-    l.c.open();
-    let mut values = Vec::new();
-    for (elem, partial) in elems.iter().zip(&partials) {
-        values.push(l.load_temp(*partial, *elem, local));
-    }
-    l.fill(&cells, &values);
-    let block = l.c.close();
-    l.c.branch(inside, block, Vec::new());
+    let part = share(&mut l, groups, false);
+    fold_part(&mut l, part, |l, i| {
+        let mut values = Vec::new();
+        for (elem, partial) in elems.iter().zip(&partials) {
+            values.push(l.load_temp(*partial, *elem, i));
+        }
+        l.combine(combine, &cells, &values)
+    })?;
     let zero = l.c.constant(Ty::B32, 0);
     fold_group(&mut l, combine, &cells, &temps, zero)?;
     finish(l, pat, Count::One);
@@ -269,6 +261,27 @@ fn share(l: &mut Lower<'_, '_>, total: Val, any_order: bool) -> (Val, Val, Val) 
     let end = l.c.bin(BinOp::Add, start, part);
     let over = l.c.bin(BinOp::Ult, total, end);
     (start, l.c.select(over, total, end), one)
+}
+
+/// Does something for each number from a first one to an end, in steps.
+fn fold_part(
+    l: &mut Lower<'_, '_>,
+    (start, end, step): (Val, Val, Val),
+    inside: impl FnOnce(&mut Lower<'_, '_>, Val) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let counter = l.c.cell(Ty::B32);
+    l.c.set(counter, start);
+    l.c.open();
+    let i = l.c.get(counter);
+    let cond = l.c.bin(BinOp::Ult, i, end);
+    let before = l.c.close();
+    l.c.open();
+    inside(l, i)?;
+    let next = l.c.bin(BinOp::Add, i, step);
+    l.c.set(counter, next);
+    let block = l.c.close();
+    l.c.repeat(before, cond, block);
+    Ok(())
 }
 
 /// Combines what the cells of a workgroup's invocations hold, in their order, and stores it at `place`.

@@ -50,6 +50,11 @@ impl Failure {
         Failure { status: Status::Argument, message: message.into() }
     }
 
+    /// The elements of an array are gone: its file became shorter, or its device was lost.
+    pub fn gone() -> Failure {
+        Failure { status: Status::Program, message: "The elements of the array are gone.".into() }
+    }
+
     /// A value is not of the type that was asked for.
     pub fn ty(message: impl Into<String>) -> Failure {
         Failure { status: Status::Type, message: message.into() }

@@ -268,6 +268,9 @@ export! {
                 place.iter_mut().zip(bits.to_le_bytes()).for_each(|(place, byte)| { place.write(byte); });
             },
         }
+        if !array.block().is_intact() {
+            return Err(Failure::gone());
+        }
     }
 
     /// Frees a value; its memory goes when nobody else holds it.
@@ -297,9 +300,13 @@ export! {
         value.filter(|value| !value.strides.is_empty()).map_or(ptr::null(), |value| value.strides.as_ptr())
     } else ptr::null();
 
-    /// Where the element at index 0 is; `NULL` for what is no array. Elements are only read, and live as long as the value.
+    /// Where the element at index 0 is; `NULL` for what is no array, or one whose elements are gone. Elements are only read, and live as long as the value.
     fn galopvm_value_data(value: Option<&Value>) -> *const c_void {
-        value.and_then(|value| value.array().ok()).map_or(ptr::null(), |array| array.first_element().cast())
+        value
+            .and_then(|value| value.array().ok())
+            .map(|array| (array.first_element(), array.block().is_intact()))
+            .filter(|(_, is_intact)| *is_intact)
+            .map_or(ptr::null(), |(first, _)| first.cast())
     } else ptr::null();
 
     /// Whether the elements of an array lie one after the other in row-major order.

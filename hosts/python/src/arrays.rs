@@ -155,14 +155,18 @@ unsafe impl Send for Held {}
 unsafe impl Sync for Held {}
 
 impl Held {
-    /// Takes an array. What nobody else holds becomes Python's to write, unless one place is several elements.
-    pub fn new(mut array: Array) -> Held {
+    /// Takes an array, if its elements are still there. What nobody else holds becomes Python's to write, unless one place is several
+    /// elements.
+    pub fn new(mut array: Array) -> Option<Held> {
+        let read = array.first_element().cast_mut();
+        if !array.block().is_intact() {
+            return None;
+        }
         let is_writeable = array.is_writable();
         let place = array.first_element() as usize - array.block().bytes().as_ptr() as usize;
-        let read = array.first_element().cast_mut();
         let bytes = array.block_mut().bytes_mut().filter(|_| is_writeable);
         let data = bytes.map_or(read, |bytes| bytes.as_mut_ptr().wrapping_add(place));
-        Held { is_writeable, data, array }
+        Some(Held { is_writeable, data, array })
     }
 
     fn strides(&self) -> Vec<isize> {

@@ -1,6 +1,7 @@
 //! Objects of Python to values of programs and back, as the types of entry points say.
 
 use crate::arrays::{Held, shown};
+use crate::error::RunError;
 use crate::parts::Parts;
 use galopvm::{Array, ElemType, Scalar, Value, ValueType, f16, scalar};
 use pyo3::IntoPyObjectExt;
@@ -298,7 +299,8 @@ fn object_of(py: Python<'_>, value: Value) -> PyResult<Py<PyAny>> {
     match value {
         Value::Scalar(scalar) => scalar_object(py, scalar),
         Value::Array(array) => {
-            let held = Bound::new(py, Held::new(array))?;
+            let gone = || RunError::new_err("The elements of the array are gone.");
+            let held = Bound::new(py, Held::new(array).ok_or_else(gone)?)?;
             match as_array(py) {
                 Ok(as_array) => Ok(as_array.call1((held,))?.unbind()),
                 // Without NumPy the memory shows itself.

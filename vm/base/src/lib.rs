@@ -1,5 +1,5 @@
 //! What every crate shares: element types, **the** scalar-operation table with its meaning, typed ids, spans,
-//! diagnostics, the worker threads of a call.
+//! diagnostics, the worker threads of a call, the words for copies on a device.
 //!
 //! Invariants:
 //! - A scalar travels as [`Bits`]: the value's own bits, zero-extended to 64. Nothing else is ever in the high bits.
@@ -15,6 +15,7 @@ pub mod json;
 pub mod path;
 pub mod quote;
 pub mod reference;
+pub mod resident;
 pub mod scalar;
 pub mod source;
 mod system;

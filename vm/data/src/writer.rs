@@ -7,6 +7,7 @@ use super::numeral::{self, LONGEST, Style};
 use crate::Value;
 use galopvm_lmad::Dim;
 use galopvm_store::array::{Array, load};
+use galopvm_store::memory::{DEVICE_LOST, SHORTENED};
 use std::io::{self, Write};
 
 /// Bytes are handed on in pieces of about this size.
@@ -109,12 +110,13 @@ impl Rows<'_> {
     }
 }
 
-/// An error if the file that an array lies in has been shortened.
+/// An error if the file that an array lies in has been shortened, or the device is lost that held its elements.
 fn intact(array: &Array) -> io::Result<()> {
     if array.block().is_intact() {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::UnexpectedEof, galopvm_store::memory::SHORTENED))
+    let why = if array.block().is_foreign() { SHORTENED } else { DEVICE_LOST };
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, why))
 }
 
 /// Writes a value in the binary format.

@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::passed::{Kept, Passed};
 use crate::plan::VerifiedPlan;
 use crate::verify::VerifiedRegion;
+use galopvm_base::resident::{Fresh, Stored};
 use galopvm_base::scalar::Bits;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_lmad::Lmad;
@@ -134,6 +135,11 @@ pub trait Compiled: Send + Sync {
         false
     }
 
+    /// Whether blocks may be anywhere: they come as [`Buffer::Stored`] and [`Buffer::Fresh`] where they can.
+    fn keeps_copies(&self) -> bool {
+        false
+    }
+
     /// Whether no launch needs memory besides that of its results, so that it fails only by a trap.
     fn needs_no_memory(&self) -> bool {
         false
@@ -150,6 +156,10 @@ pub enum Buffer<'a> {
     Read(&'a [u8]),
     /// Written, and possibly read through parameters of the same block.
     Write(&'a mut [u8]),
+    /// Only read, with the copy that a back end keeps of it.
+    Stored(&'a dyn Stored),
+    /// Written, a block of its own: its bytes may be left where the back end has made them.
+    Fresh(&'a mut dyn Fresh),
 }
 
 impl Buffer<'_> {
@@ -158,15 +168,33 @@ impl Buffer<'_> {
         match self {
             Buffer::Read(bytes) => bytes,
             Buffer::Write(bytes) => bytes,
+            Buffer::Stored(block) => block.bytes(),
+            Buffer::Fresh(block) => block.bytes(),
         }
     }
 
     /// The bytes for writing, if the block may be written.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match self {
-            Buffer::Read(_) => None,
+            Buffer::Read(_) | Buffer::Stored(_) => None,
             Buffer::Write(bytes) => Some(bytes),
+            Buffer::Fresh(block) => Some(block.bytes_mut()),
         }
+    }
+
+    /// Number of bytes, wherever they are.
+    pub fn size(&self) -> usize {
+        match self {
+            Buffer::Read(bytes) => bytes.len(),
+            Buffer::Write(bytes) => bytes.len(),
+            Buffer::Stored(block) => block.size(),
+            Buffer::Fresh(block) => block.size(),
+        }
+    }
+
+    /// Whether the block may be written.
+    pub fn is_written(&self) -> bool {
+        matches!(self, Buffer::Write(_) | Buffer::Fresh(_))
     }
 }
 
@@ -195,7 +223,7 @@ pub enum Argument {
 /// them, the parameter itself.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResultView {
-    /// Index into `Launch::buffers`; that buffer is `Write`.
+    /// Index into `Launch::buffers`; that buffer may be written.
     pub buffer: usize,
     /// How it lies there; injective.
     pub lmad: Lmad,
@@ -297,7 +325,7 @@ impl<'a> Launch<'a> {
         }
         for (k, (ty, result)) in region.results().iter().zip(&self.results).enumerate() {
             self.check_view(region, ty, result.buffer, &result.lmad, &|| format!("result {k}"))?;
-            if !matches!(self.buffers.get(result.buffer), Some(Buffer::Write(_))) {
+            if !self.buffers.get(result.buffer).is_some_and(Buffer::is_written) {
                 return fail(format!("result {k} lies in a buffer that is only read"));
             }
             if !result.lmad.is_injective() {
@@ -322,7 +350,7 @@ impl<'a> Launch<'a> {
         let Some(block) = self.buffers.get(buffer) else {
             return fail(" names a buffer that is not there".into());
         };
-        let elements = block.bytes().len() / ty.elem.bytes();
+        let elements = block.size() / ty.elem.bytes();
         if !lmad.fits(i64::try_from(elements).unwrap_or(i64::MAX)) {
             return fail(format!(" leaves its buffer: {lmad} in {elements} elements"));
         }

@@ -52,7 +52,7 @@ struct Room {
 
 impl Room {
     fn of(buffer: &Buffer<'_>) -> Room {
-        Room { bytes: buffer.bytes().len(), is_written: matches!(buffer, Buffer::Write(_)) }
+        Room { bytes: buffer.size(), is_written: buffer.is_written() }
     }
 }
 

@@ -10,7 +10,7 @@ use galopvm_interp::{Forms, Host, Inner, Interpreter, Limits, Prepared, Rooms, S
 use galopvm_lift::region::Code;
 use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
-use galopvm_store::memory::{Block, Memory, SHORTENED};
+use galopvm_store::memory::{Block, DEVICE_LOST, Losses, Memory, SHORTENED};
 use galopvm_store::stop::Stop;
 use galopvm_tier::{Coverage, ExplainSink, Met, PlanFigures, SiteReport, Tiering, Tiers, TraceSink};
 use smallvec::SmallVec;
@@ -208,6 +208,17 @@ impl Session {
         let arrays = args.iter().filter_map(Value::as_array);
         let files: SmallVec<[Block; 2]> =
             arrays.map(Array::block).filter(|b| b.is_foreign()).cloned().collect();
+        // Their owners may have changed them since the last call.
+        files.iter().for_each(Block::forget);
+        // What is made in the call is of its own memory, and arguments may be of others.
+        let losses = self.memory.losses();
+        let others = args.iter().filter_map(Value::as_array).filter_map(|array| array.block().losses());
+        let others: SmallVec<[(Losses, u64); 1]> = others
+            .map(|losses| {
+                let before = losses.count();
+                (losses, before)
+            })
+            .collect();
         let During { stop, memory } = &during;
         let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
         let optimizer = Optimizer {
@@ -246,6 +257,10 @@ impl Session {
         if !files.iter().all(Block::is_intact) {
             self.tiers.coverage.met(Met::EndInput);
             return Err(Trap::of_kind(ErrorKind::Input, SHORTENED).into());
+        }
+        if self.memory.losses() != losses || others.iter().any(|(losses, before)| losses.count() != *before) {
+            self.tiers.coverage.met(Met::EndInput);
+            return Err(Trap::of_kind(ErrorKind::Input, DEVICE_LOST).into());
         }
         self.tiers
             .coverage

@@ -1,10 +1,11 @@
 //! Limits, interrupts, ownership, tiering: what cannot be seen in the results of a program.
 
 use galopvm_base::Scalar;
+use galopvm_base::resident::{Arrival, Landing, Resident};
 use galopvm_bytecode::{VerifiedModule, text, verify};
 use galopvm_kir::{
     Argument, Backend, Buffer, CheckedLaunch, Compiled, Listing, Machine, Reference, Refusal, RunError, Unit,
-    Vectors,
+    Vectors, VerifiedRegion,
 };
 use galopvm_runtime::{
     Array, ErrorKind, Limits, Memory, Options, Session, Switch, Switches, Tier, Tiering, Value, data,
@@ -640,4 +641,77 @@ fn versions_are_kept_by_the_order_of_reductions() {
     let versions = sites.iter().flat_map(|site| &site.versions);
     let orders = versions.map(|version| version.plan.plan().stretch().is_some());
     assert_eq!(orders.collect::<Vec<_>>(), [false, true]);
+}
+
+/// A back end whose device is lost before anybody has looked at a result.
+struct Losing;
+
+impl Backend for Losing {
+    fn name(&self) -> &'static str {
+        "losing"
+    }
+
+    fn compile(&self, unit: Unit<'_>) -> Result<Arc<dyn Compiled>, Refusal> {
+        Ok(Arc::new(LosingCode(unit.region.clone())))
+    }
+}
+
+struct LosingCode(VerifiedRegion);
+
+/// What is left of a result.
+struct Gone(Mutex<Option<Box<dyn Landing>>>);
+
+impl Resident for Gone {
+    fn bring(&self) -> Option<Arrival> {
+        let landing = self.0.lock().expect("nobody panics here").take()?;
+        Some(Arrival { landing, is_whole: false })
+    }
+}
+
+impl Compiled for LosingCode {
+    fn run_until(
+        &self,
+        launch: CheckedLaunch<'_, '_>,
+        _stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), RunError> {
+        for buffer in &mut launch.of(&self.0)?.buffers {
+            if let Buffer::Fresh(block) = buffer {
+                assert!(block.leave(&mut |landing| Arc::new(Gone(Mutex::new(Some(landing))))));
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps_copies(&self) -> bool {
+        true
+    }
+
+    fn listing(&self, _kind: Listing) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn what_a_device_has_lost_is_an_error_of_the_call_that_looks() {
+    let tiering = Tiering { backends: vec![Arc::new(Losing)], always: true, ..Tiering::default() };
+    let mut losing = session(Options { tiering, ..Options::default() });
+    let numbers = ints(&losing, &[3; 1000]);
+    let made = losing.call("double", vec![numbers.clone()]).expect("nobody has looked");
+    let mut plain = limited(Limits::default());
+    let error =
+        losing.call("counts", vec![made[0].clone(), int(3)]).expect_err("there is nothing to count in");
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ErrorKind::Input, "The device that held an array was lost.")
+    );
+    // So it is where the call writes what it was given alone.
+    let made = losing.call("double", vec![numbers.clone()]).expect("nobody has looked");
+    let error = losing.call("counts", vec![made.into_iter().next().expect("a result"), int(3)]);
+    assert_eq!(error.expect_err("there is nothing to count in").kind, ErrorKind::Input);
+    let made = losing.call("double", vec![numbers.clone()]).expect("nobody has looked");
+    assert!(data::write_text(&mut Vec::new(), &made[0]).is_err());
+    assert_eq!(made[0].as_array().and_then(Array::to_vec::<i64>), None);
+    // What has its elements is as good as before.
+    assert!(losing.call("counts", vec![numbers.clone(), int(3)]).is_ok());
+    assert!(plain.call("double", vec![numbers]).is_ok());
 }

@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Interrupted,
     /// The time is used up.
     Timeout,
-    /// A file that arguments lie in became shorter meanwhile.
+    /// Elements are gone: a file that arguments lie in became shorter meanwhile, or a device was lost.
     Input,
     /// A check of the machine found that it is wrong.
     Defect,

@@ -108,7 +108,9 @@ impl Compiled for Translated {
         for buffer in buffers.iter_mut() {
             let (read, write) = match buffer {
                 Buffer::Read(bytes) => (Some(Rc::new(Store::Given(bytes))), None),
+                Buffer::Stored(block) => (Some(Rc::new(Store::Given(block.bytes()))), None),
                 Buffer::Write(bytes) => (None, Some(&mut **bytes)),
+                Buffer::Fresh(block) => (None, Some(block.bytes_mut())),
             };
             stores.push(read);
             written.push(write);

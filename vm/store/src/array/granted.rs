@@ -9,8 +9,10 @@ use super::copy::move_elements;
 use super::{Array, store};
 use crate::error::Trap;
 use crate::memory::{Block, CopyKind, Memory, OutOfMemory};
+use galopvm_base::resident::{Fresh, Landing, Resident, Stored};
 use galopvm_base::{Bits, ElemType};
 use galopvm_lmad::{Dim, Lmad};
+use std::sync::Arc;
 
 /// A place for a result: a view of a block that may be written although others hold it.
 #[derive(Clone, Debug)]
@@ -117,6 +119,29 @@ impl Granted {
     fn store_apart(&mut self, memory: &Memory, array: &Array) -> Result<Option<CopyKind>, Trap> {
         let (view, width) = (self.0.lmad().clone(), self.0.elem().bytes());
         move_elements(memory, self.bytes_mut(), &view, array.block().bytes(), array.lmad(), width)
+    }
+}
+
+/// For a place of [`Granted::fresh`]; another one keeps its bytes at home.
+impl Fresh for Granted {
+    fn size(&self) -> usize {
+        self.0.block().len()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.block().bytes()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        Granted::bytes_mut(self)
+    }
+
+    fn keep(&mut self, copy: Arc<dyn Resident>) {
+        self.0.block().keep(copy);
+    }
+
+    fn leave(&mut self, make: &mut dyn FnMut(Box<dyn Landing>) -> Arc<dyn Resident>) -> bool {
+        self.0.block_mut().leave(make)
     }
 }
 

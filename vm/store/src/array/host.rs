@@ -109,19 +109,21 @@ impl Array {
         if T::TYPE != self.elem {
             return None;
         }
-        elements_of(self.row_major_bytes()?)
+        let elements = elements_of(self.row_major_bytes()?);
+        elements.filter(|_| self.block.is_intact())
     }
 
-    /// The elements in row-major order, if they have this type.
+    /// The elements in row-major order, if they have this type and are still there.
     pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
         if T::TYPE != self.elem {
             return None;
         }
-        Some(match (self.as_slice(), self.row_major_bytes()) {
+        let elements = match (self.as_slice(), self.row_major_bytes()) {
             (Some(elements), _) => elements.to_vec(),
             (None, Some(bytes)) => bytes.chunks_exact(T::TYPE.bytes()).map(T::read).collect(),
             (None, None) => self.iter_bits().map(|bits| T::read(&bits.to_le_bytes())).collect(),
-        })
+        };
+        self.block.is_intact().then_some(elements)
     }
 
     /// The elements in row-major order, or the array if they have another type. Nothing is copied if the array is the only one

@@ -20,8 +20,8 @@ pub use copy::{copy_elements, move_elements};
 pub use galopvm_base::element::{load, store};
 pub use granted::{Granted, same_places};
 
-use crate::error::Trap;
-use crate::memory::{Block, Memory, OutOfMemory};
+use crate::error::{ErrorKind, Trap};
+use crate::memory::{Block, DEVICE_LOST, Memory, OutOfMemory};
 use crate::stop::{Pace, Stop};
 use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, ElemType, Scalar, ScalarOp};
@@ -174,12 +174,13 @@ impl Array {
         Array { block, elem, lmad }
     }
 
-    /// The element at an index, or nothing outside the array.
+    /// The element at an index, or nothing outside the array, or where the elements are gone.
     #[inline]
     pub fn get(&self, index: &[i64]) -> Option<Scalar> {
         let inside = index.len() == self.rank()
             && self.lmad.dims.iter().zip(index).all(|(d, &i)| 0 <= i && i < d.size);
-        inside.then(|| Scalar::new(self.elem, self.load(self.lmad.place(index))))
+        let element = inside.then(|| Scalar::new(self.elem, self.load(self.lmad.place(index))));
+        element.filter(|_| self.block.is_intact())
     }
 
     /// The bits of the element at a place of the view.
@@ -254,6 +255,10 @@ impl Array {
         view::place(&self.lmad, index.iter().copied()).map_err(Trap::new)?;
         self.make_writable(memory)?;
         let place = self.lmad.place(index);
+        self.block.bytes();
+        if !self.block.is_intact() {
+            return Err(Trap::of_kind(ErrorKind::Input, DEVICE_LOST));
+        }
         let width = self.elem.bytes();
         store(self.block.bytes_mut().expect("the array is writable now"), width, place, value.bits);
         Ok(())
@@ -358,7 +363,7 @@ impl Array {
         Ok(true)
     }
 
-    /// The bits of all elements in row-major order.
+    /// The bits of all elements in row-major order; zeros where they are gone ([`Block::is_intact`]).
     #[inline]
     pub fn iter_bits(&self) -> impl Iterator<Item = Bits> + '_ {
         let (bytes, width) = (self.block.bytes(), self.elem.bytes());

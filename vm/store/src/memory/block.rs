@@ -3,18 +3,26 @@
 //! Blocks start at a multiple of 64 bytes (blocks of a host's memory start where that starts). Large ones start at different
 //! places of a page: places of several arrays that are gone through side by side would have the same low bits of their
 //! addresses otherwise, and be in each other's way in caches and memory. A block is written only through [`Block::bytes_mut`], which refuses while anybody else holds it.
+//!
+//! A block may have copies: in other layouts (its shelf), and on a device. Invariants: every way to bytes for writing -
+//! [`Block::bytes_mut`], [`Block::exclusive`], the granted one, the host's own memory given back - goes by [`Inner::settle`], which takes the copies
+//! away, so a copy has the bytes that the block has now; every way to bytes for reading goes by [`Inner::bytes`], which brings home what is
+//! only on a device. Memory that a host lends may change between calls without a word: [`Block::forget`] ends its copy on a device when a
+//! call begins.
 #![allow(unsafe_code)]
 
+use super::away::{Away, Losses, Room};
 use super::given::Given;
 use super::pool::{OutOfMemory, Pool};
 use super::reserve::Part;
 use super::shelf::Shelf;
 use super::slab::Piece;
+use galopvm_base::resident::{Landing, Resident, Stored};
 use memmap2::MmapMut;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One cache line: the unit of small storage, so that it is aligned without further care.
 #[derive(Clone, Copy)]
@@ -93,7 +101,7 @@ impl Storage {
     }
 
     #[inline]
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Storage::Piece(piece) => piece.bytes(),
             Storage::Part(part) => part.bytes(),
@@ -124,9 +132,17 @@ impl Storage {
 pub(super) type Foreign = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 pub(super) enum Source {
-    Own { storage: Option<Storage>, pool: Arc<Pool> },
+    Own {
+        storage: Option<Storage>,
+        pool: Arc<Pool>,
+    },
     Given(Box<dyn Given>),
-    Foreign { owner: Foreign, range: Range<usize> },
+    Foreign {
+        owner: Foreign,
+        range: Range<usize>,
+    },
+    /// On a device until somebody looks.
+    Away(Box<Away>),
 }
 
 struct Inner {
@@ -134,6 +150,8 @@ struct Inner {
     bytes: usize,
     /// Copies in other layouts; taken away before anybody writes.
     shelf: OnceLock<Arc<Shelf>>,
+    /// The copy on a device; taken away before anybody writes.
+    copy: Mutex<Option<Arc<dyn Resident>>>,
 }
 
 impl Drop for Inner {
@@ -157,30 +175,46 @@ impl Inner {
             Source::Given(memory) => &memory.bytes()[..self.bytes],
             // An owner whose memory shrinks gives an empty block, and every access is checked against that.
             Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).unwrap_or(&[]),
+            Source::Away(away) => away.bytes(),
         }
     }
 
-    /// The bytes for writing, of a block that has no shelf any more.
+    /// Before anybody writes: bytes come home, and copies go.
+    #[inline]
+    fn settle(&mut self) {
+        if self.shelf.get().is_some() {
+            self.shelf = OnceLock::new();
+        }
+        if let Source::Away(away) = &mut self.source
+            && let Some((storage, pool)) = away.come_home()
+        {
+            self.source = Source::Own { storage: Some(storage), pool };
+        }
+        let copy = self.copy.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if copy.is_some() {
+            *copy = None;
+        }
+    }
+
+    /// The bytes for writing, of a block that has settled.
     #[inline]
     fn bytes_of_own(&mut self) -> Option<&mut [u8]> {
         match &mut self.source {
             Source::Own { storage: Some(storage), .. } => Some(&mut storage.bytes_mut()[..self.bytes]),
             Source::Own { storage: None, .. } => Some(&mut []),
             Source::Given(memory) => Some(&mut memory.bytes_mut()[..self.bytes]),
-            Source::Foreign { .. } => None,
+            Source::Foreign { .. } | Source::Away(_) => None,
         }
     }
 
     #[inline]
     fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        if self.shelf.get().is_some() {
-            self.shelf = OnceLock::new();
-        }
+        self.settle();
         self.bytes_of_own()
     }
 
     fn new(source: Source, bytes: usize) -> Inner {
-        Inner { source, bytes, shelf: OnceLock::new() }
+        Inner { source, bytes, shelf: OnceLock::new(), copy: Mutex::default() }
     }
 }
 
@@ -215,7 +249,7 @@ impl Block {
             return Err(self);
         }
         let mut inner = Arc::try_unwrap(self.0).map_err(Block)?;
-        inner.shelf = OnceLock::new();
+        inner.settle();
         Ok(Exclusive(inner))
     }
 
@@ -231,9 +265,11 @@ impl Block {
 
     /// The memory that a host gave, if this is its only holder.
     pub(super) fn given_mut(&mut self) -> Option<&mut dyn Given> {
-        match &mut Arc::get_mut(&mut self.0)?.source {
+        let inner = Arc::get_mut(&mut self.0)?;
+        inner.settle();
+        match &mut inner.source {
             Source::Given(memory) => Some(&mut **memory),
-            Source::Own { .. } | Source::Foreign { .. } => None,
+            Source::Own { .. } | Source::Foreign { .. } | Source::Away(_) => None,
         }
     }
 
@@ -271,16 +307,48 @@ impl Block {
         unsafe { (*inner).bytes_mut() }
     }
 
+    /// From now on the bytes are those of a copy on a device, which `make` makes with the block's storage as landing. Does nothing
+    /// and says so if somebody else holds the block, or it has no storage from a pool.
+    pub fn leave(&mut self, make: &mut dyn FnMut(Box<dyn Landing>) -> Arc<dyn Resident>) -> bool {
+        let Some(inner) = Arc::get_mut(&mut self.0) else { return false };
+        inner.settle();
+        let Source::Own { storage, pool } = &mut inner.source else { return false };
+        let Some(storage) = storage.take() else { return false };
+        let pool = pool.clone();
+        let copy = make(Box::new(Room::new(storage, inner.bytes, pool.clone())));
+        inner.source = Source::Away(Box::new(Away::new(copy.clone(), pool)));
+        inner.copy = Mutex::new(Some(copy));
+        true
+    }
+
+    /// What is lost of the memory that a block is of which is away.
+    pub fn losses(&self) -> Option<Losses> {
+        match &self.0.source {
+            Source::Away(away) => Some(away.losses()),
+            Source::Own { .. } | Source::Given(_) | Source::Foreign { .. } => None,
+        }
+    }
+
+    /// Lets go of the copy on a device.
+    pub fn forget(&self) {
+        let copy = self.0.copy.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(copy);
+    }
+
     /// The block's shelf, made by `make` if there is none.
     #[inline]
     pub(super) fn shelf_or(&self, make: impl FnOnce() -> Arc<Shelf>) -> &Arc<Shelf> {
         self.0.shelf.get_or_init(make)
     }
 
-    /// Whether the block may be written at all: it is not somebody else's memory.
+    /// Whether the block may be written at all: it is not somebody else's memory, and not known to be lost.
     #[inline]
     pub fn is_own(&self) -> bool {
-        !self.is_foreign()
+        match &self.0.source {
+            Source::Own { .. } | Source::Given(_) => true,
+            Source::Foreign { .. } => false,
+            Source::Away(away) => !away.is_lost(),
+        }
     }
 
     /// Whether this is the only holder of a block that may be written.
@@ -289,11 +357,13 @@ impl Block {
         self.references() == 1 && self.is_own()
     }
 
-    /// Whether the bytes are still there: those of a file that was shortened are gone.
+    /// Whether the bytes are still there: those of a file that was shortened are gone, and those that a device has lost, as soon as
+    /// somebody looked for them.
     #[inline]
     pub fn is_intact(&self) -> bool {
         match &self.0.source {
             Source::Own { .. } | Source::Given(_) => true,
+            Source::Away(away) => !away.is_lost(),
             Source::Foreign { owner, range } => (**owner).as_ref().get(range.clone()).is_some(),
         }
     }
@@ -334,6 +404,26 @@ impl Block {
     #[inline]
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
+    }
+}
+
+impl Stored for Block {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    fn copy(&self) -> Option<Arc<dyn Resident>> {
+        self.0.copy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, copy: Arc<dyn Resident>) {
+        let before = self.0.copy.lock().unwrap_or_else(PoisonError::into_inner).replace(copy);
+        // What goes is dropped when nobody holds the lock.
+        drop(before);
     }
 }
 

@@ -12,6 +12,7 @@ use super::system;
 use crate::stop::Stop;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Freed bytes that are kept at most.
@@ -134,6 +135,8 @@ pub(super) struct Pool {
     state: Mutex<State>,
     /// Where copies in other layouts are. Never locked together with the state.
     pub(super) shelves: Shelves,
+    /// How often somebody looked at bytes that a device has lost.
+    losses: AtomicU64,
 }
 
 impl Pool {
@@ -184,6 +187,16 @@ impl Pool {
     pub(super) fn left(&self) -> u64 {
         let state = self.state();
         state.budget.map_or(u64::MAX, |budget| budget.saturating_sub(state.figures.held_bytes))
+    }
+
+    /// Somebody looked at bytes that a device has lost.
+    #[cold]
+    pub(super) fn count_loss(&self) {
+        self.losses.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn losses(&self) -> u64 {
+        self.losses.load(Relaxed)
     }
 
     /// A block of so many bytes is made of a reserve.

@@ -254,7 +254,7 @@ rows! {
     EndFuel "end.fuel": "a call ended: no fuel";
     EndDepth "end.depth": "a call ended: calls nested too deeply";
     EndStopped "end.stopped": "a call ended: it was interrupted, or its time was over";
-    EndInput "end.input": "a call ended: a file of an argument became shorter";
+    EndInput "end.input": "a call ended: a file of an argument became shorter, or a device was lost";
     EndDefect "end.defect": "a call ended: the checking execution found a mistake";
 }
 

@@ -270,7 +270,11 @@ impl Gathered {
         let region = &lifted.region;
         let count = region.results().len();
         let mut buffers = Vec::with_capacity(self.blocks.len() + count);
-        buffers.extend(self.blocks.iter().map(|block| Buffer::Read(block.bytes())));
+        let keeps_copies = code.keeps_copies();
+        buffers.extend(self.blocks.iter().map(|block| match keeps_copies {
+            true => Buffer::Stored(block),
+            false => Buffer::Read(block.bytes()),
+        }));
         let views = std::mem::take(&mut self.views);
         let mut launch = Launch { buffers, arguments: (&self.arguments[..]).into(), results: views };
         if self.shapes.len() != count {
@@ -320,7 +324,7 @@ impl Gathered {
                 None => Granted::fresh(memory, ty.elem, shape)?,
             });
         }
-        for place in &mut results {
+        for (k, place) in results.iter_mut().enumerate() {
             let lmad = place.array().lmad().clone();
             let read = self.blocks.iter().position(|block| block.same(place.array().block()));
             let buffer = read.unwrap_or(launch.buffers.len());
@@ -329,7 +333,11 @@ impl Gathered {
                 Some(known) => *known = Buffer::Read(&[]),
                 None => launch.buffers.push(Buffer::Read(&[])),
             }
-            launch.buffers[buffer] = Buffer::Write(place.bytes_mut());
+            // What a result begins as is on the host, and a block that is read stays there.
+            launch.buffers[buffer] = match keeps_copies && read.is_none() && region.begins_as(k).is_none() {
+                true => Buffer::Fresh(place),
+                false => Buffer::Write(place.bytes_mut()),
+            };
             launch.results.push(ResultView { buffer, lmad });
         }
         let checked = match launch.check_after(region, &mut self.passed) {
