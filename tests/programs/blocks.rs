@@ -97,38 +97,58 @@ fn compare(expected: &Outcome, found: &Outcome, tolerance: Tolerance) -> Option<
     }
 }
 
-#[test]
-fn documented_results_do_not_depend_on_switches() {
-    let files = files();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut all = 0;
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = files.get(number) else { return all };
-            all += documented_calls(path);
-        }
-    };
-    // Most of the time goes into few programs.
-    let all: usize = std::thread::scope(|scope| {
-        let threads = [(); 2].map(|()| scope.spawn(work));
-        threads.map(|thread| thread.join().expect("what is documented is computed")).iter().sum()
-    });
-    assert!(all >= 60, "only {all} calls are documented");
+/// A program with its calls, and what they mean.
+struct Documented {
+    name: String,
+    program: Program,
+    calls: Vec<Call>,
+    meaning: Vec<Outcome>,
 }
 
-/// Compares all calls of a program; gives their number.
-fn documented_calls(path: &Path) -> usize {
+#[test]
+fn documented_results_do_not_depend_on_switches() {
+    let all: Vec<Documented> = shared_out(&files(), |path| documented(path));
+    let count: usize = all.iter().map(|documented| documented.calls.len()).sum();
+    assert!(count >= 60, "only {count} calls are documented");
+    // Most of the time goes into few programs: what is shared out is a program without a switch.
+    let ways: Vec<Vec<Switch>> = Switch::ALL.iter().map(|switch| vec![*switch]).chain([Vec::new()]).collect();
+    let pairs: Vec<(&Documented, &Vec<Switch>)> =
+        all.iter().flat_map(|documented| ways.iter().map(move |off| (documented, off))).collect();
+    shared_out(&pairs, |(documented, off)| documented.means_the_same_without(off));
+}
+
+/// What work gives for each of some things, done by two threads.
+fn shared_out<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let go_on = || {
+        let mut made = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(number) else { return made };
+            made.push(work(thing));
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [(); 2].map(|()| scope.spawn(go_on));
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("what is documented is computed"))
+            .collect()
+    })
+}
+
+/// A program whose calls give what is documented.
+fn documented(path: &Path) -> Documented {
     let name = path.file_name().expect("a file name").to_string_lossy().into_owned();
     let program = Program::load(path).unwrap_or_else(|e| panic!("{name}: {e}"));
     let calls = calls(&fs::read_to_string(path).expect("the file is there"));
     assert!(!calls.is_empty(), "{name} has no test blocks");
     let meaning = interpreted(&program, &calls, Switches::OFF);
-    let documented = Session::new(program.module().clone(), Options::default());
+    let session = Session::new(program.module().clone(), Options::default());
     for (call, found) in calls.iter().zip(&meaning) {
         let wrong = match (&call.output, found) {
             (Some(output), Ok(found)) => {
-                let output = read_values(documented.memory(), output.as_bytes()).expect("values");
+                let output = read_values(session.memory(), output.as_bytes()).expect("values");
                 difference(&output, found, PRINTED)
             }
             (None, Err(_)) => None,
@@ -136,20 +156,24 @@ fn documented_calls(path: &Path) -> usize {
         };
         assert!(wrong.is_none(), "{name}, {} of {}: {wrong:?}", call.entry, call.input);
     }
-    for off in Switch::ALL.iter().map(|switch| vec![*switch]).chain([Vec::new()]) {
-        let switches = Switches::without(&off);
-        let mut ways = vec![(interpreted(&program, &calls, switches), Tolerance::NONE)];
+    Documented { name, program, calls, meaning }
+}
+
+impl Documented {
+    fn means_the_same_without(&self, off: &[Switch]) {
+        let Documented { name, program, calls, meaning } = self;
+        let switches = Switches::without(off);
+        let mut ways = vec![(interpreted(program, calls, switches), Tolerance::NONE)];
         // How the interpreter goes is of little interest where it has little to do.
         if !off.contains(&Switch::Machine) {
-            ways.push((compiled(&program, &calls, switches), REORDERED));
+            ways.push((compiled(program, calls, switches), REORDERED));
         }
         for (found, tolerance) in ways {
-            for ((call, expected), found) in calls.iter().zip(&meaning).zip(&found) {
+            for ((call, expected), found) in calls.iter().zip(meaning).zip(&found) {
                 let wrong = compare(expected, found, tolerance);
                 let (entry, input) = (&call.entry, &call.input);
                 assert!(wrong.is_none(), "{name}, {entry} of {input}, without {off:?}: {wrong:?}");
             }
         }
     }
-    calls.len()
 }
