@@ -21,8 +21,15 @@ use galopvm_kir::{ArrayOp, Exp, Index, Read, Refusal, Stm, VarId, ViewChange};
 type AtIndex<'f, 'a> = &'f mut dyn FnMut(&mut Lower<'a>, &[Value]) -> Result<(), Refusal>;
 
 impl<'a> Lower<'a> {
-    /// A new array with unspecified elements; in lanes one for each of them.
+    /// A new array with unspecified elements; in lanes one for each of them. Traps if there is no room.
     pub fn fresh(&mut self, elem: ElemType, extents: &[Value]) -> Result<View, Refusal> {
+        let (view, is_there) = self.fresh_if_there(elem, extents)?;
+        self.trap_unless(is_there);
+        Ok(view)
+    }
+
+    /// A new array, and whether there is room for it.
+    pub fn fresh_if_there(&mut self, elem: ElemType, extents: &[Value]) -> Result<(View, Reg), Refusal> {
         if extents.iter().any(Value::varies) {
             return Err(Refusal::new("an array whose extents differ between lanes"));
         }
@@ -42,8 +49,7 @@ impl<'a> Lower<'a> {
         let root = self.b.op(Op::Room(number), &[bytes]);
         let zero = self.b.int(0);
         let is_there = self.b.op(Op::Set(Cond::Ne, Width::W64), &[root, zero]);
-        self.trap_unless(is_there);
-        Ok(View { elem, base: root, fixed: Vec::new(), dims, made: Some(Made { root, across }) })
+        Ok((View { elem, base: root, fixed: Vec::new(), dims, made: Some(Made { root, across }) }, is_there))
     }
 
     /// The same as a multiplier.

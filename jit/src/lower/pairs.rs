@@ -9,6 +9,7 @@
 use super::access::View;
 use super::control::Span;
 use super::parts::Fold;
+use super::primitive::Raw;
 use super::value::{Factor, Rep, Value};
 use super::{Lanes, Lower};
 use crate::lir::{Bin, Change, Lane, Op, Reg, Width};
@@ -22,7 +23,8 @@ const ROOM: usize = 16 << 10;
 const MOST_ROWS: usize = 2048;
 
 impl Lower<'_> {
-    /// The whole blocks of `length` rows from `low` on, after `accs`; also gives how many rows these are.
+    /// The whole blocks of `length` rows from `low` on, after `accs`; also gives how many rows these are. None, if there is no room for
+    /// pairs: a reduction does not trap for want of memory.
     pub(super) fn fold_pairs(
         &mut self,
         fold: &Fold<'_>,
@@ -32,24 +34,50 @@ impl Lower<'_> {
     ) -> Result<(Vec<Value>, Reg), Refusal> {
         let size = rows_of_block(fold, self.target.lanes());
         let bits = size.trailing_zeros() as i32;
-        let zero = self.b.int(0);
+        let (zero, one) = (self.b.int(0), self.b.int(1));
         let blocks = self.b.op(Op::AluImm(Bin::Sar, Width::W64, bits), &[length]);
-        let span = Span { low: zero, high: blocks, step: 1, few: false };
-        let (counter, accs) = self.counted(span, accs, shapes, &mut |l, block, accs| {
-            let begin = l.b.op(Op::AluImm(Bin::Shl, Width::W64, bits), &[block]);
-            let begin = l.b.op(Op::Alu(Bin::Add, Width::W64), &[low, begin]);
-            let half = Value::int(size as i64 / 2);
-            let mut rooms = Vec::with_capacity(shapes.len());
-            for (elem, _) in shapes {
-                rooms.push(l.fresh(*elem, std::slice::from_ref(&half))?);
-            }
-            l.lanes = Some(Lanes { groups: 1 });
-            let folded = l.fold_block_of_pairs(fold, begin, size, &rooms)?;
-            l.lanes = None;
-            l.operate(fold.combine, accs, &folded)
+        // Rooms are for who has a block.
+        let any = self.bin(Bin::MinS, Lane::I64, &Raw::One(blocks), &Raw::One(one)).part(0);
+        let start: Vec<Value> = accs.iter().cloned().chain([Value::int(0)]).collect();
+        let all_shapes: Vec<(ElemType, bool)> =
+            shapes.iter().copied().chain([(ElemType::I64, false)]).collect();
+        let span = Span { low: zero, high: any, step: 1, few: true };
+        let (_, mut ended) = self.counted(span, &start, &all_shapes, &mut |l, _, now| {
+            let (rooms, are_there) = l.rooms_of_pairs(shapes, size / 2)?;
+            let high = l.b.op(Op::Choose, &[are_there, blocks, zero]);
+            let span = Span { low: zero, high, step: 1, few: false };
+            let (counter, mut accs) =
+                l.counted(span, &now[..shapes.len()], shapes, &mut |l, block, accs| {
+                    let begin = l.b.op(Op::AluImm(Bin::Shl, Width::W64, bits), &[block]);
+                    let begin = l.b.op(Op::Alu(Bin::Add, Width::W64), &[low, begin]);
+                    l.lanes = Some(Lanes { groups: 1 });
+                    let folded = l.fold_block_of_pairs(fold, begin, size, &rooms)?;
+                    l.lanes = None;
+                    l.operate(fold.combine, accs, &folded)
+                })?;
+            let done = l.b.op(Op::AluImm(Bin::Shl, Width::W64, bits), &[counter]);
+            accs.push(Value::uniform(ElemType::I64, done));
+            Ok(accs)
         })?;
-        let done = self.b.op(Op::AluImm(Bin::Shl, Width::W64, bits), &[counter]);
-        Ok((accs, done))
+        let done = ended.pop().ok_or_else(|| Refusal::new("internal: no number of rows"))?;
+        Ok((ended, self.uniform(&done)))
+    }
+
+    /// A room for each component, and whether all are there.
+    fn rooms_of_pairs(
+        &mut self,
+        shapes: &[(ElemType, bool)],
+        rows: usize,
+    ) -> Result<(Vec<View>, Reg), Refusal> {
+        let rows = Value::int(rows as i64);
+        let mut rooms = Vec::with_capacity(shapes.len());
+        let mut are_there = self.b.int(1);
+        for (elem, _) in shapes {
+            let (room, is_there) = self.fresh_if_there(*elem, std::slice::from_ref(&rows))?;
+            are_there = self.b.op(Op::Alu(Bin::And, Width::W64), &[are_there, is_there]);
+            rooms.push(room);
+        }
+        Ok((rooms, are_there))
     }
 
     fn fold_block_of_pairs(
