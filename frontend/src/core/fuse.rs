@@ -32,7 +32,7 @@ pub fn fuse(program: &mut Program) {
 }
 
 /// Counts how often each variable is an operand or result.
-fn count(block: &Block, uses: &mut [u32]) {
+pub(super) fn count(block: &Block, uses: &mut [u32]) {
     let mut see = |atom: Atom| {
         if let Atom::Var(var) = atom {
             uses[var.index()] += 1;

@@ -2,6 +2,8 @@
 
 use crate::support::*;
 use galopvm_base::{ElemType, Scalar};
+use galopvm_jit::CpuMode;
+use galopvm_kir::Listing;
 
 const F32: ElemType = ElemType::F32;
 const I32: ElemType = ElemType::I32;
@@ -26,6 +28,30 @@ fn a_cheap_if_and_a_dear_one() {
     check_sizes(text, SIZES, |n| {
         vec![size(n), array(F32, &[n as i64], &mut random), array(I32, &[n as i64], &mut random)]
     });
+}
+
+/// Outside of lanes few operations on numbers are done for both sides of an `if`, and nothing jumps.
+#[test]
+fn few_operations_are_chosen_between() {
+    let text = "region r (n : i64, x : [n]TY)
+        let a : TY = red i < n do in x[i]
+        by (b : TY = 0TY) (c : TY) do
+          let d : TY = if c != 0TY then let e : TY = b + c in e else let f : TY = b in f
+          in d
+        in a";
+    let mut random = Random::new(35);
+    for (ty, jumps) in [(I32, false), (I64, false), (F32, true)] {
+        let text = text.replace("TY", &ty.to_string());
+        let args = [size(40), array(ty, &[40], &mut random)];
+        let code =
+            compile(&region(&text), "", &args, CpuMode::Scalar, true).unwrap_or_else(|e| panic!("{e}"));
+        let lir = code.listing(Listing::Lir).expect("it has a listing");
+        assert_eq!(lir.contains("choose"), !jumps, "{lir}");
+    }
+    for ty in [I32, I64] {
+        let text = text.replace("TY", &ty.to_string());
+        check_sizes(&text, SIZES, |n| vec![size(n), array(ty, &[n as i64], &mut random)]);
+    }
 }
 
 #[test]

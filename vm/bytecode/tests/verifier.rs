@@ -113,6 +113,19 @@ fn each_rule_has_its_message() {
             "neutral elements and rows of the arrays differ in type",
         ),
         (
+            "b0 ():\n scan r0 (r0) (r1) b1\n => (r0)\nb1 (r2 : i64, r3 : i64):\n => (r2)",
+            "a scan that keeps no prefixes",
+        ),
+        (
+            "b0 ():\n r2 : []i64, r5 : []i64 = scan r0 (r0) (r1) b1\n => (r0)\nb1 (r3 : i64, r4 : i64):\n => (r3)",
+            "the results: 2 values, expected 1",
+        ),
+        (
+            "b0 ():\n r5 : bool = const true\n r6 : []bool = replicate r0 r5\n r2 : []bool = scan r0 (r0, r5) (r1, r6) b1\n => (r0)\n\
+             b1 (r3 : i64, r4 : bool, r7 : i64, r8 : bool):\n => (r3, r4)",
+            "r2 has type []bool, expected []i64",
+        ),
+        (
             "b0 ():\n r2 : []i64 = partition 0 r0 (r1) b1\n => (r0)\nb1 (r3 : i64):\n => (r3)",
             "0 classes, 1 arrays, 1 results",
         ),
